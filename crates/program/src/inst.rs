@@ -1,0 +1,507 @@
+//! Instructions and operands of the model.
+//!
+//! The set is small on purpose: what LLVM IR says in many ways is lowered to
+//! one. Arithmetic wraps (the compiler strips every flag that would make a
+//! result poison), shift amounts are taken modulo the width, and a float that
+//! does not fit gives the integer with only its sign bit set, so that each
+//! instruction has exactly one outcome and replay can be exact.
+
+use serde::{Deserialize, Serialize};
+
+/// A 64-bit register slot of a function.
+pub type Reg = u32;
+
+/// Index of a block in its function.
+pub type BlockId = u32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Operand {
+    /// The slot (or the first of the slots) of a value.
+    Reg(Reg),
+    /// A constant of one slot, zero-extended.
+    Const(u64),
+    /// Address of the module's symbol plus an offset.
+    Symbol { symbol: u32, offset: i64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FloatKind {
+    F32,
+    F64,
+    /// x87 extended precision, two slots.
+    F80,
+}
+
+/// Type of a value in a register or in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Ty {
+    /// 1 to 128 bits.
+    Int(u16),
+    Ptr,
+    Float(FloatKind),
+}
+
+impl Ty {
+    /// How many register slots a value of this type takes.
+    #[must_use]
+    pub fn slots(self) -> u32 {
+        match self {
+            Ty::Int(bits) if bits > 64 => 2,
+            Ty::Float(FloatKind::F80) => 2,
+            _ => 1,
+        }
+    }
+
+    /// How many bytes a load or store of this type touches.
+    #[must_use]
+    pub fn bytes(self) -> u32 {
+        match self {
+            Ty::Int(bits) => u32::from(bits).div_ceil(8),
+            Ty::Ptr | Ty::Float(FloatKind::F64) => 8,
+            Ty::Float(FloatKind::F32) => 4,
+            Ty::Float(FloatKind::F80) => 10,
+        }
+    }
+
+    /// Width in bits.
+    #[must_use]
+    pub fn bits(self) -> u16 {
+        match self {
+            Ty::Int(bits) => bits,
+            Ty::Ptr | Ty::Float(FloatKind::F64) => 64,
+            Ty::Float(FloatKind::F32) => 32,
+            Ty::Float(FloatKind::F80) => 80,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    SDiv,
+    URem,
+    SRem,
+    Shl,
+    LShr,
+    AShr,
+    And,
+    Or,
+    Xor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum IntPred {
+    Eq,
+    Ne,
+    Ugt,
+    Uge,
+    Ult,
+    Ule,
+    Sgt,
+    Sge,
+    Slt,
+    Sle,
+}
+
+/// Float predicates as in LLVM: `O` ordered, `U` true if unordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FloatPred {
+    False,
+    Oeq,
+    Ogt,
+    Oge,
+    Olt,
+    Ole,
+    One,
+    Ord,
+    Uno,
+    Ueq,
+    Ugt,
+    Uge,
+    Ult,
+    Ule,
+    Une,
+    True,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CastOp {
+    /// To fewer bits.
+    Trunc,
+    Zext,
+    Sext,
+    /// float to narrower float
+    FpTrunc,
+    FpExt,
+    FpToUi,
+    FpToSi,
+    UiToFp,
+    SiToFp,
+    /// Same bits, other type (also int <-> pointer of 64 bits).
+    Bits,
+}
+
+/// Pure operations that LLVM spells as intrinsics. `*Overflow` forms write the
+/// result and, in the slot after it, the overflow bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Pure {
+    Bswap,
+    BitReverse,
+    Ctpop,
+    Ctlz,
+    Cttz,
+    Abs,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    /// Funnel shifts: three operands.
+    Fshl,
+    Fshr,
+    SAddOverflow,
+    UAddOverflow,
+    SSubOverflow,
+    USubOverflow,
+    SMulOverflow,
+    UMulOverflow,
+    SAddSat,
+    UAddSat,
+    SSubSat,
+    USubSat,
+    /// Clears the bits of the first operand that are not set in the second.
+    PtrMask,
+    FNeg,
+    FAbs,
+    Sqrt,
+    Floor,
+    Ceil,
+    FTrunc,
+    /// Round half to even.
+    Rint,
+    /// Round half away from zero.
+    Round,
+    CopySign,
+    MinNum,
+    MaxNum,
+    Fma,
+    /// `is.fpclass`: second operand is the class mask.
+    FpClass,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RmwOp {
+    Xchg,
+    Add,
+    Sub,
+    And,
+    Nand,
+    Or,
+    Xor,
+    Max,
+    Min,
+    UMax,
+    UMin,
+}
+
+/// One argument of a call, or one parameter of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ArgTy {
+    Value(Ty),
+    /// The callee gets a copy of this many bytes; the operand is the address
+    /// of the original.
+    ByVal {
+        size: u64,
+        align: u32,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arg {
+    pub value: Operand,
+    pub ty: ArgTy,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// Address of the callee; a `Symbol` for a direct call.
+    pub callee: Operand,
+    pub args: Vec<Arg>,
+    /// First slot of the result.
+    pub dst: Reg,
+    /// Leaves of the result, in order; empty for `void`.
+    pub ret: Vec<Ty>,
+    /// Number of fixed parameters when the callee is variadic.
+    pub variadic: Option<u32>,
+    /// `setjmp` and friends.
+    pub returns_twice: bool,
+}
+
+/// Where an [`Inst::Unknown`] value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Source {
+    /// Inline assembly, with its text.
+    Asm(String),
+    /// An LLVM intrinsic whose result replay cannot compute.
+    Intrinsic(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Inst {
+    Bin {
+        op: BinOp,
+        bits: u16,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+    },
+    Float {
+        op: FloatOp,
+        kind: FloatKind,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+    },
+    ICmp {
+        pred: IntPred,
+        bits: u16,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+    },
+    FCmp {
+        pred: FloatPred,
+        kind: FloatKind,
+        dst: Reg,
+        a: Operand,
+        b: Operand,
+    },
+    Cast {
+        op: CastOp,
+        from: Ty,
+        to: Ty,
+        dst: Reg,
+        a: Operand,
+    },
+    Pure {
+        op: Pure,
+        ty: Ty,
+        dst: Reg,
+        args: Vec<Operand>,
+    },
+    /// Copies `slots` slots from `a` or, if the condition is false, `b`. With
+    /// more than one slot both operands are registers.
+    Select {
+        slots: u32,
+        dst: Reg,
+        cond: Operand,
+        a: Operand,
+        b: Operand,
+    },
+    /// Copies one slot.
+    Copy {
+        dst: Reg,
+        a: Operand,
+    },
+    /// `base + sext(index) * scale + offset`
+    Address {
+        dst: Reg,
+        base: Operand,
+        index: Operand,
+        index_bits: u16,
+        scale: i64,
+        offset: i64,
+    },
+    /// Address of a fixed place in the function's frame: `frame base + offset`.
+    Frame {
+        dst: Reg,
+        offset: u64,
+    },
+    /// Grows the frame: `stack pointer -= size; stack pointer &= -align`.
+    Alloca {
+        dst: Reg,
+        size: Operand,
+        align: u32,
+    },
+    StackSave {
+        dst: Reg,
+    },
+    StackRestore {
+        a: Operand,
+    },
+    /// May miss: see the recording format.
+    Load {
+        dst: Reg,
+        addr: Operand,
+        ty: Ty,
+    },
+    /// Adds the value's slots to the checksum.
+    Store {
+        addr: Operand,
+        value: Operand,
+        ty: Ty,
+    },
+    Rmw {
+        op: RmwOp,
+        dst: Reg,
+        addr: Operand,
+        value: Operand,
+        ty: Ty,
+    },
+    /// `dst` gets the old value, the slot after it whether it was exchanged.
+    CmpXchg {
+        dst: Reg,
+        addr: Operand,
+        expected: Operand,
+        new: Operand,
+        ty: Ty,
+    },
+    Fence,
+    /// Overlap allowed.
+    MemCopy {
+        to: Operand,
+        from: Operand,
+        len: Operand,
+    },
+    MemSet {
+        to: Operand,
+        byte: Operand,
+        len: Operand,
+    },
+    Call(Box<Call>),
+    VaStart {
+        list: Operand,
+    },
+    VaCopy {
+        to: Operand,
+        from: Operand,
+    },
+    /// The address of a thread-local variable in the running thread.
+    ThreadLocal {
+        dst: Reg,
+        symbol: u32,
+    },
+    /// A value only the recording knows.
+    Unknown {
+        dst: Reg,
+        ret: Vec<Ty>,
+        args: Vec<Operand>,
+        source: Box<Source>,
+    },
+    /// Advances the thread's time by one; stands first in every loop header.
+    Tick,
+    Jump {
+        to: BlockId,
+    },
+    /// Adds [`Inst::branch_mix`] to the checksum if taken.
+    Branch {
+        cond: Operand,
+        then: BlockId,
+        otherwise: BlockId,
+    },
+    Switch {
+        bits: u16,
+        value: Operand,
+        default: BlockId,
+        cases: Vec<(u64, BlockId)>,
+    },
+    /// The operand is the first slot of the result.
+    Return {
+        value: Option<Operand>,
+        ret: Vec<Ty>,
+    },
+    /// `abort`-like: the machine traps here.
+    Trap,
+    Unreachable,
+}
+
+impl Inst {
+    /// What a taken branch at this site adds to the checksum.
+    #[must_use]
+    pub fn branch_mix(site: u32) -> u64 {
+        // A 32-bit immediate, sign-extended, so that it costs one instruction.
+        i64::from(site.wrapping_mul(0x9E37_79B1).cast_signed() | 1).cast_unsigned()
+    }
+
+    /// Whether control leaves the block here.
+    #[must_use]
+    pub fn is_terminator(&self) -> bool {
+        matches!(
+            self,
+            Inst::Jump { .. }
+                | Inst::Branch { .. }
+                | Inst::Switch { .. }
+                | Inst::Return { .. }
+                | Inst::Trap
+                | Inst::Unreachable
+        )
+    }
+
+    /// The blocks that may follow, in order, with repetitions.
+    #[must_use]
+    pub fn successors(&self) -> Vec<BlockId> {
+        match self {
+            Inst::Jump { to } => vec![*to],
+            Inst::Branch { then, otherwise, .. } => vec![*then, *otherwise],
+            Inst::Switch { default, cases, .. } => {
+                std::iter::once(*default).chain(cases.iter().map(|c| c.1)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The slots this instruction assigns: first and count.
+    #[must_use]
+    pub fn defines(&self) -> Option<(Reg, u32)> {
+        let sum = |tys: &[Ty]| tys.iter().map(|t| t.slots()).sum::<u32>();
+        let (dst, n) = match self {
+            Inst::Bin { dst, bits, .. } => (*dst, Ty::Int(*bits).slots()),
+            Inst::Float { dst, kind, .. } => (*dst, Ty::Float(*kind).slots()),
+            Inst::ICmp { dst, .. }
+            | Inst::FCmp { dst, .. }
+            | Inst::Copy { dst, .. }
+            | Inst::Address { dst, .. }
+            | Inst::Frame { dst, .. }
+            | Inst::Alloca { dst, .. }
+            | Inst::StackSave { dst }
+            | Inst::ThreadLocal { dst, .. } => (*dst, 1),
+            Inst::Cast { dst, to, .. } => (*dst, to.slots()),
+            Inst::Pure { dst, op, ty, .. } => (*dst, op.result_slots(*ty)),
+            Inst::Select { dst, slots, .. } => (*dst, *slots),
+            Inst::Load { dst, ty, .. } | Inst::Rmw { dst, ty, .. } => (*dst, ty.slots()),
+            Inst::CmpXchg { dst, ty, .. } => (*dst, ty.slots() + 1),
+            Inst::Call(c) => (c.dst, sum(&c.ret)),
+            Inst::Unknown { dst, ret, .. } => (*dst, sum(ret)),
+            _ => return None,
+        };
+        (n > 0).then_some((dst, n))
+    }
+}
+
+impl Pure {
+    /// Slots of the result when the operands have type `ty`.
+    #[must_use]
+    pub fn result_slots(self, ty: Ty) -> u32 {
+        match self {
+            Pure::SAddOverflow
+            | Pure::UAddOverflow
+            | Pure::SSubOverflow
+            | Pure::USubOverflow
+            | Pure::SMulOverflow
+            | Pure::UMulOverflow => ty.slots() + 1,
+            Pure::FpClass => 1,
+            _ => ty.slots(),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Modules, symbols, functions and what debug information says of them.
+
+use crate::inst::{ArgTy, Inst, Operand, Reg, Ty};
+use serde::{Deserialize, Serialize};
+
+/// One translation unit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Module {
+    /// Hash of the module's content; also in the running process, so that a
+    /// recording names exactly the models it belongs to.
+    pub id: [u8; 16],
+    /// The main source file as given to the compiler.
+    pub name: String,
+    /// Source files, absolute or relative to `directory`.
+    pub files: Vec<String>,
+    /// Compilation directory.
+    pub directory: String,
+    /// Everything that has an address. The running process keeps a table of
+    /// the addresses in this order.
+    pub symbols: Vec<Symbol>,
+    pub types: Vec<Type>,
+    pub functions: Vec<Function>,
+    /// Functions that could not be modelled; they run as external code.
+    pub opaque: Vec<Opaque>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Symbol {
+    pub name: String,
+    pub kind: SymbolKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SymbolKind {
+    /// A function modelled here (index into `functions`).
+    Function(u32),
+    /// A function defined elsewhere or opaque. The name says whether it is a
+    /// known external.
+    External,
+    /// A variable defined here.
+    Data { size: u64, ty: Option<u32>, line: u32, file: u32 },
+    /// A variable defined elsewhere.
+    ExternalData,
+    /// A thread-local variable; its table entry is zero.
+    ThreadLocal { size: u64, ty: Option<u32> },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opaque {
+    pub name: String,
+    pub reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Function {
+    pub name: String,
+    /// Its entry in the module's symbols.
+    pub symbol: u32,
+    pub params: Vec<Param>,
+    pub ret: Vec<Ty>,
+    pub variadic: bool,
+    /// Number of register slots.
+    pub slots: u32,
+    /// Bytes of the fixed frame and its alignment (at least 16).
+    pub frame_size: u64,
+    pub frame_align: u32,
+    pub first_site: u32,
+    pub code: Vec<Inst>,
+    /// For each instruction, an index into `places`.
+    pub code_places: Vec<u32>,
+    /// Distinct source places; entry 0 is "unknown" (line 0).
+    pub places: Vec<Place>,
+    /// In order; block 0 is the entry. Blocks tile `code`.
+    pub blocks: Vec<Block>,
+    pub variables: Vec<Variable>,
+    /// Sorted by `at`.
+    pub bindings: Vec<Binding>,
+    pub file: u32,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Param {
+    pub ty: ArgTy,
+    /// First slot. A `ByVal` parameter's slot gets the address of the copy.
+    pub reg: Reg,
+    /// Frame offset of a `ByVal` copy.
+    pub frame_offset: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// Range in `code`; the last instruction is the terminator.
+    pub start: u32,
+    pub end: u32,
+    pub phis: Vec<Phi>,
+}
+
+/// Assigned in parallel with the block's other phis when it is entered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phi {
+    pub dst: Reg,
+    pub slots: u32,
+    /// Predecessor block and value (registers if more than one slot).
+    pub incoming: Vec<(u32, Operand)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variable {
+    pub name: String,
+    pub ty: Option<u32>,
+    pub file: u32,
+    pub line: u32,
+    /// 1-based number of the parameter, 0 for a local.
+    pub arg: u32,
+}
+
+/// From instruction `at` on, the variable is here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Binding {
+    /// Index into `code`: the binding holds before this instruction runs.
+    pub at: u32,
+    pub variable: u32,
+    pub home: Home,
+    /// Bit offset and size if only a part of the variable is described.
+    pub part: Option<(u32, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Home {
+    /// The value itself, with its type.
+    Value(Operand, Ty),
+    /// The variable lies in memory at this address.
+    Memory(Operand, i64),
+    /// In the fixed frame, for the whole life of the function.
+    Frame(u64),
+    /// The value is gone.
+    Nowhere,
+}
+
+/// A type as debug information knows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Type {
+    pub name: String,
+    pub size: u64,
+    pub kind: TypeKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TypeKind {
+    Void,
+    Bool,
+    Signed,
+    Unsigned,
+    /// `char` of the given signedness.
+    Char {
+        signed: bool,
+    },
+    Float,
+    Pointer {
+        to: Option<u32>,
+    },
+    Array {
+        of: Option<u32>,
+        count: u64,
+    },
+    /// Struct, union or class.
+    Record {
+        union: bool,
+        members: Vec<Member>,
+    },
+    Enum {
+        values: Vec<(String, i64)>,
+    },
+    /// typedef, const, volatile
+    Alias {
+        of: Option<u32>,
+    },
+    Function,
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    pub name: String,
+    pub bit_offset: u64,
+    pub bits: u64,
+    pub ty: Option<u32>,
+}
+
+impl Module {
+    /// The function that contains a site, and the index in its code.
+    #[must_use]
+    pub fn function_at(&self, site: u32) -> Option<(usize, usize)> {
+        let i = self.functions.partition_point(|f| f.first_site <= site).checked_sub(1)?;
+        let index = (site - self.functions[i].first_site) as usize;
+        (index < self.functions[i].code.len()).then_some((i, index))
+    }
+
+    /// Path of a source file, joined with the compilation directory.
+    #[must_use]
+    pub fn file_path(&self, file: u32) -> String {
+        match self.files.get(file as usize) {
+            None => "?".to_owned(),
+            Some(f) if f.starts_with('/') || self.directory.is_empty() => f.clone(),
+            Some(f) => format!("{}/{f}", self.directory),
+        }
+    }
+}
+
+impl Function {
+    #[must_use]
+    pub fn place(&self, index: usize) -> Place {
+        let p = self.code_places.get(index).copied().unwrap_or(0);
+        self.places.get(p as usize).copied().unwrap_or_default()
+    }
+}
