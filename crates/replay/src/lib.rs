@@ -1,1 +1,3 @@
-//! (being written)
+pub mod arith;
+pub mod f80;
+pub mod memory;

@@ -1,0 +1,409 @@
+//! Memory of a replayed thread: 4 KiB pages, found through two small
+//! direct-mapped tables, one for reading and one for writing.
+//!
+//! A page is in the write table only if it was already marked dirty since the
+//! last checkpoint, so a store costs the same as a load and a checkpoint copies
+//! only pages that changed. Pages of a [`History`] are brought in when they are
+//! first touched: going back to a checkpoint costs nothing by itself.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+pub const PAGE: usize = 4096;
+const WAYS: usize = 1024;
+/// No page has this number (addresses have 52 bits of page number).
+const NO_PAGE: u64 = u64::MAX;
+
+type Page = [u8; PAGE];
+
+/// Page numbers are well spread already; multiplying is enough.
+#[derive(Default, Clone)]
+pub struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.write_u64(u64::from(*b));
+        }
+    }
+    fn write_u64(&mut self, v: u64) {
+        let x = (self.0 ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = x ^ (x >> 32);
+    }
+}
+
+type PageMap<V> = HashMap<u64, V, BuildHasherDefault<PageHasher>>;
+
+/// The pages of all checkpoints of one replay: for each page its versions,
+/// oldest first, with the number of the checkpoint that saw it first.
+#[derive(Clone, Default)]
+pub struct History {
+    versions: PageMap<Vec<(u32, Arc<Page>)>>,
+    checkpoints: u32,
+    pages: usize,
+}
+
+impl History {
+    fn page(&self, number: u64, checkpoint: u32) -> Option<&Arc<Page>> {
+        let versions = self.versions.get(&number)?;
+        let n = versions.partition_point(|v| v.0 <= checkpoint);
+        versions[..n].last().map(|v| &v.1)
+    }
+
+    /// Bytes held by page copies.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.pages * PAGE
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Way {
+    page: u64,
+    index: u32,
+}
+
+const EMPTY: Way = Way { page: NO_PAGE, index: 0 };
+
+/// See the module's documentation.
+#[derive(Clone)]
+pub struct Memory {
+    reads: Box<[Way; WAYS]>,
+    writes: Box<[Way; WAYS]>,
+    map: PageMap<u32>,
+    /// Entry 0 is the page of zeros that all untouched pages read from.
+    pages: Vec<Page>,
+    dirty: Vec<bool>,
+    /// Page numbers marked dirty, in the order of their first write.
+    dirtied: Vec<(u64, u32)>,
+    base: Option<(Arc<History>, u32)>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            reads: Box::new([EMPTY; WAYS]),
+            writes: Box::new([EMPTY; WAYS]),
+            map: PageMap::default(),
+            pages: vec![[0; PAGE]],
+            dirty: vec![false],
+            dirtied: Vec::new(),
+            base: None,
+        }
+    }
+}
+
+#[inline(always)]
+fn way(page: u64) -> usize {
+    // The stack, the heap and globals tend to share low bits.
+    ((page ^ (page >> 10) ^ (page >> 20)) as usize) & (WAYS - 1)
+}
+
+macro_rules! scalar {
+    ($load:ident, $store:ident, $ty:ty, $n:literal) => {
+        #[inline(always)]
+        pub fn $load(&mut self, address: u64) -> $ty {
+            let (page, at) = (address >> 12, (address & 4095) as usize);
+            let w = self.reads[way(page)];
+            if w.page == page && at <= PAGE - $n {
+                if let Some(p) = self.pages.get(w.index as usize) {
+                    let mut b = [0; $n];
+                    b.copy_from_slice(&p[at..at + $n]);
+                    return <$ty>::from_le_bytes(b);
+                }
+            }
+            let mut b = [0; $n];
+            self.read(address, &mut b);
+            <$ty>::from_le_bytes(b)
+        }
+
+        #[inline(always)]
+        pub fn $store(&mut self, address: u64, value: $ty) {
+            let (page, at) = (address >> 12, (address & 4095) as usize);
+            let w = self.writes[way(page)];
+            if w.page == page && at <= PAGE - $n {
+                if let Some(p) = self.pages.get_mut(w.index as usize) {
+                    p[at..at + $n].copy_from_slice(&value.to_le_bytes());
+                    return;
+                }
+            }
+            self.write(address, &value.to_le_bytes());
+        }
+    };
+}
+
+impl Memory {
+    /// Memory as it was at a checkpoint.
+    #[must_use]
+    pub fn at(history: Arc<History>, checkpoint: u32) -> Self {
+        Memory { base: Some((history, checkpoint)), ..Memory::default() }
+    }
+
+    scalar!(load1, store1, u8, 1);
+    scalar!(load2, store2, u16, 2);
+    scalar!(load4, store4, u32, 4);
+    scalar!(load8, store8, u64, 8);
+
+    /// Index of a page for reading; 0 (zeros) if it was never written.
+    #[cold]
+    #[inline(never)]
+    fn page_in(&mut self, page: u64) -> u32 {
+        let index = match self.map.get(&page) {
+            Some(i) => *i,
+            None => match self.base.as_ref().and_then(|(h, k)| h.page(page, *k)) {
+                Some(p) => {
+                    let i = self.pages.len() as u32;
+                    self.pages.push(**p);
+                    self.dirty.push(false);
+                    self.map.insert(page, i);
+                    i
+                }
+                None => 0,
+            },
+        };
+        self.reads[way(page)] = Way { page, index };
+        index
+    }
+
+    /// Index of a page for writing; marks it dirty.
+    #[cold]
+    #[inline(never)]
+    fn page_out(&mut self, page: u64) -> u32 {
+        let mut index = self.page_in(page);
+        if index == 0 {
+            index = self.pages.len() as u32;
+            self.pages.push([0; PAGE]);
+            self.dirty.push(false);
+            self.map.insert(page, index);
+            self.reads[way(page)] = Way { page, index };
+        }
+        if !std::mem::replace(&mut self.dirty[index as usize], true) {
+            self.dirtied.push((page, index));
+        }
+        self.writes[way(page)] = Way { page, index };
+        index
+    }
+
+    pub fn read(&mut self, mut address: u64, mut out: &mut [u8]) {
+        while !out.is_empty() {
+            let (page, at) = (address >> 12, (address & 4095) as usize);
+            let n = out.len().min(PAGE - at);
+            let w = self.reads[way(page)];
+            let index = if w.page == page { w.index } else { self.page_in(page) };
+            let (head, tail) = out.split_at_mut(n);
+            head.copy_from_slice(&self.pages[index as usize][at..at + n]);
+            out = tail;
+            address = address.wrapping_add(n as u64);
+        }
+    }
+
+    pub fn write(&mut self, mut address: u64, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (page, at) = (address >> 12, (address & 4095) as usize);
+            let n = bytes.len().min(PAGE - at);
+            let w = self.writes[way(page)];
+            let index = if w.page == page { w.index } else { self.page_out(page) };
+            let (head, tail) = bytes.split_at(n);
+            self.pages[index as usize][at..at + n].copy_from_slice(head);
+            bytes = tail;
+            address = address.wrapping_add(n as u64);
+        }
+    }
+
+    /// Reads without touching the tables: for observers.
+    pub fn peek(&self, mut address: u64, mut out: &mut [u8]) {
+        while !out.is_empty() {
+            let (page, at) = (address >> 12, (address & 4095) as usize);
+            let n = out.len().min(PAGE - at);
+            let (head, tail) = out.split_at_mut(n);
+            match self.map.get(&page) {
+                Some(i) => head.copy_from_slice(&self.pages[*i as usize][at..at + n]),
+                None => match self.base.as_ref().and_then(|(h, k)| h.page(page, *k)) {
+                    Some(p) => head.copy_from_slice(&p[at..at + n]),
+                    None => head.fill(0),
+                },
+            }
+            out = tail;
+            address = address.wrapping_add(n as u64);
+        }
+    }
+
+    /// Like [`Memory::peek`], for one value of up to 8 bytes.
+    #[must_use]
+    pub fn peek_word(&self, address: u64, len: usize) -> u64 {
+        let mut b = [0; 8];
+        self.peek(address, &mut b[..len.min(8)]);
+        u64::from_le_bytes(b)
+    }
+
+    /// The bytes up to the next zero, at most `limit`.
+    #[must_use]
+    pub fn peek_string(&self, address: u64, limit: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut b = [0];
+        while out.len() < limit {
+            self.peek(address.wrapping_add(out.len() as u64), &mut b);
+            if b[0] == 0 {
+                break;
+            }
+            out.push(b[0]);
+        }
+        out
+    }
+
+    /// Moves a range; overlap allowed.
+    pub fn copy(&mut self, to: u64, from: u64, len: u64) {
+        if to == from || len == 0 {
+            return;
+        }
+        let mut buffer = [0; PAGE];
+        let backwards = to.wrapping_sub(from) < len;
+        let mut done = 0;
+        while done < len {
+            let n = (len - done).min(PAGE as u64);
+            let at = if backwards { len - done - n } else { done };
+            let part = &mut buffer[..n as usize];
+            self.read(from.wrapping_add(at), part);
+            self.write(to.wrapping_add(at), part);
+            done += n;
+        }
+    }
+
+    pub fn fill(&mut self, to: u64, byte: u8, len: u64) {
+        let buffer = [byte; PAGE];
+        let mut done = 0;
+        while done < len {
+            let n = (len - done).min(PAGE as u64);
+            self.write(to.wrapping_add(done), &buffer[..n as usize]);
+            done += n;
+        }
+    }
+
+    /// Keeps the pages that changed since the last call in `history`; returns
+    /// the number of this checkpoint.
+    pub fn checkpoint(&mut self, history: &mut History) -> u32 {
+        let number = history.checkpoints;
+        history.checkpoints += 1;
+        for (page, index) in self.dirtied.drain(..) {
+            self.dirty[index as usize] = false;
+            let copy = Arc::new(self.pages[index as usize]);
+            history.versions.entry(page).or_default().push((number, copy));
+            history.pages += 1;
+        }
+        self.writes.fill(EMPTY);
+        number
+    }
+
+    /// How many pages this replay has touched.
+    #[must_use]
+    pub fn resident(&self) -> usize {
+        self.pages.len() - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn untouched_memory_is_zero_and_then_what_was_written() {
+        let mut m = Memory::default();
+        assert_eq!(m.load8(0x7fff_1234_5ffc), 0);
+        m.store8(0x7fff_1234_5ffc, 0x1122_3344_5566_7788);
+        assert_eq!(m.load8(0x7fff_1234_5ffc), 0x1122_3344_5566_7788);
+        assert_eq!(m.load4(0x7fff_1234_6000), 0x1122_3344);
+        assert_eq!(m.resident(), 2);
+    }
+
+    #[test]
+    fn a_checkpoint_keeps_old_content() {
+        let mut m = Memory::default();
+        let mut h = History::default();
+        m.store4(0x1000, 1);
+        m.store4(0x5000, 7);
+        let first = m.checkpoint(&mut h);
+        m.store4(0x1000, 2);
+        let second = m.checkpoint(&mut h);
+        m.store4(0x1000, 3);
+        assert_eq!(h.bytes(), 3 * PAGE);
+        let h = Arc::new(h);
+        let mut old = Memory::at(h.clone(), first);
+        let mut new = Memory::at(h, second);
+        assert_eq!((old.load4(0x1000), old.load4(0x5000)), (1, 7));
+        assert_eq!((new.load4(0x1000), new.load4(0x5000)), (2, 7));
+        old.store4(0x5000, 9);
+        assert_eq!((old.load4(0x5000), new.load4(0x5000)), (9, 7));
+    }
+
+    #[derive(Debug, Clone)]
+    enum Act {
+        Write(u64, Vec<u8>),
+        Copy(u64, u64, u64),
+        Fill(u64, u8, u64),
+        Word(u64, u64),
+        Checkpoint,
+    }
+
+    fn act() -> impl Strategy<Value = Act> {
+        let address = || 0x7000u64..0x7000 + 20_000;
+        prop_oneof![
+            (address(), proptest::collection::vec(any::<u8>(), 0..50)).prop_map(|(a, b)| Act::Write(a, b)),
+            (address(), address(), 0u64..9000).prop_map(|(a, b, n)| Act::Copy(a, b, n)),
+            (address(), any::<u8>(), 0u64..9000).prop_map(|(a, b, n)| Act::Fill(a, b, n)),
+            (address(), any::<u64>()).prop_map(|(a, v)| Act::Word(a, v)),
+            Just(Act::Checkpoint),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_flat_array(acts in proptest::collection::vec(act(), 1..40)) {
+            let mut m = Memory::default();
+            let mut h = History::default();
+            let mut flat = vec![0u8; 0x7000 + 40_000];
+            let mut states = Vec::new();
+            for a in acts {
+                match a {
+                    Act::Write(at, b) => {
+                        m.write(at, &b);
+                        flat[at as usize..at as usize + b.len()].copy_from_slice(&b);
+                    }
+                    Act::Copy(to, from, n) => {
+                        m.copy(to, from, n);
+                        flat.copy_within(from as usize..(from + n) as usize, to as usize);
+                    }
+                    Act::Fill(to, b, n) => {
+                        m.fill(to, b, n);
+                        flat[to as usize..(to + n) as usize].fill(b);
+                    }
+                    Act::Word(to, v) => {
+                        m.store8(to, v);
+                        flat[to as usize..to as usize + 8].copy_from_slice(&v.to_le_bytes());
+                        prop_assert_eq!(m.load8(to), v);
+                    }
+                    Act::Checkpoint => {
+                        let k = m.checkpoint(&mut h);
+                        states.push((k, flat.clone()));
+                    }
+                }
+                let mut seen = vec![0; flat.len()];
+                m.read(0, &mut seen);
+                prop_assert!(seen == flat);
+            }
+            let h = Arc::new(h);
+            for (k, state) in states {
+                let mut old = Memory::at(h.clone(), k);
+                let mut seen = vec![0; state.len()];
+                old.peek(0, &mut seen);
+                prop_assert!(seen == state);
+                old.read(0, &mut seen);
+                prop_assert!(seen == state);
+            }
+        }
+    }
+}
