@@ -1,1 +1,79 @@
-//! (being written)
+//! Finding the model in an ELF file.
+
+use crate::model::Module;
+use crate::section::{self, SectionError};
+use object::{Object, ObjectSection};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What `relapse` wants to know of an executable, shared library or object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Binary {
+    /// The GNU build id, if the linker wrote one.
+    pub build_id: Option<Vec<u8>>,
+    /// The models of its translation units; empty if it was built by another
+    /// compiler.
+    pub modules: Vec<Module>,
+}
+
+/// Why a binary could not be read.
+#[derive(Debug, Error)]
+pub enum BinaryError {
+    /// The file itself.
+    #[error("read {path}: {error}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// Not an ELF file, or a broken one.
+    #[error("parse the object file: {0}")]
+    Object(#[from] object::Error),
+    /// Its model section.
+    #[error(transparent)]
+    Section(#[from] SectionError),
+}
+
+impl Binary {
+    /// Reads build id and models out of the bytes of an ELF file.
+    ///
+    /// # Errors
+    /// If the file or a model in it is malformed. A file without any model is
+    /// no error.
+    pub fn parse(bytes: &[u8]) -> Result<Binary, BinaryError> {
+        let file = object::File::parse(bytes)?;
+        let build_id = file.build_id()?.map(<[u8]>::to_vec);
+        let mut modules = Vec::new();
+        // A relocatable object may hold several sections of the name.
+        for data in model_sections(&file) {
+            modules.append(&mut section::decode_all(&data?)?);
+        }
+        Ok(Binary { build_id, modules })
+    }
+
+    /// [`Binary::parse`] of a file.
+    ///
+    /// # Errors
+    /// As there, or if the file cannot be read.
+    pub fn read(path: &Path) -> Result<Binary, BinaryError> {
+        let bytes =
+            std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
+        Binary::parse(&bytes)
+    }
+}
+
+/// Only the GNU build id, without touching the models.
+///
+/// # Errors
+/// If the bytes are not an ELF file.
+pub fn build_id(bytes: &[u8]) -> Result<Option<Vec<u8>>, BinaryError> {
+    Ok(object::File::parse(bytes)?.build_id()?.map(<[u8]>::to_vec))
+}
+
+fn model_sections<'a>(
+    file: &'a object::File<'a>,
+) -> impl Iterator<Item = Result<Cow<'a, [u8]>, object::Error>> {
+    file.sections().filter(|s| s.name() == Ok(section::NAME)).map(|s| s.uncompressed_data())
+}

@@ -487,9 +487,135 @@ impl Inst {
         };
         (n > 0).then_some((dst, n))
     }
+
+    /// Calls `f` for every operand with the number of slots read there. A
+    /// constant or symbol read as two slots has zero in the second.
+    pub fn for_each_use(&self, mut f: impl FnMut(Operand, u32)) {
+        match self {
+            Inst::Bin { a, b, bits, .. } | Inst::ICmp { a, b, bits, .. } => {
+                f(*a, Ty::Int(*bits).slots());
+                f(*b, Ty::Int(*bits).slots());
+            }
+            Inst::Float { a, b, kind, .. } | Inst::FCmp { a, b, kind, .. } => {
+                f(*a, Ty::Float(*kind).slots());
+                f(*b, Ty::Float(*kind).slots());
+            }
+            Inst::Cast { a, from, .. } => f(*a, from.slots()),
+            Inst::Pure { op, ty, args, .. } => {
+                for (i, a) in args.iter().enumerate() {
+                    f(*a, if *op == Pure::FpClass && i > 0 { 1 } else { ty.slots() });
+                }
+            }
+            Inst::Select { slots, cond, a, b, .. } => {
+                f(*cond, 1);
+                f(*a, *slots);
+                f(*b, *slots);
+            }
+            Inst::Address { base, index, .. } => {
+                f(*base, 1);
+                f(*index, 1);
+            }
+            Inst::Copy { a, .. } | Inst::StackRestore { a } => f(*a, 1),
+            Inst::Alloca { size, .. } => f(*size, 1),
+            Inst::Load { addr, .. } => f(*addr, 1),
+            Inst::Store { addr, value, ty } | Inst::Rmw { addr, value, ty, .. } => {
+                f(*addr, 1);
+                f(*value, ty.slots());
+            }
+            Inst::CmpXchg { addr, expected, new, ty, .. } => {
+                f(*addr, 1);
+                f(*expected, ty.slots());
+                f(*new, ty.slots());
+            }
+            Inst::MemCopy { to, from: other, len } | Inst::MemSet { to, byte: other, len } => {
+                f(*to, 1);
+                f(*other, 1);
+                f(*len, 1);
+            }
+            Inst::Call(c) => {
+                f(c.callee, 1);
+                for arg in &c.args {
+                    f(arg.value, arg.ty.slots());
+                }
+            }
+            Inst::VaStart { list } => f(*list, 1),
+            Inst::VaCopy { to, from } => {
+                f(*to, 1);
+                f(*from, 1);
+            }
+            Inst::Unknown { args, .. } => args.iter().for_each(|a| f(*a, 1)),
+            Inst::Branch { cond, .. } => f(*cond, 1),
+            Inst::Switch { value, .. } => f(*value, 1),
+            Inst::Return { value: Some(value), ret } => f(*value, ret.iter().map(|t| t.slots()).sum()),
+            Inst::Frame { .. }
+            | Inst::StackSave { .. }
+            | Inst::Fence
+            | Inst::ThreadLocal { .. }
+            | Inst::Tick
+            | Inst::Jump { .. }
+            | Inst::Return { value: None, .. }
+            | Inst::Trap
+            | Inst::Unreachable => {}
+        }
+    }
+}
+
+impl ArgTy {
+    /// How many slots the argument takes; of a `ByVal` argument, its address.
+    #[must_use]
+    pub fn slots(self) -> u32 {
+        match self {
+            ArgTy::Value(ty) => ty.slots(),
+            ArgTy::ByVal { .. } => 1,
+        }
+    }
 }
 
 impl Pure {
+    /// How many operands the operation has.
+    #[must_use]
+    pub fn operands(self) -> usize {
+        match self {
+            Pure::Bswap
+            | Pure::BitReverse
+            | Pure::Ctpop
+            | Pure::Ctlz
+            | Pure::Cttz
+            | Pure::Abs
+            | Pure::FNeg
+            | Pure::FAbs
+            | Pure::Sqrt
+            | Pure::Floor
+            | Pure::Ceil
+            | Pure::FTrunc
+            | Pure::Rint
+            | Pure::Round => 1,
+            Pure::Fshl | Pure::Fshr | Pure::Fma => 3,
+            _ => 2,
+        }
+    }
+
+    /// Whether it works on floats.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        matches!(
+            self,
+            Pure::FNeg
+                | Pure::FAbs
+                | Pure::Sqrt
+                | Pure::Floor
+                | Pure::Ceil
+                | Pure::FTrunc
+                | Pure::Rint
+                | Pure::Round
+                | Pure::CopySign
+                | Pure::MinNum
+                | Pure::MaxNum
+                | Pure::Fma
+                | Pure::FpClass
+        )
+    }
+
     /// Slots of the result when the operands have type `ty`.
     #[must_use]
     pub fn result_slots(self, ty: Ty) -> u32 {

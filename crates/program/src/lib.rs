@@ -13,7 +13,8 @@
 //! * [`section`]: the on-disk form, versioned and checksummed;
 //! * [`binary`]: finding the section in an ELF file;
 //! * [`text`]: the model as readable text (`relapse dump program`);
-//! * [`cfg`]: control-flow facts computed from a function.
+//! * [`cfg`]: control-flow facts computed from a function;
+//! * [`validate`]: the checks every module passes before anybody sees it.
 //!
 //! # What must not be known here
 //! LLVM, processes, recordings, terminals. Data and pure functions only.
@@ -42,6 +43,7 @@ pub mod inst;
 pub mod model;
 pub mod section;
 pub mod text;
+pub mod validate;
 
 pub use inst::{Inst, Operand};
 pub use model::{Function, Module};
