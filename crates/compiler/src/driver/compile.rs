@@ -1,0 +1,201 @@
+//! One source file to one object: clang to bitcode, instrumentation, clang to code.
+//!
+//! ```text
+//! a.c ─ clang, user's options ─► a.bc ─ instrument ─► a.out.bc ─ clang -O2 ─► a.o
+//!       (all diagnostics)                             (silent)
+//! ```
+//! If instrumentation or the second clang fails, the file is compiled as if we were
+//! not there, and one note says so.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use super::command::{Command, Goal, Input, Kind};
+use super::options::Role;
+use super::{Session, command};
+
+/// Compiles one input of the command into `product`. Returns clang's exit code.
+/// `first` is true for the first input: only with it clang may speak about the
+/// command line as a whole.
+pub fn compile(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+) -> io::Result<i32> {
+    let stdin = if input.path.as_os_str() == "-" { Some(session.read_stdin()?) } else { None };
+    if input.kind != Kind::Source || command.foreign.is_some() {
+        if let (Kind::Source, Some(option)) = (input.kind, &command.foreign) {
+            session
+                .note(&format!("{}: compiled without recording because of {option}", input.path.display()));
+        }
+        let args = plain(session, command, input, product, first, false);
+        return session.runner.talk(&session.clang, &args, stdin.as_deref());
+    }
+
+    let dir = tempfile::tempdir_in(session.temp.path())?;
+    let name = input.path.file_stem().map_or_else(|| OsString::from("input"), OsString::from);
+    let bitcode = dir.path().join(&name).with_added_extension("bc");
+    let instrumented_dir = dir.path().join("instrumented");
+    std::fs::create_dir(&instrumented_dir)?;
+    let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
+
+    let args = to_bitcode(session, command, input, &bitcode, first);
+    let code = session.runner.talk(&session.clang, &args, stdin.as_deref())?;
+    if code != 0 || !bitcode.exists() {
+        return Ok(code);
+    }
+    let problem = match session.instrument(&bitcode, &instrumented) {
+        Ok(()) => {
+            let args = to_code(command, &instrumented, product);
+            let (code, words) = session.runner.quietly(&session.clang, &args)?;
+            if code == 0 {
+                return Ok(0);
+            }
+            let words = String::from_utf8_lossy(&words).into_owned();
+            session.runner.say(&format!("# code generation failed: {words}"));
+            words.lines().next().unwrap_or("code generation failed").to_owned()
+        }
+        Err(message) => message,
+    };
+    // Code generation also finds errors of the user's (in inline assembly): plain
+    // compilation then reports them in clang's own words. Its warnings were shown.
+    let args = plain(session, command, input, product, first, true);
+    let code = session.runner.talk(&session.clang, &args, stdin.as_deref())?;
+    if code == 0 {
+        session.note(&format!("{}: compiled without recording: {problem}", input.path.display()));
+    }
+    Ok(code)
+}
+
+/// The user's options for a compile step of one input.
+fn user_options(command: &Command, first: bool) -> Vec<OsString> {
+    let mut args = Vec::new();
+    for item in &command.items {
+        let keep = match item.role {
+            Role::Compile | Role::Codegen | Role::Depend | Role::Foreign => true,
+            // With `-c`, clang itself says that such words are not used.
+            Role::Link => command.goal != Goal::Link && first,
+            Role::Input => {
+                command.goal != Goal::Link
+                    && first
+                    && item.input.is_some_and(|n| command.inputs[n].kind == Kind::Linkable)
+            }
+            Role::Mode | Role::Output | Role::Language | Role::Straight => false,
+            Role::FastMath | Role::Lto | Role::GccOnly => false,
+        };
+        if keep {
+            args.extend(item.words.iter().cloned());
+        }
+    }
+    if command.items.iter().any(|item| item.role == Role::FastMath && item.words[0] == "-Ofast") {
+        args.push("-O3".into());
+    }
+    if command.fast_math {
+        args.push("-D__FAST_MATH__=1".into());
+    }
+    if !first {
+        args.push("-Wno-unused-command-line-argument".into());
+        args.push("-Wno-ignored-optimization-argument".into());
+    }
+    args
+}
+
+/// Options that make clang write the dependency file that it would write if it were
+/// alone.
+fn dependencies(command: &Command, input: &Input) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    if command.dependencies.wanted {
+        if !command.dependencies.file_named {
+            args.extend(["-MF".into(), command.dependency_file(input).into()]);
+        }
+        if !command.dependencies.target_named {
+            args.extend(["-MQ".into(), command.dependency_target(input).into()]);
+        }
+    }
+    args
+}
+
+fn input_words(input: &Input) -> Vec<OsString> {
+    let mut args = Vec::new();
+    if let Some(language) = &input.language {
+        args.extend(["-x".into(), language.clone()]);
+    }
+    // A source whose name begins with a dash can only have come after `--`.
+    if input.path.as_os_str() != "-" && input.path.to_string_lossy().starts_with('-') {
+        args.push("--".into());
+    }
+    args.push(input.path.clone().into());
+    args
+}
+
+fn mode(session: &Session) -> Vec<OsString> {
+    command::driver_mode(session.language).map(OsString::from).into_iter().collect()
+}
+
+/// clang as if we were not there, but for one input only. `again`: the warnings were
+/// shown and the dependency file was written before.
+fn plain(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+    again: bool,
+) -> Vec<OsString> {
+    let mut args = mode(session);
+    args.extend(user_options(command, first));
+    args.extend(dependencies(command, input));
+    if again {
+        args.push("-w".into());
+    }
+    args.push(if command.goal == Goal::Assembly { "-S".into() } else { "-c".into() });
+    args.extend(["-o".into(), product.into()]);
+    args.extend(input_words(input));
+    args
+}
+
+/// The first step: diagnostics, dependency files, bitcode.
+fn to_bitcode(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    bitcode: &Path,
+    first: bool,
+) -> Vec<OsString> {
+    let mut args = mode(session);
+    args.extend(user_options(command, first));
+    args.extend(dependencies(command, input));
+    if !command.debug_is_full {
+        // Source places and variables of the model come from debug information.
+        args.push("-g".into());
+    }
+    // The front end must not leave the choice of fused operations to later steps:
+    // replay could not know it.
+    args.push("-ffp-contract=off".into());
+    args.extend(["-Xclang".into(), "-disable-llvm-passes".into()]);
+    if command.unoptimised {
+        args.extend(["-Xclang".into(), "-disable-O0-optnone".into()]);
+    }
+    args.extend(["-emit-llvm".into(), "-c".into(), "-o".into(), bitcode.into()]);
+    args.extend(input_words(input));
+    args
+}
+
+/// The last step: code from instrumented bitcode, always optimised, because
+/// unoptimised checks around every access would make recording slow.
+fn to_code(command: &Command, bitcode: &Path, product: &Path) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    for item in &command.items {
+        if item.role == Role::Codegen {
+            args.extend(item.words.iter().cloned());
+        }
+    }
+    args.push(if command.aggressive { "-O3".into() } else { "-O2".into() });
+    args.extend(["-w".into(), "-Wno-unused-command-line-argument".into()]);
+    args.push(if command.goal == Goal::Assembly { "-S".into() } else { "-c".into() });
+    args.extend(["-o".into(), product.into(), "-x".into(), "ir".into(), bitcode.into()]);
+    args
+}

@@ -1,0 +1,66 @@
+//! The link step: the user's command with every compiled input replaced by its
+//! object, and the runtime added.
+//!
+//! Executables and shared libraries both get the runtime. In a process that has
+//! several copies the first one that the dynamic linker meets must serve all: that is
+//! the executable's, because its `__relapse_*` symbols are exported and those of
+//! libraries stay open to interposition, whatever `-Bsymbolic` says.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::command::{self, Command};
+use super::options::Role;
+use super::toolchain::{self, RUNTIME_NAME};
+use super::{Session, version_script};
+
+/// Links. `objects[n]` is the object made of input `n`, if it was compiled.
+pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -> io::Result<i32> {
+    let compiled_some = objects.iter().any(Option::is_some);
+    let mut args: Vec<OsString> =
+        command::driver_mode(session.language).map(OsString::from).into_iter().collect();
+    for item in &command.items {
+        match item.role {
+            Role::Input => match item.input.and_then(|n| objects[n].as_ref()) {
+                Some(object) => args.push(object.into()),
+                None => args.extend(item.words.iter().cloned()),
+            },
+            Role::Compile | Role::Codegen | Role::Output | Role::Foreign => {
+                args.extend(item.words.iter().cloned());
+            }
+            Role::Link => args.extend(version_script::open(&item.words, session.temp.path())?),
+            Role::Mode | Role::Language | Role::Depend | Role::Straight => {}
+            Role::FastMath | Role::Lto | Role::GccOnly => {}
+        }
+    }
+    if compiled_some {
+        // The options were judged when the inputs were compiled.
+        args.extend(["-w".into(), "-Wno-unused-command-line-argument".into()]);
+    }
+    let has_runtime = command.inputs.iter().any(|input| input.path.ends_with(RUNTIME_NAME));
+    if !command.linking.relocatable && command.foreign.is_none() && !has_runtime {
+        let runtime = toolchain::runtime_object(session.cache.as_deref(), session.temp.path())?;
+        args.extend(runtime_words(session, command, &runtime));
+    }
+    session.runner.talk(&session.clang, &args, None)
+}
+
+fn runtime_words(session: &Session, command: &Command, runtime: &Path) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    let lld = !command.linking.linker_named && !command.linking.linker_script && session.has_lld;
+    if lld {
+        // As if it were in an archive: taken only if some object asks for it, so that
+        // a program without any instrumented code stays as it is.
+        args.extend(["-fuse-ld=lld".into(), "-Wl,--start-lib".into()]);
+    }
+    args.push(runtime.into());
+    if lld {
+        args.push("-Wl,--end-lib".into());
+    }
+    args.push("-Wl,--export-dynamic-symbol=__relapse_*".into());
+    if !command.linking.no_libraries {
+        args.extend(["-lpthread".into(), "-ldl".into()]);
+    }
+    args
+}

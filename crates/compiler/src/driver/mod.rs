@@ -1,0 +1,266 @@
+//! The compiler driver: what `relapse cc` and `relapse c++` do.
+//!
+//! It stands where a C compiler stands in a build and behaves like clang: same
+//! options, same diagnostics, same exit codes, same files. What it adds is in the
+//! objects and in the linked program. Which command line becomes what:
+//!
+//! | command | what happens |
+//! |---|---|
+//! | nothing to compile or link, `-E`, `-M`, `-fsyntax-only`, `--version`, ... | clang alone, same words |
+//! | `-c`, `-S` | each C or C++ source: bitcode, instrumentation, code ([`compile`]) |
+//! | link | sources to temporary objects, then clang links them with the runtime ([`link`]) |
+//!
+//! What must not be known here: LLVM (that is `instrument_file`'s business) and what
+//! the instrumented code looks like.
+//!
+//! This module is a program's `main` in library form: it alone in this crate runs
+//! processes, writes notes to standard error and, in [`Session::from_environment`],
+//! reads environment variables (`RELAPSE_CLANG`, `RELAPSE_DRIVER_LOG`).
+
+mod command;
+mod compile;
+mod link;
+mod options;
+mod process;
+mod response;
+mod toolchain;
+mod version_script;
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use command::{Command, Goal, Kind};
+use process::Runner;
+
+/// Which compiler to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    C,
+    Cxx,
+}
+
+/// The hidden first word by which the driver calls itself to instrument one file.
+const INSTRUMENT: &str = "--relapse-instrument";
+
+/// How bitcode is instrumented.
+#[derive(Clone, Debug)]
+pub enum Instrument {
+    /// By a function, in this process.
+    Function(fn(&Path, &Path) -> Result<(), String>),
+    /// By running this program again: if LLVM should crash on a file, that file is
+    /// compiled plainly and the build goes on.
+    Program { program: PathBuf, words: Vec<OsString> },
+}
+
+/// Everything one run of the driver needs to know about its surroundings.
+#[derive(Debug)]
+pub struct Session {
+    language: Language,
+    clang: PathBuf,
+    has_lld: bool,
+    cache: Option<PathBuf>,
+    instrument: Instrument,
+    runner: Runner,
+    temp: tempfile::TempDir,
+    stdin: std::cell::OnceCell<Vec<u8>>,
+}
+
+/// Runs the driver as `relapse cc` (or `c++`) with `args`, and returns the exit code.
+///
+/// ```no_run
+/// let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+/// std::process::exit(compiler::driver::run(compiler::driver::Language::C, &args));
+/// ```
+pub fn run(language: Language, args: &[OsString]) -> i32 {
+    if let [word, input, output] = args
+        && word == INSTRUMENT
+    {
+        return instrument_here(Path::new(input), Path::new(output));
+    }
+    match Session::from_environment(language) {
+        Ok(session) => session.run(args),
+        Err(message) => {
+            complain(&message);
+            1
+        }
+    }
+}
+
+/// The child's half of [`Instrument::Program`].
+fn instrument_here(input: &Path, output: &Path) -> i32 {
+    match crate::instrument_file(input, output) {
+        Ok(_) => 0,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            1
+        }
+    }
+}
+
+impl Session {
+    /// A session as the environment describes it.
+    pub fn from_environment(language: Language) -> Result<Self, String> {
+        let named = std::env::var_os("RELAPSE_CLANG").filter(|value| !value.is_empty()).map(PathBuf::from);
+        let log = std::env::var_os("RELAPSE_DRIVER_LOG").filter(|value| !value.is_empty()).map(PathBuf::from);
+        let cache = std::env::var_os("XDG_CACHE_HOME")
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+            .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
+        let program = std::env::current_exe().map_err(|error| format!("failed to find myself: {error}"))?;
+        // `relapse` needs to be told which of its commands is meant; `relapse-cc` not.
+        let mut words: Vec<OsString> = Vec::new();
+        if program.file_name().is_some_and(|name| name == "relapse") {
+            words.push("cc".into());
+        }
+        words.push(INSTRUMENT.into());
+        Self::new(language, named.as_deref(), log, cache, Instrument::Program { program, words })
+    }
+
+    /// A session with everything said. `clang`: the compiler, if not the usual one;
+    /// `cache`: a folder in which the runtime object may be kept.
+    pub fn new(
+        language: Language,
+        clang: Option<&Path>,
+        log: Option<PathBuf>,
+        cache: Option<PathBuf>,
+        instrument: Instrument,
+    ) -> Result<Self, String> {
+        let clang = toolchain::find_clang(clang)
+            .ok_or("failed to find clang 22: install it, or name it in RELAPSE_CLANG")?;
+        let temp = tempfile::Builder::new()
+            .prefix("relapse-cc-")
+            .tempdir()
+            .map_err(|error| format!("failed to make a temporary folder: {error}"))?;
+        Ok(Session {
+            language,
+            has_lld: toolchain::has_lld(&clang),
+            clang,
+            cache,
+            instrument,
+            runner: Runner { log, temp: temp.path().to_owned() },
+            temp,
+            stdin: std::cell::OnceCell::new(),
+        })
+    }
+
+    /// Does what the command line `args` says. Returns the exit code.
+    pub fn run(&self, args: &[OsString]) -> i32 {
+        self.drive(args).unwrap_or_else(|error| {
+            complain(&format!("failed to run {}: {error}", self.clang.display()));
+            1
+        })
+    }
+
+    fn drive(&self, args: &[OsString]) -> io::Result<i32> {
+        let args = response::expand(args);
+        let command = Command::parse(&args);
+        if !command.dropped.is_empty() {
+            self.note(&format!("options of gcc ignored: {}", command.dropped.join(" ")));
+        }
+        if command.straight || self.clang_would_refuse(&command)? {
+            return self.straight(&command);
+        }
+        if command.goal != Goal::Link {
+            if command.compiled().next().is_none() {
+                return self.straight(&command);
+            }
+            let mut result = 0;
+            for (position, (_, input)) in command.compiled().enumerate() {
+                let product = command.product(input);
+                let code = compile::compile(self, &command, input, &product, position == 0)?;
+                result = if result == 0 { code } else { result };
+            }
+            return Ok(result);
+        }
+
+        let mut objects: Vec<Option<PathBuf>> = vec![None; command.inputs.len()];
+        let mut result = 0;
+        for (position, (number, input)) in command.compiled().enumerate() {
+            let stem = input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let object = self.temp.path().join(format!("{number}-{stem}.o"));
+            let code = compile::compile(self, &command, input, &object, position == 0)?;
+            result = if result == 0 { code } else { result };
+            objects[number] = Some(object);
+        }
+        if result != 0 {
+            return Ok(result);
+        }
+        link::link(self, &command, &objects)
+    }
+
+    /// Hands the whole command to clang.
+    fn straight(&self, command: &Command) -> io::Result<i32> {
+        let mut args: Vec<OsString> =
+            command::driver_mode(self.language).map(OsString::from).into_iter().collect();
+        args.extend(command.cleaned().cloned());
+        self.runner.talk(&self.clang, &args, None)
+    }
+
+    /// Would clang refuse the command as a whole, before looking into any file? Then
+    /// it should say so once, not in every step.
+    fn clang_would_refuse(&self, command: &Command) -> io::Result<bool> {
+        let exists = |path: &Path| path.as_os_str() == "-" || path.exists();
+        if command.inputs.iter().any(|input| input.kind != Kind::Linkable && !exists(&input.path)) {
+            return Ok(true);
+        }
+        if command.compiled().count() < 2 {
+            return Ok(false);
+        }
+        let mut args: Vec<OsString> =
+            command::driver_mode(self.language).map(OsString::from).into_iter().collect();
+        args.push("-###".into());
+        args.extend(command.cleaned().cloned());
+        Ok(self.runner.quietly(&self.clang, &args)?.0 != 0)
+    }
+
+    /// Instruments one file. The error is a sentence for the user.
+    fn instrument(&self, input: &Path, output: &Path) -> Result<(), String> {
+        let problem = match &self.instrument {
+            Instrument::Function(function) => function(input, output).err(),
+            Instrument::Program { program, words } => {
+                let mut args = words.clone();
+                args.extend([input.into(), output.into()]);
+                match self.runner.quietly(program, &args) {
+                    Ok((0, _)) => None,
+                    Ok((code, words)) => {
+                        let words = String::from_utf8_lossy(&words);
+                        let last = words.lines().rfind(|line| !line.trim().is_empty());
+                        Some(match last {
+                            Some(line) if code < 128 => line.trim().to_owned(),
+                            _ => format!("the instrumenter ended with status {code}"),
+                        })
+                    }
+                    Err(error) => Some(format!("failed to run {}: {error}", program.display())),
+                }
+            }
+        };
+        match problem {
+            None if output.exists() => Ok(()),
+            None => Err("the instrumenter wrote nothing".to_owned()),
+            Some(message) => {
+                self.runner.say(&format!("# instrumentation failed: {message}"));
+                Err(message)
+            }
+        }
+    }
+
+    /// Standard input, read once: a step that is repeated needs it again.
+    fn read_stdin(&self) -> io::Result<Vec<u8>> {
+        if let Some(bytes) = self.stdin.get() {
+            return Ok(bytes.clone());
+        }
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        Ok(self.stdin.get_or_init(|| bytes).clone())
+    }
+
+    fn note(&self, text: &str) {
+        complain(&format!("note: {text}"));
+    }
+}
+
+fn complain(text: &str) {
+    // If standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "relapse-cc: {text}");
+}

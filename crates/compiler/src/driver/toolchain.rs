@@ -1,0 +1,77 @@
+//! Finding clang and its linker, and keeping the runtime object where the linker can
+//! read it.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The runtime, linked into every program; built by this crate's build script.
+const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/relapse_runtime.o"));
+
+/// File name of the runtime object, by which a second copy on a command line is known.
+pub const RUNTIME_NAME: &str = "relapse_runtime.o";
+
+/// The clang to run: `named` if given, else version 22 from where Debian puts it.
+pub fn find_clang(named: Option<&Path>) -> Option<PathBuf> {
+    if let Some(path) = named {
+        return Some(path.to_owned());
+    }
+    let well_known = ["/usr/bin/clang-22", "/usr/lib/llvm-22/bin/clang", "/usr/local/bin/clang-22"];
+    well_known.iter().map(PathBuf::from).find(|path| path.is_file()).or_else(|| search_path("clang-22"))
+}
+
+/// Looks `name` up in the folders of `PATH`.
+fn search_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+}
+
+/// Does clang find lld beside itself? Then `-fuse-ld=lld` works.
+pub fn has_lld(clang: &Path) -> bool {
+    let real = fs::canonicalize(clang).unwrap_or_else(|_| clang.to_owned());
+    real.parent().is_some_and(|dir| dir.join("ld.lld").exists())
+}
+
+/// Puts the runtime object into `cache` (or `fallback`, if that cannot be written) and
+/// returns its path. The folder is named after the content, so different builds of
+/// this program do not disturb each other, and the file is renamed into place, so
+/// that a parallel `make` never sees half of it.
+pub fn runtime_object(cache: Option<&Path>, fallback: &Path) -> io::Result<PathBuf> {
+    let hash = xxhash_rust::xxh3::xxh3_128(RUNTIME);
+    if let Some(cache) = cache
+        && let Ok(path) = place(&cache.join("relapse").join(format!("{hash:032x}")))
+    {
+        return Ok(path);
+    }
+    place(fallback)
+}
+
+fn place(dir: &Path) -> io::Result<PathBuf> {
+    let path = dir.join(RUNTIME_NAME);
+    if fs::metadata(&path).is_ok_and(|meta| meta.len() == RUNTIME.len() as u64) {
+        return Ok(path);
+    }
+    fs::create_dir_all(dir)?;
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    file.write_all(RUNTIME)?;
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtime_is_cached_once_and_falls_back_when_the_cache_is_no_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = runtime_object(Some(dir.path()), Path::new("/nonexistent")).unwrap();
+        assert_eq!(fs::read(&first).unwrap(), RUNTIME);
+        assert_eq!(runtime_object(Some(dir.path()), Path::new("/nonexistent")).unwrap(), first);
+
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        let second = runtime_object(Some(&file), dir.path()).unwrap();
+        assert_eq!(second, dir.path().join(RUNTIME_NAME));
+    }
+}
