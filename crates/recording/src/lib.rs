@@ -25,5 +25,7 @@
 #![cfg_attr(not(feature = "read"), no_std)]
 #![warn(missing_docs)]
 
+#[cfg(feature = "read")]
+pub mod decode;
 pub mod encode;
 pub mod event;
