@@ -98,7 +98,6 @@ fn user_options(command: &Command, first: bool) -> Vec<OsString> {
     }
     if !first {
         args.push("-Wno-unused-command-line-argument".into());
-        args.push("-Wno-ignored-optimization-argument".into());
     }
     args
 }

@@ -23,6 +23,7 @@ mod link;
 mod options;
 mod process;
 mod response;
+mod signals;
 mod toolchain;
 mod version_script;
 
@@ -30,7 +31,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use command::{Command, Goal, Kind};
+use command::{Command, Goal};
 use process::Runner;
 
 /// Which compiler to be.
@@ -79,7 +80,10 @@ pub fn run(language: Language, args: &[OsString]) -> i32 {
         return instrument_here(Path::new(input), Path::new(output));
     }
     match Session::from_environment(language) {
-        Ok(session) => session.run(args),
+        Ok(session) => {
+            signals::remove_when_killed(session.temp.path());
+            session.run(args)
+        }
         Err(message) => {
             complain(&message);
             1
@@ -92,7 +96,7 @@ fn instrument_here(input: &Path, output: &Path) -> i32 {
     match crate::instrument_file(input, output) {
         Ok(_) => 0,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "{error}");
+            let _ = writeln!(io::stderr(), "failed to {error}");
             1
         }
     }
@@ -201,7 +205,7 @@ impl Session {
     /// it should say so once, not in every step.
     fn clang_would_refuse(&self, command: &Command) -> io::Result<bool> {
         let exists = |path: &Path| path.as_os_str() == "-" || path.exists();
-        if command.inputs.iter().any(|input| input.kind != Kind::Linkable && !exists(&input.path)) {
+        if command.inputs.iter().any(|input| !exists(&input.path)) {
             return Ok(true);
         }
         if command.compiled().count() < 2 {
