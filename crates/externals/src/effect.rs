@@ -1,0 +1,313 @@
+//! The language of the table. Arguments are named by the *slot* in which they
+//! are passed: a `long double` takes two slots, all others one.
+
+use crate::model::Model;
+
+/// What is known of one function.
+#[derive(Clone, Copy, Debug)]
+pub struct External {
+    pub name: &'static str,
+    /// Memory whose content matters to the function.
+    pub reads: &'static [Range],
+    /// Memory that may have changed when it returns. Empty for modelled
+    /// functions: the model says it.
+    pub writes: &'static [Range],
+    /// Computed by [`crate::evaluate`] instead of being logged.
+    pub model: Option<Model>,
+    /// Bytes that come from or go to the world.
+    pub io: Option<Io>,
+    /// `printf`- and `scanf`-like functions.
+    pub format: Option<Format>,
+    pub ret: Ret,
+    /// Bits of [`flag`].
+    pub flags: u32,
+}
+
+/// A range of memory: where it starts, how long it is, when it counts. A null
+/// pointer is always an empty range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub place: Place,
+    pub len: Len,
+    pub when: When,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The pointer in this slot.
+    Arg(u8),
+    /// The pointer that was returned.
+    Ret,
+    /// The pointer stored where this slot points (`getline`'s buffer).
+    At(u8),
+    /// The word the C library keeps `errno` in.
+    Errno,
+}
+
+/// A length in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Len {
+    Const(u32),
+    /// The value of a slot.
+    Arg(u8),
+    /// The product of two slots.
+    Mul(u8, u8),
+    /// A slot times a constant.
+    Times(u8, u32),
+    /// The result; nothing if negative.
+    Ret,
+    /// The result plus one, for a terminating NUL; nothing if negative.
+    RetAndNul,
+    /// The result times a slot (`fread`).
+    RetTimes(u8),
+    /// The result times a constant.
+    RetConst(u32),
+    /// The result, but at most a slot (`recv` with `MSG_TRUNC`).
+    RetMax(u8),
+    /// Up to and with the NUL.
+    CStr,
+    /// The same, but at most as many bytes as the slot says.
+    CStrMax(u8),
+    /// Up to and with a wide NUL.
+    WStr,
+    /// The 32-bit number stored where the slot points (`socklen_t`).
+    At32(u8),
+    /// An array of `struct iovec`, count in the slot; the range covers the
+    /// array and, filled one after the other up to the result, the buffers.
+    Iovec(u8),
+    /// A null-terminated array of pointers to strings (`argv`).
+    Strings,
+    /// A `struct dirent`, whose length is in its `d_reclen`.
+    Dirent,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    Always,
+    /// The result, as `int`, is not negative.
+    Ok,
+    /// The result, as `int`, is zero.
+    Zero,
+    /// The result, all of it, is not zero.
+    NonZero,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    In,
+    Out,
+}
+
+/// Where bytes come from or go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Descriptor in this slot.
+    Fd(u8),
+    /// `FILE *` in this slot.
+    Stream(u8),
+    Stdin,
+    Stdout,
+    Stderr,
+    Clock,
+    Random,
+    Environment,
+}
+
+/// Which bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// An entry of `writes`.
+    Written(u8),
+    /// An entry of `reads`.
+    Read(u8),
+    /// The string at an entry of `reads`, without its NUL; plus a newline.
+    Line(u8),
+    /// The string at an entry of `reads`, without its NUL.
+    Text(u8),
+    /// One byte: the result of an input, the first argument of an output. None
+    /// if the result is negative.
+    Byte,
+    /// As many bytes as the result says; they lie nowhere in memory.
+    Count,
+    /// Whatever the stream has moved on (`scanf`).
+    Consumed,
+    /// The result itself is the input (`time`); it lies nowhere in memory.
+    Result,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Io {
+    pub direction: Direction,
+    pub channel: Channel,
+    pub data: Data,
+    /// Slot with the offset (`pread`).
+    pub at: Option<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Slot of the format string.
+    pub format: u8,
+    pub args: FormatArgs,
+    /// `scanf`: the arguments are pointers to results.
+    pub input: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatArgs {
+    /// The variadic arguments start at this slot.
+    From(u8),
+    /// A `va_list` is in this slot.
+    List(u8),
+}
+
+/// What the result means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ret {
+    Void,
+    Int,
+    Long,
+    Float,
+    Double,
+    LongDouble,
+    /// A count of bytes or things, negative or zero on failure.
+    Count,
+    /// An object of its own (allocated, or the library's).
+    Pointer,
+    /// Points into what this slot points to, or is null.
+    Into(u8),
+    /// A descriptor.
+    Fd,
+    /// A `FILE *`.
+    Stream,
+}
+
+/// Properties of a function, as bits.
+pub mod flag {
+    /// The runtime must be told before the call.
+    pub const BEFORE: u32 = 1 << 0;
+    pub const NORETURN: u32 = 1 << 1;
+    /// May call a function it was given.
+    pub const CALLS_BACK: u32 = 1 << 2;
+    pub const ALLOCATES: u32 = 1 << 3;
+    pub const FREES: u32 = 1 << 4;
+    /// Orders threads; see `sync` in [`super::External::sync`].
+    pub const SYNC: u32 = 1 << 5;
+    /// Returns a new descriptor or stream.
+    pub const OPENS: u32 = 1 << 6;
+    /// Slot 0 is a descriptor or stream that is closed or means another file
+    /// afterwards.
+    pub const CLOSES: u32 = 1 << 7;
+    /// The position of the stream or descriptor in slot 0 changes.
+    pub const SEEKS: u32 = 1 << 8;
+    /// `setjmp`-like.
+    pub const RETURNS_TWICE: u32 = 1 << 9;
+    pub const FORKS: u32 = 1 << 10;
+    pub const EXECS: u32 = 1 << 11;
+    /// Ends the process; slot 0 is the status.
+    pub const EXITS: u32 = 1 << 12;
+    /// Puts a byte back to the stream in slot 1.
+    pub const UNGETS: u32 = 1 << 13;
+    /// Maps or unmaps memory.
+    pub const MAPS: u32 = 1 << 14;
+    /// Sets the disposition of the signal in slot 0.
+    pub const SIGNALS: u32 = 1 << 15;
+    /// Waiters: the operation of a SYNC function. Neither bit: it locks.
+    pub const UNLOCKS: u32 = 1 << 16;
+    pub const WAITS: u32 = 1 << 17;
+    pub const WAKES: u32 = 1 << 18;
+    pub const JOINS: u32 = 1 << 19;
+    pub const STARTS: u32 = 1 << 20;
+    /// Moves a block: slot 0 is the old place, the result the new one.
+    pub const MOVES: u32 = 1 << 21;
+    /// `longjmp`-like.
+    pub const JUMPS: u32 = 1 << 22;
+}
+
+impl External {
+    #[must_use]
+    pub const fn has(&self, flags: u32) -> bool {
+        self.flags & flags != 0
+    }
+}
+
+/// An entry that says nothing yet.
+pub(crate) const fn ext(name: &'static str, ret: Ret) -> External {
+    External { name, reads: &[], writes: &[], model: None, io: None, format: None, ret, flags: 0 }
+}
+
+/// The chain in which the table is written.
+impl External {
+    pub(crate) const fn reads(mut self, reads: &'static [Range]) -> Self {
+        self.reads = reads;
+        self
+    }
+
+    pub(crate) const fn writes(mut self, writes: &'static [Range]) -> Self {
+        self.writes = writes;
+        self
+    }
+
+    pub(crate) const fn model(mut self, model: Model) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    pub(crate) const fn flags(mut self, flags: u32) -> Self {
+        self.flags |= flags;
+        self
+    }
+
+    pub(crate) const fn input(mut self, channel: Channel, data: Data) -> Self {
+        self.io = Some(Io { direction: Direction::In, channel, data, at: None });
+        self
+    }
+
+    pub(crate) const fn output(mut self, channel: Channel, data: Data) -> Self {
+        self.io = Some(Io { direction: Direction::Out, channel, data, at: None });
+        self
+    }
+
+    /// The offset of the input or output is in this slot.
+    pub(crate) const fn at(mut self, slot: u8) -> Self {
+        if let Some(io) = &mut self.io {
+            io.at = Some(slot);
+        }
+        self
+    }
+
+    pub(crate) const fn printf(mut self, format: u8, args: FormatArgs) -> Self {
+        self.format = Some(Format { format, args, input: false });
+        self
+    }
+
+    pub(crate) const fn scanf(mut self, format: u8, args: FormatArgs) -> Self {
+        self.format = Some(Format { format, args, input: true });
+        self
+    }
+}
+
+/// `range!(slot, length)` and `range!(slot, length, when)`; a slot is a number,
+/// `ret` or `at n`.
+macro_rules! range {
+    (ret, $($len:tt)+) => {
+        range!(@ Place::Ret, NonZero, $($len)+)
+    };
+    (at $slot:literal, $($len:tt)+) => {
+        range!(@ Place::At($slot), Ok, $($len)+)
+    };
+    ($slot:literal, $len:ident $(($($x:expr),+))?) => {
+        range!(@ Place::Arg($slot), Always, $len $(($($x),+))?)
+    };
+    ($slot:literal, $len:ident $(($($x:expr),+))?, $when:ident) => {
+        range!(@ Place::Arg($slot), $when, $len $(($($x),+))?)
+    };
+    (@ Place::$place:ident $(($slot:literal))?, $when:ident, $len:ident $(($($x:expr),+))?) => {
+        $crate::effect::Range {
+            place: $crate::effect::Place::$place $(($slot))?,
+            len: $crate::effect::Len::$len $(($($x),+))?,
+            when: $crate::effect::When::$when,
+        }
+    };
+}
+pub(crate) use range;
