@@ -1,0 +1,176 @@
+//! The header of a stream.
+
+use crate::event::{VERSION, header};
+
+/// Where a forked process's stream branches off its parent's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForkPoint {
+    /// The parent's stream.
+    pub stream: u32,
+    /// Bytes of the parent's events that precede this stream's.
+    pub position: u64,
+}
+
+/// Whose events a stream holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamKind {
+    /// A thread's.
+    Thread,
+    /// Those of signal handlers that interrupted a thread's instrumented code.
+    Signal,
+}
+
+/// The fields of a stream's header page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamHeader {
+    /// XORed with an address gives the shadow's.
+    pub key: u64,
+    /// The thread's time when it was last written down.
+    pub time: u64,
+    /// The thread's checksum when it was last written down.
+    pub sum: u64,
+    /// Model stack pointer when it was last written down.
+    pub stack: u64,
+    /// Number in its process.
+    pub stream: u32,
+    /// The process.
+    pub pid: u32,
+    /// Thread or signal context.
+    pub kind: StreamKind,
+    /// Bytes of events.
+    pub length: u64,
+    /// The system's number of the thread.
+    pub tid: u64,
+    /// Of a signal context, the interrupted stream.
+    pub parent_stream: u64,
+    /// Model stack pointer at the start.
+    pub initial_stack: u64,
+    /// Bytes of model stack below it.
+    pub stack_size: u64,
+    /// Events are missing (disk full or the like).
+    pub incomplete: bool,
+    /// Set if the stream goes on from one of the parent process's.
+    pub fork: Option<ForkPoint>,
+    /// How many events the runtime counted.
+    pub events: u64,
+    /// How many loads were mispredicted.
+    pub misses: u64,
+}
+
+impl StreamHeader {
+    /// Reads a header page, or the part of it that is not zero.
+    ///
+    /// # Errors
+    /// What is wrong, as a phrase.
+    pub fn parse(page: &[u8]) -> Result<StreamHeader, String> {
+        // Packed files leave out the zeros at the end of the page.
+        let mut bytes = [0; header::AT_MISSES + 8];
+        let given = page.len().min(bytes.len());
+        bytes[..given].copy_from_slice(&page[..given]);
+        let word = |at: usize| -> u64 {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(word)
+        };
+        let half = |at: usize| -> u32 {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        if bytes[header::AT_MAGIC..header::AT_MAGIC + 8] != header::MAGIC {
+            return Err("it is not a stream".to_owned());
+        }
+        let version = half(header::AT_VERSION);
+        if version != VERSION {
+            return Err(format!("it has format version {version}, this program reads version {VERSION}"));
+        }
+        let kind = match half(header::AT_KIND) {
+            header::KIND_THREAD => StreamKind::Thread,
+            header::KIND_SIGNAL => StreamKind::Signal,
+            other => return Err(format!("it has the unknown kind {other}")),
+        };
+        let fork = half(header::AT_FORK_STREAM)
+            .checked_sub(1)
+            .map(|stream| ForkPoint { stream, position: word(header::AT_FORK_POSITION) });
+        Ok(StreamHeader {
+            key: word(header::AT_KEY),
+            time: word(header::AT_TIME),
+            sum: word(header::AT_SUM),
+            stack: word(header::AT_STACK),
+            stream: half(header::AT_STREAM),
+            pid: half(header::AT_PID),
+            kind,
+            length: word(header::AT_LENGTH),
+            tid: word(header::AT_TID),
+            parent_stream: word(header::AT_PARENT_STREAM),
+            initial_stack: word(header::AT_INITIAL_STACK),
+            stack_size: word(header::AT_STACK_SIZE),
+            incomplete: word(header::AT_FLAGS) & header::INCOMPLETE != 0,
+            fork,
+            events: word(header::AT_EVENTS),
+            misses: word(header::AT_MISSES),
+        })
+    }
+
+    /// The header as a page, as the runtime keeps it.
+    #[must_use]
+    pub fn to_page(&self) -> Vec<u8> {
+        let mut page = vec![0; header::LEN];
+        let mut word = |at: usize, value: u64| page[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        let halves = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        word(header::AT_KEY, self.key);
+        word(header::AT_TIME, self.time);
+        word(header::AT_SUM, self.sum);
+        word(header::AT_STACK, self.stack);
+        word(header::AT_MAGIC, u64::from_le_bytes(header::MAGIC));
+        word(header::AT_VERSION, halves(VERSION, self.stream));
+        let kind = match self.kind {
+            StreamKind::Thread => header::KIND_THREAD,
+            StreamKind::Signal => header::KIND_SIGNAL,
+        };
+        word(header::AT_PID, halves(self.pid, kind));
+        word(header::AT_LENGTH, self.length);
+        word(header::AT_TID, self.tid);
+        word(header::AT_PARENT_STREAM, self.parent_stream);
+        word(header::AT_INITIAL_STACK, self.initial_stack);
+        word(header::AT_STACK_SIZE, self.stack_size);
+        word(header::AT_FLAGS, if self.incomplete { header::INCOMPLETE } else { 0 });
+        if let Some(fork) = self.fork {
+            word(header::AT_FORK_STREAM, u64::from(fork.stream.wrapping_add(1)));
+            word(header::AT_FORK_POSITION, fork.position);
+        }
+        word(header::AT_EVENTS, self.events);
+        word(header::AT_MISSES, self.misses);
+        page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_as_it_was_written() {
+        let header = StreamHeader {
+            key: 1,
+            time: 2,
+            sum: 3,
+            stack: 4,
+            stream: 5,
+            pid: 6,
+            kind: StreamKind::Signal,
+            length: 7,
+            tid: 8,
+            parent_stream: 9,
+            initial_stack: 10,
+            stack_size: 11,
+            incomplete: true,
+            fork: Some(ForkPoint { stream: 0, position: 12 }),
+            events: 13,
+            misses: 14,
+        };
+        let mut page = header.to_page();
+        assert_eq!(StreamHeader::parse(&page), Ok(header));
+        page[header::AT_VERSION] = 9;
+        assert!(StreamHeader::parse(&page).unwrap_err().contains("version 9"));
+        assert!(StreamHeader::parse(&page[..10]).is_err());
+    }
+}

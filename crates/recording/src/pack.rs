@@ -1,0 +1,168 @@
+//! Turning the raw files of a recording into packed ones, when the recorded
+//! program has ended.
+//!
+//! Each packed file is written beside its final place, moved there when whole,
+//! and only then is the raw file deleted. Whatever happens on the way, every
+//! byte is in at least one of the two.
+
+use crate::damage::{Damage, RecordingError};
+use crate::event::header;
+use crate::frames::{self, KIND_MODULES, KIND_STREAM};
+use crate::manifest::{Manifest, Outcome, replace};
+use crate::open::{cut_raw, file_names, open_info, open_raw, process_directories, stream_name};
+use crate::process::ProcessInfo;
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::path::Path;
+
+/// What packing found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Directories of the recorded processes.
+    pub processes: Vec<String>,
+    /// Streams packed.
+    pub streams: usize,
+    /// Bytes of events before packing.
+    pub event_bytes: u64,
+    /// Bytes of packed files.
+    pub packed_bytes: u64,
+    /// Events the runtime counted.
+    pub events: u64,
+    /// Mispredicted loads the runtime counted.
+    pub misses: u64,
+    /// Everything that makes the recording incomplete, one phrase each.
+    pub faults: Vec<String>,
+}
+
+/// Packs all processes of a recording and writes its manifest: the last step
+/// of `relapse record`. Whether the recording is complete and, if not, why, is
+/// found out here.
+///
+/// # Errors
+/// If the directory cannot be listed or the manifest not be written. A process
+/// that cannot be packed (disk full) stays raw and is named in
+/// [`Summary::faults`].
+pub fn finish(
+    recording: &Path,
+    manifest: &mut Manifest,
+    outcome: Option<Outcome>,
+) -> Result<Summary, RecordingError> {
+    let mut summary = Summary::default();
+    for (name, _) in process_directories(recording)? {
+        if let Err(e) = pack_process(&recording.join(&name), &mut summary) {
+            summary.faults.push(format!("failed to {e}"));
+        }
+        summary.processes.push(name);
+    }
+    manifest.outcome = outcome;
+    manifest.processes.clone_from(&summary.processes);
+    manifest.complete = summary.faults.is_empty();
+    manifest.reason = summary.faults.first().cloned();
+    manifest.write(recording)?;
+    Ok(summary)
+}
+
+/// Packs the raw files of one process directory; files that are packed already
+/// are left alone. Adds what it finds to `summary`.
+///
+/// # Errors
+/// If a file cannot be read or written; the raw files that were not packed yet
+/// are still there then.
+pub fn pack_process(directory: &Path, summary: &mut Summary) -> Result<(), RecordingError> {
+    let name = directory.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let mut damage = Vec::new();
+    for file in file_names(directory)? {
+        match stream_name(&file) {
+            Some((number, true)) => {
+                let packed = directory.join(format!("t{number}"));
+                match pack_stream(&directory.join(&file), &packed, summary) {
+                    Ok(fault) => damage.extend(fault),
+                    // A file without a header holds nothing; it stays for whoever wants to look.
+                    Err(RecordingError::Malformed { path, what }) => {
+                        summary.faults.push(format!("{}: {what}", path.display()));
+                    }
+                    Err(e) => return Err(e),
+                }
+            }
+            None if file == "modules.raw" => {
+                pack_modules(&directory.join(&file), &directory.join("modules"), summary)?;
+            }
+            _ => {}
+        }
+    }
+    if !directory.join("process.json").exists() {
+        let named = ProcessInfo::from_directory_name(name).unwrap_or_default();
+        let info = open_info(directory, named, &mut damage)?;
+        let path = directory.join("process.json");
+        let text = serde_json::to_string_pretty(&info)
+            .map_err(|e| RecordingError::Malformed { path: path.clone(), what: e.to_string() })?;
+        replace(&path, (text + "\n").as_bytes())?;
+    }
+    remove(&directory.join("process.raw"))?;
+    summary.faults.extend(damage.iter().map(Damage::to_string));
+    Ok(())
+}
+
+fn pack_stream(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<Option<Damage>, RecordingError> {
+    let (mut file, mut page, parsed, room) = open_raw(raw)?;
+    let damage = cut_raw(raw, &parsed, room);
+    let length = parsed.length.min(room);
+    if let Some(place) = page.get_mut(header::AT_LENGTH..header::AT_LENGTH + 8) {
+        place.copy_from_slice(&length.to_le_bytes());
+    }
+    if parsed.incomplete {
+        let what = "the runtime could not write everything down";
+        summary.faults.push(format!("{}: {what}", packed.display()));
+    }
+    let used = page.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+    write_packed(packed, KIND_STREAM, &page[..used], &mut file, length, summary)?;
+    remove(raw)?;
+    summary.streams += 1;
+    summary.event_bytes += length;
+    summary.events += parsed.events;
+    summary.misses += parsed.misses;
+    Ok(damage)
+}
+
+fn pack_modules(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<(), RecordingError> {
+    let bytes = std::fs::read(raw).map_err(RecordingError::io("read", raw))?;
+    let length = bytes.len() as u64;
+    write_packed(packed, KIND_MODULES, &length.to_le_bytes(), &mut &bytes[..], length, summary)?;
+    remove(raw)
+}
+
+fn write_packed(
+    path: &Path,
+    kind: u32,
+    header: &[u8],
+    content: &mut impl Read,
+    length: u64,
+    summary: &mut Summary,
+) -> Result<(), RecordingError> {
+    let part = path.with_extension("part");
+    let mut write = || -> std::io::Result<u64> {
+        let mut out = BufWriter::with_capacity(1 << 17, File::create(&part)?);
+        frames::write(&mut out, kind, header, content, length)?;
+        out.flush()?;
+        out.get_ref().metadata().map(|m| m.len())
+    };
+    match write() {
+        Ok(size) => {
+            std::fs::rename(&part, path).map_err(RecordingError::io("write", path))?;
+            summary.packed_bytes += size;
+            Ok(())
+        }
+        Err(e) => {
+            // Room for the raw files is worth more than half a packed one.
+            let _ = std::fs::remove_file(&part);
+            Err(RecordingError::io("write", path)(e))
+        }
+    }
+}
+
+fn remove(path: &Path) -> Result<(), RecordingError> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(RecordingError::io("delete", path)(e)),
+        _ => Ok(()),
+    }
+}
