@@ -1,0 +1,247 @@
+//! Calls that leave the modelled program, as the recording tells them.
+
+use crate::code::{CallSite, Op};
+use crate::error::Result;
+use crate::machine::{End, Machine};
+use crate::memory::Memory;
+use crate::observer::{ExternalCall, Observer};
+use recording::event::{Event, kind};
+
+/// More argument slots than any table entry looks at are not passed on.
+const MAX_ARGS: usize = 64;
+
+impl externals::Memory for Memory {
+    fn read(&mut self, at: u64, into: &mut [u8]) {
+        Memory::read(self, at, into);
+    }
+    fn write(&mut self, at: u64, bytes: &[u8]) {
+        Memory::write(self, at, bytes);
+    }
+    fn copy(&mut self, to: u64, from: u64, len: u64) {
+        Memory::copy(self, to, from, len);
+    }
+    fn fill(&mut self, to: u64, byte: u8, len: u64) {
+        Memory::fill(self, to, byte, len);
+    }
+    fn byte(&mut self, at: u64) -> u8 {
+        self.load1(at)
+    }
+}
+
+impl Machine<'_> {
+    /// The innermost frame's `pc` is at a call to code outside. Uses the
+    /// call's events until it is over, or until outside code calls back: then
+    /// the new frame runs first, and its return brings us here again.
+    pub(crate) fn external<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        let image = self.image;
+        let Some(frame) = self.frames.last().copied() else { return Ok(()) };
+        let code = image.code(frame.function);
+        let (module, site) = (code.module, code.first_site + frame.pc);
+        let Op::Call { call } = code.ops[frame.pc as usize] else {
+            return Err(self.diverged("a call", "a return from outside"));
+        };
+        let call = &code.calls[call as usize];
+        let target = self.regs[frame.base + call.callee as usize];
+        let known = image.external_at(target).and_then(|e| e.1);
+        let model = known.and_then(|k| k.model);
+        loop {
+            let Some(head) = self.head else {
+                // After the last event only what needs none can happen.
+                if model.is_some_and(|m| !m.needs_result()) && self.time < self.gate {
+                    break;
+                }
+                self.end = Some(End::Cut);
+                return Ok(());
+            };
+            let now = head.position.time == self.time;
+            if now && head.position.site == site && head.position.module == module {
+                match head.kind {
+                    kind::EXTERNAL => {
+                        return self.external_result(observer, call, target, known);
+                    }
+                    kind::LAND => return self.land(observer),
+                    kind::EXEC => {
+                        self.apply(observer)?;
+                        if self.head.is_none() {
+                            self.end = Some(End::Exec);
+                            return Ok(());
+                        }
+                        continue;
+                    }
+                    kind::LOAD | kind::VALUE | kind::VA_START | kind::THREAD_LOCAL => {
+                        return Err(self.diverged("an external call", self.next_in_words()));
+                    }
+                    _ => {
+                        self.apply(observer)?;
+                        continue;
+                    }
+                }
+            }
+            match head.kind {
+                kind::SOURCE if now => self.apply(observer)?,
+                kind::CHECK if now => self.apply(observer)?,
+                kind::ENTER if now => return self.enter_from_outside(observer),
+                kind::LAND if now => return self.land(observer),
+                kind::END if now => return self.finish(),
+                // A handler that was left by a jump: the next run starts anew.
+                kind::SIGNAL => {
+                    self.frames.clear();
+                    self.va.clear();
+                    self.stack = self.stream.initial_stack;
+                    self.time = head.position.time;
+                    return Ok(());
+                }
+                kind::CRASH if now && (model.is_none() || self.model_crashes(call, frame.base, known)) => {
+                    return self.crash(true);
+                }
+                _ if model.is_some_and(|m| !m.needs_result()) => break,
+                _ => {
+                    let name = image.external_at(target).map_or("an unknown function", |e| e.0);
+                    return Err(self
+                        .diverged(format!("a call to {name} (site {module}.{site})"), self.next_in_words()));
+                }
+            }
+        }
+        // Modelled, and the recording has nothing against the result.
+        let (args, count) = self.arguments(call, frame.base);
+        let mut result = 0;
+        if let Some(m) = model {
+            result = externals::evaluate(m, &args[..count], 0, &mut self.memory)
+                .map_err(|e| self.diverged("a call that can be evaluated", e.to_string()))?;
+        }
+        self.complete(observer, call, target, known, &args[..count], &[result], true)
+    }
+
+    /// Argument slots of a call.
+    fn arguments(&self, call: &CallSite, base: usize) -> ([u64; MAX_ARGS], usize) {
+        let mut args = [0; MAX_ARGS];
+        let mut n = 0;
+        for a in &call.args {
+            for k in 0..a.slots as usize {
+                if n < MAX_ARGS {
+                    args[n] = self.regs[base + a.src as usize + k];
+                    n += 1;
+                }
+            }
+        }
+        (args, n)
+    }
+
+    /// The next event is the call's `External`.
+    fn external_result<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        call: &CallSite,
+        target: u64,
+        known: Option<&'static externals::External>,
+    ) -> Result<()> {
+        let base = self.frames.last().map_or(0, |f| f.base);
+        let (position, event) = self.take()?;
+        let Event::External { slots } = event else { return Ok(()) };
+        let mut result = [0; 255];
+        let mut n = 0;
+        for (r, v) in result.iter_mut().zip(slots.iter()) {
+            *r = v;
+            n += 1;
+        }
+        observer.event(self.view().as_ref(), position, &event);
+        let (args, count) = self.arguments(call, base);
+        if let Some(m) = known.and_then(|k| k.model) {
+            // The effect is as modelled; the result is the recorded one.
+            externals::evaluate(m, &args[..count], result[0], &mut self.memory)
+                .map_err(|e| self.diverged("a call that can be evaluated", e.to_string()))?;
+        }
+        if self.pending(kind::CHECK) && self.head.is_some_and(|h| h.position.time == self.time) {
+            self.apply(observer)?;
+        }
+        self.complete(observer, call, target, known, &args[..count], &result[..n], false)
+    }
+
+    #[allow(clippy::too_many_arguments)] // one place, and a struct would only repeat them
+    fn complete<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        call: &CallSite,
+        target: u64,
+        known: Option<&'static externals::External>,
+        args: &[u64],
+        result: &[u64],
+        modelled: bool,
+    ) -> Result<()> {
+        let Some(frame) = self.frames.last().copied() else { return Ok(()) };
+        let n = (call.ret_slots as usize).min(result.len());
+        let to = frame.base + call.dst as usize;
+        self.regs[to..to + n].copy_from_slice(&result[..n]);
+        if let Some(view) = self.view() {
+            let done = ExternalCall { site: call, target, known, args, result: &result[..n], modelled };
+            observer.external(&view, &done);
+        }
+        self.after_call()
+    }
+
+    /// Time advances after a call, and the caller goes on.
+    fn after_call(&mut self) -> Result<()> {
+        if let Some(f) = self.frames.last_mut() {
+            f.pc += 1;
+        }
+        self.time += 1;
+        if self.time > self.gate { self.late() } else { Ok(()) }
+    }
+
+    /// The next event is `Land`: drops frames down to the one it names.
+    fn land<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        let image = self.image;
+        let (position, event) = self.take()?;
+        let Event::Land { stack, slots } = event else { return Ok(()) };
+        observer.event(self.view().as_ref(), position, &event);
+        let home = (0..self.frames.len()).rev().find(|&i| {
+            let f = &self.frames[i];
+            let code = image.code(f.function);
+            let pointer = self.frames.get(i + 1).map_or(self.stack, |g| g.saved_stack);
+            let index = position.site.wrapping_sub(code.first_site) as usize;
+            code.module == position.module && index < code.ops.len() && pointer == stack
+        });
+        let Some(home) = home else {
+            return Err(self.diverged("a frame to land in", format!("a landing at stack {stack:#x}")));
+        };
+        if let Some(dropped) = self.frames.get(home + 1) {
+            self.va.truncate(dropped.va_base);
+        }
+        self.frames.truncate(home + 1);
+        self.stack = stack;
+        let f = &mut self.frames[home];
+        let code = image.code(f.function);
+        f.pc = position.site - code.first_site;
+        let base = f.base;
+        let Op::Call { call } = code.ops[f.pc as usize] else {
+            return Err(self.diverged("a call to land after", "another instruction"));
+        };
+        let call = &code.calls[call as usize];
+        for (k, v) in slots.iter().take(call.ret_slots as usize).enumerate() {
+            self.regs[base + call.dst as usize + k] = v;
+        }
+        if self.pending(kind::CHECK) && self.head.is_some_and(|h| h.position.time == self.time) {
+            self.apply(observer)?;
+        }
+        if let Some(view) = self.view() {
+            observer.landed(&view);
+        }
+        self.after_call()
+    }
+
+    /// Whether the call under way touched the address that crashed: the
+    /// pointer arguments of a modelled function are followed for as long as
+    /// the crash may have come from there.
+    fn model_crashes(
+        &self,
+        call: &CallSite,
+        base: usize,
+        known: Option<&'static externals::External>,
+    ) -> bool {
+        if known.and_then(|k| k.model) == Some(externals::Model::Nothing) {
+            return true;
+        }
+        let (args, n) = self.arguments(call, base);
+        args[..n].iter().any(|a| self.crashes_at(*a, 1 << 30))
+    }
+}

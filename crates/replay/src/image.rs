@@ -1,0 +1,219 @@
+//! The recorded program in memory: all its modules, and where they were.
+
+use crate::code::Code;
+use crate::decode::{Context, decode};
+use crate::error::{Error, Result};
+use program::binary::Binary;
+use program::model::{Module, SymbolKind};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// A module as one process had it.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub model: Arc<Module>,
+    /// Addresses of the model's symbols.
+    pub addresses: Vec<u64>,
+}
+
+/// A module that a recording names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    pub index: u32,
+    pub id: [u8; 16],
+    pub path: String,
+    pub build_id: Vec<u8>,
+    pub addresses: Vec<u64>,
+}
+
+struct Entry {
+    module: u32,
+    function: u32,
+    code: OnceLock<Code>,
+}
+
+/// See the module's documentation. Functions are decoded when first called.
+pub struct Image {
+    /// By registration index; indices without a module stay empty.
+    modules: Vec<Option<Loaded>>,
+    functions: Vec<Entry>,
+    /// First function of each module in `functions`.
+    first: Vec<u32>,
+    by_address: HashMap<u64, u32>,
+    externals: HashMap<u64, (String, Option<&'static externals::External>)>,
+    /// Functions whose address another module had claimed before.
+    duplicates: Vec<(u32, u32)>,
+    empty: Module,
+}
+
+impl Image {
+    /// Puts modules together; the first to claim an address has it.
+    #[must_use]
+    pub fn new(modules: BTreeMap<u32, Loaded>) -> Image {
+        let count = modules.keys().last().map_or(0, |i| *i as usize + 1);
+        let mut image = Image {
+            modules: vec![None; count],
+            functions: Vec::new(),
+            first: vec![0; count],
+            by_address: HashMap::new(),
+            externals: HashMap::new(),
+            duplicates: Vec::new(),
+            empty: Module::default(),
+        };
+        for (index, loaded) in modules {
+            image.first[index as usize] = image.functions.len() as u32;
+            for (f, function) in loaded.model.functions.iter().enumerate() {
+                let number = image.functions.len() as u32;
+                image.functions.push(Entry {
+                    module: index,
+                    function: f as u32,
+                    code: OnceLock::new(),
+                });
+                match loaded.addresses.get(function.symbol as usize).copied().unwrap_or(0) {
+                    0 => {}
+                    address => match image.by_address.entry(address) {
+                        std::collections::hash_map::Entry::Vacant(v) => {
+                            v.insert(number);
+                        }
+                        std::collections::hash_map::Entry::Occupied(_) => {
+                            image.duplicates.push((index, f as u32));
+                        }
+                    },
+                }
+            }
+            for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
+                if symbol.kind == SymbolKind::External && *address != 0 {
+                    let known = externals::find(&symbol.name);
+                    let entry = image.externals.entry(*address).or_insert((symbol.name.clone(), known));
+                    // Aliases share an address; one that the table has is better.
+                    if entry.1.is_none() && known.is_some() {
+                        *entry = (symbol.name.clone(), known);
+                    }
+                }
+            }
+            image.modules[index as usize] = Some(loaded);
+        }
+        image
+    }
+
+    /// Reads the models out of the binaries a recording names.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that has other modules than recorded.
+    pub fn load(wanted: &[Wanted]) -> Result<Image> {
+        let mut files: HashMap<&str, (Option<Vec<u8>>, HashMap<[u8; 16], Arc<Module>>)> = HashMap::new();
+        let mut modules = BTreeMap::new();
+        for w in wanted {
+            if !files.contains_key(w.path.as_str()) {
+                let binary = Binary::read(Path::new(&w.path)).map_err(|e| Error::Model(e.to_string()))?;
+                let by_id = binary.modules.into_iter().map(|m| (m.id, Arc::new(m))).collect();
+                files.insert(&w.path, (binary.build_id, by_id));
+            }
+            let (build_id, by_id) = &files[w.path.as_str()];
+            let Some(model) = by_id.get(&w.id) else {
+                return Err(Error::AnotherBuild {
+                    path: w.path.clone(),
+                    module: hex(&w.id),
+                    recorded: hex(&w.build_id),
+                    found: build_id.as_deref().map_or_else(|| "none".to_owned(), hex),
+                });
+            };
+            if model.symbols.len() != w.addresses.len() {
+                return Err(Error::Model(format!(
+                    "module {} of {} has {} symbols, the recording {} addresses",
+                    model.name,
+                    w.path,
+                    model.symbols.len(),
+                    w.addresses.len()
+                )));
+            }
+            modules.insert(w.index, Loaded { model: model.clone(), addresses: w.addresses.clone() });
+        }
+        Ok(Image::new(modules))
+    }
+
+    /// A module; an empty one for an index the recording does not have.
+    #[must_use]
+    pub fn module(&self, index: u32) -> &Module {
+        self.modules.get(index as usize).and_then(Option::as_ref).map_or(&self.empty, |m| &m.model)
+    }
+
+    /// All modules with their indices.
+    pub fn modules(&self) -> impl Iterator<Item = (u32, &Loaded)> {
+        self.modules.iter().enumerate().filter_map(|(i, m)| Some((i as u32, m.as_ref()?)))
+    }
+
+    /// Address of a module's symbol, 0 if it has none.
+    #[must_use]
+    pub fn symbol(&self, module: u32, symbol: u32) -> u64 {
+        self.modules
+            .get(module as usize)
+            .and_then(Option::as_ref)
+            .and_then(|m| m.addresses.get(symbol as usize))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// The function at an address.
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<u32> {
+        self.by_address.get(&address).copied()
+    }
+
+    /// The image's number of a module's function.
+    #[must_use]
+    pub fn function(&self, module: u32, function: u32) -> Option<u32> {
+        let loaded = self.modules.get(module as usize)?.as_ref()?;
+        ((function as usize) < loaded.model.functions.len())
+            .then(|| self.first[module as usize] + function)
+    }
+
+    /// Name and table entry of the external function at an address.
+    #[must_use]
+    pub fn external_at(&self, address: u64) -> Option<(&str, Option<&'static externals::External>)> {
+        self.externals.get(&address).map(|(n, e)| (n.as_str(), *e))
+    }
+
+    /// Functions (module, index) that lost their address to an earlier module.
+    #[must_use]
+    pub fn duplicates(&self) -> &[(u32, u32)] {
+        &self.duplicates
+    }
+
+    /// How many functions there are.
+    #[must_use]
+    pub fn functions(&self) -> u32 {
+        self.functions.len() as u32
+    }
+
+    /// A function ready to run. `number` must be below [`Image::functions`].
+    #[must_use]
+    #[inline]
+    pub fn code(&self, number: u32) -> &Code {
+        let entry = &self.functions[number as usize];
+        entry.code.get_or_init(|| self.decode(entry))
+    }
+
+    #[cold]
+    fn decode(&self, entry: &Entry) -> Code {
+        let module = self.module(entry.module);
+        let addresses: &[u64] =
+            self.modules[entry.module as usize].as_ref().map_or(&[], |m| &m.addresses);
+        let function_at = |address: u64| {
+            let number = self.function_at(address)?;
+            let e = &self.functions[number as usize];
+            Some((number, &self.module(e.module).functions[e.function as usize]))
+        };
+        let context = Context { module, index: entry.module, addresses, function_at: &function_at };
+        decode(&context, entry.function, &module.functions[entry.function as usize])
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut s, b| {
+        let _ = write!(s, "{b:02x}");
+        s
+    })
+}

@@ -1,0 +1,577 @@
+//! The state of a replayed thread, and what happens between instructions:
+//! frames, events, time.
+
+use crate::code::{CallSite, Code, VaKind};
+use crate::error::{Divergence, Error, Result};
+use crate::image::Image;
+use crate::memory::Memory;
+use crate::observer::{Observer, View};
+use crate::tape::{Stream, Tape};
+use program::inst::ArgTy;
+use recording::decode::Head;
+use recording::event::{Event, Position, kind};
+use std::collections::HashMap;
+
+/// Registers and frames are bounded, so that a damaged recording cannot make
+/// replay recurse until memory is gone.
+const MAX_REGISTERS: usize = 1 << 28;
+
+/// How a function came to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entered {
+    /// Called by modelled code.
+    Linked,
+    /// Called by code that is not modelled, inside an external call or from
+    /// the top.
+    Outside,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Number of the function in the image.
+    pub function: u32,
+    /// The instruction under way or next.
+    pub pc: u32,
+    /// Start of its registers.
+    pub base: usize,
+    /// Address of the fixed frame.
+    pub frame: u64,
+    /// Model stack pointer at entry.
+    pub saved_stack: u64,
+    pub entered: Entered,
+    /// Start of its variadic arguments, and the call they come from.
+    pub va_base: usize,
+    pub va: Option<(u32, u32)>,
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Orderly, with this status.
+    Exit { status: u32 },
+    /// By a signal; `located` if the instruction is known.
+    Crash { signal: u32, address: u64, located: bool },
+    /// The process went on as another program.
+    Exec,
+    /// The recording stops here (the process was killed, or events are lost).
+    Cut,
+}
+
+/// Why [`Machine::run`] returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The instruction count was reached.
+    Limit,
+    Ended(End),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Instructions executed.
+    pub instructions: u64,
+    pub loads: u64,
+    /// Loads that the recording had to correct.
+    pub mispredicted: u64,
+    pub events: u64,
+    /// Checksums that agreed.
+    pub checks: u64,
+}
+
+/// One thread being replayed.
+#[derive(Clone)]
+pub struct Machine<'a> {
+    pub(crate) image: &'a Image,
+    pub(crate) stream: &'a Stream,
+    pub(crate) memory: Memory,
+    pub(crate) regs: Vec<u64>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) va: Vec<u64>,
+    pub(crate) time: u64,
+    pub(crate) sum: u64,
+    pub(crate) stack: u64,
+    /// Time and sum as the thread's context had them: at the last call or return.
+    pub(crate) context: (u64, u64),
+    pub(crate) tls: HashMap<(u32, u32), u64>,
+    pub(crate) tape: Tape<'a>,
+    /// Nothing can happen before this time: the next event's, or the end.
+    pub(crate) gate: u64,
+    /// The next event, if there is one.
+    pub(crate) head: Option<Head>,
+    pub(crate) last_event: u64,
+    pub(crate) end: Option<End>,
+    pub(crate) counters: Counters,
+}
+
+impl<'a> Machine<'a> {
+    #[must_use]
+    pub fn new(image: &'a Image, stream: &'a Stream) -> Self {
+        let mut m = Machine {
+            image,
+            stream,
+            memory: Memory::default(),
+            regs: Vec::new(),
+            frames: Vec::new(),
+            va: Vec::new(),
+            time: 0,
+            sum: 0,
+            stack: stream.initial_stack,
+            context: (0, 0),
+            tls: HashMap::new(),
+            tape: Tape::new(stream),
+            gate: 0,
+            head: None,
+            last_event: 0,
+            end: None,
+            counters: Counters::default(),
+        };
+        m.refresh();
+        m
+    }
+
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    #[must_use]
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        self.time
+    }
+
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    /// How the stream ended, once it has.
+    #[must_use]
+    pub fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// The machine at the instruction of the innermost frame.
+    #[must_use]
+    pub fn view(&self) -> Option<View<'_>> {
+        let f = self.frames.last()?;
+        let code = self.image.code(f.function);
+        Some(View {
+            image: self.image,
+            code,
+            index: f.pc,
+            regs: &self.regs[f.base..f.base + code.total()],
+            memory: &self.memory,
+            count: self.counters.instructions,
+            time: self.time,
+            depth: self.frames.len() as u32,
+            frame: f.frame,
+        })
+    }
+
+    /// Looks at the next event again after one was used.
+    pub(crate) fn refresh(&mut self) {
+        self.head = self.tape.peek();
+        self.gate = match self.head {
+            Some(h) => h.position.time,
+            None if self.stream.incomplete => self.last_event,
+            None => self.last_event.max(self.stream.time),
+        };
+    }
+
+    pub(crate) fn is_next(&self, module: u32, site: u32) -> bool {
+        self.head.is_some_and(|h| {
+            let p = h.position;
+            p.time == self.time && p.site == site && p.module == module
+        })
+    }
+
+    /// Uses the next event; `head` must be there.
+    pub(crate) fn take(&mut self) -> Result<(Position, Event<'a>)> {
+        let next = self.tape.next()?;
+        self.counters.events += 1;
+        if let Some((p, _)) = next {
+            self.last_event = p.time;
+        }
+        self.refresh();
+        match next {
+            Some(n) => Ok(n),
+            None => Err(self.diverged("an event", "no more events")),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn diverged(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        let mut d = Divergence {
+            module: String::new(),
+            function: String::new(),
+            file: String::new(),
+            line: 0,
+            column: 0,
+            instruction: self.counters.instructions,
+            time: self.time,
+            expected: expected.into(),
+            found: found.into(),
+        };
+        if let Some(v) = self.view() {
+            let place = v.place();
+            d.module = v.module().name.clone();
+            d.function = v.function().name.clone();
+            d.file = v.module().file_path(place.file);
+            (d.line, d.column) = (place.line, place.column);
+        }
+        Error::Diverged(Box::new(d))
+    }
+
+    /// The next event in words.
+    pub(crate) fn next_in_words(&self) -> String {
+        let Some(h) = self.head else { return "no more events".to_owned() };
+        let name = kind::name(h.kind).unwrap_or("?");
+        let p = h.position;
+        if p.site == recording::event::NO_SITE {
+            return format!("{name} at time {}", p.time);
+        }
+        let module = self.image.module(p.module);
+        let place = module.function_at(p.site).map(|(f, i)| {
+            let f = &module.functions[f];
+            format!(" ({} line {})", f.name, f.place(i).line)
+        });
+        format!("{name} at time {}, site {}.{}{}", p.time, p.module, p.site, place.unwrap_or_default())
+    }
+
+    /// Time has passed an event or the end of the recording.
+    #[cold]
+    pub(crate) fn late(&mut self) -> Result<()> {
+        match self.head.map(|h| h.kind) {
+            None => self.end = Some(End::Cut),
+            // The header's time is that of the last call or return; the fault
+            // may come later.
+            Some(kind::CRASH) => {}
+            Some(kind::END) => self.finish()?,
+            Some(_) => {
+                return Err(self.diverged(format!("come to time {}", self.time), self.next_in_words()));
+            }
+        }
+        Ok(())
+    }
+
+    /// At a call or return the thread writes its time down; a crash that was
+    /// recorded at an earlier time must have happened before.
+    pub(crate) fn write_context(&mut self) -> Result<()> {
+        if self.time > self.gate {
+            if let Some(Head { kind: kind::CRASH, .. }) = self.head {
+                return self.crash(false);
+            }
+            self.late()?;
+        }
+        self.context = (self.time, self.sum);
+        Ok(())
+    }
+
+    /// The next event is `Crash`, and it happens now.
+    pub(crate) fn crash(&mut self, located: bool) -> Result<()> {
+        if let (_, Event::Crash { signal, address, .. }) = self.take()? {
+            self.end = Some(End::Crash { signal, address, located });
+        }
+        Ok(())
+    }
+
+    /// The next event is `End`; the thread's context must agree with it.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        let (position, event) = self.take()?;
+        if let Event::End { sum, status } = event {
+            let (time, ours) = self.context;
+            if (time, ours) != (position.time, sum) {
+                return Err(self.diverged(
+                    format!("time {time} and checksum {ours:#x} at the end"),
+                    format!("time {} and checksum {sum:#x}", position.time),
+                ));
+            }
+            self.counters.checks += 1;
+            self.end = Some(End::Exit { status });
+        }
+        Ok(())
+    }
+
+    /// Whether an access at this time is the one that crashed.
+    pub(crate) fn crashes_at(&self, address: u64, len: u64) -> bool {
+        let Some(Head { kind: kind::CRASH, .. }) = self.head else { return false };
+        let mut tape = self.tape;
+        match tape.next() {
+            Ok(Some((_, Event::Crash { signal: 7 | 11, address: at, code }))) => {
+                // The processor does not say which address was not canonical.
+                let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
+                // Faults are reported for the page that lacks, not always
+                // for the first byte.
+                (at >= address && at - address < len.max(1)) || (code == 0x80 && at == 0 && !canonical)
+            }
+            _ => false,
+        }
+    }
+
+    /// Applies an event that only changes memory or describes something.
+    pub(crate) fn apply<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        let (position, event) = self.take()?;
+        match event {
+            Event::Patch { address, bytes } => self.memory.write(address, bytes),
+            Event::Moved { from, to, length } => self.memory.copy(to, from, bounded(length)),
+            Event::Zeroed { address, length } => self.memory.fill(address, 0, bounded(length)),
+            Event::Check { sum } => {
+                if sum != self.sum {
+                    return Err(self
+                        .diverged(format!("checksum {:#x}", self.sum), format!("checksum {sum:#x}")));
+                }
+                self.counters.checks += 1;
+            }
+            _ => {}
+        }
+        observer.event(self.view().as_ref(), position, &event);
+        Ok(())
+    }
+
+    /// Applies the patches that belong to an instruction.
+    pub(crate) fn patches<O: Observer>(&mut self, observer: &mut O, module: u32, site: u32) -> Result<()> {
+        while self.is_next(module, site) && self.head.is_some_and(|h| h.kind == kind::PATCH) {
+            self.apply(observer)?;
+        }
+        Ok(())
+    }
+
+    /// Outside of all functions: what comes next?
+    pub(crate) fn top<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        self.context = (self.time, self.sum);
+        match self.head.map(|h| h.kind) {
+            None => {
+                self.end = Some(End::Cut);
+                Ok(())
+            }
+            Some(kind::ENTER) => self.enter_from_outside(observer),
+            Some(kind::END) => self.finish(),
+            Some(kind::CRASH) => self.crash(false),
+            Some(kind::EXEC) => {
+                self.apply(observer)?;
+                self.end = Some(End::Exec);
+                Ok(())
+            }
+            Some(kind::LOAD | kind::EXTERNAL | kind::LAND | kind::VALUE | kind::VA_START) => {
+                Err(self.diverged("no function running", self.next_in_words()))
+            }
+            Some(_) => self.apply(observer),
+        }
+    }
+
+    /// The next event is `Enter`.
+    pub(crate) fn enter_from_outside<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        let at = self.head.map_or(0, |h| h.position.time);
+        if at != self.time {
+            return Err(self.diverged(format!("time {}", self.time), self.next_in_words()));
+        }
+        let (position, event) = self.take()?;
+        observer.event(self.view().as_ref(), position, &event);
+        let Event::Enter { module, function, slots, .. } = event else { return Ok(()) };
+        let Some(number) = self.image.function(module, function) else {
+            return Err(self.diverged(
+                "a function of the program",
+                format!("Enter of function {function} of module {module}"),
+            ));
+        };
+        let code = self.image.code(number);
+        let base = self.next_base();
+        self.make_frame(number, code, base, Entered::Outside)?;
+        let f = &self.image.module(module).functions[function as usize];
+        let mut values = slots.iter();
+        for p in &f.params {
+            let n = match p.ty {
+                ArgTy::Value(ty) => ty.slots(),
+                ArgTy::ByVal { .. } => 1,
+            };
+            for k in 0..n {
+                self.regs[base + (p.reg + k) as usize] = values.next().unwrap_or(0);
+            }
+        }
+        self.time += 1;
+        if code.by_value {
+            // The copies come as patches of the first instruction.
+            let frame = self.frames.last().map_or(0, |f| f.frame);
+            for p in &f.params {
+                if let ArgTy::ByVal { .. } = p.ty {
+                    self.regs[base + p.reg as usize] = frame.wrapping_add(p.frame_offset);
+                }
+            }
+            self.patches(observer, code.module, code.first_site)?;
+        }
+        if O::STEPS
+            && let Some(v) = self.view()
+        {
+            observer.enter(&v, true);
+        }
+        if self.time > self.gate { self.late() } else { Ok(()) }
+    }
+
+    fn next_base(&self) -> usize {
+        self.frames.last().map_or(0, |f| f.base + self.image.code(f.function).total())
+    }
+
+    /// Pushes a frame with its constants; parameters are the caller's task.
+    #[inline]
+    fn make_frame(&mut self, function: u32, code: &Code, base: usize, entered: Entered) -> Result<()> {
+        let end = base + code.total();
+        if end > self.regs.len() {
+            if end > MAX_REGISTERS {
+                return Err(self.diverged("a call", "a call depth no recording has"));
+            }
+            self.regs.resize(end.next_power_of_two().max(1024), 0);
+        }
+        let constants = base + code.slots as usize + 1;
+        self.regs[constants..end].copy_from_slice(&code.constants);
+        let saved_stack = self.stack;
+        let mut frame = saved_stack;
+        if code.frame_size > 0 {
+            frame = saved_stack.wrapping_sub(code.frame_size) & code.frame_align.wrapping_neg();
+            self.stack = frame;
+        }
+        let va_base = self.va.len();
+        self.frames.push(Frame { function, pc: 0, base, frame, saved_stack, entered, va_base, va: None });
+        Ok(())
+    }
+
+    /// A call to a function of the image. The caller's frame is the last, its
+    /// `pc` at the call.
+    #[inline]
+    pub(crate) fn call_linked<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        caller: u32,
+        call: u32,
+        target: u32,
+    ) -> Result<()> {
+        let image = self.image;
+        let site = &image.code(caller).calls[call as usize];
+        let from = self.frames.last().map_or(0, |f| f.base);
+        let base = from + image.code(caller).total();
+        let code = image.code(target);
+        match &site.moves {
+            Some(moves) if site.direct == Some(target) => {
+                self.make_frame(target, code, base, Entered::Linked)?;
+                let (low, high) = self.regs.split_at_mut(base);
+                let low = &low[from..];
+                for m in moves {
+                    high[m.dst as usize] = low[m.src as usize];
+                }
+            }
+            _ => self.call_general(site, (caller, call), from, base, target)?,
+        }
+        self.time += 1;
+        if O::STEPS
+            && let Some(v) = self.view()
+        {
+            observer.enter(&v, false);
+        }
+        if self.time > self.gate { self.late() } else { Ok(()) }
+    }
+
+    /// Arguments of any shape: by position, memory by copy, variadic ones kept
+    /// for `va_start`.
+    fn call_general(
+        &mut self,
+        site: &CallSite,
+        origin: (u32, u32),
+        from: usize,
+        base: usize,
+        target: u32,
+    ) -> Result<()> {
+        let code = self.image.code(target);
+        let f = &self.image.module(code.module).functions[code.function as usize];
+        let va_base = self.va.len();
+        if let (true, Some(fixed)) = (code.variadic, site.fixed) {
+            for a in site.args.iter().skip(fixed as usize) {
+                let first = from + a.src as usize;
+                match a.kind {
+                    VaKind::ByVal { size, .. } => {
+                        for k in 0..bounded(size).div_ceil(8) {
+                            let at = self.regs[first].wrapping_add(8 * k);
+                            let n = (size - 8 * k).min(8) as usize;
+                            let mut word = [0; 8];
+                            self.memory.read(at, &mut word[..n]);
+                            self.va.push(u64::from_le_bytes(word));
+                        }
+                    }
+                    _ => self.va.extend_from_slice(&self.regs[first..first + a.slots as usize]),
+                }
+            }
+        }
+        self.make_frame(target, code, base, Entered::Linked)?;
+        let last = self.frames.len() - 1;
+        self.frames[last].va_base = va_base;
+        if code.variadic && site.fixed.is_some() {
+            self.frames[last].va = Some(origin);
+        }
+        let frame = self.frames[last].frame;
+        for (p, a) in f.params.iter().zip(&site.args) {
+            let first = from + a.src as usize;
+            let dst = base + p.reg as usize;
+            match p.ty {
+                ArgTy::Value(ty) => {
+                    for k in 0..ty.slots().min(a.slots) as usize {
+                        self.regs[dst + k] = self.regs[first + k];
+                    }
+                }
+                ArgTy::ByVal { size, .. } => {
+                    let to = frame.wrapping_add(p.frame_offset);
+                    self.memory.copy(to, self.regs[first], bounded(size));
+                    self.regs[dst] = to;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The innermost function returns `slots` slots from `value`.
+    #[inline]
+    pub(crate) fn return_from<O: Observer>(&mut self, observer: &mut O, value: u32, slots: u32) -> Result<()> {
+        self.write_context()?;
+        if self.end.is_some() {
+            return Ok(());
+        }
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        self.stack = frame.saved_stack;
+        self.va.truncate(frame.va_base);
+        if frame.entered == Entered::Outside {
+            return if self.frames.is_empty() { Ok(()) } else { self.external(observer) };
+        }
+        let image = self.image;
+        let Some(caller) = self.frames.last_mut() else { return Ok(()) };
+        let code = image.code(caller.function);
+        if let crate::code::Op::Call { call } = code.ops[caller.pc as usize] {
+            let site = &code.calls[call as usize];
+            let to = caller.base + site.dst as usize;
+            let from = frame.base + value as usize;
+            for k in 0..slots.min(site.ret_slots) as usize {
+                self.regs[to + k] = self.regs[from + k];
+            }
+        }
+        self.time += 1;
+        if O::STEPS
+            && let Some(v) = self.view()
+        {
+            observer.returned(&v);
+        }
+        if let Some(caller) = self.frames.last_mut() {
+            caller.pc += 1;
+        }
+        if self.time > self.gate { self.late() } else { Ok(()) }
+    }
+}
+
+/// Lengths beyond this cannot have happened.
+pub(crate) fn bounded(len: u64) -> u64 {
+    len.min(1 << 36)
+}

@@ -1,0 +1,154 @@
+//! Watching a replay.
+//!
+//! The machine calls an [`Observer`] for every instruction, after it ran: since
+//! every register is assigned at one place, operands and results can both be
+//! read then. Observers are generic parameters; one that does nothing compiles
+//! to nothing. Nothing is allocated for a step.
+
+use crate::code::{CallSite, Code};
+use crate::image::Image;
+use crate::memory::Memory;
+use program::inst::{BlockId, Inst, Operand};
+use program::model::{Function, Module, Place};
+use recording::event::{Event, Position};
+
+/// The machine at one instruction.
+#[derive(Clone, Copy)]
+pub struct View<'v> {
+    pub image: &'v Image,
+    pub code: &'v Code,
+    /// Index of the instruction in its function's code.
+    pub index: u32,
+    /// The frame's registers (constants behind them).
+    pub regs: &'v [u64],
+    pub memory: &'v Memory,
+    /// Number of this instruction in the stream, from 0.
+    pub count: u64,
+    pub time: u64,
+    /// Number of frames.
+    pub depth: u32,
+    /// Address of the function's fixed frame.
+    pub frame: u64,
+}
+
+impl<'v> View<'v> {
+    #[must_use]
+    pub fn module(&self) -> &'v Module {
+        self.image.module(self.code.module)
+    }
+
+    #[must_use]
+    pub fn function(&self) -> &'v Function {
+        &self.module().functions[self.code.function as usize]
+    }
+
+    #[must_use]
+    pub fn inst(&self) -> &'v Inst {
+        &self.function().code[self.index as usize]
+    }
+
+    #[must_use]
+    pub fn site(&self) -> u32 {
+        self.code.first_site + self.index
+    }
+
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.function().place(self.index as usize)
+    }
+
+    /// One slot of an operand.
+    #[must_use]
+    pub fn value(&self, operand: Operand) -> u64 {
+        match operand {
+            Operand::Reg(r) => self.regs.get(r as usize).copied().unwrap_or(0),
+            Operand::Const(c) => c,
+            Operand::Symbol { symbol, offset } => {
+                self.image.symbol(self.code.module, symbol).wrapping_add_signed(offset)
+            }
+        }
+    }
+
+    /// The low slot and the one after it.
+    #[must_use]
+    pub fn wide(&self, operand: Operand) -> u128 {
+        match operand {
+            Operand::Reg(r) => {
+                let high = self.regs.get(r as usize + 1).copied().unwrap_or(0);
+                u128::from(high) << 64 | u128::from(self.value(operand))
+            }
+            _ => self.value(operand).into(),
+        }
+    }
+}
+
+/// What an instruction did to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    None,
+    Load { address: u64, len: u32 },
+    Store { address: u64, len: u32 },
+    /// Atomic; `stored` is false for a failed exchange.
+    Update { address: u64, len: u32, stored: bool },
+    Copy { to: u64, from: u64, len: u64 },
+    Fill { to: u64, len: u64 },
+}
+
+/// A call that left the modelled program.
+#[derive(Clone, Copy)]
+pub struct ExternalCall<'v> {
+    pub site: &'v CallSite,
+    pub target: u64,
+    /// Its entry in the table, if it is known.
+    pub known: Option<&'static externals::External>,
+    /// Argument slots.
+    pub args: &'v [u64],
+    /// Result slots.
+    pub result: &'v [u64],
+    /// Whether the result was computed, not taken from the recording.
+    pub modelled: bool,
+}
+
+/// See the module's documentation. All methods do nothing unless overridden.
+#[allow(unused_variables)]
+pub trait Observer {
+    /// `false` removes the calls that happen at every instruction.
+    const STEPS: bool = true;
+
+    /// An instruction has run. Calls and returns are reported before control
+    /// moves: arguments and result can be read.
+    fn step(&mut self, view: &View<'_>, effect: Effect) {}
+
+    /// Control went over an edge and the target's phis were assigned. `view`
+    /// is still at the jump.
+    fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {}
+
+    /// A function was entered and its parameters are set; `outside`: by code
+    /// that is not modelled.
+    fn enter(&mut self, view: &View<'_>, outside: bool) {}
+
+    /// A linked call has returned; its result slots are set. `view` is the
+    /// caller's, at the call.
+    fn returned(&mut self, view: &View<'_>) {}
+
+    /// An external call has returned; its result slots are set.
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {}
+
+    /// A non-local return: `view` is where it landed, its result set.
+    fn landed(&mut self, view: &View<'_>) {}
+
+    /// An event of the recording was used. For data the memory is already up
+    /// to date. There is no view at the top, outside of all functions.
+    fn event(&mut self, view: Option<&View<'_>>, position: Position, event: &Event<'_>) {}
+
+    /// A load saw something else than predicted; `event` has preceded.
+    fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Null;
+
+impl Observer for Null {
+    const STEPS: bool = false;
+}

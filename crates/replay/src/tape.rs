@@ -1,0 +1,86 @@
+//! The events of one stream in order, over the forks that led to it.
+
+use crate::error::Result;
+use recording::decode::{Decoder, Head, Mark};
+use recording::event::{Event, Position};
+
+/// What replay needs to know of a stream.
+#[derive(Clone, Debug, Default)]
+pub struct Stream {
+    /// Event bytes: those of the processes this one was forked from (each up
+    /// to its fork), then its own.
+    pub parts: Vec<Vec<u8>>,
+    /// Model stack pointer at the start.
+    pub initial_stack: u64,
+    /// The header's time: how far the thread certainly came.
+    pub time: u64,
+    /// Events are missing at the end.
+    pub incomplete: bool,
+}
+
+/// Where a tape stands, for checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TapeMark {
+    part: usize,
+    mark: Mark,
+}
+
+/// Reads a stream's events.
+#[derive(Clone, Copy)]
+pub struct Tape<'a> {
+    parts: &'a [Vec<u8>],
+    part: usize,
+    decoder: Decoder<'a>,
+}
+
+impl<'a> Tape<'a> {
+    #[must_use]
+    pub fn new(stream: &'a Stream) -> Tape<'a> {
+        let first: &[u8] = stream.parts.first().map_or(&[], |p| p);
+        let mut tape = Tape { parts: &stream.parts, part: 0, decoder: Decoder::new(first) };
+        tape.skip();
+        tape
+    }
+
+    #[must_use]
+    pub fn resume(stream: &'a Stream, at: TapeMark) -> Tape<'a> {
+        let bytes: &[u8] = stream.parts.get(at.part).map_or(&[], |p| p);
+        Tape { parts: &stream.parts, part: at.part, decoder: Decoder::resume(bytes, at.mark) }
+    }
+
+    #[must_use]
+    pub fn mark(&self) -> TapeMark {
+        TapeMark { part: self.part, mark: self.decoder.mark() }
+    }
+
+    fn skip(&mut self) {
+        while let Ok(None) = self.decoder.peek() {
+            if self.part + 1 >= self.parts.len() {
+                break;
+            }
+            self.part += 1;
+            self.decoder = Decoder::new(&self.parts[self.part]);
+        }
+    }
+
+    /// The next event's head. A part that ends in the middle of an event, or
+    /// in nonsense, ends there: all before it is usable.
+    #[must_use]
+    pub fn peek(&self) -> Option<Head> {
+        self.decoder.peek().ok().flatten()
+    }
+
+    /// # Errors
+    /// If the payload of the event `peek` promised is damaged.
+    pub fn next(&mut self) -> Result<Option<(Position, Event<'a>)>> {
+        let e = self.decoder.next()?;
+        self.skip();
+        Ok(e)
+    }
+
+    /// Number of the part being read.
+    #[must_use]
+    pub fn part(&self) -> usize {
+        self.part
+    }
+}
