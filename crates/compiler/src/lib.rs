@@ -1,1 +1,72 @@
-//! (being written)
+//! Compiling for recording: LLVM IR to program model, instrumentation, and the
+//! compiler drivers. The only crate that knows LLVM.
+//!
+//! ```text
+//!  source ─ clang ─► bitcode ─ normalise ─► lower ──────► program model ─┐
+//!                                   └─────► instrument ─► bitcode ◄──────┘ ─ clang ─► object
+//! ```
+//!
+//! * [`normalise`] gives every instruction exactly one outcome;
+//! * [`lower`] turns functions into the model, and tells the site of each
+//!   instruction;
+//! * [`instrument`] adds checks, shadow stores and events, by those sites;
+//! * [`driver`] is `relapse cc`: what a build calls instead of a C compiler.
+//!
+//! What must not be known here: recordings, replay, terminals other than the
+//! compiler's own standard error.
+//!
+//! ```no_run
+//! let summary = compiler::instrument_file("in.bc".as_ref(), "out.bc".as_ref())?;
+//! println!("{} functions modelled, {} opaque", summary.functions, summary.opaque);
+//! # Ok::<(), compiler::Error>(())
+//! ```
+// LLVM's C interface is unsafe throughout; see `llvm` for how it is contained.
+#![allow(unsafe_code)]
+
+pub mod driver;
+mod instrument;
+mod llvm;
+mod lower;
+mod normalise;
+
+use std::path::Path;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("read the bitcode: {0}")]
+    Read(String),
+    #[error("write the bitcode: {0}")]
+    Write(String),
+    #[error("run LLVM's passes: {0}")]
+    Passes(String),
+    #[error("instrument the code: LLVM finds it invalid: {0}")]
+    Invalid(String),
+    #[error("instrument for {0}: only x86-64 Linux is known")]
+    Target(String),
+    #[error("put the model into the object: {0}")]
+    Model(String),
+}
+
+/// What became of a translation unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary {
+    pub functions: usize,
+    pub opaque: usize,
+}
+
+/// Reads bitcode, and writes it again instrumented and with its model.
+pub fn instrument_file(input: &Path, output: &Path) -> Result<Summary, Error> {
+    let unit = llvm::Unit::read(input).map_err(Error::Read)?;
+    let triple = unit.triple();
+    if !(triple.starts_with("x86_64") && triple.contains("linux")) {
+        return Err(Error::Target(triple));
+    }
+    normalise::run(&unit).map_err(Error::Passes)?;
+    unit.verify().map_err(Error::Invalid)?;
+    let lowered = lower::run(&unit);
+    let summary = Summary { functions: lowered.module.functions.len(), opaque: lowered.module.opaque.len() };
+    instrument::run(&unit, lowered)?;
+    unit.verify().map_err(Error::Invalid)?;
+    unit.write(output).map_err(Error::Write)?;
+    Ok(summary)
+}

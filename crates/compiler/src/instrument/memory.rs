@@ -1,0 +1,107 @@
+//! Loads, stores and atomics.
+
+use super::function::Instrument;
+use crate::llvm::{IntPredicate, Opcode, RmwBinOp, Val};
+
+impl Instrument<'_, '_> {
+    /// Positions the builder right after an instruction.
+    pub fn after(&self, i: Val) {
+        if let Some(next) = i.next_instruction() {
+            self.b.before(next);
+        }
+        self.b.set_location(i.debug_location());
+    }
+
+    pub fn load(&mut self, i: Val) {
+        self.after(i);
+        // One value for the check and for the program, even if the memory was
+        // never written.
+        let v = self.b.freeze(i);
+        i.replace_with(v);
+        v.set_operand(0, i);
+        let int = self.as_int(v);
+        let bits = self.unit.bits_of(i.ty()) as u32;
+        let site = u64::from(self.site(i)) | u64::from(bits.div_ceil(8)) << 32;
+        let check = self.s.helpers.check(bits);
+        let now = self.now();
+        let void = self.unit.void();
+        self.helper(&check, void, &[self.ctx, self.key, now, i.operand(0), int, self.int(site)]);
+    }
+
+    pub fn store(&mut self, i: Val) {
+        let (v, p) = (i.operand(0), i.operand(1));
+        self.after(i);
+        if i.is_atomic() {
+            let slots = self.slots(v);
+            let buffer = self.buffer(&slots);
+            let size = self.unit.bits_of(v.ty()).div_ceil(8);
+            self.hook("__relapse_atomic_store", &[self.ctx, p, buffer, self.int(size)]);
+        } else {
+            let at = self.b.cast(Opcode::LLVMPtrToInt, p, self.i64());
+            let at = self.b.bin(Opcode::LLVMXor, at, self.key);
+            let shadow = self.b.cast(Opcode::LLVMIntToPtr, at, self.unit.ptr());
+            let s = self.b.store(v, shadow);
+            s.set_alignment(1);
+        }
+        let mut h = self.b.load(self.i64(), self.sum);
+        for slot in self.slots(v) {
+            h = self.b.bin(Opcode::LLVMAdd, h, slot);
+        }
+        self.b.store(h, self.sum);
+    }
+
+    pub fn rmw(&mut self, i: Val) {
+        self.after(i);
+        let (p, operand) = (i.operand(0), i.operand(1));
+        let new = self.combined(i.rmw_op(), i, operand);
+        let (old, new) = (self.slots(i), self.slots(new));
+        let (old, new) = (self.buffer(&old), self.buffer(&new));
+        self.atomic(i, p, i, old, new);
+    }
+
+    pub fn cmpxchg(&mut self, i: Val) {
+        self.after(i);
+        let p = i.operand(0);
+        let value = self.b.extract(i, 0);
+        let done = self.b.extract(i, 1);
+        let (old, new) = (self.slots(value), self.slots(i.operand(2)));
+        let (old, new) = (self.buffer(&old), self.buffer(&new));
+        let new = self.b.select(done, new, Val::const_null(self.unit.ptr()));
+        self.atomic(i, p, value, old, new);
+    }
+
+    fn atomic(&mut self, i: Val, p: Val, value: Val, old: Val, new: Val) {
+        let size = self.unit.bits_of(value.ty()).div_ceil(8) as u32;
+        let site = self.site(i);
+        let desc = self.s.descriptors.site(site, size);
+        let now = self.now();
+        self.hook("__relapse_atomic", &[self.ctx, desc, now, p, old, new]);
+    }
+
+    /// What an atomic operation left in memory.
+    fn combined(&self, op: RmwBinOp, old: Val, operand: Val) -> Val {
+        use RmwBinOp as B;
+        let simple = |o| self.b.bin(o, old, operand);
+        let pick = |p| {
+            let c = self.b.icmp(p, old, operand);
+            self.b.select(c, old, operand)
+        };
+        match op {
+            B::LLVMAtomicRMWBinOpAdd => simple(Opcode::LLVMAdd),
+            B::LLVMAtomicRMWBinOpSub => simple(Opcode::LLVMSub),
+            B::LLVMAtomicRMWBinOpAnd => simple(Opcode::LLVMAnd),
+            B::LLVMAtomicRMWBinOpOr => simple(Opcode::LLVMOr),
+            B::LLVMAtomicRMWBinOpXor => simple(Opcode::LLVMXor),
+            B::LLVMAtomicRMWBinOpNand => {
+                let both = simple(Opcode::LLVMAnd);
+                let ones = self.unit.const_int(both.ty().int_bits(), u64::MAX);
+                self.b.bin(Opcode::LLVMXor, both, ones)
+            }
+            B::LLVMAtomicRMWBinOpMax => pick(IntPredicate::LLVMIntSGT),
+            B::LLVMAtomicRMWBinOpMin => pick(IntPredicate::LLVMIntSLE),
+            B::LLVMAtomicRMWBinOpUMax => pick(IntPredicate::LLVMIntUGT),
+            B::LLVMAtomicRMWBinOpUMin => pick(IntPredicate::LLVMIntULE),
+            _ => operand,
+        }
+    }
+}

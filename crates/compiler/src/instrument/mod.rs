@@ -1,0 +1,114 @@
+//! Adds to the code what recording needs: checks at loads, shadow stores, time
+//! and checksum, the model stack, and the call protocol of
+//! `docs/runtime-interface.md`. Sites and frame layout come from lowering.
+//!
+//! ```text
+//! before                          after
+//!   %v = load i32, ptr %p           %v0 = load i32, ptr %p
+//!                                   %v  = freeze i32 %v0
+//!                                   call @check.32(ctx, key, T, %p, %v, site)   ; inlined
+//!   store i32 %v, ptr %p            store i32 %v, ptr %p
+//!                                   store i32 %v, ptr (%p xor key)
+//!                                   H += zext %v
+//!   br i1 %c, %a, %b                H = select %c, H + mix, H
+//!                                   br i1 %c, %a, %b
+//!   %r = call @f(%x)                ctx.time = T; ctx.sum = H; tls.call = @f
+//!                                   %r = call @f(%x)
+//!                                   call @after(ctx, desc, @f, %x, %r)          ; inlined
+//!                                   T = ctx.time + 1; H = ctx.sum
+//! ```
+//!
+//! `T` and `H` are kept in allocas that the optimiser promotes to registers.
+
+mod calls;
+mod descriptors;
+mod function;
+mod helpers;
+mod memory;
+
+use crate::Error;
+use crate::llvm::{Linkage, Unit, Val};
+use crate::lower::Lowered;
+use descriptors::Descriptors;
+use helpers::Helpers;
+use std::fmt::Write;
+
+/// What is shared by all functions of a unit.
+pub struct Shared<'u> {
+    pub unit: &'u Unit,
+    pub helpers: Helpers,
+    pub descriptors: Descriptors<'u>,
+    /// One pointer per thread-local symbol: the stream that knows its address.
+    pub guards: Option<Val>,
+}
+
+pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
+    let mut shared = Shared {
+        unit,
+        helpers: Helpers::default(),
+        descriptors: Descriptors::new(unit),
+        guards: thread_local_guards(unit, &lowered),
+    };
+    for (index, map) in lowered.functions.iter().enumerate() {
+        let model = &lowered.module.functions[index];
+        function::Instrument::new(&mut shared, map, model).run(index);
+    }
+    lowered.module.id = identity(&lowered.module)?;
+    let addresses: Vec<Val> = lowered
+        .symbols
+        .iter()
+        .map(|v| if v.is_thread_local() { Val::const_null(unit.ptr()) } else { *v })
+        .collect();
+    let known: Vec<u16> = lowered
+        .symbols
+        .iter()
+        .map(|v| if v.is_function() && v.is_declaration() { known_id(&v.name()) } else { 0 })
+        .collect();
+    shared.descriptors.finish(lowered.module.id, &addresses, &known);
+    unit.link_text(&shared.helpers.text()).map_err(Error::Passes)?;
+    for v in unit.functions().into_iter().filter(|f| !f.is_declaration()).chain([shared.descriptors.module]) {
+        if v.name().starts_with("__relapse_") {
+            v.set_linkage(Linkage::LLVMInternalLinkage);
+        }
+    }
+    let bytes = program::section::encode(&lowered.module).map_err(|e| Error::Model(e.to_string()))?;
+    unit.append_asm(&section_asm(&bytes));
+    Ok(())
+}
+
+/// Number of a known external plus one, or 0.
+pub fn known_id(name: &str) -> u16 {
+    externals::id(name).map_or(0, |i| i as u16 + 1)
+}
+
+fn identity(module: &program::Module) -> Result<[u8; 16], Error> {
+    let bytes = program::section::encode(module).map_err(|e| Error::Model(e.to_string()))?;
+    Ok(xxhash_rust::xxh3::xxh3_128(&bytes).to_le_bytes())
+}
+
+fn thread_local_guards(unit: &Unit, lowered: &Lowered) -> Option<Val> {
+    if lowered.functions.iter().all(|f| f.thread_locals.is_empty()) {
+        return None;
+    }
+    let ty = unit.array_type(unit.ptr(), lowered.symbols.len() as u64);
+    let g = unit.add_global("__relapse.guards", ty);
+    g.set_initializer(Val::const_null(ty));
+    g.set_linkage(Linkage::LLVMInternalLinkage);
+    g.set_thread_local(false);
+    Some(g)
+}
+
+/// The model as assembly, in a section that is not loaded. As text, so that
+/// `-S` output stands on its own.
+fn section_asm(bytes: &[u8]) -> String {
+    let mut asm = format!(".section {},\"\",@progbits\n", program::section::NAME);
+    for line in bytes.chunks(64) {
+        asm.push_str(".ascii \"");
+        for b in line {
+            let _ = write!(asm, "\\{b:03o}");
+        }
+        asm.push_str("\"\n");
+    }
+    asm.push_str(".text\n");
+    asm
+}

@@ -1,0 +1,137 @@
+//! LLVM IR to the program model.
+//!
+//! One [`program::Module`] per translation unit. A function whose IR has a
+//! construct the model lacks becomes *opaque*: it is compiled as it is and
+//! treated as external code, with the reason kept in the model.
+//!
+//! [`Lowered`] also tells instrumentation the site of each LLVM instruction,
+//! the frame layout and the loop headers, so that native code and model agree
+//! by construction.
+
+mod constants;
+mod debug;
+mod function;
+mod intrinsics;
+mod memory;
+mod types;
+
+pub use types::leaves;
+
+use crate::llvm::{Blk, Linkage, Unit, Val};
+use debug::DebugInfo;
+use program::model::{Module, Opaque, Symbol, SymbolKind};
+use std::collections::{HashMap, HashSet};
+
+/// The model of a unit, and how it hangs together with the IR.
+pub struct Lowered {
+    pub module: Module,
+    /// The IR value of each symbol, in the order of `module.symbols`.
+    pub symbols: Vec<Val>,
+    /// Modelled functions, in the order of `module.functions`.
+    pub functions: Vec<FunctionMap>,
+}
+
+/// What instrumentation must know of one function.
+pub struct FunctionMap {
+    pub function: Val,
+    pub sites: HashMap<Val, u32>,
+    /// Fixed places of entry-block allocas in the frame.
+    pub frame: HashMap<Val, u64>,
+    pub headers: HashSet<Blk>,
+    /// Symbol of each thread-local variable used.
+    pub thread_locals: HashMap<Val, u32>,
+}
+
+/// Numbers everything that has an address as it is met.
+pub struct Symbols {
+    pub list: Vec<Symbol>,
+    pub values: Vec<Val>,
+    index: HashMap<Val, u32>,
+}
+
+impl Symbols {
+    pub fn of(&mut self, v: Val, unit: &Unit) -> u32 {
+        if let Some(i) = self.index.get(&v) {
+            return *i;
+        }
+        let kind = if v.is_function() {
+            SymbolKind::External
+        } else if v.is_thread_local() {
+            SymbolKind::ThreadLocal { size: unit.size_of(v.value_type()), ty: None }
+        } else if v.is_global_variable() && !v.is_declaration() {
+            SymbolKind::Data { size: unit.size_of(v.value_type()), ty: None, line: 0, file: 0 }
+        } else {
+            SymbolKind::ExternalData
+        };
+        let i = self.list.len() as u32;
+        self.list.push(Symbol { name: v.name(), kind });
+        self.values.push(v);
+        self.index.insert(v, i);
+        i
+    }
+}
+
+/// Lowers every function that can be; a function whose model does not pass the
+/// model's own checks becomes opaque too, since a reader would refuse it.
+pub fn run(unit: &Unit) -> Lowered {
+    let mut refused = HashMap::new();
+    loop {
+        let lowered = attempt(unit, &refused);
+        let before = refused.len();
+        for f in &lowered.module.functions {
+            if let Err(e) = lowered.module.validate_function(f) {
+                refused.insert(f.name.clone(), format!("its model is unsound: {e}"));
+            }
+        }
+        if refused.len() == before {
+            return lowered;
+        }
+    }
+}
+
+fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
+    let mut symbols = Symbols { list: Vec::new(), values: Vec::new(), index: HashMap::new() };
+    let mut debug = DebugInfo::new(unit);
+    let mut module = Module { name: unit.source_name(), ..Module::default() };
+    let mut functions = Vec::new();
+    let resolvers: HashSet<Val> = unit.ifuncs().into_iter().map(|i| i.operand(0)).collect();
+    let mut next_site = 0;
+    for f in unit.functions() {
+        if f.is_declaration() || f.linkage() == Linkage::LLVMAvailableExternallyLinkage {
+            continue;
+        }
+        let name = f.name();
+        let result = if let Some(reason) = refused.get(&name) {
+            Err(reason.clone())
+        } else if resolvers.contains(&f) {
+            Err("it resolves an ifunc, before the program can be recorded".to_owned())
+        } else {
+            function::lower(unit, &mut symbols, &mut debug, f, next_site)
+        };
+        match result {
+            Ok((mut model, map)) => {
+                let symbol = symbols.of(f, unit);
+                symbols.list[symbol as usize].kind = SymbolKind::Function(module.functions.len() as u32);
+                model.symbol = symbol;
+                next_site += model.code.len() as u32;
+                module.functions.push(model);
+                functions.push(map);
+            }
+            Err(reason) => module.opaque.push(Opaque { name, reason }),
+        }
+    }
+    for g in unit.globals() {
+        let Some((ty, file, line)) = debug.global(g) else { continue };
+        if !g.name().starts_with("llvm.") {
+            let i = symbols.of(g, unit) as usize;
+            match &mut symbols.list[i].kind {
+                SymbolKind::Data { ty: t, line: l, file: f, .. } => (*t, *l, *f) = (ty, line, file),
+                SymbolKind::ThreadLocal { ty: t, .. } => *t = ty,
+                _ => {}
+            }
+        }
+    }
+    module.symbols = symbols.list;
+    debug.finish(&mut module);
+    Lowered { module, symbols: symbols.values, functions }
+}
