@@ -57,16 +57,30 @@ pub(crate) fn write(
 }
 
 /// A packed file whose header has been read and checked.
-pub(crate) struct Packed {
+#[derive(Debug)]
+pub struct Packed<R> {
+    /// The header's own bytes.
     pub header: Vec<u8>,
-    file: BufReader<File>,
+    file: R,
 }
 
-impl Packed {
+impl Packed<BufReader<File>> {
     /// Opens a file and checks its header.
-    pub(crate) fn open(path: &Path, kind: u32) -> Result<Packed, RecordingError> {
+    ///
+    /// # Errors
+    /// If it cannot be read or its header is damaged.
+    pub fn open(path: &Path, kind: u32) -> Result<Self, RecordingError> {
         let file = File::open(path).map_err(RecordingError::io("open", path))?;
-        let mut file = BufReader::with_capacity(1 << 17, file);
+        Packed::new(BufReader::with_capacity(1 << 17, file), path, kind)
+    }
+}
+
+impl<R: Read> Packed<R> {
+    /// Reads and checks the header; `path` is for messages.
+    ///
+    /// # Errors
+    /// If it cannot be read or is damaged.
+    pub fn new(mut file: R, path: &Path, kind: u32) -> Result<Self, RecordingError> {
         let malformed =
             |what: &str| RecordingError::Malformed { path: path.to_owned(), what: what.to_owned() };
         let cut = || malformed("its header is cut short");
@@ -95,8 +109,8 @@ impl Packed {
     }
 
     /// Unpacks all frames that are whole. `total` is how many bytes there
-    /// should be.
-    pub(crate) fn content(mut self, total: u64, name: &str) -> (Vec<u8>, Option<Damage>) {
+    /// should be, `name` what to call the file.
+    pub fn content(mut self, total: u64, name: &str) -> (Vec<u8>, Option<Damage>) {
         // `total` is only believed for what is there: it may be corrupt too.
         let mut content = Vec::new();
         let fault = loop {
