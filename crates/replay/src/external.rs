@@ -2,7 +2,7 @@
 
 use crate::code::{CallSite, Op};
 use crate::error::Result;
-use crate::machine::{End, Machine};
+use crate::machine::{End, Machine, Touched};
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, Observer};
 use recording::event::{Event, kind};
@@ -28,7 +28,58 @@ impl externals::Memory for Memory {
     }
 }
 
+/// Notes what a model reads and writes.
+struct Noted<'m> {
+    memory: &'m mut Memory,
+    touched: &'m mut Touched,
+}
+
+fn note(ranges: &mut Vec<(u64, u64)>, at: u64, len: u64) {
+    if len == 0 {
+        return;
+    }
+    // Comparisons go through two ranges in turn, byte by byte.
+    for r in ranges.iter_mut().rev().take(4) {
+        let from = at.wrapping_sub(r.0);
+        if from <= r.1 {
+            r.1 = r.1.max(from.saturating_add(len));
+            return;
+        }
+    }
+    ranges.push((at, len));
+}
+
+impl externals::Memory for Noted<'_> {
+    fn read(&mut self, at: u64, into: &mut [u8]) {
+        note(&mut self.touched.reads, at, into.len() as u64);
+        self.memory.read(at, into);
+    }
+    fn write(&mut self, at: u64, bytes: &[u8]) {
+        note(&mut self.touched.writes, at, bytes.len() as u64);
+        self.memory.write(at, bytes);
+    }
+    fn copy(&mut self, to: u64, from: u64, len: u64) {
+        note(&mut self.touched.reads, from, len);
+        note(&mut self.touched.writes, to, len);
+        self.memory.copy(to, from, len);
+    }
+    fn fill(&mut self, to: u64, byte: u8, len: u64) {
+        note(&mut self.touched.writes, to, len);
+        self.memory.fill(to, byte, len);
+    }
+}
+
 impl Machine<'_> {
+    fn evaluate<O: Observer>(&mut self, model: externals::Model, args: &[u64], result: u64) -> Result<u64> {
+        let r = if O::STEPS {
+            let mut noted = Noted { memory: &mut self.memory, touched: &mut self.touched };
+            externals::evaluate(model, args, result, &mut noted)
+        } else {
+            externals::evaluate(model, args, result, &mut self.memory)
+        };
+        r.map_err(|e| self.diverged("a call that can be evaluated", e.to_string()))
+    }
+
     /// The innermost frame's `pc` is at a call to code outside. Uses the
     /// call's events until it is over, or until outside code calls back: then
     /// the new frame runs first, and its return brings us here again.
@@ -106,8 +157,7 @@ impl Machine<'_> {
         let (args, count) = self.arguments(call, frame.base);
         let mut result = 0;
         if let Some(m) = model {
-            result = externals::evaluate(m, &args[..count], 0, &mut self.memory)
-                .map_err(|e| self.diverged("a call that can be evaluated", e.to_string()))?;
+            result = self.evaluate::<O>(m, &args[..count], 0)?;
         }
         self.complete(observer, call, target, known, &args[..count], &[result], true)
     }
@@ -148,8 +198,7 @@ impl Machine<'_> {
         let (args, count) = self.arguments(call, base);
         if let Some(m) = known.and_then(|k| k.model) {
             // The effect is as modelled; the result is the recorded one.
-            externals::evaluate(m, &args[..count], result[0], &mut self.memory)
-                .map_err(|e| self.diverged("a call that can be evaluated", e.to_string()))?;
+            self.evaluate::<O>(m, &args[..count], result[0])?;
         }
         if self.pending(kind::CHECK) && self.head.is_some_and(|h| h.position.time == self.time) {
             self.apply(observer)?;
@@ -173,9 +222,13 @@ impl Machine<'_> {
         let to = frame.base + call.dst as usize;
         self.regs[to..to + n].copy_from_slice(&result[..n]);
         if let Some(view) = self.view() {
-            let done = ExternalCall { site: call, target, known, args, result: &result[..n], modelled };
+            let Touched { reads, writes } = &self.touched;
+            let result = &result[..n];
+            let done = ExternalCall { site: call, target, known, args, result, reads, writes, modelled };
             observer.external(&view, &done);
         }
+        self.touched.reads.clear();
+        self.touched.writes.clear();
         self.after_call()
     }
 

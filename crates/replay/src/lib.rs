@@ -1,15 +1,18 @@
 //! Exact re-execution of recordings.
 
 pub mod arith;
+pub mod checkpoint;
 pub mod code;
 pub mod decode;
 pub mod error;
-pub mod external;
+mod external;
 pub mod f80;
 pub mod image;
 pub mod machine;
 pub mod memory;
 pub mod observer;
-pub mod run;
+pub mod process;
+mod run;
 mod slow;
 pub mod tape;
+pub mod verify;

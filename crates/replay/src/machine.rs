@@ -100,6 +100,18 @@ pub struct Machine<'a> {
     pub(crate) last_event: u64,
     pub(crate) end: Option<End>,
     pub(crate) counters: Counters,
+    /// Counters when the last fork was passed.
+    pub(crate) inherited: Counters,
+    pub(crate) part: usize,
+    /// What a modelled external read and wrote, for observers.
+    pub(crate) touched: Touched,
+}
+
+/// Ranges an external call read and wrote: address and length.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Touched {
+    pub reads: Vec<(u64, u64)>,
+    pub writes: Vec<(u64, u64)>,
 }
 
 impl<'a> Machine<'a> {
@@ -123,6 +135,9 @@ impl<'a> Machine<'a> {
             last_event: 0,
             end: None,
             counters: Counters::default(),
+            inherited: Counters::default(),
+            part: 0,
+            touched: Touched::default(),
         };
         m.refresh();
         m
@@ -131,6 +146,12 @@ impl<'a> Machine<'a> {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// What happened before the process was forked off.
+    #[must_use]
+    pub fn inherited(&self) -> Counters {
+        self.inherited
     }
 
     #[must_use]
@@ -198,6 +219,10 @@ impl<'a> Machine<'a> {
     pub(crate) fn take(&mut self) -> Result<(Position, Event<'a>)> {
         let next = self.tape.next()?;
         self.counters.events += 1;
+        if self.tape.part() != self.part {
+            self.part = self.tape.part();
+            self.inherited = self.counters;
+        }
         if let Some((p, _)) = next {
             self.last_event = p.time;
         }

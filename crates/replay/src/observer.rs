@@ -105,6 +105,10 @@ pub struct ExternalCall<'v> {
     pub args: &'v [u64],
     /// Result slots.
     pub result: &'v [u64],
+    /// What a modelled function read and wrote: address and length. What
+    /// others wrote has come as `Patch` events.
+    pub reads: &'v [(u64, u64)],
+    pub writes: &'v [(u64, u64)],
     /// Whether the result was computed, not taken from the recording.
     pub modelled: bool,
 }

@@ -1,0 +1,149 @@
+//! A recorded process, loaded: its program and its streams, ready to replay.
+
+use crate::error::{Error, Result};
+use crate::image::{Image, Wanted};
+use crate::tape::Stream;
+use recording::header::StreamKind;
+use recording::{Process, Recording};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Where to look for binaries.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Files to use instead of those the recording names (by file name), for
+    /// recordings whose binaries have moved.
+    pub binaries: Vec<PathBuf>,
+}
+
+/// One stream, with all that precedes it through forks.
+#[derive(Clone, Debug)]
+pub struct LoadedStream {
+    pub number: u32,
+    pub kind: StreamKind,
+    /// The thread it belongs to; for a signal context, what it interrupted.
+    pub parent: u64,
+    pub stream: Stream,
+    /// Bytes of its file.
+    pub stored_bytes: u64,
+    /// What is wrong with its file, if anything.
+    pub damage: Option<String>,
+}
+
+/// See the module's documentation.
+pub struct LoadedProcess {
+    pub name: String,
+    pub pid: u32,
+    pub image: Image,
+    pub streams: Vec<LoadedStream>,
+    /// Damage to files other than streams.
+    pub damage: Vec<String>,
+}
+
+impl LoadedProcess {
+    /// Loads the models from the recorded binaries and the events of all
+    /// streams.
+    ///
+    /// # Errors
+    /// Unreadable files, or binaries of another build.
+    pub fn load(recording: &Recording, process: &Process, options: &Options) -> Result<LoadedProcess> {
+        let mut streams = Vec::new();
+        for s in &process.streams {
+            let mut stream = Stream {
+                initial_stack: s.header.initial_stack,
+                time: s.header.time,
+                incomplete: s.header.incomplete,
+                parts: Vec::new(),
+            };
+            let damage = gather(recording, process, s, None, &mut stream, 0)?;
+            streams.push(LoadedStream {
+                number: s.header.stream,
+                kind: s.header.kind,
+                parent: s.header.parent_stream,
+                stream,
+                stored_bytes: s.stored_bytes,
+                damage,
+            });
+        }
+        Ok(LoadedProcess {
+            name: process.name.clone(),
+            pid: process.info.pid,
+            image: Image::load(&wanted(recording, process, options))?,
+            streams,
+            damage: process.damage.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    #[must_use]
+    pub fn stream(&self, number: u32) -> Option<&LoadedStream> {
+        self.streams.iter().find(|s| s.number == number)
+    }
+}
+
+/// More forks in a row than this are a loop in a damaged recording.
+const MAX_FORKS: u32 = 10_000;
+
+/// Events of a stream up to `limit`, those of its fork parents first.
+fn gather(
+    recording: &Recording,
+    process: &Process,
+    from: &recording::Stream,
+    limit: Option<u64>,
+    to: &mut Stream,
+    forks: u32,
+) -> Result<Option<String>> {
+    let mut damage = None;
+    if let Some(fork) = from.header.fork {
+        let parent = recording
+            .fork_parent(process)
+            .and_then(|p| Some((p, p.stream(fork.stream)?)))
+            .filter(|_| forks < MAX_FORKS)
+            .ok_or_else(|| {
+                Error::Recording(format!(
+                    "process {} continues stream {} of a process that is not in the recording",
+                    process.name, fork.stream
+                ))
+            })?;
+        damage = gather(recording, parent.0, parent.1, Some(fork.position), to, forks + 1)?;
+    } else {
+        to.initial_stack = from.header.initial_stack;
+    }
+    let events = from.events().map_err(|e| Error::Recording(e.to_string()))?;
+    let mut bytes = events.bytes;
+    match limit {
+        Some(limit) if limit <= bytes.len() as u64 => bytes.truncate(limit as usize),
+        _ => {
+            if let Some(d) = events.damage {
+                damage = Some(d.to_string());
+            }
+        }
+    }
+    to.incomplete |= damage.is_some();
+    to.parts.push(bytes);
+    Ok(damage)
+}
+
+/// The process's modules; a forked process may know some only through its parent.
+fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wanted> {
+    let mut by_index = BTreeMap::new();
+    let mut next = Some(process);
+    for _ in 0..MAX_FORKS {
+        let Some(p) = next else { break };
+        for m in &p.modules {
+            let path = options
+                .binaries
+                .iter()
+                .find(|b| b.file_name() == std::path::Path::new(&m.path).file_name())
+                .map_or_else(|| m.path.clone(), |b| b.display().to_string());
+            by_index.entry(m.index).or_insert_with(|| Wanted {
+                index: m.index,
+                id: m.id,
+                path,
+                build_id: m.build_id.clone(),
+                addresses: m.addresses.clone(),
+            });
+        }
+        next = recording.fork_parent(p);
+    }
+    by_index.into_values().collect()
+}
