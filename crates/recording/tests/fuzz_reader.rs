@@ -103,8 +103,12 @@ fn mutated_files_never_panic() {
             let target = dir.path().join(name);
             let original = std::fs::read(&target).unwrap();
             let mut mutator = Mutator::new(seed as u64 + 1);
-            for _ in 0..1000 {
-                std::fs::write(&target, mutator.mutate(&original)).unwrap();
+            for round in 0..1000 {
+                let mutated = match round % 4 {
+                    0 => mutator.change_byte(&original),
+                    _ => mutator.mutate(&original),
+                };
+                std::fs::write(&target, mutated).unwrap();
                 read_everything(dir.path());
             }
             std::fs::write(&target, original).unwrap();

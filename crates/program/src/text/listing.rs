@@ -167,7 +167,6 @@ impl Display for TypeOf<'_> {
     }
 }
 
-/// A type's name, or its number if it has none.
 struct TypeName<'a> {
     module: &'a Module,
     ty: Option<u32>,
@@ -175,11 +174,37 @@ struct TypeName<'a> {
 
 impl Display for TypeName<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.ty.map(|ty| (ty, self.module.types.get(ty as usize))) {
-            None => f.write_str("void"),
-            Some((_, Some(ty))) if !ty.name.is_empty() => f.write_str(&ty.name),
-            Some((number, _)) => write!(f, "type {number}"),
+        f.write_str(&self.module.type_name(self.ty))
+    }
+}
+
+/// Nameless pointers may point in a circle.
+const MAX_NAME_STEPS: u32 = 16;
+
+impl Module {
+    /// What a type is called: its name, or for nameless pointers and arrays one
+    /// like `node *` or `int[4]`. `None` is `void`.
+    #[must_use]
+    pub fn type_name(&self, ty: Option<u32>) -> String {
+        let mut at = ty;
+        let mut suffix = String::new();
+        for _ in 0..MAX_NAME_STEPS {
+            let Some(number) = at else { return format!("void{suffix}") };
+            match self.types.get(number as usize) {
+                Some(ty) if !ty.name.is_empty() => return format!("{}{suffix}", ty.name),
+                Some(Type { kind: TypeKind::Pointer { to }, .. }) => {
+                    suffix = format!(" *{}", suffix.trim_start());
+                    at = *to;
+                }
+                Some(Type { kind: TypeKind::Array { of, count }, .. }) => {
+                    suffix = format!("[{count}]{}", suffix.trim_start());
+                    at = *of;
+                }
+                Some(Type { kind: TypeKind::Alias { of }, .. }) => at = *of,
+                _ => break,
+            }
         }
+        at.map_or_else(String::new, |number| format!("type {number}{suffix}"))
     }
 }
 

@@ -27,6 +27,16 @@ impl Mutator {
         bytes
     }
 
+    /// The seed with one byte changed.
+    pub fn change_byte(&mut self, seed: &[u8]) -> Vec<u8> {
+        let mut bytes = seed.to_vec();
+        let at = self.below(bytes.len());
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte ^= 1 + (self.next() % 255) as u8;
+        }
+        bytes
+    }
+
     fn change(&mut self, bytes: &mut Vec<u8>) {
         let at = self.below(bytes.len());
         let end = (at + 1 + self.below(16)).min(bytes.len());
