@@ -1,2 +1,71 @@
-//! (being written)
-fn main() {}
+//! The `relapse` command: recordings from the shell.
+//!
+//! # What lives here
+//! * [`args`]: the command line as a whole; each command's arguments stand beside it;
+//! * [`commands`]: one file per command. A command asks the libraries, and renders
+//!   the answer as text or as one of the JSON documents of `docs/json.md`;
+//! * [`failure`]: sentences for people and exit codes for scripts;
+//! * [`render`], [`progress`]: tables, numbers, colours, progress bars.
+//!
+//! # What must not be known here
+//! How anything is computed. Whatever a second front end (an editor, a test runner)
+//! would need as well belongs into a library.
+
+mod args;
+mod commands;
+mod failure;
+mod opened;
+mod progress;
+mod render;
+mod source;
+
+use clap::Parser;
+use failure::{Exit, Failure};
+use std::io::{BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// What every command gets: where its answer goes and how it may look.
+pub struct Session {
+    /// Standard output, buffered.
+    pub out: Box<dyn Write>,
+    /// Colours for `out`.
+    pub paint: render::Paint,
+    /// Whether somebody watches standard error.
+    pub watched: bool,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if let Some(exit) = commands::compile::straight(&words) {
+        return exit.code();
+    }
+    let args = args::Args::parse();
+    let paint = render::Paint::new(args.color.enabled(std::io::stdout().is_terminal()));
+    let error_paint = render::Paint::new(args.color.enabled(std::io::stderr().is_terminal()));
+    let mut session = Session {
+        out: Box::new(BufWriter::new(std::io::stdout())),
+        paint,
+        watched: std::io::stderr().is_terminal(),
+    };
+    let answer = commands::run(args.command, &mut session)
+        .and_then(|exit| session.out.flush().map(|()| exit).map_err(Failure::from));
+    match answer {
+        Ok(exit) => exit.code(),
+        Err(failure) => {
+            // What was written before the failure is part of the answer.
+            let _ = session.out.flush();
+            failure.report(error_paint);
+            failure.exit.code()
+        }
+    }
+}
+
+impl Session {
+    /// Writes a JSON document, with a line end.
+    pub fn json(&mut self, document: &impl serde::Serialize) -> Result<Exit, Failure> {
+        serde_json::to_writer_pretty(&mut self.out, document)
+            .map_err(|e| Failure::from(std::io::Error::from(e)))?;
+        writeln!(self.out)?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,65 @@
+//! `relapse cc` and `relapse c++`: clang, with recording built into what it makes.
+
+use crate::failure::Exit;
+use clap::Args;
+use compiler::driver::{self, Language};
+use std::ffi::{OsStr, OsString};
+
+/// Compile C like clang does, with recording built in
+///
+/// Takes every option clang takes. The result runs as usual; it records itself only
+/// when `relapse record` starts it.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    disable_version_flag = true,
+    after_help = "\
+Examples:
+  relapse cc -g -o sum sum.c
+  make CC='relapse cc'
+  CC=relapse-cc ./configure && make     relapse-cc is the same command in one word"
+)]
+pub struct CompileArgs {
+    /// Options and files for the compiler
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+/// Compile C++ like clang++ does, with recording built in
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    disable_version_flag = true,
+    after_help = "\
+Example:
+  relapse c++ -g -o main main.cc"
+)]
+pub struct CompileCxxArgs {
+    /// Options and files for the compiler
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+pub fn cc(args: &CompileArgs) -> Exit {
+    exit(driver::run(Language::C, &args.args))
+}
+
+pub fn cxx(args: &CompileCxxArgs) -> Exit {
+    exit(driver::run(Language::Cxx, &args.args))
+}
+
+/// The compiler's words must not be looked at by our own command line parser, which
+/// would take `--version`, `--color` and `--` for its own. So `relapse cc ...` is
+/// recognised ahead of it.
+pub fn straight(args: &[OsString]) -> Option<Exit> {
+    let language = match args.get(1).map(OsString::as_os_str) {
+        Some(word) if word == OsStr::new("cc") => Language::C,
+        Some(word) if word == OsStr::new("c++") => Language::Cxx,
+        _ => return None,
+    };
+    Some(exit(driver::run(language, &args[2..])))
+}
+
+fn exit(code: i32) -> Exit {
+    Exit::OfCommand(u8::try_from(code).unwrap_or(1))
+}

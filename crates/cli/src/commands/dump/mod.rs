@@ -1,0 +1,25 @@
+//! `relapse dump`: every stage, readable.
+
+mod program;
+mod recording;
+mod steps;
+
+use crate::Session;
+use crate::failure::{Exit, Failure};
+use clap::Subcommand;
+
+/// Show a stage of the pipeline as text
+#[derive(Debug, Subcommand)]
+pub enum DumpCommand {
+    Program(program::ProgramArgs),
+    Recording(recording::RecordingArgs),
+    Steps(steps::StepsArgs),
+}
+
+pub fn run(command: &DumpCommand, session: &mut Session) -> Result<Exit, Failure> {
+    match command {
+        DumpCommand::Program(args) => program::run(args, session),
+        DumpCommand::Recording(args) => recording::run(args, session),
+        DumpCommand::Steps(args) => steps::run(args, session),
+    }
+}

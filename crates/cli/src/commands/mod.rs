@@ -1,0 +1,23 @@
+//! One file per command.
+
+pub mod compile;
+pub mod dump;
+pub mod record;
+pub mod replay;
+pub mod shell;
+
+use crate::Session;
+use crate::args::Command;
+use crate::failure::{Exit, Failure};
+
+pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
+    match command {
+        Command::Record(args) => record::run(&args, session),
+        Command::Replay(args) => replay::run(&args, session),
+        Command::Dump(args) => dump::run(&args, session),
+        Command::Cc(args) => Ok(compile::cc(&args)),
+        Command::Cxx(args) => Ok(compile::cxx(&args)),
+        Command::Completions(args) => shell::completions(&args, session),
+        Command::Man(_) => shell::man(session),
+    }
+}

@@ -1,0 +1,244 @@
+//! `relapse record`: run a command and keep what cannot be recomputed.
+
+mod directory;
+mod run;
+
+use crate::Session;
+use crate::failure::{Exit, Failure};
+use crate::render;
+use clap::Args;
+use recording::pack::{self, Summary};
+use recording::{Manifest, Outcome, Recording, RecordingError};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Run a command and record every instrumented process in it
+///
+/// The command keeps its standard input, output and error, and its exit code becomes
+/// that of `relapse record` (128 + N after signal N). Exit code 4 says that the
+/// recording is incomplete, or that the command succeeded but nothing in it was
+/// instrumented; 126 and 127 that the command could not be run.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  relapse record ./sum 4                records into relapse-recording
+  relapse record -o run -- make check   all programs that `make check` runs")]
+pub struct RecordArgs {
+    /// Directory for the recording [default: relapse-recording, numbered if it exists]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Say nothing unless something goes wrong
+    #[arg(short, long)]
+    quiet: bool,
+    /// Replace the recording in DIR
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// Up to this time the instructions of a recording are counted by replaying it, which
+/// then takes well under a second.
+const COUNTED_UP_TO: u64 = 2_000_000;
+
+/// How long processes that outlive the command are waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub fn run(args: &RecordArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let directory = match directory::prepare(args.output.as_deref(), args.force)? {
+        Ok(directory) => directory,
+        Err(reason) => return run_unrecorded(&args.command, &reason),
+    };
+    let mut manifest = begin(&args.command);
+    manifest.write(&directory).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+    let status = match run::run(&args.command, Some(&directory)) {
+        Ok(status) => status,
+        Err(error) => {
+            // Leave nothing behind that looks like a recording.
+            let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
+            let _ = std::fs::remove_dir(&directory);
+            return Err(cannot_run(&args.command, &error));
+        }
+    };
+    let own = run::exit_code(status);
+    let shown = args.output.clone().unwrap_or_else(|| directory.file_name().unwrap_or_default().into());
+    let summary = finish(&directory, &mut manifest, outcome(status))
+        .map_err(|e| Failure::failed_to(Exit::Incomplete, e).hint(raw_hint(&shown)))?;
+    if !summary.faults.is_empty() {
+        return Err(incomplete(&summary, &shown));
+    }
+    if summary.processes.is_empty() {
+        let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
+        let _ = std::fs::remove_dir(&directory);
+        let exit = if own == 0 { Exit::Incomplete } else { Exit::OfCommand(own) };
+        return Err(nothing_recorded(&args.command, exit));
+    }
+    if !args.quiet {
+        summarise(&directory, &shown, &summary, session);
+    }
+    Ok(Exit::OfCommand(own))
+}
+
+fn begin(command: &[OsString]) -> Manifest {
+    let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let directory = std::env::current_dir().unwrap_or_default();
+    Manifest::begin(
+        command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        directory.display().to_string(),
+        u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
+    )
+}
+
+fn outcome(status: ExitStatus) -> Option<Outcome> {
+    status.code().map(Outcome::Exit).or_else(|| status.signal().map(Outcome::Signal))
+}
+
+/// The directory cannot be written: the program matters more than its recording.
+fn run_unrecorded(command: &[OsString], reason: &str) -> Result<Exit, Failure> {
+    run::run(command, None).map_err(|error| cannot_run(command, &error))?;
+    Err(Failure::new(Exit::Incomplete, format_args!("nothing was recorded: {reason}"))
+        .hint("The command ran without being recorded. Name another directory with -o."))
+}
+
+/// Packs what has ended. A process that outlives the command (a daemon) goes on writing
+/// its raw files, which every reader understands as well.
+fn finish(
+    directory: &Path,
+    manifest: &mut Manifest,
+    outcome: Option<Outcome>,
+) -> Result<Summary, RecordingError> {
+    let names = || -> Result<Vec<(String, u32)>, RecordingError> {
+        Ok(Recording::open(directory)?.processes.into_iter().map(|p| (p.name, p.info.pid)).collect())
+    };
+    let deadline = Instant::now() + PATIENCE;
+    let running: Vec<u32> = loop {
+        let running: Vec<u32> = names()?.into_iter().map(|(_, pid)| pid).filter(|pid| runs(*pid)).collect();
+        if running.is_empty() {
+            return pack::finish(directory, manifest, outcome);
+        }
+        if Instant::now() > deadline {
+            break running;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let mut summary = Summary::default();
+    for (name, pid) in names()? {
+        if !running.contains(&pid)
+            && let Err(error) = pack::pack_process(&directory.join(&name), &mut summary)
+        {
+            summary.faults.push(format!("failed to {error}"));
+        }
+        summary.processes.push(name);
+    }
+    for pid in running {
+        summary.faults.push(format!("process {pid} still runs and goes on recording"));
+    }
+    manifest.outcome = outcome;
+    manifest.processes.clone_from(&summary.processes);
+    manifest.complete = false;
+    manifest.reason = summary.faults.first().cloned();
+    manifest.write(directory)?;
+    Ok(summary)
+}
+
+/// Whether a process still executes code; one that only waits to be reaped does not.
+fn runs(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // "pid (name) state ...", where the name may hold anything.
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+fn summarise(directory: &Path, shown: &Path, summary: &Summary, session: &Session) {
+    let work = match Recording::open(directory) {
+        Ok(recording) => match work_done(&recording) {
+            Work::Instructions(n) => format!("{} instructions", render::rough(n)),
+            Work::Time(n) => {
+                format!("{} time units (`relapse replay` counts instructions)", render::rough(n))
+            }
+        },
+        Err(_) => "unreadable".to_owned(),
+    };
+    let _ = session;
+    eprintln!(
+        "relapse: recorded {}, {work}, {}, in {}",
+        render::counted(summary.processes.len() as u64, "process"),
+        render::bytes(summary.packed_bytes),
+        shown.display()
+    );
+}
+
+enum Work {
+    Instructions(u64),
+    /// Not counted, as replay would make the user wait.
+    Time(u64),
+}
+
+fn work_done(recording: &Recording) -> Work {
+    let time = recording.processes.iter().flat_map(|p| &p.streams).map(|s| s.header.time).sum();
+    let counted = (time <= COUNTED_UP_TO).then(|| super::replay::count_instructions(recording)).flatten();
+    counted.map_or(Work::Time(time), Work::Instructions)
+}
+
+fn cannot_run(command: &[OsString], error: &std::io::Error) -> Failure {
+    let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
+    // The exit codes of env and the shells.
+    let code = if error.kind() == ErrorKind::NotFound { 127 } else { 126 };
+    let failure = Failure::failed_to(Exit::OfCommand(code), format_args!("run {name}: {error}"));
+    if !name.contains('/') && Path::new(&name).exists() {
+        return failure.hint(format_args!("There is a file {name} here: did you mean ./{name}?"));
+    }
+    failure
+}
+
+fn nothing_recorded(command: &[OsString], exit: Exit) -> Failure {
+    let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
+    Failure::new(exit, format_args!("nothing was recorded: no process of {name} was built with recording"))
+        .hint("Build the program with `relapse cc` (CC=relapse-cc in most builds), then record again.")
+}
+
+fn incomplete(summary: &Summary, shown: &Path) -> Failure {
+    let what = format!("the recording in {} is incomplete: {}", shown.display(), summary.faults[0]);
+    let more = summary.faults.len() - 1;
+    let mut hint = if more > 0 {
+        format!("{} more like this.\n", render::counted(more as u64, "fault"))
+    } else {
+        String::new()
+    };
+    hint += "What was recorded before can be used as usual.";
+    Failure::new(Exit::Incomplete, what).hint(hint)
+}
+
+fn raw_hint(shown: &Path) -> String {
+    format!("What the program recorded is still in {} and can be used as it is.", shown.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_run_until_they_have_ended() {
+        assert!(runs(std::process::id()));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id();
+        // Ended, but not yet waited for.
+        while runs(pid) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.wait().unwrap();
+        assert!(!runs(pid));
+    }
+
+    #[test]
+    fn the_shells_exit_codes_for_commands_that_cannot_run() {
+        let code = |kind: ErrorKind| cannot_run(&["x".into()], &kind.into()).exit;
+        assert_eq!(code(ErrorKind::NotFound), Exit::OfCommand(127));
+        assert_eq!(code(ErrorKind::PermissionDenied), Exit::OfCommand(126));
+    }
+}

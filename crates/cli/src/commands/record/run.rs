@@ -1,0 +1,95 @@
+//! Running the command under the recorder, as if it had been started by the shell.
+
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+/// The runtime in the program records into the directory named by this variable.
+pub const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
+
+/// Runs `command`. It inherits standard input, output and error. `directory` is where
+/// it records, or `None` to run it without.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitStatus> {
+    let (program, args) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    // From here on these signals do not end us: the child's end is ours, and what it
+    // recorded up to there must still be packed.
+    let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
+    let handle = signals.handle();
+    let mut command = Command::new(program);
+    command.args(args);
+    match directory {
+        Some(directory) => command.env(DIRECTORY, directory),
+        None => command.env_remove(DIRECTORY),
+    };
+    let mut child = command.spawn()?;
+    let pid = Pid::from_child(&child);
+    let forwarder = std::thread::spawn(move || {
+        for signal in signals.forever() {
+            forward(signal, pid);
+        }
+    });
+    let status = child.wait();
+    handle.close();
+    let _ = forwarder.join();
+    status
+}
+
+/// A terminal sends its signals to the whole foreground group, the child included; all
+/// others reached only us.
+fn forward(signal: i32, child: Pid) {
+    let from_terminal = matches!(signal, SIGINT | SIGQUIT)
+        && rustix::termios::tcgetpgrp(rustix::stdio::stderr()).is_ok_and(|group| group == getpgrp());
+    if from_terminal {
+        return;
+    }
+    if let Some(signal) = Signal::from_named_raw(signal) {
+        // It may just have ended.
+        let _ = kill_process(child, signal);
+    }
+}
+
+/// The exit code a shell would show.
+pub fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(1);
+    u8::try_from(code).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, directory: Option<&Path>) -> ExitStatus {
+        run(&["sh".into(), "-c".into(), script.into()], directory).unwrap()
+    }
+
+    #[test]
+    fn the_exit_code_is_the_shells() {
+        assert_eq!(exit_code(shell("exit 7", None)), 7);
+        assert_eq!(exit_code(shell("kill -KILL $$", None)), 137);
+        // SIGTERM has a handler in this process, but not in the child.
+        assert_eq!(exit_code(shell("kill -TERM $$", None)), 143);
+    }
+
+    #[test]
+    fn the_command_knows_where_to_record() {
+        assert_eq!(
+            exit_code(shell("test \"$RELAPSE_RECORD_DIR\" = /some/where", Some(Path::new("/some/where")))),
+            0
+        );
+        assert_eq!(exit_code(shell("test -z \"$RELAPSE_RECORD_DIR\"", None)), 0);
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_is_an_error() {
+        let error = run(&["./no-such-program".into()], None).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,86 @@
+//! Opening what the user named, with sentences for what may be wrong with it.
+
+use crate::failure::{Exit, Failure};
+use recording::{Recording, RecordingError};
+use std::path::Path;
+
+/// Opens a recording.
+pub fn recording(path: &Path) -> Result<Recording, Failure> {
+    Recording::open(path).map_err(|error| {
+        let exit = match &error {
+            RecordingError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => Exit::Usage,
+            _ => Exit::BadInput,
+        };
+        let failure = Failure::failed_to(exit, &error);
+        match error {
+            RecordingError::NotARecording { .. } => {
+                failure.hint("Name a directory that `relapse record` made.")
+            }
+            RecordingError::Io { .. } => failure.hint("`relapse record -o DIR CMD` makes recordings."),
+            RecordingError::Version { .. } => failure.hint("Record again with this version of relapse."),
+            RecordingError::Malformed { .. } => failure,
+        }
+    })
+}
+
+/// What is wrong with the recording as a whole, one sentence each.
+pub fn complaints(recording: &Recording) -> Vec<String> {
+    let mut list = Vec::new();
+    if let Some(manifest) = &recording.manifest
+        && !manifest.complete
+    {
+        let reason = manifest.reason.as_deref().unwrap_or("the reason is not known");
+        list.push(format!("the recording is incomplete: {reason}"));
+    }
+    for process in &recording.processes {
+        list.extend(process.damage.iter().map(|d| damage(d, &recording.path)));
+    }
+    list
+}
+
+/// "t0 is cut after 12,345 of 20,000 bytes; everything before replays"
+pub fn damage(damage: &recording::Damage, recording: &Path) -> String {
+    use crate::render::grouped;
+    // Paths in the recording are shorter without the recording's own.
+    let what = damage.what.replace(&format!("{}/", recording.display()), "");
+    let (usable, total) = (damage.usable_bytes, damage.total_bytes);
+    if usable == 0 && total == 0 {
+        return what;
+    }
+    let rest = if usable > 0 { "; everything before can be used" } else { "" };
+    format!("{what} ({} of {} bytes are usable{rest})", grouped(usable), grouped(total))
+}
+
+/// The models of a process, out of the binaries it ran.
+pub fn image(process: &recording::Process) -> Result<replay::image::Image, replay::error::Error> {
+    let wanted: Vec<replay::image::Wanted> = process
+        .modules
+        .iter()
+        .map(|m| replay::image::Wanted {
+            index: m.index,
+            id: m.id,
+            path: m.path.clone(),
+            build_id: m.build_id.clone(),
+            addresses: m.addresses.clone(),
+        })
+        .collect();
+    replay::image::Image::load(&wanted)
+}
+
+/// Why a process of the recording cannot be replayed.
+pub fn cannot_load(error: &replay::error::Error) -> Failure {
+    use replay::error::Error;
+    let failure = Failure::failed_to(Exit::BadInput, error);
+    match error {
+        Error::AnotherBuild { .. } => {
+            failure.hint("Record again, or name the file that was recorded with --binary FILE.")
+        }
+        Error::Model(_) => failure.hint("A recording needs the binaries it was made with, unchanged."),
+        _ => failure,
+    }
+}
+
+/// A library's phrase without the recording's own path.
+pub fn shorter(text: &str, recording: &Path) -> String {
+    text.replace(&format!("{}/", recording.display()), "")
+}

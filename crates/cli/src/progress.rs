@@ -1,0 +1,19 @@
+//! Progress bars: only for people, only when there is something to wait for.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+/// A bar over `total` units, drawn on standard error when `watched`. It shows up only
+/// after a moment, so that short work leaves no trace.
+pub fn bar(watched: bool, what: &'static str, total: u64) -> ProgressBar {
+    if !watched {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %  {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_message(what);
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}

@@ -1,0 +1,61 @@
+//! Places in source files as people write them: `FILE:LINE`.
+
+use std::path::Path;
+use std::str::FromStr;
+
+/// `FILE:LINE`. The file may be any tail of the path: `list.c`, `src/list.c`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    pub file: String,
+    pub line: u32,
+}
+
+impl FromStr for Spot {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Spot, String> {
+        let shape = || format!("{text:?} is not of the form FILE:LINE, such as main.c:12");
+        let (file, line) = text.rsplit_once(':').ok_or_else(shape)?;
+        let line = line.parse().ok().filter(|l| *l > 0).ok_or_else(shape)?;
+        if file.is_empty() {
+            return Err(shape());
+        }
+        Ok(Spot { file: file.to_owned(), line })
+    }
+}
+
+/// Whether `wanted` names `path`: the same, or its last components.
+pub fn names(wanted: &str, path: &str) -> bool {
+    Path::new(path).ends_with(wanted.trim_start_matches("./"))
+}
+
+/// The path as somebody in the current directory would write it.
+pub fn short(path: &str) -> String {
+    std::env::current_dir()
+        .ok()
+        .and_then(|dir| Some(Path::new(path).strip_prefix(dir).ok()?.display().to_string()))
+        .unwrap_or_else(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spots_are_file_and_line() {
+        assert_eq!("a/b.c:12".parse(), Ok(Spot { file: "a/b.c".to_owned(), line: 12 }));
+        assert_eq!("c:d.c:3".parse(), Ok(Spot { file: "c:d.c".to_owned(), line: 3 }));
+        for bad in ["", "a.c", "a.c:", ":3", "a.c:0", "a.c:x", "a.c:-1"] {
+            assert!(bad.parse::<Spot>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_tail_of_the_path_names_the_file() {
+        assert!(names("list.c", "/home/me/src/list.c"));
+        assert!(names("./src/list.c", "/home/me/src/list.c"));
+        assert!(names("/home/me/src/list.c", "/home/me/src/list.c"));
+        assert!(!names("ist.c", "/home/me/src/list.c"));
+        assert!(!names("other/list.c", "/home/me/src/list.c"));
+    }
+}
