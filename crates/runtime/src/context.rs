@@ -1,0 +1,168 @@
+//! A stream's context: the page that instrumented code, the stream's file and
+//! the runtime share, and the list of all contexts.
+
+use crate::entry::Entry;
+use crate::sys;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+use recording::encode::Encoder;
+use recording::event::header;
+
+/// One page: the header of the stream's file, then the runtime's own state
+/// (readers of the file look no further than the header's fields).
+#[repr(C, align(4096))]
+pub struct Context {
+    pub key: u64,
+    pub time: u64,
+    pub sum: u64,
+    pub stack: u64,
+    pub va: u64,
+    pad0: [u64; 3],
+    pub magic: [u8; 8],
+    pub version: u32,
+    pub stream: u32,
+    pub pid: u32,
+    pub kind: u32,
+    pub length: u64,
+    pub tid: u64,
+    pub parent_stream: u64,
+    pub initial_stack: u64,
+    pub stack_size: u64,
+    pub flags: u64,
+    pub fork_stream: u32,
+    pad1: u32,
+    pub fork_position: u64,
+    pub events: u64,
+    pub misses: u64,
+    /// `pthread_self()` of the thread.
+    pub thread: u64,
+    pad2: [u64; 10],
+    pub own: Own,
+}
+
+const _: () = {
+    assert!(core::mem::offset_of!(Context, magic) == header::AT_MAGIC);
+    assert!(core::mem::offset_of!(Context, stream) == header::AT_STREAM);
+    assert!(core::mem::offset_of!(Context, length) == header::AT_LENGTH);
+    assert!(core::mem::offset_of!(Context, tid) == header::AT_TID);
+    assert!(core::mem::offset_of!(Context, initial_stack) == header::AT_INITIAL_STACK);
+    assert!(core::mem::offset_of!(Context, flags) == header::AT_FLAGS);
+    assert!(core::mem::offset_of!(Context, fork_position) == header::AT_FORK_POSITION);
+    assert!(core::mem::offset_of!(Context, misses) == header::AT_MISSES);
+    assert!(size_of::<Context>() == header::LEN);
+};
+
+/// The runtime's state of a stream.
+#[repr(C)]
+pub struct Own {
+    pub encoder: Encoder,
+    /// Events are being written. Cleared for good by trouble or the end.
+    pub logging: bool,
+    /// A hook is at work: a signal must not use this context.
+    pub busy: bool,
+    pub cursor: *mut u8,
+    pub end: *mut u8,
+    pub window: *mut u8,
+    pub window_len: u64,
+    /// Place of the window in the file.
+    pub window_offset: u64,
+    /// Entries from outside that have not returned.
+    pub entries: *mut Entry,
+    pub depth: usize,
+    /// The context of signals that interrupt this one, once there was one.
+    pub signal: *mut Context,
+    pub stack_base: u64,
+    pub last_check: u64,
+    /// What a before-hook noted for the after-hook.
+    pub before_address: u64,
+    pub before_len: u64,
+    /// Per descriptor: generation and source number, see `io`.
+    pub sources: *mut u64,
+    pub next_source: u64,
+    /// How often the thread's end has been put off.
+    pub farewells: u32,
+}
+
+pub const MAX_CONTEXTS: usize = 1024;
+/// Nesting of calls from outside: `qsort` in a comparison in `qsort`...
+pub const MAX_ENTRIES: usize = 1 << 16;
+
+static ALL: [AtomicPtr<Context>; MAX_CONTEXTS] =
+    [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_CONTEXTS];
+static COUNT: AtomicU32 = AtomicU32::new(0);
+/// There is, or was, more than one stream: events carry sequence numbers.
+static MANY: AtomicBool = AtomicBool::new(false);
+static SEQUENCE: AtomicU64 = AtomicU64::new(1);
+
+/// The sequence number for the next event, if the process needs them.
+#[inline]
+pub fn next_sequence() -> Option<u64> {
+    MANY.load(Relaxed).then(|| SEQUENCE.fetch_add(1, Relaxed))
+}
+
+pub fn many() -> bool {
+    MANY.load(Relaxed)
+}
+
+/// The number of the next stream.
+pub fn next_stream() -> u32 {
+    let stream = COUNT.fetch_add(1, Relaxed);
+    if stream > 0 {
+        MANY.store(true, Relaxed);
+    }
+    stream
+}
+
+/// Adds a context to the list in which others look for the writer of a value.
+/// When the list is full that search misses some; nothing else.
+pub fn publish(ctx: *mut Context) {
+    for place in &ALL {
+        if place.compare_exchange(core::ptr::null_mut(), ctx, Relaxed, Relaxed).is_ok() {
+            return;
+        }
+    }
+}
+
+/// All contexts that still have a shadow.
+pub fn all() -> impl Iterator<Item = *mut Context> {
+    let count = (COUNT.load(Relaxed) as usize).min(MAX_CONTEXTS);
+    ALL.iter().take(count).map(|c| c.load(Relaxed)).filter(|c| !c.is_null())
+}
+
+/// In a forked child: only these streams go on.
+pub fn forget_others(keep: impl Fn(*mut Context) -> bool) {
+    for place in &ALL {
+        let ctx = place.load(Relaxed);
+        if !ctx.is_null() && !keep(ctx) {
+            place.store(core::ptr::null_mut(), Relaxed);
+        }
+    }
+}
+
+pub const MODEL_STACK: u64 = 64 << 20;
+const GUARD: u64 = 64 << 10;
+
+/// How large the model stack of a thread is.
+fn stack_size() -> u64 {
+    // What lives there lived on the machine stack, so its limit is a measure.
+    let limit = sys::stack_limit();
+    limit.clamp(MODEL_STACK, 1 << 30)
+}
+
+/// A model stack with a guard below; returns its top and size.
+pub fn new_stack() -> Option<(u64, u64)> {
+    let size = stack_size();
+    let at = sys::reserve(size + GUARD)?;
+    unsafe { sys::protect_none(at, GUARD) };
+    Some((at as u64 + GUARD + size - 64, size))
+}
+
+/// Gives a model stack back.
+pub unsafe fn drop_stack(ctx: &Context) {
+    let base = ctx.initial_stack + 64 - ctx.stack_size - GUARD;
+    unsafe { sys::unmap(base as *mut u8, ctx.stack_size + GUARD) };
+}
+
+/// Memory for the stack of entries.
+pub fn new_entries() -> Option<*mut Entry> {
+    sys::reserve((MAX_ENTRIES * size_of::<Entry>()) as u64).map(<*mut u8>::cast)
+}

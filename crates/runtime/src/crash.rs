@@ -1,0 +1,104 @@
+//! Fatal signals: a last event, then the death the program would have died
+//! without us. The same handler makes shadow memory that is not there yet.
+
+use crate::stream::At;
+use crate::sys::{self, SigAction};
+use crate::{shadow, tls};
+use core::arch::global_asm;
+use recording::event::Event;
+
+const ILL: u32 = 4;
+const TRAP: u32 = 5;
+const ABRT: u32 = 6;
+const BUS: u32 = 7;
+const FPE: u32 = 8;
+const SEGV: u32 = 11;
+const SYS: u32 = 31;
+
+const SA_SIGINFO: u64 = 4;
+const SA_RESTORER: u64 = 0x0400_0000;
+const SA_ONSTACK: u64 = 0x0800_0000;
+
+#[repr(C)]
+struct SigInfo {
+    signal: i32,
+    error: i32,
+    code: i32,
+    pad: i32,
+    address: u64,
+}
+
+global_asm!(
+    ".pushsection .text.relapse_restorer,\"ax\",@progbits",
+    ".hidden relapse_restorer",
+    ".globl relapse_restorer",
+    ".type relapse_restorer,@function",
+    "relapse_restorer:",
+    "mov eax, 15",
+    "syscall",
+    ".size relapse_restorer, . - relapse_restorer",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    fn relapse_restorer();
+}
+
+/// Takes the fatal signals that nobody else handles.
+pub fn install() {
+    let ours = SigAction {
+        handler: handler_address(),
+        flags: SA_SIGINFO | SA_RESTORER | SA_ONSTACK,
+        restorer: relapse_restorer as *const () as u64,
+        mask: 0,
+    };
+    for signal in [ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS] {
+        if sys::get_action(signal).handler == 0 {
+            unsafe { sys::set_action(signal, &ours) };
+        }
+    }
+}
+
+/// The handler's address: what a program that asks must not see.
+pub fn handler_address() -> u64 {
+    handle as *const () as u64
+}
+
+/// A stack for the handler of this thread, unless it has one: the fault may be
+/// an overflow of the thread's own.
+pub fn give_stack() {
+    const SIZE: u64 = 64 << 10;
+    if sys::get_alt_stack().flags & sys::SS_DISABLE != 0
+        && let Some(at) = sys::reserve(SIZE)
+    {
+        unsafe { sys::set_alt_stack(&sys::AltStack { at: at as u64, flags: 0, size: SIZE }) };
+    }
+}
+
+extern "C" fn handle(signal: i32, info: *const SigInfo, _: *const u8) {
+    let signal = signal.cast_unsigned();
+    let (code, address) = unsafe { ((*info).code, (*info).address) };
+    let is_fault = code > 0 && matches!(signal, SEGV | BUS | FPE | ILL);
+    if signal == SEGV && is_fault && shadow::repair(address) {
+        return;
+    }
+    if let Some(ctx) = unsafe { (*tls::tls()).ctx.as_mut() } {
+        let address = if is_fault { address } else { 0 };
+        ctx.emit(At::outside(ctx.time), &Event::Crash { signal, address, code: i64::from(code) });
+        ctx.finish();
+    }
+    unsafe {
+        sys::set_action(
+            signal,
+            &SigAction {
+                flags: SA_RESTORER,
+                restorer: relapse_restorer as *const () as u64,
+                ..SigAction::default()
+            },
+        )
+    };
+    if !is_fault {
+        // Not repeated by returning; it stays pending until then.
+        sys::raise(signal);
+    }
+}

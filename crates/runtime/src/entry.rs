@@ -1,0 +1,231 @@
+//! From outside into instrumented code: the program's start, threads,
+//! callbacks, signal handlers; and landing after `longjmp`.
+
+use crate::context::{self, Context, MAX_ENTRIES};
+use crate::desc::{FN_MAIN, FnDesc};
+use crate::process;
+use crate::stream::{self, At};
+use crate::{crash, io, shadow, sys, tls};
+use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
+use recording::event::{Event, Slots, header};
+
+/// An entry from outside that has not returned.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// What to put back into the thread-local block.
+    call: u64,
+    ctx: *mut Context,
+    /// The model stack pointer at entry.
+    stack: u64,
+}
+
+unsafe extern "C" {
+    fn pthread_setspecific(key: u32, value: *const u8) -> i32;
+}
+
+impl Context {
+    fn push(&mut self, entry: Entry) {
+        if self.own.depth < MAX_ENTRIES {
+            unsafe { *self.own.entries.add(self.own.depth) = entry };
+        }
+        self.own.depth += 1;
+    }
+
+    fn top(&self) -> Option<Entry> {
+        let index = self.own.depth.checked_sub(1)?;
+        (index < MAX_ENTRIES).then(|| unsafe { *self.own.entries.add(index) })
+    }
+
+    /// Drops entries that a jump has left behind.
+    fn drop_entries(&mut self, stale: impl Fn(&Entry) -> bool) {
+        while let Some(entry) = self.top()
+            && stale(&entry)
+        {
+            self.own.depth -= 1;
+        }
+    }
+
+    /// A `returns_twice` call has returned: if again, the frames between are
+    /// gone, and with them what was entered from them. Each such entry began
+    /// with the model stack at or below this function's frame.
+    pub fn land(&mut self) {
+        let stack = self.stack;
+        self.drop_entries(|e| e.stack <= stack);
+        let mut inner = self.own.signal;
+        while let Some(signal) = unsafe { inner.as_mut() } {
+            signal.own.depth = 0;
+            signal.own.busy = false;
+            signal.stack = signal.initial_stack;
+            inner = signal.own.signal;
+        }
+        unsafe { (*tls::tls()).ctx = self };
+    }
+}
+
+/// # Safety
+/// Called by instrumented code as the interface says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_enter(desc: *const FnDesc, args: *const u64) {
+    let tls = tls::tls();
+    unsafe {
+        let call = (*tls).call;
+        if (*tls).ctx.is_null() {
+            process::start();
+            (*tls).ctx = new_context(header::KIND_THREAD, None);
+        }
+        let ctx = &mut *(*tls).ctx;
+        let desc = &*desc;
+        if ctx.own.busy || (call == 0 && ctx.own.depth > 0) {
+            enter_signal(ctx, call, desc, args);
+            return;
+        }
+        let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack };
+        ctx.own.busy = true;
+        compiler_fence(SeqCst);
+        ctx.push(entry);
+        if ctx.own.logging {
+            if desc.flags & FN_MAIN != 0 && call == 0 {
+                let (argc, argv) = if desc.arg_slots >= 2 {
+                    (*args, *args.add(1) as *const *const u8)
+                } else {
+                    (0, core::ptr::null())
+                };
+                io::make_arguments_known(ctx, argc, argv);
+            }
+            log_enter(ctx, desc, args, call != 0);
+        }
+        compiler_fence(SeqCst);
+        ctx.own.busy = false;
+    }
+}
+
+unsafe fn log_enter(ctx: &mut Context, desc: &FnDesc, args: *const u64, inside: bool) {
+    let count = (desc.arg_slots as usize).min(255);
+    let slots = if count == 0 { &[][..] } else { unsafe { core::slice::from_raw_parts(args, count) } };
+    let event = Event::Enter {
+        module: unsafe { (*desc.module).index },
+        function: desc.function,
+        slots: Slots::Plain(slots),
+        inside,
+    };
+    ctx.emit_long(At::outside(ctx.time), &event, 64 + count * 10);
+}
+
+/// A signal interrupted instrumented code or a hook: the handler runs in a
+/// context of its own.
+unsafe fn enter_signal(interrupted: &mut Context, call: u64, desc: &FnDesc, args: *const u64) {
+    let tls = tls::tls();
+    unsafe {
+        if interrupted.own.signal.is_null() {
+            interrupted.own.signal = new_context(header::KIND_SIGNAL, Some(interrupted));
+        }
+        let ctx = &mut *interrupted.own.signal;
+        ctx.own.depth = 0;
+        ctx.stack = ctx.initial_stack;
+        ctx.push(Entry { call, ctx: interrupted, stack: ctx.stack });
+        (*tls).ctx = ctx;
+        (*tls).call = 0;
+        if ctx.own.logging {
+            let signal = if desc.arg_slots > 0 { *args as u32 } else { 0 };
+            ctx.emit(At::outside(ctx.time), &Event::Signal { signal, interrupted: interrupted.time });
+            log_enter(ctx, desc, args, false);
+        }
+    }
+}
+
+/// # Safety
+/// Called by instrumented code as the interface says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_leave(_desc: *const FnDesc) {
+    let tls = tls::tls();
+    unsafe {
+        let Some(ctx) = (*tls).ctx.as_mut() else { return };
+        let stack = ctx.stack;
+        ctx.drop_entries(|e| e.stack < stack);
+        let entry = ctx.top();
+        ctx.own.depth = ctx.own.depth.saturating_sub(1);
+        if let Some(entry) = entry {
+            (*tls).call = entry.call;
+            (*tls).ctx = entry.ctx;
+        }
+    }
+}
+
+/// Makes stack, shadow and stream of a thread or of its signals.
+fn new_context(kind: u32, outer: Option<&Context>) -> *mut Context {
+    // A signal now would find half a context.
+    let mask = sys::block_signals();
+    let recorded = process::is_recording();
+    let mut page = None;
+    let mut stream = 0;
+    if recorded {
+        stream = context::next_stream();
+        page = stream::create(stream, 0);
+    }
+    let made = page.is_some();
+    let (Some(page), Some((stack, size)), Some(entries)) = (
+        page.or_else(|| sys::reserve(header::LEN as u64).map(<*mut u8>::cast)),
+        context::new_stack(),
+        context::new_entries(),
+    ) else {
+        // Without a model stack the program cannot run.
+        sys::abort()
+    };
+    let ctx: &mut Context = unsafe { &mut *page };
+    ctx.stack = stack;
+    ctx.initial_stack = stack;
+    ctx.stack_size = size;
+    ctx.own.entries = entries;
+    if made {
+        ctx.begin(stream, kind, outer.map_or(0, |o| u64::from(o.stream)));
+        match shadow::new_key() {
+            Some(key) => ctx.key = key,
+            None => ctx.stop(),
+        }
+        crash::give_stack();
+        context::publish(ctx);
+    } else if recorded {
+        process::note_incomplete();
+    }
+    if kind == header::KIND_THREAD
+        && let Some(key) = process::thread_key()
+    {
+        unsafe { pthread_setspecific(key, page.cast()) };
+    }
+    sys::restore_signals(mask);
+    page
+}
+
+/// The destructor of our thread-specific value. Other destructors may still run
+/// instrumented code, so it puts itself off to the last round.
+///
+/// # Safety
+/// Called by the C library with the context it was given.
+pub unsafe extern "C" fn thread_ends(value: *mut u8) {
+    let page = value.cast::<Context>();
+    let Some(ctx) = (unsafe { page.as_mut() }) else { return };
+    ctx.own.farewells += 1;
+    if ctx.own.farewells < 4
+        && let Some(key) = process::thread_key()
+    {
+        unsafe { pthread_setspecific(key, value) };
+        return;
+    }
+    let mask = sys::block_signals();
+    if ctx.own.logging {
+        let event = Event::End { sum: ctx.sum, status: 0 };
+        ctx.emit(At::outside(ctx.time), &event);
+    }
+    let mut next = page;
+    while let Some(ctx) = unsafe { next.as_mut() } {
+        ctx.finish();
+        if ctx.key != 0 {
+            shadow::retire(ctx.key);
+        }
+        unsafe { context::drop_stack(ctx) };
+        next = ctx.own.signal;
+    }
+    unsafe { (*tls::tls()).ctx = core::ptr::null_mut() };
+    sys::restore_signals(mask);
+}

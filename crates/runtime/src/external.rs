@@ -1,0 +1,449 @@
+//! After, and for a few functions before, a call into code that is not
+//! instrumented.
+
+use crate::context::{self, Context};
+use crate::desc::{CALL_RETURNS_TWICE, CallDesc, Kinds};
+use crate::memory::{self, Shadow};
+use crate::stream::At;
+use crate::{bytes, crash, io, module, process, sys, tls};
+use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
+use externals::{External, Len, Model, Place, Range, Ret, When, flag};
+use recording::event::{Event, Slots, sync};
+
+unsafe extern "C" {
+    fn malloc_usable_size(at: *const u8) -> usize;
+    fn __errno_location() -> *mut i32;
+}
+
+/// A sum is logged at least so often, where there are external calls.
+const CHECK_EVERY: u64 = 16_384;
+
+/// One call: what was passed and what came back.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub at: At,
+    pub desc: &'a CallDesc,
+    pub args: &'a [u64],
+    pub ret: u64,
+}
+
+impl Call<'_> {
+    unsafe fn new<'a>(ctx: &Context, desc: &'a CallDesc, args: *const u64, ret: u64) -> Call<'a> {
+        unsafe {
+            let slots = if desc.args == 0 || args.is_null() {
+                0
+            } else {
+                Kinds::new(desc.kinds, u32::from(desc.args)).map(|k| k.slots()).sum()
+            };
+            let args = if slots == 0 { &[][..] } else { core::slice::from_raw_parts(args, slots) };
+            Call { at: At::new(desc.module, desc.site, ctx.time), desc, args, ret }
+        }
+    }
+
+    #[inline]
+    pub fn arg(&self, slot: u8) -> u64 {
+        self.args.get(slot as usize).copied().unwrap_or(0)
+    }
+
+    /// The result as a count; an `int` comes zero-extended.
+    #[inline]
+    pub fn count(&self) -> Option<u64> {
+        (self.ret >> 31 != 1 && self.ret.cast_signed() >= 0).then_some(self.ret)
+    }
+
+    /// A range's address and length.
+    pub unsafe fn range(&self, range: &Range) -> Option<(u64, u64)> {
+        let applies = match range.when {
+            When::Always => true,
+            When::Ok => self.count().is_some(),
+            When::Zero => self.ret as u32 == 0,
+            When::NonZero => self.ret != 0,
+        };
+        if !applies {
+            return None;
+        }
+        unsafe {
+            let address = match range.place {
+                Place::Arg(slot) => self.arg(slot),
+                Place::Ret => self.ret,
+                Place::At(slot) if self.arg(slot) != 0 => *(self.arg(slot) as *const u64),
+                Place::At(_) => 0,
+                Place::Errno => __errno_location() as u64,
+            };
+            if address == 0 {
+                return None;
+            }
+            let at = address as *const u8;
+            let ret = self.count().unwrap_or(0);
+            let len = match range.len {
+                Len::Const(n) => u64::from(n),
+                Len::Arg(slot) => self.arg(slot),
+                Len::Mul(a, b) => self.arg(a).saturating_mul(self.arg(b)),
+                Len::Times(slot, n) => self.arg(slot).saturating_mul(u64::from(n)),
+                Len::Ret => ret,
+                Len::RetAndNul => self.count().map_or(0, |n| n + 1),
+                Len::RetTimes(slot) => ret.saturating_mul(self.arg(slot)),
+                Len::RetConst(n) => ret.saturating_mul(u64::from(n)),
+                Len::RetMax(slot) => ret.min(self.arg(slot)),
+                Len::CStr => bytes::string_len(at) as u64 + 1,
+                Len::CStrMax(slot) => string_extent(at, self.arg(slot)),
+                Len::WStr => wide_extent(at),
+                Len::At32(slot) if self.arg(slot) != 0 => u64::from(*(self.arg(slot) as *const u32)),
+                Len::At32(_) => 0,
+                // Handled by those who look for them.
+                Len::Iovec(slot) => self.arg(slot).saturating_mul(16),
+                Len::Strings => strings_extent(at),
+                Len::Dirent => u64::from(at.add(16).cast::<u16>().read_unaligned()),
+            };
+            (len > 0).then_some((address, len))
+        }
+    }
+
+    /// The buffers of an `iovec` array, filled one after the other by the
+    /// result's bytes.
+    pub unsafe fn buffers(&self, range: &Range) -> impl Iterator<Item = (u64, u64)> {
+        let (array, count) = match (range.place, range.len) {
+            (Place::Arg(slot), Len::Iovec(n)) => (self.arg(slot) as *const [u64; 2], self.arg(n)),
+            _ => (core::ptr::null(), 0),
+        };
+        let mut left = self.count().unwrap_or(0);
+        (0..count as usize).map_while(move |i| {
+            if left == 0 || array.is_null() {
+                return None;
+            }
+            let [base, len] = unsafe { *array.add(i) };
+            let n = len.min(left);
+            left -= n;
+            Some((base, n))
+        })
+    }
+}
+
+/// Bytes of a string with its NUL, at most `limit`.
+pub unsafe fn string_extent(at: *const u8, limit: u64) -> u64 {
+    unsafe { bytes::find(at, 0, limit as usize).map_or(limit, |i| i as u64 + 1) }
+}
+
+pub unsafe fn wide_extent(at: *const u8) -> u64 {
+    let mut n = 0;
+    while unsafe { at.add(n).cast::<u32>().read_unaligned() } != 0 {
+        n += 4;
+    }
+    n as u64 + 4
+}
+
+unsafe fn strings_extent(at: *const u8) -> u64 {
+    let mut n = 0;
+    while unsafe { *at.cast::<u64>().add(n) } != 0 {
+        n += 1;
+    }
+    (n as u64 + 1) * 8
+}
+
+/// # Safety
+/// Called by instrumented code as the interface says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_external(
+    ctx: *mut Context,
+    desc: *const CallDesc,
+    target: u64,
+    args: *const u64,
+    result: *mut u64,
+) {
+    unsafe {
+        let tls = tls::tls();
+        let ctx = &mut *ctx;
+        let desc = &*desc;
+        // In this order: a signal between the two must not look like a callback.
+        ctx.own.busy = true;
+        compiler_fence(SeqCst);
+        (*tls).call = 0;
+        let slots = if desc.ret_slots == 0 || result.is_null() {
+            &mut [][..]
+        } else {
+            core::slice::from_raw_parts_mut(result, desc.ret_slots as usize)
+        };
+        let ret = slots.first().copied().unwrap_or(0);
+        let again = desc.flags & CALL_RETURNS_TWICE != 0 && ret as u32 != 0;
+        if again {
+            ctx.land();
+        }
+        if ctx.key != 0 {
+            let call = Call::new(ctx, desc, args, ret);
+            if again {
+                let event = Event::Land { stack: ctx.stack, slots: Slots::Plain(slots) };
+                ctx.emit_long(call.at, &event, 64 + slots.len() * 10);
+            } else {
+                let known = if desc.known != 0 { desc.known } else { module::known_at(target) };
+                match known.checked_sub(1).and_then(externals::by_id) {
+                    Some(external) => known_returned(ctx, external, &call, slots),
+                    None => log_result(ctx, &call, slots),
+                }
+            }
+        }
+        compiler_fence(SeqCst);
+        ctx.own.busy = false;
+    }
+}
+
+unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>, slots: &mut [u64]) {
+    unsafe {
+        if let Some(model) = external.model {
+            let predicted = modelled(ctx, model, external, call);
+            if model.needs_result() || (external.ret != Ret::Void && predicted != Some(call.ret)) {
+                log_result(ctx, call, slots);
+            }
+            return;
+        }
+        if external.has(flag::SIGNALS) {
+            hide_handler(external, call, slots);
+        }
+        if !failed_on_address(external, call) {
+            for range in external.reads.iter().chain(external.writes) {
+                make_range_known(ctx, call, range);
+            }
+            if let Some(format) = external.format {
+                crate::format::make_arguments_known(ctx, call, format);
+            }
+        }
+        if external.flags & !(flag::NORETURN | flag::CALLS_BACK | flag::ALLOCATES) != 0 {
+            special(ctx, external, call);
+        }
+        if let Some(io) = external.io {
+            io::log(ctx, external, io, call);
+        }
+        log_result(ctx, call, slots);
+    }
+}
+
+/// A system call that was given a bad pointer says so; we must not follow it.
+unsafe fn failed_on_address(external: &External, call: &Call<'_>) -> bool {
+    const EFAULT: i32 = 14;
+    call.ret as u32 == u32::MAX
+        && matches!(external.ret, Ret::Int | Ret::Count | Ret::Fd)
+        && unsafe { *__errno_location() == EFAULT }
+}
+
+unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
+    unsafe {
+        let Some((address, len)) = call.range(range) else { return };
+        ctx.make_known(call.at, address, len);
+        match range.len {
+            Len::Iovec(_) => {
+                for (base, len) in call.buffers(range) {
+                    ctx.make_known(call.at, base, len);
+                }
+            }
+            Len::Strings => {
+                for i in 0..len / 8 - 1 {
+                    let string = *(address as *const u64).add(i as usize);
+                    ctx.make_known(call.at, string, bytes::string_len(string as *const u8) as u64 + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Makes known what a modelled function has read, and applies its effect to
+/// the shadow. Reads no further than the function itself did.
+unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &Call<'_>) -> Option<u64> {
+    let (a, b, n) = (call.arg(0), call.arg(1), call.arg(2));
+    unsafe {
+        match model {
+            // The destination holds what the source held, even if they overlap.
+            Model::Memcpy | Model::Mempcpy => ctx.make_known_from(call.at, b, a, n),
+            Model::Bcopy => ctx.make_known_from(call.at, a, b, n),
+            Model::Memcmp => compared(ctx, call, n, model),
+            Model::Strcmp | Model::Strcasecmp => compared(ctx, call, u64::MAX, model),
+            Model::Strncmp | Model::Strncasecmp => compared(ctx, call, n, model),
+            Model::Memchr if call.ret != 0 => ctx.make_known(call.at, a, call.ret - a + 1),
+            Model::Rawmemchr => ctx.make_known(call.at, a, call.ret.wrapping_sub(a) + 1),
+            _ => {
+                for range in external.reads {
+                    if let Some((address, len)) = call.range(range) {
+                        ctx.make_known(call.at, address, len);
+                    }
+                }
+            }
+        }
+    }
+    externals::evaluate(model, call.args, call.ret, &mut Shadow(ctx.key)).ok()
+}
+
+/// Two strings or ranges were compared: both are read up to the first
+/// difference.
+unsafe fn compared(ctx: &mut Context, call: &Call<'_>, limit: u64, model: Model) {
+    let strings = model != Model::Memcmp;
+    let ignore_case = matches!(model, Model::Strcasecmp | Model::Strncasecmp);
+    let (a, b) = (call.arg(0) as *const u8, call.arg(1) as *const u8);
+    unsafe {
+        let mut n = 0;
+        while n < limit as usize {
+            let (x, y) = (*a.add(n), *b.add(n));
+            n += 1;
+            let same = x == y || (ignore_case && x.eq_ignore_ascii_case(&y));
+            if !same || (strings && x == 0) {
+                break;
+            }
+        }
+        ctx.make_known(call.at, a as u64, n as u64);
+        ctx.make_known(call.at, b as u64, n as u64);
+    }
+}
+
+fn log_result(ctx: &mut Context, call: &Call<'_>, slots: &[u64]) {
+    let event = Event::External { slots: Slots::Plain(slots) };
+    ctx.emit_long(call.at, &event, 64 + slots.len() * 10);
+    if ctx.time.wrapping_sub(ctx.own.last_check) >= CHECK_EVERY {
+        ctx.own.last_check = ctx.time;
+        ctx.emit(At::outside(ctx.time), &Event::Check { sum: ctx.sum });
+    }
+}
+
+/// Functions whose effect is not only bytes.
+unsafe fn special(ctx: &mut Context, external: &External, call: &Call<'_>) {
+    unsafe {
+        if external.has(flag::MOVES) {
+            moved(ctx, external, call);
+        }
+        if external.has(flag::MAPS) {
+            mapped(ctx, external, call);
+        }
+        if external.has(flag::FORKS)
+            && let Some(child @ 1..) = call.count()
+        {
+            ctx.emit(call.at, &Event::Fork { child: child as u32 });
+        }
+        if external.has(flag::STARTS) && call.ret as u32 == 0 && call.arg(0) != 0 {
+            let handle = *(call.arg(0) as *const u64);
+            let stream =
+                context::all().find(|&c| (*c).thread == handle && (*c).kind == 0).map(|c| (*c).stream);
+            ctx.emit(call.at, &Event::Thread { stream, handle });
+        }
+        if external.has(flag::SYNC) && !external.has(flag::UNLOCKS | flag::WAKES) {
+            log_sync(ctx, external, call);
+        }
+        io::follow(external, call);
+    }
+}
+
+fn log_sync(ctx: &mut Context, external: &External, call: &Call<'_>) {
+    if !context::many() {
+        return;
+    }
+    let operation = match external.flags {
+        f if f & flag::UNLOCKS != 0 => sync::UNLOCK,
+        f if f & flag::WAKES != 0 => sync::WAKE,
+        f if f & flag::WAITS != 0 => sync::WAIT,
+        f if f & flag::JOINS != 0 => sync::JOIN,
+        _ => sync::LOCK,
+    };
+    ctx.emit(call.at, &Event::Sync { object: call.arg(0), operation });
+}
+
+/// `realloc`: the shadow goes with the block.
+unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
+    let (from, to) = (call.arg(0), call.ret);
+    let noted = core::mem::take(&mut ctx.own.before_address);
+    if from == 0 || to == 0 || from == to || noted != from {
+        return;
+    }
+    let wanted =
+        if external.name == "realloc" { call.arg(1) } else { call.arg(1).saturating_mul(call.arg(2)) };
+    let length = wanted.min(ctx.own.before_len);
+    ctx.emit(call.at, &Event::Moved { from, to, length });
+    unsafe {
+        bytes::copy((to ^ ctx.key) as *mut u8, (from ^ ctx.key) as *const u8, length as usize);
+    }
+}
+
+unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
+    let page = |n: u64| n.next_multiple_of(sys::PAGE);
+    if call.ret == u64::MAX || call.ret as u32 == u32::MAX {
+        return;
+    }
+    let (address, length) = match external.name {
+        "munmap" => (call.arg(0), page(call.arg(1))),
+        "mremap" => {
+            let (from, to) = (call.arg(0), call.ret);
+            let length = call.arg(1).min(call.arg(2));
+            if from != to {
+                ctx.emit(call.at, &Event::Moved { from, to, length });
+                unsafe {
+                    bytes::copy((to ^ ctx.key) as *mut u8, (from ^ ctx.key) as *const u8, length as usize);
+                }
+            }
+            return;
+        }
+        _ if call.arg(3) & sys::MAP_ANONYMOUS != 0 => (call.ret, page(call.arg(1))),
+        _ => {
+            unsafe { io::log_mapped(ctx, call) };
+            return;
+        }
+    };
+    if length > 0 {
+        ctx.emit(call.at, &Event::Zeroed { address, length });
+        memory::zero(ctx.key, address, length);
+    }
+}
+
+/// A program that asks for the old disposition must see the default, not us.
+unsafe fn hide_handler(external: &External, call: &Call<'_>, slots: &mut [u64]) {
+    let ours = crash::handler_address();
+    if external.name == "sigaction" {
+        let old = call.arg(2) as *mut u64;
+        unsafe {
+            if !old.is_null() && call.ret as u32 == 0 && *old == ours {
+                bytes::fill(old.cast(), 0, 152);
+            }
+        }
+    } else if let Some(slot) = slots.first_mut()
+        && *slot == ours
+    {
+        *slot = 0;
+    }
+}
+
+/// # Safety
+/// Called by instrumented code as the interface says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_before(
+    ctx: *mut Context,
+    desc: *const CallDesc,
+    _target: u64,
+    args: *const u64,
+) {
+    unsafe {
+        let (ctx, desc) = (&mut *ctx, &*desc);
+        if ctx.key == 0 {
+            return;
+        }
+        let Some(external) = desc.known.checked_sub(1).and_then(externals::by_id) else { return };
+        ctx.busily(|ctx| {
+            let call = Call::new(ctx, desc, args, 0);
+            if external.has(flag::MOVES) {
+                let old = call.arg(0);
+                ctx.own.before_address = old;
+                ctx.own.before_len = if old == 0 { 0 } else { malloc_usable_size(old as *const u8) as u64 };
+            } else if external.has(flag::EXITS) {
+                // The child of a vfork ends here, not we.
+                if ctx.pid == sys::pid() {
+                    process::end(call.arg(0) as u32);
+                }
+            } else if external.has(flag::UNLOCKS | flag::WAKES) {
+                log_sync(ctx, external, &call);
+            } else if let Some(Model::Strcat | Model::Strncat) = external.model {
+                let to = call.arg(0);
+                ctx.make_known(call.at, to, bytes::string_len(to as *const u8) as u64 + 1);
+            } else {
+                for range in external.reads {
+                    make_range_known(ctx, &call, range);
+                }
+                if external.has(flag::EXECS) {
+                    ctx.emit(call.at, &Event::Exec);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,431 @@
+//! Where bytes came from and went to: sources and positions.
+//!
+//! Descriptors are looked up in `/proc/self/fd` once, and again when they were
+//! opened or closed. Positions of files come from the kernel where a call to it
+//! was made anyway; for streams they are counted along, so that `getc` costs no
+//! system call.
+
+use crate::context::Context;
+use crate::external::Call;
+use crate::process::{self, Path};
+use crate::stream::At;
+use crate::{bytes, sys};
+use externals::{Channel, Data, Direction, External, Io, Len, Range, Ret, flag};
+use recording::event::{Event, source};
+
+unsafe extern "C" {
+    static stdin: *mut u8;
+    static stdout: *mut u8;
+    static stderr: *mut u8;
+    fn ftello(file: *mut u8) -> i64;
+    fn __errno_location() -> *mut i32;
+}
+
+const MAX_FD: usize = 1024;
+/// Places in the table of sources beyond the descriptors.
+const CLOCK: usize = MAX_FD;
+const RANDOM: usize = MAX_FD + 1;
+const SOURCES: usize = MAX_FD + 2;
+
+/// What is known of a descriptor. The position counts for those that cannot
+/// seek, each direction by itself.
+#[derive(Clone, Copy)]
+struct Descriptor {
+    generation: u32,
+    /// 0 not looked at, 1 seeks, 2 does not
+    seeks: u8,
+    position: [u64; 2],
+}
+
+static mut DESCRIPTORS: [Descriptor; MAX_FD] =
+    [Descriptor { generation: 1, seeks: 0, position: [0; 2] }; MAX_FD];
+
+/// A stream's position, counted along.
+#[derive(Clone, Copy)]
+struct Stream {
+    file: u64,
+    known: bool,
+    position: u64,
+    /// The read buffer as it was left: end, and bytes not yet read.
+    read_end: u64,
+    unread: u64,
+}
+
+const STREAMS: usize = 256;
+static mut OPEN: [Stream; STREAMS] =
+    [Stream { file: 0, known: false, position: 0, read_end: 0, unread: 0 }; STREAMS];
+
+pub fn start() {}
+
+pub fn after_fork() {}
+
+fn descriptor(fd: i32) -> Option<&'static mut Descriptor> {
+    let fd = usize::try_from(fd).ok().filter(|&fd| fd < MAX_FD)?;
+    Some(unsafe { &mut *(&raw mut DESCRIPTORS[fd]) })
+}
+
+/// The entry of a stream; an old one gives way when the table is full.
+fn stream(file: u64) -> &'static mut Stream {
+    let hash = (file >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
+    let place = |i: u64| unsafe { &mut *(&raw mut OPEN[((hash + i) as usize) % STREAMS]) };
+    for i in 0..16 {
+        let entry = place(i);
+        if entry.file == file || entry.file == 0 {
+            if entry.file == 0 {
+                *entry = Stream { file, known: false, position: 0, read_end: 0, unread: 0 };
+            }
+            return entry;
+        }
+    }
+    let entry = place(0);
+    *entry = Stream { file, known: false, position: 0, read_end: 0, unread: 0 };
+    entry
+}
+
+/// Fields of the C library's `FILE`, whose layout is part of its ABI.
+unsafe fn file_word(file: u64, offset: u64) -> u64 {
+    unsafe { *((file + offset) as *const u64) }
+}
+
+unsafe fn file_number(file: u64) -> i32 {
+    unsafe { *((file + 112) as *const i32) }
+}
+
+/// The descriptor means something else from now on.
+fn renew(fd: i32) {
+    if let Some(d) = descriptor(fd) {
+        *d = Descriptor { generation: d.generation + 1, seeks: 0, position: [0; 2] };
+    }
+}
+
+fn forget_stream(file: u64) {
+    let entry = stream(file);
+    *entry = Stream { file, known: false, position: 0, read_end: 0, unread: 0 };
+}
+
+/// Keeps the tables true after calls that open, close or seek.
+pub unsafe fn follow(external: &External, call: &Call<'_>) {
+    unsafe {
+        if external.has(flag::CLOSES) {
+            if call.arg(0) < MAX_FD as u64 { renew(call.arg(0) as i32) } else { forget_stream(call.arg(0)) }
+        }
+        if external.has(flag::OPENS) {
+            match external.ret {
+                Ret::Fd => renew(call.ret as i32),
+                _ if call.ret != 0 => {
+                    forget_stream(call.ret);
+                    // `fdopen` keeps the descriptor, but it may have been used before.
+                    renew(file_number(call.ret));
+                }
+                _ => {}
+            }
+        }
+        if external.has(flag::SEEKS) && call.arg(0) > MAX_FD as u64 {
+            forget_stream(call.arg(0));
+        }
+        if external.has(flag::UNGETS) && call.arg(1) != 0 && call.count().is_some() {
+            let entry = stream(call.arg(1));
+            entry.position = entry.position.saturating_sub(1);
+            if let Some(d) = descriptor(file_number(call.arg(1))) {
+                d.position[0] = d.position[0].saturating_sub(1);
+            }
+        }
+    }
+}
+
+impl Context {
+    pub fn forget_sources(&mut self) {
+        self.own.sources = core::ptr::null_mut();
+        self.own.next_source = 0;
+    }
+
+    fn define_source(&mut self, kind: u8, fd: i32, name: &[u8]) -> u64 {
+        self.emit_long(At::outside(self.time), &Event::Source { kind, fd, name }, name.len() + 64);
+        self.own.next_source += 1;
+        self.own.next_source - 1
+    }
+
+    /// The source at a place of the table, made by `define` if its generation
+    /// has changed.
+    fn source(
+        &mut self,
+        place: usize,
+        generation: u32,
+        define: impl FnOnce(&mut Context) -> u64,
+    ) -> Option<u64> {
+        if self.own.sources.is_null() {
+            self.own.sources = sys::reserve((SOURCES * 8) as u64)?.cast();
+        }
+        let entry = unsafe { self.own.sources.add(place) };
+        let known = unsafe { *entry };
+        if (known >> 32) as u32 == generation {
+            return Some(known & 0xffff_ffff);
+        }
+        let id = define(self);
+        unsafe { *entry = u64::from(generation) << 32 | id };
+        Some(id)
+    }
+
+    fn descriptor_source(&mut self, fd: i32) -> Option<u64> {
+        let Some(d) = descriptor(fd) else {
+            return (fd >= 0).then(|| define_descriptor(self, fd));
+        };
+        self.source(fd as usize, d.generation, |ctx| define_descriptor(ctx, fd))
+    }
+}
+
+fn define_descriptor(ctx: &mut Context, fd: i32) -> u64 {
+    const TYPE: u32 = 0o170_000;
+    let mut link = Path::new();
+    link.push(b"/proc/self/fd/").push_number(fd.cast_unsigned().into());
+    let mut text = [0; 1024];
+    let name = sys::readlink(link.as_c_str(), &mut text).unwrap_or(&[]);
+    let kind = match (fd, sys::mode(fd).map(|m| m & TYPE)) {
+        (0, _) => source::STDIN,
+        (1, _) => source::STDOUT,
+        (2, _) => source::STDERR,
+        (_, Some(0o100_000)) => source::FILE,
+        (_, Some(0o010_000)) => source::PIPE,
+        (_, Some(0o140_000)) => source::SOCKET,
+        _ if name == b"/dev/urandom" || name == b"/dev/random" => source::RANDOM,
+        _ => source::OTHER,
+    };
+    ctx.define_source(kind, fd, name)
+}
+
+/// Position before `count` bytes were moved by a system call on `fd`.
+fn descriptor_position(fd: i32, out: bool, count: u64) -> u64 {
+    let Some(d) = descriptor(fd) else { return 0 };
+    if d.seeks != 2 {
+        match sys::position(fd) {
+            Some(now) => {
+                d.seeks = 1;
+                return now.saturating_sub(count);
+            }
+            None => d.seeks = 2,
+        }
+    }
+    let place = &mut d.position[usize::from(out)];
+    *place += count;
+    *place - count
+}
+
+/// Position of a stream that can seek.
+unsafe fn tell(file: u64) -> Option<u64> {
+    unsafe {
+        let errno = *__errno_location();
+        let position = ftello(file as *mut u8);
+        *__errno_location() = errno;
+        u64::try_from(position).ok()
+    }
+}
+
+/// Position before and count of the bytes a call moved on a stream. `count`
+/// none: as many as the stream has moved on.
+unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64) {
+    unsafe {
+        let fd = file_number(file);
+        let entry = stream(file);
+        // _IO_read_ptr, _IO_read_end, _IO_read_base
+        let (at, end, base) = (file_word(file, 8), file_word(file, 16), file_word(file, 24));
+        let unread = end.saturating_sub(at);
+        let seeks = match descriptor(fd) {
+            None => false,
+            Some(d) => {
+                if d.seeks == 0 {
+                    d.seeks = if sys::position(fd).is_some() { 1 } else { 2 };
+                }
+                d.seeks == 1
+            }
+        };
+        let result = if seeks {
+            let known = entry.known;
+            match count {
+                Some(n) => {
+                    if !known {
+                        entry.position = tell(file).unwrap_or(0).saturating_sub(n);
+                    }
+                    (entry.position, n)
+                }
+                None => {
+                    let now = tell(file).unwrap_or(0);
+                    let before = if known { entry.position.min(now) } else { now };
+                    entry.position = before;
+                    (before, now - before)
+                }
+            }
+        } else {
+            // At most one refill of the buffer is seen; more are rare (a token
+            // longer than the buffer) and cost only accuracy of the offset.
+            let consumed = if end == entry.read_end && unread <= entry.unread {
+                entry.unread - unread
+            } else {
+                entry.unread + at.saturating_sub(base)
+            };
+            let n = count.unwrap_or(if out { 0 } else { consumed });
+            let before = descriptor(fd).map_or(0, |d| {
+                d.position[usize::from(out)] += n;
+                d.position[usize::from(out)] - n
+            });
+            (before, n)
+        };
+        if seeks {
+            entry.position = result.0 + result.1;
+            entry.known = true;
+        }
+        entry.read_end = end;
+        entry.unread = unread;
+        result
+    }
+}
+
+/// The bytes of an input or output: address (0: nowhere) and count; no count if
+/// only the stream knows.
+unsafe fn extent(external: &External, io: Io, call: &Call<'_>) -> Option<(u64, Option<u64>)> {
+    let text = |range: &Range, (address, len): (u64, u64)| {
+        // Strings are ranges with their NUL, which is not input or output. A
+        // bounded string may have none.
+        let has_nul = match range.len {
+            Len::CStr | Len::RetAndNul => true,
+            Len::CStrMax(_) => unsafe { *((address + len - 1) as *const u8) == 0 },
+            _ => false,
+        };
+        (address, Some(len - u64::from(has_nul)))
+    };
+    unsafe {
+        Some(match io.data {
+            Data::Written(i) => {
+                let range = external.writes.get(i as usize)?;
+                text(range, call.range(range)?)
+            }
+            Data::Read(i) | Data::Text(i) => {
+                let range = external.reads.get(i as usize)?;
+                text(range, call.range(range)?)
+            }
+            Data::Line(i) => {
+                let range = external.reads.get(i as usize)?;
+                let (address, len) = text(range, call.range(range)?);
+                (address, len.map(|n| n + 1))
+            }
+            Data::Byte => (0, Some(call.count().map(|_| 1)?)),
+            Data::Count => (0, Some(call.count()?)),
+            Data::Consumed => (0, None),
+            Data::Result => (0, Some(8)),
+        })
+    }
+}
+
+/// Logs the input or output of a call that has returned.
+pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_>) {
+    let out = io.direction == Direction::Out;
+    unsafe {
+        let Some((address, count)) = extent(external, io, call) else { return };
+        let file = match io.channel {
+            Channel::Stream(slot) => call.arg(slot),
+            Channel::Stdin => stdin as u64,
+            Channel::Stdout => stdout as u64,
+            Channel::Stderr => stderr as u64,
+            Channel::Fd(slot) => {
+                log_descriptor(ctx, external, io, call, call.arg(slot) as i32, (address, count.unwrap_or(0)));
+                return;
+            }
+            // The environment was named when `main` was entered.
+            Channel::Environment => return,
+            Channel::Clock | Channel::Random => {
+                let (place, kind) = if io.channel == Channel::Clock {
+                    (CLOCK, source::TIME)
+                } else {
+                    (RANDOM, source::RANDOM)
+                };
+                if let Some(id) = ctx.source(place, 1, |ctx| ctx.define_source(kind, -1, &[])) {
+                    let length = count.unwrap_or(0);
+                    ctx.emit(call.at, &Event::Io { out, source: id, offset: 0, address, length });
+                }
+                return;
+            }
+        };
+        if file == 0 || file_number(file) < 0 {
+            return;
+        }
+        let (offset, length) = stream_position(file, out, count);
+        if length == 0 {
+            return;
+        }
+        if let Some(id) = ctx.descriptor_source(file_number(file)) {
+            ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
+        }
+    }
+}
+
+unsafe fn log_descriptor(
+    ctx: &mut Context,
+    external: &External,
+    io: Io,
+    call: &Call<'_>,
+    fd: i32,
+    (address, mut length): (u64, u64),
+) {
+    let out = io.direction == Direction::Out;
+    let ranges = if out { external.reads } else { external.writes };
+    let vector = ranges.iter().find(|r| matches!(r.len, Len::Iovec(_)));
+    if vector.is_some() {
+        length = call.count().unwrap_or(0);
+    }
+    if length == 0 {
+        return;
+    }
+    let Some(id) = ctx.descriptor_source(fd) else { return };
+    let mut offset = match io.at {
+        Some(slot) => call.arg(slot),
+        None => descriptor_position(fd, out, length),
+    };
+    let Some(vector) = vector else {
+        ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
+        return;
+    };
+    for (address, length) in unsafe { call.buffers(vector) } {
+        ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
+        offset += length;
+    }
+}
+
+/// `mmap` of a file: later loads there are loads of its bytes.
+pub unsafe fn log_mapped(ctx: &mut Context, call: &Call<'_>) {
+    let (address, length) = (call.ret, call.arg(1));
+    if let Some(id) = ctx.descriptor_source(call.arg(4) as i32) {
+        ctx.emit(call.at, &Event::Mapped { address, length });
+        ctx.emit(call.at, &Event::Io { out: false, source: id, offset: call.arg(5), address, length });
+    }
+}
+
+/// `argv`, its strings and the environment, ahead of `main`.
+pub unsafe fn make_arguments_known(ctx: &mut Context, argc: u64, argv: *const *const u8) {
+    let at = At::outside(ctx.time);
+    unsafe {
+        if !argv.is_null() {
+            ctx.make_known(at, argv as u64, (argc + 1) * 8);
+            for i in 0..argc as usize {
+                let argument = *argv.add(i);
+                let length = bytes::string_len(argument) as u64;
+                ctx.make_known(at, argument as u64, length + 1);
+                let id = ctx.define_source(source::ARGV, i as i32, &[]);
+                ctx.emit(
+                    at,
+                    &Event::Io { out: false, source: id, offset: 0, address: argument as u64, length },
+                );
+            }
+        }
+        let array = process::environment_array();
+        let count = process::environment().count() as u64;
+        if !array.is_null() {
+            ctx.make_known(at, array as u64, (count + 1) * 8);
+        }
+        for entry in process::environment() {
+            let name = entry.iter().position(|&b| b == b'=').unwrap_or(entry.len());
+            ctx.make_known(at, entry.as_ptr() as u64, entry.len() as u64 + 1);
+            let id = ctx.define_source(source::ENVIRONMENT, -1, &entry[..name]);
+            let (address, length) = (entry.as_ptr() as u64, entry.len() as u64);
+            ctx.emit(at, &Event::Io { out: false, source: id, offset: 0, address, length });
+        }
+    }
+}

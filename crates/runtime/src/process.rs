@@ -1,0 +1,290 @@
+//! The process: whether it records, where to, and its end.
+
+use crate::context::Context;
+use crate::{bytes, crash, fork, io, module, shadow, sys, tls};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use recording::event::{Event, VERSION, process as tag};
+
+unsafe extern "C" {
+    static mut environ: *const *const u8;
+    fn on_exit(f: extern "C" fn(i32, *mut u8), arg: *mut u8) -> i32;
+    fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut u8)) -> i32;
+}
+
+/// The variable that names the recording's directory.
+const VARIABLE: &[u8] = b"RELAPSE_RECORD_DIR=";
+
+/// A path in the making, always terminated by NUL.
+pub struct Path {
+    text: [u8; Path::ROOM],
+    len: usize,
+}
+
+impl Path {
+    const ROOM: usize = 4096;
+
+    pub const fn new() -> Path {
+        Path { text: [0; Path::ROOM], len: 0 }
+    }
+
+    /// The process's directory and a slash.
+    pub fn in_directory() -> Path {
+        let mut path = Path::new();
+        path.push(unsafe { (*(&raw const DIRECTORY)).as_bytes() }).push(b"/");
+        path
+    }
+
+    pub fn push(&mut self, part: &[u8]) -> &mut Path {
+        let room = Path::ROOM - 1 - self.len;
+        let part = part.get(..room).unwrap_or(part);
+        if let Some(place) = self.text.get_mut(self.len..self.len + part.len()) {
+            place.copy_from_slice(part);
+            self.len += part.len();
+        }
+        self
+    }
+
+    pub fn push_number(&mut self, mut n: u64) -> &mut Path {
+        let mut digits = [0u8; 20];
+        let mut at = digits.len();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (n % 10) as u8;
+            n /= 10;
+            if n == 0 {
+                break;
+            }
+        }
+        self.push(&digits[at..])
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.text[..self.len]
+    }
+
+    pub fn as_c_str(&self) -> &[u8] {
+        &self.text[..=self.len]
+    }
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The recording's directory, absolute, and the process's own in it.
+static mut ROOT: Path = Path::new();
+static mut DIRECTORY: Path = Path::new();
+static STARTED: AtomicBool = AtomicBool::new(false);
+static RECORDING: AtomicBool = AtomicBool::new(false);
+static IMAGE: AtomicU32 = AtomicU32::new(0);
+static STATUS: AtomicU32 = AtomicU32::new(0);
+static THREAD_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+pub fn is_recording() -> bool {
+    RECORDING.load(Relaxed)
+}
+
+pub fn image() -> u32 {
+    IMAGE.load(Relaxed)
+}
+
+pub fn thread_key() -> Option<u32> {
+    Some(THREAD_KEY.load(Relaxed)).filter(|&k| k != u32::MAX)
+}
+
+/// Called by the first registration or entry: constructors run one at a time,
+/// and before any thread.
+pub fn start() {
+    if STARTED.swap(true, Relaxed) {
+        return;
+    }
+    let mut key = 0;
+    if unsafe { pthread_key_create(&raw mut key, crate::entry::thread_ends) } == 0 {
+        THREAD_KEY.store(key, Relaxed);
+    }
+    if !find_root() {
+        return;
+    }
+    if !make_directory() {
+        note_incomplete();
+        return;
+    }
+    write_description(None);
+    shadow::survey();
+    io::start();
+    RECORDING.store(true, Relaxed);
+    module::begin_file();
+    fork::install();
+    crash::install();
+    unsafe { on_exit(exits, core::ptr::null_mut()) };
+}
+
+/// Reads the environment; the directory is made absolute, as the program may
+/// change its own.
+fn find_root() -> bool {
+    let Some(value) = environment().find_map(|e| e.strip_prefix(VARIABLE)) else { return false };
+    if value.is_empty() {
+        return false;
+    }
+    let root = unsafe { &mut *(&raw mut ROOT) };
+    if value[0] != b'/' {
+        let mut here = [0; Path::ROOM];
+        if let Some(here) = sys::getcwd(&mut here) {
+            root.push(here).push(b"/");
+        }
+    }
+    root.push(value);
+    true
+}
+
+/// The entries of the environment.
+pub fn environment<'a>() -> impl Iterator<Item = &'a [u8]> {
+    let mut at = unsafe { environ };
+    core::iter::from_fn(move || unsafe {
+        if at.is_null() || (*at).is_null() {
+            return None;
+        }
+        let entry = bytes::string(*at);
+        at = at.add(1);
+        Some(entry)
+    })
+}
+
+/// The array of the environment's pointers.
+pub fn environment_array() -> *const *const u8 {
+    unsafe { environ }
+}
+
+/// `p<pid>.<n>`, with the first `n` that is free.
+pub fn make_directory() -> bool {
+    for image in 0..10_000 {
+        let mut path = Path::new();
+        path.push(unsafe { (*(&raw const ROOT)).as_bytes() });
+        path.push(b"/p").push_number(u64::from(sys::pid())).push(b".").push_number(u64::from(image));
+        match sys::mkdir(path.as_c_str()) {
+            0 => {
+                IMAGE.store(image, Relaxed);
+                unsafe { DIRECTORY = path };
+                return true;
+            }
+            -17 => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Creates a file in the process's directory with some first bytes.
+pub fn create_file(name: &[u8], magic: &[u8; 8]) -> Option<i32> {
+    let mut path = Path::in_directory();
+    path.push(name);
+    let fd = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_EXCL).ok()?;
+    sys::write_all(fd, magic);
+    sys::write_all(fd, &VERSION.to_le_bytes());
+    Some(fd)
+}
+
+/// Writes `process.raw`. `forked_from`: pid and image of the parent.
+pub fn write_description(forked_from: Option<(u32, u32)>) {
+    let Some(fd) = create_file(b"process.raw", &tag::MAGIC) else { return };
+    let record = |tag: u32, bytes: &[u8]| {
+        sys::write_all(fd, &tag.to_le_bytes());
+        sys::write_all(fd, &(bytes.len() as u32).to_le_bytes());
+        sys::write_all(fd, bytes);
+    };
+    record(tag::PID, &sys::pid().to_le_bytes());
+    record(tag::PARENT, &sys::parent_pid().to_le_bytes());
+    record(tag::IMAGE, &image().to_le_bytes());
+    let mut text = [0; Path::ROOM];
+    if let Some(path) = sys::readlink(b"/proc/self/exe\0", &mut text) {
+        record(tag::EXECUTABLE, path);
+    }
+    if let Some(here) = sys::getcwd(&mut text) {
+        record(tag::DIRECTORY, here);
+    }
+    let build_id = module::executable_build_id();
+    if !build_id.is_empty() {
+        record(tag::BUILD_ID, build_id);
+    }
+    if let Some((pid, image)) = forked_from {
+        let mut both = [0; 8];
+        both[..4].copy_from_slice(&pid.to_le_bytes());
+        both[4..].copy_from_slice(&image.to_le_bytes());
+        record(tag::FORKED_FROM, &both);
+    }
+    write_arguments(&record);
+    sys::close(fd);
+}
+
+/// One record for each argument in `/proc/self/cmdline`, however long.
+fn write_arguments(record: &impl Fn(u32, &[u8])) {
+    let Ok(fd) = sys::open(b"/proc/self/cmdline\0", sys::O_RDONLY) else { return };
+    const ROOM: u64 = 4 << 20;
+    if let Some(at) = sys::reserve(ROOM) {
+        let all = unsafe { core::slice::from_raw_parts_mut(at, ROOM as usize) };
+        let mut filled = 0;
+        while let Some(room) = all.get_mut(filled..)
+            && let Ok(n @ 1..) = usize::try_from(sys::read(fd, room))
+        {
+            filled += n;
+        }
+        for argument in all[..filled].split_inclusive(|&b| b == 0) {
+            record(tag::ARGUMENT, argument.strip_suffix(&[0]).unwrap_or(argument));
+        }
+        unsafe { sys::unmap(at, ROOM) };
+    }
+    sys::close(fd);
+}
+
+/// Leaves a mark that something is missing, where that is still possible.
+#[cold]
+pub fn note_incomplete() {
+    let mut path = Path::new();
+    path.push(unsafe { (*(&raw const ROOT)).as_bytes() }).push(b"/incomplete");
+    if let Ok(fd) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_APPEND) {
+        let mut line = Path::new();
+        line.push(b"p").push_number(u64::from(sys::pid())).push(b".").push_number(u64::from(image()));
+        line.push(b"\n");
+        sys::write_all(fd, line.as_bytes());
+        sys::close(fd);
+    }
+}
+
+/// Runs on `exit`, after the program's own handlers: notes the status for
+/// [`finish`].
+extern "C" fn exits(status: i32, _: *mut u8) {
+    STATUS.store(status.cast_unsigned(), Relaxed);
+}
+
+/// Runs after all destructors of the executable.
+extern "C" fn finish() {
+    if is_recording() {
+        end(STATUS.load(Relaxed));
+    }
+}
+
+#[cfg(feature = "staticlib")]
+#[used]
+#[unsafe(link_section = ".fini_array.00000")]
+static AT_END: extern "C" fn() = finish;
+
+#[cfg(not(feature = "staticlib"))]
+#[used]
+static AT_END: extern "C" fn() = finish;
+
+/// The process ends in an orderly way.
+pub fn end(status: u32) {
+    let ctx = unsafe { (*tls::tls()).ctx };
+    if ctx.is_null() {
+        return;
+    }
+    let ctx: &mut Context = unsafe { &mut *ctx };
+    ctx.own.busy = true;
+    // The mask: what the parent will see.
+    let event = Event::End { sum: ctx.sum, status: status & 0xff };
+    ctx.emit(crate::stream::At::outside(ctx.time), &event);
+    ctx.finish();
+    ctx.own.busy = false;
+}

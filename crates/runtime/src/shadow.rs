@@ -1,0 +1,265 @@
+//! Where shadows lie. The shadow of a thread is memory at `address XOR key`.
+//!
+//! Address space is dealt out in blocks of 2^36 bytes. The program uses a few of
+//! them (executable and heap, mapped memory, stack); a key is a block number
+//! that leads each of these blocks to one that nobody uses. All shadow blocks
+//! are reserved at once, which costs nothing until they are touched. A mapping
+//! that the program makes later, in a block not foreseen, gets its shadow when
+//! the first access faults ([`repair`]).
+
+use crate::context;
+use crate::sys;
+use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
+
+const BLOCK_BITS: u32 = 36;
+const BLOCK: u64 = 1 << BLOCK_BITS;
+/// Blocks of the lower half of a 48-bit address space.
+const BLOCKS: usize = 1 << (47 - BLOCK_BITS);
+
+/// A set of blocks.
+struct Blocks([u64; BLOCKS / 64]);
+
+impl Blocks {
+    fn has(&self, block: usize) -> bool {
+        self.0.get(block / 64).is_none_or(|w| w >> (block % 64) & 1 != 0)
+    }
+
+    fn add(&mut self, block: usize) {
+        if let Some(w) = self.0.get_mut(block / 64) {
+            *w |= 1 << (block % 64);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..BLOCKS).filter(|&b| self.has(b))
+    }
+}
+
+struct State {
+    /// Blocks of the program.
+    program: Blocks,
+    /// Blocks of the program and of all shadows.
+    used: Blocks,
+    /// Keys of threads that have ended, oldest first.
+    retired: [u64; RETIRED],
+}
+
+const RETIRED: usize = 256;
+/// So many shadows of ended threads are kept.
+const KEPT: usize = 8;
+
+static mut STATE: State =
+    State { program: Blocks([0; BLOCKS / 64]), used: Blocks([0; BLOCKS / 64]), retired: [0; RETIRED] };
+static LOCK: AtomicBool = AtomicBool::new(false);
+
+/// Runs with the lock held. Callers have signals blocked, so that no handler
+/// can wait for its own thread.
+fn locked<R>(f: impl FnOnce(&mut State) -> R) -> R {
+    while LOCK.swap(true, Acquire) {
+        core::hint::spin_loop();
+    }
+    let result = unsafe { f(&mut *(&raw mut STATE)) };
+    LOCK.store(false, Release);
+    result
+}
+
+/// In a forked child the lock may be held by a thread that does not exist.
+pub fn after_fork() {
+    LOCK.store(false, Release);
+}
+
+/// Notes which blocks the program uses or is likely to use.
+pub fn survey() {
+    let mut program = Blocks([0; BLOCKS / 64]);
+    let mut heap_seen = 0;
+    // Executables that are not position independent, and their heap.
+    program.add(0);
+    let mut lowest_mapped = BLOCKS;
+    for_each_mapping(|start, end, name| {
+        let (first, last) = ((start >> BLOCK_BITS) as usize, ((end - 1) >> BLOCK_BITS) as usize);
+        if last >= BLOCKS {
+            return;
+        }
+        for block in first..=last {
+            program.add(block);
+        }
+        if name == b"[heap]" {
+            heap_seen = last;
+        }
+        // Mapped memory lies in the uppermost eighth and grows down.
+        if first >= BLOCKS - BLOCKS / 8 {
+            lowest_mapped = lowest_mapped.min(first);
+        }
+    });
+    let brk_from = if heap_seen > 0 { heap_seen } else { executable_block() };
+    if brk_from > 0 {
+        program.add(brk_from);
+        program.add(brk_from + 1);
+    }
+    for below in 1..=2 {
+        if lowest_mapped < BLOCKS {
+            program.add(lowest_mapped - below);
+        }
+    }
+    program.add(BLOCKS - 1);
+    locked(|state| {
+        for block in program.iter() {
+            state.program.add(block);
+            state.used.add(block);
+        }
+    });
+}
+
+/// The block of the running executable's highest part, taken from our own code
+/// when it is linked into the executable.
+fn executable_block() -> usize {
+    (executable_block as *const () as usize) >> BLOCK_BITS
+}
+
+/// Calls back with start, end and name of each mapping of the process.
+fn for_each_mapping(mut each: impl FnMut(u64, u64, &[u8])) {
+    let Ok(fd) = sys::open(b"/proc/self/maps\0", sys::O_RDONLY) else { return };
+    let mut buffer = [0u8; 4096];
+    let mut held = 0;
+    while let Some(room) = buffer.get_mut(held..)
+        && let Ok(n @ 1..) = usize::try_from(sys::read(fd, room))
+    {
+        let filled = held + n;
+        let mut start = 0;
+        while let Some(end) = buffer[start..filled].iter().position(|&b| b == b'\n') {
+            line(&buffer[start..start + end], &mut each);
+            start += end + 1;
+        }
+        if start == 0 && filled == buffer.len() {
+            start = filled; // a line longer than any path: drop it
+        }
+        buffer.copy_within(start..filled, 0);
+        held = filled - start;
+    }
+    sys::close(fd);
+}
+
+fn line(text: &[u8], each: &mut impl FnMut(u64, u64, &[u8])) {
+    let number = |text: &[u8]| {
+        let mut value = 0u64;
+        let mut digits = 0;
+        for &b in text {
+            let Some(d) = (b as char).to_digit(16) else { break };
+            value = value << 4 | u64::from(d);
+            digits += 1;
+        }
+        (value, digits)
+    };
+    let (start, n) = number(text);
+    let Some(rest) = text.get(n + 1..) else { return };
+    let (end, _) = number(rest);
+    let name = text.iter().rposition(|&b| b == b' ').and_then(|i| text.get(i + 1..)).unwrap_or(&[]);
+    if start < end {
+        each(start, end, name);
+    }
+}
+
+/// Finds a key and reserves its shadow. None if address space has run out.
+pub fn new_key() -> Option<u64> {
+    locked(|state| {
+        if state.retired[KEPT] != 0 {
+            return recycle(state);
+        }
+        let fits = |state: &State, k: usize| state.program.iter().all(|b| !state.used.has(b ^ k));
+        // From the middle: close to the ends the kernel looks for places itself.
+        let mut candidates = (1..BLOCKS).map(|i| (i + BLOCKS / 4) % BLOCKS).filter(|&k| k != 0);
+        let Some(k) = candidates.find(|&k| fits(state, k) && reserve_all(state, k)) else {
+            return recycle(state);
+        };
+        for b in state.program.iter() {
+            state.used.add(b ^ k);
+        }
+        Some((k as u64) << BLOCK_BITS)
+    })
+}
+
+/// The key of the thread that ended first, with its shadow emptied.
+fn recycle(state: &mut State) -> Option<u64> {
+    let key = Some(state.retired[0]).filter(|&k| k != 0)?;
+    state.retired.copy_within(1.., 0);
+    state.retired[RETIRED - 1] = 0;
+    context::forget_others(|ctx| unsafe { (*ctx).key } != key);
+    for b in state.program.iter() {
+        unsafe { sys::discard((b as u64) << BLOCK_BITS ^ key, BLOCK) };
+    }
+    Some(key)
+}
+
+/// Reserves all blocks of a key, or none.
+fn reserve_all(state: &State, k: usize) -> bool {
+    for b in state.program.iter() {
+        if !reserve(b ^ k) {
+            for undo in state.program.iter().take_while(|&u| u != b) {
+                unsafe { sys::unmap((((undo ^ k) as u64) << BLOCK_BITS) as *mut u8, BLOCK) };
+            }
+            return false;
+        }
+    }
+    true
+}
+
+fn reserve(block: usize) -> bool {
+    let at = (block as u64) << BLOCK_BITS;
+    // The first page of all cannot be mapped; nor need it be.
+    let (at, len) = if at == 0 { (1 << 20, BLOCK - (1 << 20)) } else { (at, BLOCK) };
+    let top = (BLOCKS as u64) << BLOCK_BITS;
+    let len = if at + len == top { len - sys::PAGE } else { len };
+    let flags = sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_NORESERVE | sys::MAP_FIXED_NOREPLACE;
+    match unsafe { sys::map(at, len, sys::PROT_RW, flags, -1, 0) } {
+        Some(got) if got as u64 == at => {
+            sys::leave_out_of_core_dumps(at, len);
+            true
+        }
+        Some(elsewhere) => {
+            unsafe { sys::unmap(elsewhere, len) };
+            false
+        }
+        None => false,
+    }
+}
+
+/// A thread has ended. Its shadow stays for a while: what it wrote may be seen
+/// by others only now, and the shadow tells who wrote it.
+pub fn retire(key: u64) {
+    locked(|state| {
+        let place = state.retired.iter_mut().find(|k| **k == 0);
+        if let Some(place) = place {
+            *place = key;
+        }
+    });
+}
+
+/// A fault at `address`: was it a shadow that is not there yet? Then it is made
+/// and the access can be tried again. Called from the handler of SIGSEGV.
+pub fn repair(address: u64) -> bool {
+    let block = (address >> BLOCK_BITS) as usize;
+    if block >= BLOCKS {
+        return false;
+    }
+    for ctx in context::all() {
+        let key = unsafe { (*ctx).key };
+        // The access to memory comes first: if that address is mapped the fault
+        // was the shadow's.
+        if key == 0 || !sys::is_mapped(address ^ key) {
+            continue;
+        }
+        let native = ((address ^ key) >> BLOCK_BITS) as usize;
+        let made = locked(|state| {
+            if state.program.has(block) || !reserve(block) {
+                return false;
+            }
+            state.used.add(block);
+            state.used.add(native);
+            true
+        });
+        if made {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,163 @@
+//! Writing events to a stream's file, through a window that is mapped shared:
+//! what was written survives even a kill.
+
+use crate::context::{self, Context};
+use crate::desc::ModuleDesc;
+use crate::process;
+use crate::sys;
+use recording::encode::{Encoder, MAX_PLAIN};
+use recording::event::{Event, Position, VERSION, header};
+
+const FIRST_WINDOW: u64 = 256 << 10;
+const LARGE_WINDOW: u64 = 2 << 20;
+
+/// Time and place of an event.
+#[derive(Clone, Copy)]
+pub struct At {
+    pub time: u64,
+    pub module: u32,
+    pub site: u32,
+}
+
+impl At {
+    #[inline]
+    pub unsafe fn new(module: *const ModuleDesc, site: u32, time: u64) -> At {
+        At { time, module: unsafe { (*module).index }, site }
+    }
+
+    pub fn outside(time: u64) -> At {
+        At { time, module: 0, site: 0 }
+    }
+}
+
+impl Context {
+    /// Writes an event without a payload of variable length.
+    #[inline]
+    pub fn emit(&mut self, at: At, event: &Event<'_>) -> bool {
+        self.emit_long(at, event, MAX_PLAIN)
+    }
+
+    /// Writes an event of at most `room` bytes.
+    #[inline]
+    pub fn emit_long(&mut self, at: At, event: &Event<'_>, room: usize) -> bool {
+        if !self.own.logging {
+            return false;
+        }
+        if self.own.end as usize - (self.own.cursor as usize) < room && !self.advance(room as u64) {
+            return false;
+        }
+        let position =
+            Position { time: at.time, module: at.module, site: at.site, seq: context::next_sequence() };
+        let free = self.own.end as usize - self.own.cursor as usize;
+        let out = unsafe { core::slice::from_raw_parts_mut(self.own.cursor, free) };
+        match self.own.encoder.encode(out, position, event) {
+            Ok(used) => {
+                self.own.cursor = unsafe { self.own.cursor.add(used) };
+                self.length += used as u64;
+                self.events += 1;
+                true
+            }
+            Err(_) => {
+                self.stop();
+                false
+            }
+        }
+    }
+
+    /// Moves the window on so that `room` bytes fit.
+    #[cold]
+    fn advance(&mut self, room: u64) -> bool {
+        let position = header::LEN as u64 + self.length;
+        let offset = position & !(sys::PAGE - 1);
+        let usual = if self.length < FIRST_WINDOW { FIRST_WINDOW } else { LARGE_WINDOW };
+        let len = usual.max(room + sys::PAGE).next_multiple_of(sys::PAGE);
+        let window = open(self.stream, 0).and_then(|fd| {
+            let window = sys::allocate(fd, offset, len)
+                .then(|| unsafe { sys::map(0, len, sys::PROT_RW, sys::MAP_SHARED, fd, offset) })
+                .flatten();
+            sys::close(fd);
+            window
+        });
+        let Some(window) = window else {
+            self.stop();
+            return false;
+        };
+        self.drop_window();
+        self.own.window = window;
+        self.own.window_len = len;
+        self.own.window_offset = offset;
+        self.own.cursor = unsafe { window.add((position - offset) as usize) };
+        self.own.end = unsafe { window.add(len as usize) };
+        true
+    }
+
+    fn drop_window(&mut self) {
+        if !self.own.window.is_null() {
+            unsafe { sys::unmap(self.own.window, self.own.window_len) };
+            self.forget_window();
+        }
+    }
+
+    pub fn forget_window(&mut self) {
+        self.own.window = core::ptr::null_mut();
+        self.own.cursor = core::ptr::null_mut();
+        self.own.end = core::ptr::null_mut();
+    }
+
+    /// Trouble: no more events, and the header says so. The program goes on.
+    #[cold]
+    pub fn stop(&mut self) {
+        self.flags |= header::INCOMPLETE;
+        self.own.logging = false;
+        process::note_incomplete();
+    }
+
+    /// The stream is complete: cuts the file to what is used.
+    pub fn finish(&mut self) {
+        if self.own.logging {
+            self.own.logging = false;
+            self.drop_window();
+            if let Some(fd) = open(self.stream, 0) {
+                sys::truncate(fd, header::LEN as u64 + self.length);
+                sys::close(fd);
+            }
+        }
+    }
+
+    /// Fills in the header of a new stream.
+    pub fn begin(&mut self, stream: u32, kind: u32, parent: u64) {
+        self.magic = header::MAGIC;
+        self.version = VERSION;
+        self.stream = stream;
+        self.pid = sys::pid();
+        self.kind = kind;
+        self.length = 0;
+        self.tid = u64::from(sys::tid());
+        self.thread = crate::tls::thread_pointer();
+        self.parent_stream = parent;
+        self.events = 0;
+        self.misses = 0;
+        self.own.encoder = Encoder::new();
+        self.own.logging = true;
+        self.forget_window();
+    }
+}
+
+/// Opens the file of a stream. It is not kept open: the program must find the
+/// descriptors it expects, and may close any.
+fn open(stream: u32, flags: u64) -> Option<i32> {
+    let mut path = process::Path::in_directory();
+    path.push(b"t").push_number(u64::from(stream)).push(b".raw");
+    sys::open(path.as_c_str(), sys::O_RDWR | flags).ok()
+}
+
+/// Creates the file of a stream and maps its header at `at` (0: anywhere).
+pub fn create(stream: u32, at: u64) -> Option<*mut Context> {
+    let fd = open(stream, sys::O_CREAT | sys::O_EXCL)?;
+    let fixed = if at == 0 { 0 } else { sys::MAP_FIXED };
+    let page = sys::allocate(fd, 0, header::LEN as u64)
+        .then(|| unsafe { sys::map(at, header::LEN as u64, sys::PROT_RW, sys::MAP_SHARED | fixed, fd, 0) })
+        .flatten();
+    sys::close(fd);
+    page.map(<*mut u8>::cast)
+}

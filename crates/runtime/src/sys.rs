@@ -1,0 +1,259 @@
+//! System calls, made directly: the C library's wrappers set `errno` and may
+//! have been replaced by the program.
+
+use core::arch::asm;
+
+pub const PAGE: u64 = 4096;
+
+const READ: u64 = 0;
+const WRITE: u64 = 1;
+const OPEN: u64 = 2;
+const CLOSE: u64 = 3;
+const FSTAT: u64 = 5;
+const LSEEK: u64 = 8;
+const MMAP: u64 = 9;
+const MPROTECT: u64 = 10;
+const MUNMAP: u64 = 11;
+const RT_SIGACTION: u64 = 13;
+const RT_SIGPROCMASK: u64 = 14;
+const MINCORE: u64 = 27;
+const MADVISE: u64 = 28;
+const GETPID: u64 = 39;
+const FTRUNCATE: u64 = 77;
+const GETCWD: u64 = 79;
+const MKDIR: u64 = 83;
+const READLINK: u64 = 89;
+const GETRLIMIT: u64 = 97;
+const GETPPID: u64 = 110;
+const SIGALTSTACK: u64 = 131;
+const GETTID: u64 = 186;
+const EXIT_GROUP: u64 = 231;
+const TGKILL: u64 = 234;
+const FALLOCATE: u64 = 285;
+
+pub const O_RDONLY: u64 = 0;
+pub const O_WRONLY: u64 = 1;
+pub const O_RDWR: u64 = 2;
+pub const O_CREAT: u64 = 0o100;
+pub const O_EXCL: u64 = 0o200;
+pub const O_APPEND: u64 = 0o2000;
+pub const O_CLOEXEC: u64 = 0o2_000_000;
+
+pub const PROT_NONE: u64 = 0;
+pub const PROT_RW: u64 = 3;
+pub const MAP_SHARED: u64 = 1;
+pub const MAP_PRIVATE: u64 = 2;
+pub const MAP_FIXED: u64 = 0x10;
+pub const MAP_ANONYMOUS: u64 = 0x20;
+pub const MAP_NORESERVE: u64 = 0x4000;
+pub const MAP_POPULATE: u64 = 0x8000;
+pub const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
+
+const MADV_DONTNEED: u64 = 4;
+const MADV_DONTDUMP: u64 = 16;
+
+#[inline]
+unsafe fn call(n: u64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
+    let result: i64;
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") n.cast_signed() => result,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack)
+        );
+    }
+    result
+}
+
+/// `path` must end with a NUL.
+pub fn open(path: &[u8], flags: u64) -> Result<i32, i64> {
+    debug_assert!(path.last() == Some(&0));
+    let r = unsafe { call(OPEN, path.as_ptr() as u64, flags | O_CLOEXEC, 0o666, 0, 0, 0) };
+    if r < 0 { Err(r) } else { Ok(r as i32) }
+}
+
+pub fn close(fd: i32) {
+    unsafe { call(CLOSE, fd as u64, 0, 0, 0, 0, 0) };
+}
+
+pub fn read(fd: i32, into: &mut [u8]) -> i64 {
+    unsafe { call(READ, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0) }
+}
+
+/// Writes everything or says that it could not.
+pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        let r = unsafe { call(WRITE, fd as u64, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0) };
+        if r == -4 {
+            continue;
+        }
+        let Some(rest) = usize::try_from(r).ok().filter(|&n| n > 0).and_then(|n| bytes.get(n..)) else {
+            return false;
+        };
+        bytes = rest;
+    }
+    true
+}
+
+pub fn mkdir(path: &[u8]) -> i64 {
+    unsafe { call(MKDIR, path.as_ptr() as u64, 0o777, 0, 0, 0, 0) }
+}
+
+pub fn readlink<'a>(path: &[u8], into: &'a mut [u8]) -> Option<&'a [u8]> {
+    let r =
+        unsafe { call(READLINK, path.as_ptr() as u64, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0) };
+    usize::try_from(r).ok().and_then(|n| into.get(..n))
+}
+
+pub fn getcwd(into: &mut [u8]) -> Option<&[u8]> {
+    let r = unsafe { call(GETCWD, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0, 0) };
+    usize::try_from(r).ok().filter(|&n| n > 0).and_then(|n| into.get(..n - 1))
+}
+
+/// The current position, or none if the descriptor cannot seek.
+pub fn position(fd: i32) -> Option<u64> {
+    u64::try_from(unsafe { call(LSEEK, fd as u64, 0, 1, 0, 0, 0) }).ok()
+}
+
+/// `st_mode`.
+pub fn mode(fd: i32) -> Option<u32> {
+    let mut stat = [0u64; 18];
+    let r = unsafe { call(FSTAT, fd as u64, stat.as_mut_ptr() as u64, 0, 0, 0, 0) };
+    (r == 0).then_some(stat[3] as u32)
+}
+
+pub fn truncate(fd: i32, len: u64) {
+    unsafe { call(FTRUNCATE, fd as u64, len, 0, 0, 0, 0) };
+}
+
+pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
+    loop {
+        match unsafe { call(FALLOCATE, fd as u64, 0, offset, len, 0, 0) } {
+            0 => return true,
+            -4 => {}
+            // The file system does not know it: make the file long enough. A
+            // full disk then shows as a fault, as for any mapped file.
+            -95 => return unsafe { call(FTRUNCATE, fd as u64, offset + len, 0, 0, 0, 0) } == 0,
+            _ => return false,
+        }
+    }
+}
+
+/// # Safety
+/// With `MAP_FIXED` the range must be the caller's own.
+pub unsafe fn map(at: u64, len: u64, prot: u64, flags: u64, fd: i32, offset: u64) -> Option<*mut u8> {
+    let r = unsafe { call(MMAP, at, len, prot, flags, i64::from(fd).cast_unsigned(), offset) };
+    if (-4095..0).contains(&r) { None } else { Some(r as *mut u8) }
+}
+
+/// Zeroed memory of our own, paid for when touched.
+pub fn reserve(len: u64) -> Option<*mut u8> {
+    unsafe { map(0, len, PROT_RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) }
+}
+
+pub unsafe fn unmap(at: *mut u8, len: u64) {
+    unsafe { call(MUNMAP, at as u64, len, 0, 0, 0, 0) };
+}
+
+pub unsafe fn protect_none(at: *mut u8, len: u64) {
+    unsafe { call(MPROTECT, at as u64, len, PROT_NONE, 0, 0, 0) };
+}
+
+/// Gives pages back; they read as zeros afterwards.
+pub unsafe fn discard(at: u64, len: u64) {
+    unsafe { call(MADVISE, at, len, MADV_DONTNEED, 0, 0, 0) };
+}
+
+pub fn leave_out_of_core_dumps(at: u64, len: u64) {
+    unsafe { call(MADVISE, at, len, MADV_DONTDUMP, 0, 0, 0) };
+}
+
+/// Whether the page at an address belongs to a mapping.
+pub fn is_mapped(address: u64) -> bool {
+    let mut residency = 0u8;
+    unsafe { call(MINCORE, address & !(PAGE - 1), PAGE, &raw mut residency as u64, 0, 0, 0) == 0 }
+}
+
+pub fn pid() -> u32 {
+    unsafe { call(GETPID, 0, 0, 0, 0, 0, 0) as u32 }
+}
+
+pub fn parent_pid() -> u32 {
+    unsafe { call(GETPPID, 0, 0, 0, 0, 0, 0) as u32 }
+}
+
+pub fn tid() -> u32 {
+    unsafe { call(GETTID, 0, 0, 0, 0, 0, 0) as u32 }
+}
+
+/// Soft limit of the stack's size.
+pub fn stack_limit() -> u64 {
+    let mut limit = [0u64; 2];
+    unsafe { call(GETRLIMIT, 3, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
+    limit[0]
+}
+
+/// Blocks all signals; returns the old mask.
+pub fn block_signals() -> u64 {
+    let (all, mut old) = (u64::MAX, 0u64);
+    unsafe { call(RT_SIGPROCMASK, 2, &raw const all as u64, &raw mut old as u64, 8, 0, 0) };
+    old
+}
+
+pub fn restore_signals(mask: u64) {
+    unsafe { call(RT_SIGPROCMASK, 2, &raw const mask as u64, 0, 8, 0, 0) };
+}
+
+/// The kernel's `struct sigaction`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct SigAction {
+    pub handler: u64,
+    pub flags: u64,
+    pub restorer: u64,
+    pub mask: u64,
+}
+
+pub fn get_action(signal: u32) -> SigAction {
+    let mut old = SigAction::default();
+    unsafe { call(RT_SIGACTION, u64::from(signal), 0, &raw mut old as u64, 8, 0, 0) };
+    old
+}
+
+pub unsafe fn set_action(signal: u32, action: &SigAction) {
+    unsafe { call(RT_SIGACTION, u64::from(signal), core::ptr::from_ref(action) as u64, 0, 8, 0, 0) };
+}
+
+/// `stack_t`.
+#[repr(C)]
+#[derive(Default)]
+pub struct AltStack {
+    pub at: u64,
+    pub flags: u64,
+    pub size: u64,
+}
+
+pub const SS_DISABLE: u64 = 2;
+
+pub fn get_alt_stack() -> AltStack {
+    let mut old = AltStack::default();
+    unsafe { call(SIGALTSTACK, 0, &raw mut old as u64, 0, 0, 0, 0) };
+    old
+}
+
+pub unsafe fn set_alt_stack(stack: &AltStack) {
+    unsafe { call(SIGALTSTACK, core::ptr::from_ref(stack) as u64, 0, 0, 0, 0, 0) };
+}
+
+pub fn raise(signal: u32) {
+    unsafe { call(TGKILL, u64::from(pid()), u64::from(tid()), u64::from(signal), 0, 0, 0) };
+}
+
+pub fn abort() -> ! {
+    raise(6);
+    loop {
+        unsafe { call(EXIT_GROUP, 134, 0, 0, 0, 0, 0) };
+    }
+}

@@ -1,0 +1,78 @@
+//! The thread-local block that instrumented code shares with the runtime, and
+//! the trampoline of the one hook that keeps registers.
+
+use crate::context::Context;
+use core::arch::{asm, global_asm};
+
+#[repr(C)]
+pub struct Tls {
+    /// Target of the call under way; zero when instrumented code took it.
+    pub call: u64,
+    pub ctx: *mut Context,
+}
+
+global_asm!(
+    ".pushsection .tbss,\"awT\",@nobits",
+    ".globl __relapse_tls",
+    ".type __relapse_tls,@object",
+    ".balign 16",
+    ".size __relapse_tls,16",
+    "__relapse_tls:",
+    ".zero 16",
+    ".popsection",
+);
+
+/// The block of the running thread.
+#[inline]
+pub fn tls() -> *mut Tls {
+    let at: *mut Tls;
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + __relapse_tls@GOTTPOFF]",
+            "add {0}, qword ptr fs:[0]",
+            out(reg) at,
+            options(nostack, pure, readonly)
+        );
+    }
+    at
+}
+
+/// `pthread_self()`: the thread pointer.
+pub fn thread_pointer() -> u64 {
+    let at: u64;
+    unsafe { asm!("mov {0}, qword ptr fs:[0]", out(reg) at, options(nostack, pure, readonly)) };
+    at
+}
+
+// preserve_most: everything but r11 and the vector registers survives. The
+// stack is 8 off a multiple of 16 on entry; eight pushes keep that.
+#[cfg(feature = "staticlib")]
+global_asm!(
+    ".pushsection .text.__relapse_miss,\"ax\",@progbits",
+    ".globl __relapse_miss",
+    ".type __relapse_miss,@function",
+    "__relapse_miss:",
+    "push rax",
+    "push rcx",
+    "push rdx",
+    "push rsi",
+    "push rdi",
+    "push r8",
+    "push r9",
+    "push r10",
+    "sub rsp, 8",
+    "call {miss}",
+    "add rsp, 8",
+    "pop r10",
+    "pop r9",
+    "pop r8",
+    "pop rdi",
+    "pop rsi",
+    "pop rdx",
+    "pop rcx",
+    "pop rax",
+    "ret",
+    ".size __relapse_miss, . - __relapse_miss",
+    ".popsection",
+    miss = sym crate::hooks::miss,
+);
