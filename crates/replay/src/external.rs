@@ -194,7 +194,7 @@ impl Machine<'_> {
             *r = v;
             n += 1;
         }
-        observer.event(self.view().as_ref(), position, &event);
+        observer.event(self.view().as_ref(), &self.memory, position, &event);
         let (args, count) = self.arguments(call, base);
         if let Some(m) = known.and_then(|k| k.model) {
             // The effect is as modelled; the result is the recorded one.
@@ -246,7 +246,7 @@ impl Machine<'_> {
         let image = self.image;
         let (position, event) = self.take()?;
         let Event::Land { stack, slots } = event else { return Ok(()) };
-        observer.event(self.view().as_ref(), position, &event);
+        observer.event(self.view().as_ref(), &self.memory, position, &event);
         let home = (0..self.frames.len()).rev().find(|&i| {
             let f = &self.frames[i];
             let code = image.code(f.function);

@@ -3,10 +3,12 @@
 pub mod arith;
 pub mod checkpoint;
 pub mod code;
+pub mod decimal;
 pub mod decode;
 pub mod error;
 mod external;
 pub mod f80;
+pub mod format;
 pub mod image;
 pub mod machine;
 pub mod memory;

@@ -358,7 +358,7 @@ impl<'a> Machine<'a> {
             }
             _ => {}
         }
-        observer.event(self.view().as_ref(), position, &event);
+        observer.event(self.view().as_ref(), &self.memory, position, &event);
         Ok(())
     }
 
@@ -400,7 +400,7 @@ impl<'a> Machine<'a> {
             return Err(self.diverged(format!("time {}", self.time), self.next_in_words()));
         }
         let (position, event) = self.take()?;
-        observer.event(self.view().as_ref(), position, &event);
+        observer.event(self.view().as_ref(), &self.memory, position, &event);
         let Event::Enter { module, function, slots, .. } = event else { return Ok(()) };
         let Some(number) = self.image.function(module, function) else {
             return Err(self.diverged(
@@ -416,7 +416,8 @@ impl<'a> Machine<'a> {
         for p in &f.params {
             let n = match p.ty {
                 ArgTy::Value(ty) => ty.slots(),
-                ArgTy::ByVal { .. } => 1,
+                // Not passed in the event: a copy follows as patches.
+                ArgTy::ByVal { .. } => 0,
             };
             for k in 0..n {
                 self.regs[base + (p.reg + k) as usize] = values.next().unwrap_or(0);

@@ -143,7 +143,7 @@ pub trait Observer {
 
     /// An event of the recording was used. For data the memory is already up
     /// to date. There is no view at the top, outside of all functions.
-    fn event(&mut self, view: Option<&View<'_>>, position: Position, event: &Event<'_>) {}
+    fn event(&mut self, view: Option<&View<'_>>, memory: &Memory, position: Position, event: &Event<'_>) {}
 
     /// A load saw something else than predicted; `event` has preceded.
     fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {}

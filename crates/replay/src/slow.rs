@@ -188,7 +188,7 @@ impl Machine<'_> {
                     if let Event::ThreadLocal { symbol, address } = event {
                         self.tls.insert((module, symbol), address);
                     }
-                    observer.event(self.view().as_ref(), position, &event);
+                    observer.event(self.view().as_ref(), &self.memory, position, &event);
                 }
                 let Some(address) = self.tls.get(&(module, *symbol)) else {
                     return self.missing("the address of a thread-local variable");
@@ -207,7 +207,7 @@ impl Machine<'_> {
                             self.regs[base + *dst as usize + k] = v;
                         }
                     }
-                    observer.event(self.view().as_ref(), position, &event);
+                    observer.event(self.view().as_ref(), &self.memory, position, &event);
                 }
             }
             Inst::Switch { value, .. } => {
@@ -294,7 +294,7 @@ impl Machine<'_> {
             self.memory.write(address, &bytes[..len]);
             self.counters.mispredicted += 1;
             if let Some(view) = self.view() {
-                observer.event(Some(&view), position, &event);
+                observer.event(Some(&view), &self.memory, position, &event);
                 observer.miss(&view, address, len as u32, position, writer);
             }
         }
@@ -315,7 +315,7 @@ impl Machine<'_> {
             self.memory.store8(list.wrapping_add(16), save_area);
             self.spill(u64::from(gp_offset), u64::from(fp_offset), overflow_area, save_area);
         }
-        observer.event(self.view().as_ref(), position, &event);
+        observer.event(self.view().as_ref(), &self.memory, position, &event);
         Ok(())
     }
 
