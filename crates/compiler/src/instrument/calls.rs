@@ -77,8 +77,7 @@ impl Instrument<'_, '_> {
         let Some(guards) = self.s.guards else { return };
         self.after(i);
         // The guard array is itself thread-local.
-        let ty = i.called_type();
-        let base = self.b.call(ty, i.called_value(), &[guards]);
+        let base = self.helper("llvm.threadlocal.address.p0", self.unit.ptr(), &[guards]);
         let guard = self.b.gep_bytes(self.unit, base, self.int(8 * u64::from(symbol)));
         let desc = self.s.descriptors.site(site, symbol);
         let check = self.s.helpers.thread_local();

@@ -352,10 +352,10 @@ impl Lowering<'_> {
                 }
             }
             O::LLVMSwitch => {
-                let Ty::Int(bits @ ..=64) = scalar(self.unit, i.condition().ty())? else {
+                let Ty::Int(bits @ ..=64) = scalar(self.unit, i.operand(0).ty())? else {
                     return Err("it switches over more than 64 bits".to_owned());
                 };
-                let value = self.operand(i.condition())?;
+                let value = self.operand(i.operand(0))?;
                 let targets = i.successors();
                 let default = self.block(targets[0]);
                 let cases = targets[1..]

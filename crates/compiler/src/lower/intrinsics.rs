@@ -10,6 +10,16 @@ use program::inst::{Arg, ArgTy, Call, Inst, Operand, Pure, Source, Ty};
 const SILENT: &[&str] =
     &["llvm.va_end", "llvm.dbg.", "llvm.sideeffect", "llvm.annotation", "llvm.var.annotation"];
 
+/// Functions that return one address per thread, always the same: called so
+/// often (every `isdigit`, every `errno`) that an event each would be a waste.
+const PER_THREAD: &[&str] = &[
+    "__ctype_b_loc",
+    "__ctype_tolower_loc",
+    "__ctype_toupper_loc",
+    "__errno_location",
+    "__h_errno_location",
+];
+
 impl Lowering<'_> {
     pub fn call(&mut self, i: Val) -> Result<(), String> {
         if i.is_must_tail() {
@@ -24,6 +34,9 @@ impl Lowering<'_> {
         }
         if callee.is_function() && callee.name().starts_with("llvm.") {
             return self.intrinsic(i, &callee.name());
+        }
+        if callee.is_function() && callee.is_declaration() && PER_THREAD.contains(&callee.name().as_str()) {
+            return self.per_thread(i, callee);
         }
         let ty = i.called_type();
         let mut args = Vec::new();
@@ -53,6 +66,16 @@ impl Lowering<'_> {
         let dst = if ret.is_empty() { 0 } else { self.reg(i)? };
         let callee = self.operand(callee)?;
         self.emit_at(i, Inst::Call(Box::new(Call { callee, args, dst, ret, variadic, returns_twice })));
+        Ok(())
+    }
+
+    /// The address of `of` (a variable, or what a function returns) in the
+    /// running thread.
+    fn per_thread(&mut self, i: Val, of: Val) -> Result<(), String> {
+        let symbol = self.symbols.of(of, self.unit);
+        self.thread_locals.insert(i, symbol);
+        let dst = self.reg(i)?;
+        self.emit_at(i, Inst::ThreadLocal { dst, symbol });
         Ok(())
     }
 
@@ -111,12 +134,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         if name.starts_with("llvm.threadlocal.address") {
-            let v = i.operand(0);
-            let symbol = self.symbols.of(v, self.unit);
-            self.thread_locals.insert(i, symbol);
-            let dst = self.reg(i)?;
-            self.emit_at(i, Inst::ThreadLocal { dst, symbol });
-            return Ok(());
+            return self.per_thread(i, i.operand(0));
         }
         if let Some((op, operands)) = pure(name) {
             let ty = scalar(self.unit, i.operand(0).ty())?;
