@@ -125,7 +125,7 @@ pub struct CallArg {
 }
 
 /// A call, with everything that can be known before it happens.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct CallSite {
     pub callee: Slot,
     /// The function of the image, if the callee is one for certain.
@@ -138,6 +138,8 @@ pub struct CallSite {
     /// Number of fixed arguments of a variadic call.
     pub fixed: Option<u32>,
     pub returns_twice: bool,
+    /// The table's entry, if the callee is named and not of this program.
+    pub known: Option<&'static externals::External>,
     /// For direct calls whose arguments match the parameters slot by slot,
     /// and pass no memory: what goes where.
     pub moves: Option<Vec<Move>>,

@@ -307,7 +307,14 @@ impl Decoder<'_, '_> {
             .collect();
         let target = self.fixed(call.callee).and_then(|a| (self.context.function_at)(a));
         let moves = target.and_then(|(_, f)| plain_moves(&args, call, f));
+        let known = match call.callee {
+            Operand::Symbol { symbol, offset: 0 } if target.is_none() => {
+                externals::find(&self.context.module.symbols[symbol as usize].name)
+            }
+            _ => None,
+        };
         let site = CallSite {
+            known,
             callee: self.slot(call.callee),
             direct: target.map(|t| t.0),
             arg_slots: args.iter().map(|a| a.slots).sum(),

@@ -70,14 +70,15 @@ impl externals::Memory for Noted<'_> {
 }
 
 impl Machine<'_> {
-    fn evaluate<O: Observer>(&mut self, model: externals::Model, args: &[u64], result: u64) -> Result<u64> {
+    fn evaluate<O: Observer>(&mut self, model: externals::Model, args: &[u64], result: u64) -> u64 {
         let r = if O::STEPS {
             let mut noted = Noted { memory: &mut self.memory, touched: &mut self.touched };
             externals::evaluate(model, args, result, &mut noted)
         } else {
             externals::evaluate(model, args, result, &mut self.memory)
         };
-        r.map_err(|e| self.diverged("a call that can be evaluated", e.to_string()))
+        // The recorder gave up at the same place, and logged the result.
+        r.unwrap_or(0)
     }
 
     /// The innermost frame's `pc` is at a call to code outside. Uses the
@@ -93,7 +94,7 @@ impl Machine<'_> {
         };
         let call = &code.calls[call as usize];
         let target = self.regs[frame.base + call.callee as usize];
-        let known = image.external_at(target).and_then(|e| e.1);
+        let known = call.known.or_else(|| image.external_at(target).and_then(|e| e.1));
         let model = known.and_then(|k| k.model);
         loop {
             let Some(head) = self.head else {
@@ -157,7 +158,7 @@ impl Machine<'_> {
         let (args, count) = self.arguments(call, frame.base);
         let mut result = 0;
         if let Some(m) = model {
-            result = self.evaluate::<O>(m, &args[..count], 0)?;
+            result = self.evaluate::<O>(m, &args[..count], 0);
         }
         self.complete(observer, call, target, known, &args[..count], &[result], true)
     }
@@ -194,11 +195,11 @@ impl Machine<'_> {
             *r = v;
             n += 1;
         }
-        observer.event(self.view().as_ref(), &self.memory, position, &event);
+        observer.event(&self.moment(), position, &event);
         let (args, count) = self.arguments(call, base);
         if let Some(m) = known.and_then(|k| k.model) {
             // The effect is as modelled; the result is the recorded one.
-            self.evaluate::<O>(m, &args[..count], result[0])?;
+            self.evaluate::<O>(m, &args[..count], result[0]);
         }
         if self.pending(kind::CHECK) && self.head.is_some_and(|h| h.position.time == self.time) {
             self.apply(observer)?;
@@ -246,7 +247,7 @@ impl Machine<'_> {
         let image = self.image;
         let (position, event) = self.take()?;
         let Event::Land { stack, slots } = event else { return Ok(()) };
-        observer.event(self.view().as_ref(), &self.memory, position, &event);
+        observer.event(&self.moment(), position, &event);
         let home = (0..self.frames.len()).rev().find(|&i| {
             let f = &self.frames[i];
             let code = image.code(f.function);

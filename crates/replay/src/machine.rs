@@ -5,7 +5,7 @@ use crate::code::{CallSite, Code, VaKind};
 use crate::error::{Divergence, Error, Result};
 use crate::image::Image;
 use crate::memory::Memory;
-use crate::observer::{Observer, View};
+use crate::observer::{Moment, Observer, View};
 use crate::tape::{Stream, Tape};
 use program::inst::ArgTy;
 use recording::decode::Head;
@@ -103,6 +103,8 @@ pub struct Machine<'a> {
     /// Counters when the last fork was passed.
     pub(crate) inherited: Counters,
     pub(crate) part: usize,
+    /// The part the last event came from.
+    pub(crate) event_part: usize,
     /// What a modelled external read and wrote, for observers.
     pub(crate) touched: Touched,
 }
@@ -137,6 +139,7 @@ impl<'a> Machine<'a> {
             counters: Counters::default(),
             inherited: Counters::default(),
             part: 0,
+            event_part: 0,
             touched: Touched::default(),
         };
         m.refresh();
@@ -198,6 +201,10 @@ impl<'a> Machine<'a> {
         })
     }
 
+    pub(crate) fn moment(&self) -> Moment<'_> {
+        Moment { view: self.view(), memory: &self.memory, part: self.event_part }
+    }
+
     /// Looks at the next event again after one was used.
     pub(crate) fn refresh(&mut self) {
         self.head = self.tape.peek();
@@ -217,6 +224,7 @@ impl<'a> Machine<'a> {
 
     /// Uses the next event; `head` must be there.
     pub(crate) fn take(&mut self) -> Result<(Position, Event<'a>)> {
+        self.event_part = self.tape.part();
         let next = self.tape.next()?;
         self.counters.events += 1;
         if self.tape.part() != self.part {
@@ -358,7 +366,7 @@ impl<'a> Machine<'a> {
             }
             _ => {}
         }
-        observer.event(self.view().as_ref(), &self.memory, position, &event);
+        observer.event(&self.moment(), position, &event);
         Ok(())
     }
 
@@ -400,7 +408,7 @@ impl<'a> Machine<'a> {
             return Err(self.diverged(format!("time {}", self.time), self.next_in_words()));
         }
         let (position, event) = self.take()?;
-        observer.event(self.view().as_ref(), &self.memory, position, &event);
+        observer.event(&self.moment(), position, &event);
         let Event::Enter { module, function, slots, .. } = event else { return Ok(()) };
         let Some(number) = self.image.function(module, function) else {
             return Err(self.diverged(

@@ -82,6 +82,16 @@ impl<'v> View<'v> {
     }
 }
 
+/// The machine at an event.
+#[derive(Clone, Copy)]
+pub struct Moment<'v> {
+    /// The innermost function; none at the top, outside of all functions.
+    pub view: Option<View<'v>>,
+    pub memory: &'v Memory,
+    /// The part of the stream the event stands in: forks begin new ones.
+    pub part: usize,
+}
+
 /// What an instruction did to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -142,8 +152,8 @@ pub trait Observer {
     fn landed(&mut self, view: &View<'_>) {}
 
     /// An event of the recording was used. For data the memory is already up
-    /// to date. There is no view at the top, outside of all functions.
-    fn event(&mut self, view: Option<&View<'_>>, memory: &Memory, position: Position, event: &Event<'_>) {}
+    /// to date.
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {}
 
     /// A load saw something else than predicted; `event` has preceded.
     fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {}

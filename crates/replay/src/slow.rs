@@ -188,7 +188,7 @@ impl Machine<'_> {
                     if let Event::ThreadLocal { symbol, address } = event {
                         self.tls.insert((module, symbol), address);
                     }
-                    observer.event(self.view().as_ref(), &self.memory, position, &event);
+                    observer.event(&self.moment(), position, &event);
                 }
                 let Some(address) = self.tls.get(&(module, *symbol)) else {
                     return self.missing("the address of a thread-local variable");
@@ -207,7 +207,7 @@ impl Machine<'_> {
                             self.regs[base + *dst as usize + k] = v;
                         }
                     }
-                    observer.event(self.view().as_ref(), &self.memory, position, &event);
+                    observer.event(&self.moment(), position, &event);
                 }
             }
             Inst::Switch { value, .. } => {
@@ -294,7 +294,7 @@ impl Machine<'_> {
             self.memory.write(address, &bytes[..len]);
             self.counters.mispredicted += 1;
             if let Some(view) = self.view() {
-                observer.event(Some(&view), &self.memory, position, &event);
+                observer.event(&self.moment(), position, &event);
                 observer.miss(&view, address, len as u32, position, writer);
             }
         }
@@ -315,7 +315,7 @@ impl Machine<'_> {
             self.memory.store8(list.wrapping_add(16), save_area);
             self.spill(u64::from(gp_offset), u64::from(fp_offset), overflow_area, save_area);
         }
-        observer.event(self.view().as_ref(), &self.memory, position, &event);
+        observer.event(&self.moment(), position, &event);
         Ok(())
     }
 
@@ -327,13 +327,15 @@ impl Machine<'_> {
         let site = &image.code(caller).calls[call as usize];
         let mut at = frame.va_base;
         for arg in site.args.iter().skip(site.fixed.unwrap_or(0) as usize) {
-            let (words, align, slot) = match arg.kind {
-                VaKind::Int => (1, 8, (gp < 48).then(|| (&mut gp, 8))),
-                VaKind::Float | VaKind::Double => (1, 8, (fp < 176).then(|| (&mut fp, 16))),
-                VaKind::WideInt => (2, 16, (gp <= 32).then(|| (&mut gp, 16))),
-                VaKind::LongDouble => (2, 16, None),
-                VaKind::ByVal { size, align } => (size.div_ceil(8), u64::from(align.max(8)), None),
+            let (len, align, slot) = match arg.kind {
+                VaKind::Int => (8, 8, (gp < 48).then(|| (&mut gp, 8))),
+                VaKind::Float => (4, 8, (fp < 176).then(|| (&mut fp, 16))),
+                VaKind::Double => (8, 8, (fp < 176).then(|| (&mut fp, 16))),
+                VaKind::WideInt => (16, 16, (gp <= 32).then(|| (&mut gp, 16))),
+                VaKind::LongDouble => (10, 16, None),
+                VaKind::ByVal { size, align } => (bounded(size), u64::from(align.max(8)), None),
             };
+            let words = len.div_ceil(8);
             let to = match slot {
                 Some((offset, step)) => {
                     let to = save.wrapping_add(*offset);
@@ -347,8 +349,9 @@ impl Machine<'_> {
                 }
             };
             for k in 0..words {
-                let word = self.va.get(at).copied().unwrap_or(0);
-                self.memory.store8(to.wrapping_add(8 * k), word);
+                let word = self.va.get(at).copied().unwrap_or(0).to_le_bytes();
+                let n = (len - 8 * k).min(8) as usize;
+                self.memory.write(to.wrapping_add(8 * k), &word[..n]);
                 at += 1;
             }
         }

@@ -1,0 +1,320 @@
+//! What came in and what went out: every byte with its source, and for
+//! formatted output the argument that made it.
+
+use crate::code::VaKind;
+use crate::error::Result;
+use crate::format::{Arguments, Formatted, format};
+use crate::image::Image;
+use crate::machine::Machine;
+use crate::memory::Memory;
+use crate::observer::{ExternalCall, Moment, Observer, View};
+use crate::tape::Stream;
+use externals::format::{Number, Parser, Piece, Size};
+use externals::{Data, FormatArgs};
+use recording::event::{Event, Position};
+use std::collections::BTreeMap;
+
+/// Longer transfers are listed with their first bytes only.
+const MAX_BYTES: u64 = 1 << 24;
+
+/// Where bytes come from or go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// One of `recording::event::source`.
+    pub kind: u8,
+    /// Descriptor (or index of the argument), -1 if there is none.
+    pub fd: i32,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoEvent {
+    pub position: Position,
+    /// Instructions executed before the call.
+    pub instruction: u64,
+    pub out: bool,
+    /// Index into [`IoList::sources`].
+    pub source: usize,
+    /// Of the first byte in its source.
+    pub offset: u64,
+    /// Where the bytes are in memory; 0 if they are in none.
+    pub address: u64,
+    pub length: u64,
+    /// The bytes as far as known.
+    pub bytes: Vec<u8>,
+    /// Formatted output: which argument made which bytes.
+    pub format: Option<Formatted>,
+    /// The bytes are certain to be those of the recorded run.
+    pub verified: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IoList {
+    pub sources: Vec<Source>,
+    pub events: Vec<IoEvent>,
+}
+
+/// Collects the input and output of a stream.
+#[derive(Default)]
+pub struct Collector {
+    list: IoList,
+    /// Number of a source in the recording (part and id) to its index here.
+    ids: BTreeMap<(usize, u64), usize>,
+    next: BTreeMap<usize, u64>,
+    /// Events of the call under way, indices.
+    open: Vec<usize>,
+}
+
+impl Collector {
+    #[must_use]
+    pub fn finish(self) -> IoList {
+        self.list
+    }
+
+    fn fill(&mut self, memory: &Memory) {
+        for i in self.open.drain(..) {
+            let e = &mut self.list.events[i];
+            if e.address != 0 && e.bytes.is_empty() {
+                e.bytes = vec![0; e.length.min(MAX_BYTES) as usize];
+                memory.peek(e.address, &mut e.bytes);
+                e.verified = e.length <= MAX_BYTES;
+            }
+        }
+    }
+}
+
+impl Observer for Collector {
+    const STEPS: bool = false;
+
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        match event {
+            Event::Source { kind, fd, name } => {
+                let id = self.next.entry(moment.part).or_default();
+                self.ids.insert((moment.part, *id), self.list.sources.len());
+                *id += 1;
+                let name = String::from_utf8_lossy(name).into_owned();
+                self.list.sources.push(Source { kind: *kind, fd: *fd, name });
+            }
+            Event::Io { out, source, offset, address, length } => {
+                // A child may go on with a source its parent has named.
+                let known = (0..=moment.part).rev().find_map(|p| self.ids.get(&(p, *source)));
+                let Some(source) = known.copied() else { return };
+                self.open.push(self.list.events.len());
+                self.list.events.push(IoEvent {
+                    position,
+                    instruction: moment.view.map_or(0, |v| v.count),
+                    out: *out,
+                    source,
+                    offset: *offset,
+                    address: *address,
+                    length: *length,
+                    bytes: Vec::new(),
+                    format: None,
+                    verified: false,
+                });
+            }
+            Event::Enter { .. } => self.fill(moment.memory),
+            _ => {}
+        }
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        if self.open.is_empty() {
+            return;
+        }
+        if let Some(known) = call.known {
+            for &i in &self.open {
+                describe(&mut self.list.events[i], view, call, known);
+            }
+        }
+        self.fill(view.memory);
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        self.fill(view.memory);
+    }
+}
+
+/// Bytes that are not simply in memory.
+fn describe(e: &mut IoEvent, view: &View<'_>, call: &ExternalCall<'_>, known: &externals::External) {
+    let result = call.result.first().copied().unwrap_or(0);
+    let data = known.io.map(|io| io.data);
+    if let (true, Some(f)) = (e.out, known.format.filter(|f| !f.input)) {
+        let text_at = call.args.get(f.format as usize).copied().unwrap_or(0);
+        let text = view.memory.peek_string(text_at, MAX_BYTES as usize);
+        let formatted = match f.args {
+            FormatArgs::From(slot) => {
+                let mut given = Passed::new(view, call, u32::from(slot));
+                format(&text, &mut given, view.memory)
+            }
+            FormatArgs::List(slot) => {
+                let list = call.args.get(slot as usize).copied().unwrap_or(0);
+                let mut given = Listed::new(&text, list, view.memory);
+                format(&text, &mut given, view.memory)
+            }
+        };
+        // What the call says it wrote must be what we think it wrote.
+        e.verified = formatted.bytes.len() as u64 == e.length
+            && (result as u32 as usize) == formatted.bytes.len()
+            && !formatted.uncertain;
+        e.bytes.clone_from(&formatted.bytes);
+        e.format = Some(formatted);
+        return;
+    }
+    match data {
+        Some(Data::Byte) => {
+            let v = if e.out { call.args.first().copied().unwrap_or(0) } else { result };
+            e.bytes = vec![v as u8];
+            e.verified = e.length == 1;
+        }
+        Some(Data::Line(_)) if e.out => {
+            let n = e.length.saturating_sub(1).min(MAX_BYTES) as usize;
+            e.bytes = vec![0; n];
+            let at = if e.address != 0 { e.address } else { call.args.first().copied().unwrap_or(0) };
+            view.memory.peek(at, &mut e.bytes);
+            e.bytes.push(b'\n');
+            e.verified = e.bytes.len() as u64 == e.length;
+        }
+        Some(Data::Result) => {
+            e.bytes = result.to_le_bytes()[..e.length.min(8) as usize].to_vec();
+            e.verified = true;
+        }
+        _ => {}
+    }
+}
+
+/// Variadic arguments of a call.
+struct Passed<'v> {
+    view: &'v View<'v>,
+    /// First slot and kind of each.
+    args: Vec<(u32, VaKind)>,
+}
+
+impl<'v> Passed<'v> {
+    fn new(view: &'v View<'_>, call: &ExternalCall<'v>, first_slot: u32) -> Passed<'v> {
+        let mut slot = 0;
+        let mut args = Vec::new();
+        for a in &call.site.args {
+            if slot >= first_slot {
+                args.push((a.src, a.kind));
+            }
+            slot += a.slots;
+        }
+        Passed { view, args }
+    }
+
+    fn slot(&self, number: u32, k: u32) -> u64 {
+        let Some((src, _)) = self.args.get(number as usize) else { return 0 };
+        self.view.regs.get((src + k) as usize).copied().unwrap_or(0)
+    }
+}
+
+impl Arguments for Passed<'_> {
+    fn int(&mut self, number: u32) -> u64 {
+        self.slot(number, 0)
+    }
+    fn double(&mut self, number: u32) -> u64 {
+        self.slot(number, 0)
+    }
+    fn long_double(&mut self, number: u32) -> u128 {
+        u128::from(self.slot(number, 1)) << 64 | u128::from(self.slot(number, 0))
+    }
+}
+
+/// Arguments in a `va_list`: their places follow from the types the format
+/// gives them.
+struct Listed<'v> {
+    memory: &'v Memory,
+    places: Vec<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum ListedKind {
+    Int,
+    Double,
+    LongDouble,
+}
+
+impl<'v> Listed<'v> {
+    fn new(text: &[u8], list: u64, memory: &'v Memory) -> Listed<'v> {
+        let mut kinds = Vec::new();
+        let mut note = |number: u32, kind| {
+            // Positions beyond this are no real format's.
+            if number < 4096 {
+                let n = number as usize;
+                if kinds.len() <= n {
+                    kinds.resize(n + 1, ListedKind::Int);
+                }
+                kinds[n] = kind;
+            }
+        };
+        for piece in Parser::printf(text) {
+            let Piece::Conversion(c) = piece else { continue };
+            for n in [c.width, c.precision] {
+                if let Number::Arg(n) = n {
+                    note(n, ListedKind::Int);
+                }
+            }
+            if let Some(n) = c.arg {
+                let float = matches!(c.kind.to_ascii_lowercase(), b'e' | b'f' | b'g' | b'a');
+                note(n, match (float, c.size) {
+                    (true, Size::LongDouble) => ListedKind::LongDouble,
+                    (true, _) => ListedKind::Double,
+                    _ => ListedKind::Int,
+                });
+            }
+        }
+        let mut gp = memory.peek_word(list, 4);
+        let mut fp = memory.peek_word(list.wrapping_add(4), 4);
+        let mut overflow = memory.peek_word(list.wrapping_add(8), 8);
+        let save = memory.peek_word(list.wrapping_add(16), 8);
+        let mut on_stack = |size: u64| {
+            let at = if size == 16 { overflow.wrapping_add(15) & !15 } else { overflow };
+            overflow = at.wrapping_add(size);
+            at
+        };
+        let places = kinds
+            .iter()
+            .map(|kind| match kind {
+                ListedKind::Int if gp < 48 => {
+                    gp += 8;
+                    save.wrapping_add(gp - 8)
+                }
+                ListedKind::Double if fp < 176 => {
+                    fp += 16;
+                    save.wrapping_add(fp - 16)
+                }
+                ListedKind::LongDouble => on_stack(16),
+                _ => on_stack(8),
+            })
+            .collect();
+        Listed { memory, places }
+    }
+
+    fn word(&self, number: u32, offset: u64, len: usize) -> u64 {
+        let Some(at) = self.places.get(number as usize) else { return 0 };
+        self.memory.peek_word(at.wrapping_add(offset), len)
+    }
+}
+
+impl Arguments for Listed<'_> {
+    fn int(&mut self, number: u32) -> u64 {
+        self.word(number, 0, 8)
+    }
+    fn double(&mut self, number: u32) -> u64 {
+        self.word(number, 0, 8)
+    }
+    fn long_double(&mut self, number: u32) -> u128 {
+        u128::from(self.word(number, 8, 2)) << 64 | u128::from(self.word(number, 0, 8))
+    }
+}
+
+/// Replays a stream for its input and output.
+///
+/// # Errors
+/// As [`Machine::run`].
+pub fn list(image: &Image, stream: &Stream) -> Result<IoList> {
+    let mut collector = Collector::default();
+    Machine::new(image, stream).run(&mut collector, u64::MAX)?;
+    Ok(collector.finish())
+}

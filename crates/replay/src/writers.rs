@@ -1,0 +1,192 @@
+//! Who wrote it: the store in another thread that a load saw.
+//!
+//! A `Load` event of a process with several threads names the stream that wrote
+//! the value. Events of all streams carry numbers from one sequence, so a store
+//! that stands behind an event later than the load is out of the question. Of
+//! the rest the last that wrote these bytes is taken.
+
+use crate::error::Result;
+use crate::image::Image;
+use crate::machine::Machine;
+use crate::memory::Memory;
+use crate::observer::{Effect, ExternalCall, Moment, Observer, View};
+use crate::tape::Stream;
+use recording::event::{Event, Position};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// A load that saw what another stream wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// Number of the instruction in the reader's stream.
+    pub instruction: u64,
+    pub module: u32,
+    pub site: u32,
+    pub address: u64,
+    pub bytes: Vec<u8>,
+    pub writer: u32,
+    /// Its number in the sequence.
+    pub seq: u64,
+}
+
+/// The store a load saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    pub stream: u32,
+    /// Number of the instruction in the writer's stream.
+    pub instruction: u64,
+    pub module: u32,
+    pub site: u32,
+    /// It wrote exactly these bytes; if not, it is the last that wrote there.
+    pub same: bool,
+}
+
+/// The loads of a stream that saw other streams' stores.
+///
+/// # Errors
+/// As [`Machine::run`].
+pub fn reads(image: &Image, stream: &Stream) -> Result<Vec<Read>> {
+    let mut r = Reads::default();
+    Machine::new(image, stream).run(&mut r, u64::MAX)?;
+    Ok(r.0)
+}
+
+#[derive(Default)]
+struct Reads(Vec<Read>);
+
+impl Observer for Reads {
+    const STEPS: bool = false;
+
+    fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {
+        if let (Some(writer), Some(seq)) = (writer, position.seq) {
+            let mut bytes = vec![0; len as usize];
+            view.memory.peek(address, &mut bytes);
+            self.0.push(Read {
+                instruction: view.count,
+                module: view.code.module,
+                site: view.site(),
+                address,
+                bytes,
+                writer,
+                seq,
+            });
+        }
+    }
+}
+
+/// For each read the store it saw, if it can be found. Each writer's stream is
+/// replayed once.
+///
+/// # Errors
+/// As [`Machine::run`].
+pub fn writers(
+    image: &Image,
+    streams: &BTreeMap<u32, &Stream>,
+    reads: &[Read],
+) -> Result<Vec<Option<Write>>> {
+    let mut found = vec![None; reads.len()];
+    let mut by_writer: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (i, r) in reads.iter().enumerate() {
+        by_writer.entry(r.writer).or_default().push(i);
+    }
+    for (writer, wanted) in by_writer {
+        let Some(stream) = streams.get(&writer) else { continue };
+        let mut watch = Watch { reads, stream: writer, ..Watch::default() };
+        for i in wanted {
+            let r = &reads[i];
+            for line in lines(r.address, r.bytes.len() as u64) {
+                watch.lines.entry(line).or_default().push(i);
+            }
+        }
+        Machine::new(image, stream).run(&mut watch, u64::MAX)?;
+        for (i, w) in watch.best {
+            found[i] = Some(w);
+        }
+    }
+    Ok(found)
+}
+
+/// Numbers of the 16-byte lines a range touches.
+fn lines(address: u64, len: u64) -> impl Iterator<Item = u64> {
+    let last = address.saturating_add(len.saturating_sub(1)) >> 4;
+    address >> 4..=last
+}
+
+#[derive(Default)]
+struct Watch<'r> {
+    reads: &'r [Read],
+    stream: u32,
+    lines: HashMap<u64, Vec<usize>>,
+    best: HashMap<usize, Write>,
+    /// Sequence number of the last event that had one.
+    seq: u64,
+}
+
+impl Watch<'_> {
+    fn wrote(&mut self, view: &View<'_>, address: u64, len: u64) {
+        // A long range is looked up from the side of what is watched.
+        let mut hit: HashSet<usize> = HashSet::new();
+        if len >> 4 > self.lines.len() as u64 {
+            hit.extend(self.lines.values().flatten());
+        } else {
+            for line in lines(address, len) {
+                hit.extend(self.lines.get(&line).into_iter().flatten());
+            }
+        }
+        for i in hit {
+            let r = &self.reads[i];
+            let size = r.bytes.len() as u64;
+            let overlaps = address < r.address.saturating_add(size) && r.address < address.saturating_add(len);
+            if !overlaps || self.seq > r.seq {
+                continue;
+            }
+            let same = holds(view.memory, r);
+            let old = self.best.get(&i);
+            if same || !old.is_some_and(|w| w.same) {
+                let write = Write {
+                    stream: self.stream,
+                    instruction: view.count,
+                    module: view.code.module,
+                    site: view.site(),
+                    same,
+                };
+                self.best.insert(i, write);
+            }
+        }
+    }
+}
+
+fn holds(memory: &Memory, r: &Read) -> bool {
+    let mut now = vec![0; r.bytes.len()];
+    memory.peek(r.address, &mut now);
+    now == r.bytes
+}
+
+impl Observer for Watch<'_> {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        match effect {
+            Effect::Store { address, len } | Effect::Update { address, len, stored: true } => {
+                // Most stores hit nothing that is watched.
+                if lines(address, len.into()).any(|l| self.lines.contains_key(&l)) {
+                    self.wrote(view, address, len.into());
+                }
+            }
+            Effect::Copy { to, len, .. } | Effect::Fill { to, len } if len > 0 => self.wrote(view, to, len),
+            _ => {}
+        }
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        for (address, len) in call.writes {
+            self.wrote(view, *address, *len);
+        }
+    }
+
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        if let Some(seq) = position.seq {
+            self.seq = seq;
+        }
+        if let (Event::Patch { address, bytes }, Some(view)) = (event, &moment.view) {
+            self.wrote(view, *address, bytes.len() as u64);
+        }
+    }
+}
