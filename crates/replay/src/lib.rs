@@ -18,5 +18,6 @@ pub mod process;
 mod run;
 mod slow;
 pub mod tape;
+pub mod vars;
 pub mod verify;
 pub mod writers;

@@ -1,0 +1,483 @@
+//! Source-level variables: where they are at an instruction, and their values
+//! as text.
+
+use crate::arith;
+use crate::decimal::{Class, Real, digits};
+use crate::memory::Memory;
+use crate::observer::View;
+use program::inst::{FloatKind, Ty};
+use program::model::{Binding, Function, Home, Module, TypeKind};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Which bindings hold at each instruction of a function.
+///
+/// A binding holds from its instruction on, along every way control can take,
+/// until another one of the same variable. Where ways meet that disagree,
+/// nothing is known.
+pub struct Bindings<'m> {
+    function: &'m Function,
+    /// At the start of each block: binding index of each (variable, part).
+    at_start: Vec<State>,
+}
+
+type Part = Option<(u32, u32)>;
+type State = HashMap<(u32, Part), u32>;
+
+impl<'m> Bindings<'m> {
+    #[must_use]
+    pub fn of(function: &'m Function) -> Bindings<'m> {
+        let n = function.blocks.len();
+        let mut ends: Vec<Option<State>> = vec![None; n];
+        let mut at_start = vec![State::new(); n];
+        let mut predecessors = vec![Vec::new(); n];
+        for (b, block) in function.blocks.iter().enumerate() {
+            if let Some(last) = function.code.get(block.end as usize - 1) {
+                for s in last.successors() {
+                    predecessors[s as usize].push(b);
+                }
+            }
+        }
+        // Few rounds suffice: states only ever shrink.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for b in 0..n {
+                let mut state: Option<State> = (b == 0).then(State::new);
+                for p in &predecessors[b] {
+                    let Some(end) = &ends[*p] else { continue };
+                    state = Some(match state {
+                        None => end.clone(),
+                        Some(mut s) => {
+                            s.retain(|k, v| end.get(k) == Some(v));
+                            s
+                        }
+                    });
+                }
+                let state = state.unwrap_or_default();
+                let block = &function.blocks[b];
+                let mut end = state.clone();
+                apply(function, block.start, block.end, &mut end);
+                at_start[b] = state;
+                if ends[b].as_ref() != Some(&end) {
+                    ends[b] = Some(end);
+                    changed = true;
+                }
+            }
+        }
+        Bindings { function, at_start }
+    }
+
+    /// The bindings of a variable that hold before instruction `index`.
+    #[must_use]
+    pub fn at(&self, index: u32, variable: u32) -> Vec<&'m Binding> {
+        let f = self.function;
+        let Some(b) = f.blocks.iter().position(|b| b.start <= index && index < b.end) else {
+            return Vec::new();
+        };
+        let mut state = self.at_start[b].clone();
+        apply(f, f.blocks[b].start, index + 1, &mut state);
+        let mut found: Vec<u32> =
+            state.iter().filter(|(k, _)| k.0 == variable).map(|(_, binding)| *binding).collect();
+        found.sort_unstable();
+        // A home in the fixed frame holds everywhere.
+        let all = f.bindings.iter().filter(|x| x.variable == variable);
+        if let Some(frame) = all.clone().find(|x| matches!(x.home, Home::Frame(_)))
+            && found.is_empty()
+        {
+            return vec![frame];
+        }
+        found.into_iter().map(|i| &f.bindings[i as usize]).collect()
+    }
+}
+
+/// Bindings at instructions `first..last`.
+fn apply(f: &Function, first: u32, last: u32, state: &mut State) {
+    let start = f.bindings.partition_point(|b| b.at < first);
+    for (i, b) in f.bindings.iter().enumerate().skip(start).take_while(|(_, b)| b.at < last) {
+        if b.part.is_none() {
+            state.retain(|k, _| k.0 != b.variable);
+        } else {
+            state.remove(&(b.variable, None));
+        }
+        state.insert((b.variable, b.part), i as u32);
+    }
+}
+
+/// The bytes of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// In memory.
+    At(u64),
+    /// In registers; `known` says which bytes are.
+    Bytes { bytes: Vec<u8>, known: Vec<bool> },
+    /// Optimised away, or not yet there.
+    Gone,
+}
+
+/// The value of a variable before the instruction of `view`.
+#[must_use]
+pub fn value(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) -> Value {
+    let module = view.module();
+    let Some(v) = view.function().variables.get(variable as usize) else { return Value::Gone };
+    let size = v.ty.and_then(|t| module.types.get(t as usize)).map_or(8, |t| t.size.min(1 << 16)) as usize;
+    let (mut bytes, mut known) = (vec![0; size], vec![false; size]);
+    for b in bindings.at(view.index, variable) {
+        let (offset, len) = b.part.map_or((0, size), |(o, n)| (o as usize / 8, n.div_ceil(8) as usize));
+        let part: Vec<u8> = match b.home {
+            Home::Nowhere => continue,
+            Home::Memory(o, d) if b.part.is_none() => return Value::At(view.value(o).wrapping_add_signed(d)),
+            Home::Frame(d) if b.part.is_none() => return Value::At(view.frame.wrapping_add(d)),
+            Home::Memory(o, d) => read(view.memory, view.value(o).wrapping_add_signed(d), len),
+            Home::Frame(d) => read(view.memory, view.frame.wrapping_add(d), len),
+            Home::Value(o, ty) => view.wide(o).to_le_bytes()[..value_bytes(ty)].to_vec(),
+        };
+        for (i, byte) in part.iter().take(len).enumerate() {
+            if let (Some(to), Some(k)) = (bytes.get_mut(offset + i), known.get_mut(offset + i)) {
+                (*to, *k) = (*byte, true);
+            }
+        }
+        // A narrow value fills the variable: registers hold it zero-extended.
+        if b.part.is_none() {
+            known.fill(true);
+        }
+    }
+    if known.iter().any(|k| *k) { Value::Bytes { bytes, known } } else { Value::Gone }
+}
+
+fn value_bytes(ty: Ty) -> usize {
+    (ty.bytes() as usize).min(16)
+}
+
+fn read(memory: &Memory, at: u64, len: usize) -> Vec<u8> {
+    let mut b = vec![0; len];
+    memory.peek(at, &mut b);
+    b
+}
+
+/// How much of a value is written out.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub depth: u32,
+    /// Elements of an array, members of a struct.
+    pub elements: usize,
+    /// Bytes of a string.
+    pub string: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { depth: 3, elements: 16, string: 80 }
+    }
+}
+
+/// A value as text.
+#[must_use]
+pub fn show(module: &Module, memory: &Memory, ty: Option<u32>, value: &Value, limits: Limits) -> String {
+    let shower = Shower { module, memory, limits };
+    match value {
+        Value::Gone => "<optimised out>".to_owned(),
+        Value::At(address) => {
+            let size = shower.size(ty).min(1 << 16);
+            shower.show(ty, &read(memory, *address, size), None, 0)
+        }
+        Value::Bytes { bytes, known } => shower.show(ty, bytes, Some(known), 0),
+    }
+}
+
+/// [`value`] and [`show`] in one.
+#[must_use]
+pub fn show_variable(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) -> String {
+    let ty = view.function().variables.get(variable as usize).and_then(|v| v.ty);
+    show(view.module(), view.memory, ty, &value(view, bindings, variable), Limits::default())
+}
+
+struct Shower<'v> {
+    module: &'v Module,
+    memory: &'v Memory,
+    limits: Limits,
+}
+
+impl Shower<'_> {
+    fn size(&self, ty: Option<u32>) -> usize {
+        ty.and_then(|t| self.module.types.get(t as usize)).map_or(8, |t| t.size as usize)
+    }
+
+    /// Behind typedefs and qualifiers.
+    fn strip(&self, mut ty: Option<u32>) -> Option<u32> {
+        for _ in 0..64 {
+            match ty.and_then(|t| self.module.types.get(t as usize)).map(|t| &t.kind) {
+                Some(TypeKind::Alias { of }) => ty = *of,
+                _ => break,
+            }
+        }
+        ty
+    }
+
+    fn show(&self, ty: Option<u32>, bytes: &[u8], known: Option<&[bool]>, depth: u32) -> String {
+        if known.is_some_and(|k| !k.is_empty() && !k.iter().any(|k| *k)) {
+            return "<optimised out>".to_owned();
+        }
+        let Some(t) = self.strip(ty).and_then(|t| self.module.types.get(t as usize)) else {
+            return hex(bytes);
+        };
+        let bits = (8 * bytes.len().min(16)) as u16;
+        let mut wide = [0; 16];
+        let n = bytes.len().min(16);
+        wide[..n].copy_from_slice(&bytes[..n]);
+        let raw = u128::from_le_bytes(wide);
+        match &t.kind {
+            TypeKind::Bool => if raw & 1 != 0 { "true" } else { "false" }.to_owned(),
+            TypeKind::Signed => arith::signed(raw, bits.max(8)).to_string(),
+            TypeKind::Unsigned => raw.to_string(),
+            TypeKind::Char { signed } => {
+                let c = bytes.first().copied().unwrap_or(0);
+                let number = if *signed { i32::from(c.cast_signed()) } else { i32::from(c) };
+                if c.is_ascii_graphic() || c == b' ' {
+                    format!("{number} '{}'", c as char)
+                } else {
+                    number.to_string()
+                }
+            }
+            TypeKind::Float => float(bytes, raw),
+            TypeKind::Pointer { to } => self.pointer(raw as u64, *to),
+            TypeKind::Enum { values } => {
+                let v = arith::signed(raw, bits.max(8)) as i64;
+                values.iter().find(|x| x.1 == v || x.1 == raw as i64).map_or_else(
+                    || v.to_string(),
+                    |x| x.0.clone(),
+                )
+            }
+            TypeKind::Array { of, .. } => self.array(*of, bytes, known, depth),
+            TypeKind::Record { members, .. } => {
+                if depth >= self.limits.depth {
+                    return "{...}".to_owned();
+                }
+                let mut out = String::from("{");
+                for (i, m) in members.iter().enumerate() {
+                    if i > 0 {
+                        out.push_str(", ");
+                    }
+                    if i == self.limits.elements {
+                        out.push_str("...");
+                        break;
+                    }
+                    let text = self.member(m, bytes, known, depth);
+                    let _ = write!(out, "{} = {text}", m.name);
+                }
+                out.push('}');
+                out
+            }
+            TypeKind::Void | TypeKind::Function | TypeKind::Unknown | TypeKind::Alias { .. } => hex(bytes),
+        }
+    }
+
+    fn member(
+        &self,
+        m: &program::model::Member,
+        bytes: &[u8],
+        known: Option<&[bool]>,
+        depth: u32,
+    ) -> String {
+        let whole = m.bit_offset.is_multiple_of(8) && m.bits.is_multiple_of(8);
+        if whole {
+            let from = (m.bit_offset / 8).min(bytes.len() as u64) as usize;
+            let to = (m.bit_offset / 8 + m.bits / 8).min(bytes.len() as u64) as usize;
+            return self.show(m.ty, &bytes[from..to], known.map(|k| &k[from..to]), depth + 1);
+        }
+        // A bit field: shifted down, then as wide as its type.
+        let mut v = 0u128;
+        for i in 0..m.bits.min(64) {
+            let bit = m.bit_offset + i;
+            let byte = bytes.get((bit / 8) as usize).copied().unwrap_or(0);
+            v |= u128::from(byte >> (bit % 8) & 1) << i;
+        }
+        let strict = self.strip(m.ty).and_then(|t| self.module.types.get(t as usize));
+        if strict.is_some_and(|t| matches!(t.kind, TypeKind::Signed)) {
+            v = arith::signed(v, m.bits.clamp(1, 64) as u16).cast_unsigned();
+        }
+        let size = self.size(m.ty).min(16);
+        self.show(m.ty, &v.to_le_bytes()[..size], None, depth + 1)
+    }
+
+    fn array(&self, of: Option<u32>, bytes: &[u8], known: Option<&[bool]>, depth: u32) -> String {
+        let element = self.strip(of);
+        let kind = element.and_then(|t| self.module.types.get(t as usize)).map(|t| &t.kind);
+        if let Some(TypeKind::Char { .. }) = kind {
+            let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+            return quote(&bytes[..end], self.limits.string);
+        }
+        if depth >= self.limits.depth {
+            return "{...}".to_owned();
+        }
+        let size = self.size(of).max(1);
+        let mut out = String::from("{");
+        for (i, chunk) in bytes.chunks(size).enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            if i == self.limits.elements {
+                out.push_str("...");
+                break;
+            }
+            let k = known.map(|k| &k[i * size..(i * size + chunk.len()).min(k.len())]);
+            out.push_str(&self.show(of, chunk, k, depth + 1));
+        }
+        out.push('}');
+        out
+    }
+
+    fn pointer(&self, address: u64, to: Option<u32>) -> String {
+        if address == 0 {
+            return "NULL".to_owned();
+        }
+        let target = self.strip(to).and_then(|t| self.module.types.get(t as usize));
+        if target.is_some_and(|t| matches!(t.kind, TypeKind::Char { .. })) {
+            let text = self.memory.peek_string(address, self.limits.string + 1);
+            if text.iter().all(|c| c.is_ascii_graphic() || c.is_ascii_whitespace() || *c >= 0x80) {
+                return format!("{address:#x} {}", quote(&text, self.limits.string));
+            }
+        }
+        format!("{address:#x}")
+    }
+}
+
+fn quote(text: &[u8], limit: usize) -> String {
+    let mut out = String::from("\"");
+    for c in String::from_utf8_lossy(&text[..text.len().min(limit)]).chars() {
+        match c {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    if text.len() > limit {
+        out.push_str("...");
+    }
+    out
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut out = String::from("0x");
+    for b in bytes.iter().take(16).rev() {
+        let _ = write!(out, "{b:02x}");
+    }
+    out
+}
+
+/// The shortest text that reads back as the same value; `long double` with 21
+/// digits.
+fn float(bytes: &[u8], raw: u128) -> String {
+    match bytes.len() {
+        4 => f32::from_bits(raw as u32).to_string(),
+        8 => f64::from_bits(raw as u64).to_string(),
+        _ => {
+            let real = Real::from_f80(raw & arith::mask(Ty::Float(FloatKind::F80).bits()));
+            let sign = if real.negative { "-" } else { "" };
+            match real.class {
+                Class::Nan => format!("{sign}NaN"),
+                Class::Infinite => format!("{sign}inf"),
+                Class::Finite { mantissa, exponent } => {
+                    format!("{sign}{}", digits(mantissa, exponent).general(21, false, false))
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::model::{Member, Type};
+
+    fn module() -> Module {
+        let t = |name: &str, size, kind| Type { name: name.to_owned(), size, kind };
+        let member = |name: &str, bit_offset, bits, ty| Member {
+            name: name.to_owned(),
+            bit_offset,
+            bits,
+            ty: Some(ty),
+        };
+        Module {
+            types: vec![
+                t("int", 4, TypeKind::Signed),
+                t("char", 1, TypeKind::Char { signed: true }),
+                t("char *", 8, TypeKind::Pointer { to: Some(1) }),
+                t("colour", 4, TypeKind::Enum { values: vec![("RED".into(), 0), ("BLUE".into(), -1)] }),
+                t("int[3]", 12, TypeKind::Array { of: Some(0), count: 3 }),
+                t("s", 24, TypeKind::Record {
+                    union: false,
+                    members: vec![
+                        member("a", 0, 32, 0),
+                        member("low", 32, 3, 0),
+                        member("high", 35, 5, 7),
+                        member("name", 64, 64, 2),
+                    ],
+                }),
+                t("double", 8, TypeKind::Float),
+                t("unsigned", 4, TypeKind::Unsigned),
+                t("long double", 16, TypeKind::Float),
+                t("char[6]", 6, TypeKind::Array { of: Some(1), count: 6 }),
+                t("alias", 4, TypeKind::Alias { of: Some(0) }),
+            ],
+            ..Module::default()
+        }
+    }
+
+    fn text(ty: u32, bytes: &[u8], memory: &Memory) -> String {
+        let known = vec![true; bytes.len()];
+        let value = Value::Bytes { bytes: bytes.to_vec(), known };
+        show(&module(), memory, Some(ty), &value, Limits::default())
+    }
+
+    #[test]
+    fn values_read_like_source() {
+        let mut m = Memory::default();
+        m.write(0x1000, b"hi \"there\"\n\0");
+        let minus_5 = (-5i32).to_le_bytes();
+        assert_eq!(text(0, &minus_5, &m), "-5");
+        assert_eq!(text(10, &minus_5, &m), "-5");
+        assert_eq!(text(7, &minus_5, &m), "4294967291");
+        assert_eq!(text(1, b"A", &m), "65 'A'");
+        assert_eq!(text(2, &0x1000u64.to_le_bytes(), &m), r#"0x1000 "hi \"there\"\n""#);
+        assert_eq!(text(2, &[0; 8], &m), "NULL");
+        assert_eq!(text(3, &[255; 4], &m), "BLUE");
+        assert_eq!(text(3, &[7, 0, 0, 0], &m), "7");
+        assert_eq!(text(4, &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0], &m), "{1, 2, 3}");
+        assert_eq!(text(6, &0.1f64.to_le_bytes(), &m), "0.1");
+        let third = crate::f80::op(
+            program::inst::FloatOp::Div,
+            crate::f80::from_signed(1),
+            crate::f80::from_signed(3),
+        );
+        assert_eq!(text(8, &third.to_le_bytes(), &m), "0.333333333333333333342");
+        assert_eq!(text(9, b"abc\0zz", &m), "\"abc\"");
+        let mut s = vec![0; 24];
+        s[0] = 9;
+        s[4] = 0b1010_1110; // low = -2, high = 21
+        s[8..16].copy_from_slice(&0x1000u64.to_le_bytes());
+        assert_eq!(text(5, &s, &m), r#"{a = 9, low = -2, high = 21, name = 0x1000 "hi \"there\"\n"}"#);
+    }
+
+    #[test]
+    fn unknown_parts_are_named() {
+        let m = Memory::default();
+        let value = Value::Bytes { bytes: vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], known: {
+            let mut k = vec![false; 12];
+            k[..4].fill(true);
+            k
+        } };
+        let got = show(&module(), &m, Some(4), &value, Limits::default());
+        assert_eq!(got, "{1, <optimised out>, <optimised out>}");
+        assert_eq!(show(&module(), &m, Some(0), &Value::Gone, Limits::default()), "<optimised out>");
+    }
+}
