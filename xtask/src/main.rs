@@ -1,1 +1,68 @@
-fn main() {}
+//! Chores of this repository, as `cargo xtask COMMAND`.
+//!
+//! | command | what it does |
+//! |---|---|
+//! | `setup [--bench]` | installs the Debian packages that building and testing need |
+//! | `demo` | builds `relapse` and runs it on a bundled example |
+//! | `test` | everything that must hold: format, lints, tests, random programs, real programs |
+//! | `lint` | format and lints only |
+//! | `subjects [NAME…]` | builds real C programs with `relapse cc`, records and replays them |
+//! | `fuzz-replay N` | records and replays N random C programs |
+//! | `bench record` | speed and size beside the plain programs and other tools |
+//!
+//! What must not be known here: anything inside the crates. Chores use the built
+//! commands, as a user does.
+
+mod bench;
+mod demo;
+mod fuzz;
+mod setup;
+mod shell;
+mod subjects;
+mod suite;
+mod tools;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  setup [--bench]               install what building and testing need (and benchmarks)
+  demo                          build, then record and replay a bundled example
+  test                          set up, then run every test
+  lint                          check format and lints
+  subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
+  fuzz-replay N [--seed S] [--shrink] [--jobs J]
+                                record and replay N random C programs, from seed S on
+  bench record [NAME...]        compare speed and size; writes target/bench/record.md
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["setup", rest @ ..] => setup::command(rest),
+        ["demo"] => demo::command(),
+        ["test"] => suite::command(),
+        ["lint"] => suite::lint(),
+        ["subjects", rest @ ..] => subjects::command(rest),
+        ["fuzz-replay", rest @ ..] => fuzz::command(rest),
+        ["fuzz-check", rest @ ..] => fuzz::check_command(rest),
+        ["bench", "record", rest @ ..] => bench::command(rest),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

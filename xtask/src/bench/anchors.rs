@@ -1,0 +1,113 @@
+//! Other tools that watch every instruction or every access, as a measure of what is
+//! usual. One that is missing is said to be missing.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::seconds;
+use crate::shell::{self, Result};
+use crate::subjects::{self, Flavour, Job, Subject};
+use crate::tools::Tools;
+
+/// Each anchor's seconds for a subject's workload; `None`: it is not there.
+pub fn all(
+    tools: &Tools,
+    subject: &Subject,
+    package: &Path,
+    job: &Job,
+    plain: &Path,
+) -> Vec<(&'static str, Option<f64>)> {
+    let valgrind = |tool: &str| {
+        let valgrind = shell::which("valgrind")?;
+        let mut command = Command::new(valgrind);
+        command.args([&format!("--tool={tool}"), "-q"]).arg(plain);
+        report(seconds(job, &mut command))
+    };
+    let msan = || {
+        let program = report(subjects::build(tools, subject, package, Flavour::MemorySanitizer))?;
+        // The C library is not instrumented; what it writes must not end the run.
+        report(seconds(
+            job,
+            Command::new(program).env("MSAN_OPTIONS", "halt_on_error=0:exitcode=0:report_umrs=0"),
+        ))
+    };
+    vec![
+        ("MemorySanitizer", msan()),
+        ("valgrind none", valgrind("none")),
+        ("valgrind memcheck", valgrind("memcheck")),
+    ]
+}
+
+fn report<T>(result: Result<T>) -> Option<T> {
+    result.map_err(|message| eprintln!("xtask: {message}")).ok()
+}
+
+/// A loop small enough for gdb, which takes microseconds for every instruction.
+const PIECE: &str = r#"
+#include <stdlib.h>
+static unsigned table[256];
+__attribute__((noinline)) unsigned work(long rounds) {
+    unsigned sum = 1;
+    for (long i = 0; i < rounds; i++) {
+        table[sum & 255] += (unsigned)i;
+        sum = sum * 1664525u + table[(sum >> 8) & 255];
+    }
+    return sum;
+}
+int main(int argc, char **argv) {
+    return argc > 1 ? (int)(work(atol(argv[1])) & 1) : 2;
+}
+"#;
+
+/// How much slower the piece is under `gdb record full`, and recorded by us, compared
+/// with the plain program.
+pub struct Piece {
+    pub gdb: Option<f64>,
+    pub recorded: Option<f64>,
+}
+
+/// Measures the piece. Rounds differ by tool, so figures are per round.
+pub fn gdb_record(tools: &Tools) -> Piece {
+    report(measure_piece(tools)).unwrap_or(Piece { gdb: None, recorded: None })
+}
+
+fn measure_piece(tools: &Tools) -> Result<Piece> {
+    const PLAIN_ROUNDS: f64 = 200e6;
+    const GDB_ROUNDS: f64 = 5e3;
+    let dir = shell::target().join("bench/piece");
+    shell::fresh_dir(&dir)?;
+    shell::write(&dir.join("piece.c"), PIECE)?;
+    let limit = Duration::from_secs(300);
+    for (compiler, name) in [(&tools.clang, "plain"), (&tools.cc, "ours")] {
+        let mut command = Command::new(compiler);
+        command.args(["-O2", "-g", "piece.c", "-o", name]).current_dir(&dir);
+        let outcome = shell::capture(&mut command, limit)?;
+        if !outcome.status.success() {
+            return Err(outcome.complaint());
+        }
+    }
+    let many = format!("{PLAIN_ROUNDS}");
+    let plain =
+        shell::capture(Command::new(dir.join("plain")).arg(&many), limit)?.took.as_secs_f64() / PLAIN_ROUNDS;
+    let recorded = shell::capture(tools.record(&dir.join("recording"), &dir.join("ours")).arg(&many), limit)?;
+    let recorded = recorded.took.as_secs_f64() / PLAIN_ROUNDS;
+    let gdb = shell::which("gdb").and_then(|gdb| {
+        let run = |record: bool| {
+            let mut command = Command::new(&gdb);
+            command.args(["-nx", "-batch", "-ex", "set record full insn-number-max unlimited"]);
+            command.args(["-ex", "break work", "-ex", "run"]);
+            if record {
+                command.args(["-ex", "record full"]);
+            }
+            command.args(["-ex", "finish", "-ex", "kill", "--args"]);
+            command.arg(dir.join("plain")).arg(format!("{GDB_ROUNDS}")).current_dir(&dir);
+            shell::capture(&mut command, limit)
+        };
+        // The difference to gdb without recording is what recording costs.
+        let (with, without) = (report(run(true))?, report(run(false))?);
+        let finished = String::from_utf8_lossy(&with.stdout).contains("Value returned");
+        finished.then(|| (with.took.as_secs_f64() - without.took.as_secs_f64()) / GDB_ROUNDS)
+    });
+    Ok(Piece { gdb: gdb.map(|time| time / plain), recorded: Some(recorded / plain) })
+}

@@ -1,0 +1,124 @@
+//! `cargo xtask bench record`: what recording and replay cost, as ratios to the plain
+//! program, with other tools beside them. Everything is measured in one run, on one
+//! machine, interleaved, so that the ratios can be compared.
+
+mod anchors;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::setup;
+use crate::shell::{self, Result};
+use crate::subjects::{self, Flavour, Job, Size, Subject};
+use crate::tools::{Cores, Replayed, Tools};
+
+/// Each figure is the best of this many runs.
+const ROUNDS: usize = 3;
+const REPLAY_LIMIT: Duration = Duration::from_secs(900);
+
+/// What was measured for one subject. Seconds; memory in KiB.
+#[derive(Debug, Default)]
+pub struct Row {
+    pub name: &'static str,
+    pub plain_o2: f64,
+    pub plain_o0: f64,
+    pub recorded: f64,
+    pub plain_memory: Option<f64>,
+    pub recorded_memory: Option<f64>,
+    pub replay: Replayed,
+    pub replay_seconds: f64,
+    pub anchors: Vec<(&'static str, Option<f64>)>,
+}
+
+/// `cargo xtask bench record [NAME…]`
+pub fn command(names: &[&str]) -> Result<()> {
+    if let Err(message) = setup::install(true) {
+        // Anchors that are missing are named in the table; the rest can be measured.
+        eprintln!("xtask: {message}");
+        setup::install(false)?;
+    }
+    let tools = Tools::build()?;
+    let packages = subjects::fetch()?;
+    let mut rows = Vec::new();
+    let mut problems = Vec::new();
+    for subject in subjects::select(names)? {
+        eprintln!("== {}", subject.name);
+        let package = packages.get(subject.name).ok_or_else(|| format!("cargo has no {}", subject.package));
+        match package.and_then(|package| measure(&tools, subject, package)) {
+            Ok(row) => rows.push(row),
+            Err(message) => problems.push(format!("{}: {message}", subject.name)),
+        }
+    }
+    let gdb = anchors::gdb_record(&tools);
+    let text = table::render(&rows, &gdb, &problems);
+    let path = shell::target().join("bench/record.md");
+    shell::write(&path, &text)?;
+    println!("{text}");
+    println!("written to {}", path.display());
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+fn measure(tools: &Tools, subject: &'static Subject, package: &Path) -> Result<Row> {
+    let build = |flavour| subjects::build(tools, subject, package, flavour);
+    let (o2, o0, ours) = (build(Flavour::PlainO2)?, build(Flavour::PlainO0)?, build(Flavour::Recorded)?);
+    let job = Job::prepare(subject, Size::Bench)?;
+    let mut row = Row {
+        name: subject.name,
+        plain_o2: f64::INFINITY,
+        plain_o0: f64::INFINITY,
+        recorded: f64::INFINITY,
+        replay_seconds: f64::INFINITY,
+        ..Row::default()
+    };
+    let mut recording = PathBuf::new();
+    for _ in 0..ROUNDS {
+        row.plain_o2 = row.plain_o2.min(seconds(&job, &mut Command::new(&o2))?);
+        row.plain_o0 = row.plain_o0.min(seconds(&job, &mut Command::new(&o0))?);
+        recording = job.recording();
+        row.recorded = row.recorded.min(seconds(&job, &mut tools.record(&recording, &ours))?);
+    }
+    for _ in 0..2 {
+        row.replay = tools.replay(&recording, Cores::One, REPLAY_LIMIT)?;
+        if !row.replay.exact {
+            return Err("replay is not exact".to_owned());
+        }
+        row.replay_seconds = row.replay_seconds.min(row.replay.wall_seconds);
+    }
+    row.plain_memory = peak_memory(&job, |time| {
+        let mut command = Command::new("/usr/bin/time");
+        command.args(time).arg(&o2);
+        command
+    });
+    row.recorded_memory = peak_memory(&job, |time| {
+        let mut command = tools.record(&job.recording(), Path::new("/usr/bin/time"));
+        command.args(time).arg(&ours);
+        command
+    });
+    row.anchors = anchors::all(tools, subject, package, &job, &o2);
+    Ok(row)
+}
+
+/// How long a run takes that must succeed.
+pub fn seconds(job: &Job, command: &mut Command) -> Result<f64> {
+    let outcome = job.run(command)?;
+    if !outcome.status.success() {
+        return Err(format!(
+            "{} {}: {}",
+            shell::shown(command),
+            shell::ended(outcome.status),
+            outcome.complaint()
+        ));
+    }
+    Ok(outcome.took.as_secs_f64())
+}
+
+/// The largest amount of memory a program held, in KiB, as told by GNU time.
+fn peak_memory(job: &Job, command: impl FnOnce(&[String]) -> Command) -> Option<f64> {
+    let file = job.dir().join("peak-memory");
+    let words = ["-f".to_owned(), "%M".to_owned(), "-o".to_owned(), file.display().to_string()];
+    seconds(job, &mut command(&words)).ok()?;
+    fs::read_to_string(&file).ok()?.trim().parse().ok()
+}

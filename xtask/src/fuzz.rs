@@ -1,0 +1,340 @@
+//! `cargo xtask fuzz-replay`: random C programs.
+//!
+//! csmith writes programs without undefined behaviour. Each is compiled by clang and by
+//! `relapse-cc`; both must print the same and end the same, also while recorded, and
+//! the recording must replay exactly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::setup;
+use crate::shell::{self, Result};
+use crate::suite::Count;
+use crate::tools::{Cores, Tools};
+
+/// Programs that run longer without being recorded are left out.
+const RUN_LIMIT: Duration = Duration::from_secs(5);
+/// Recording and replay may take longer, but not without end.
+const REPLAY_LIMIT: Duration = Duration::from_secs(300);
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub count: u64,
+    pub first_seed: u64,
+    pub jobs: u64,
+    pub shrink: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan { count: 200, first_seed: 1, jobs: 2, shrink: false }
+    }
+}
+
+/// What came of one program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    /// Not a fair test, for the reason given.
+    Skipped(String),
+    Failed(Fault, String),
+}
+
+/// Which promise was broken. Shrinking keeps the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// `relapse-cc` refuses or leaves a file uninstrumented.
+    Compile,
+    /// The instrumented program does something else.
+    Output,
+    /// It does something else, or nothing, while recorded.
+    Record,
+    /// Replay is not exact.
+    Replay,
+}
+
+impl Fault {
+    const ALL: [(&'static str, Fault); 4] = [
+        ("compile", Fault::Compile),
+        ("output", Fault::Output),
+        ("record", Fault::Record),
+        ("replay", Fault::Replay),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, fault)| *fault == self).map_or("unknown", |(name, _)| name)
+    }
+}
+
+/// `cargo xtask fuzz-replay N [--seed S] [--shrink] [--jobs J]`
+pub fn command(args: &[&str]) -> Result<()> {
+    let plan = parse(args).ok_or("usage: cargo xtask fuzz-replay N [--seed S] [--shrink] [--jobs J]")?;
+    setup::install(false)?;
+    let count = replay(&Tools::build()?, &plan)?;
+    println!("{} passed, {} failed", count.passed, count.failed);
+    if count.failed == 0 { Ok(()) } else { Err("some programs failed".to_owned()) }
+}
+
+fn parse(args: &[&str]) -> Option<Plan> {
+    let mut plan = Plan::default();
+    let mut rest = args.iter();
+    plan.count = rest.next()?.parse().ok()?;
+    while let Some(word) = rest.next() {
+        match *word {
+            "--seed" => plan.first_seed = rest.next()?.parse().ok()?,
+            "--jobs" => plan.jobs = rest.next()?.parse::<u64>().ok()?.max(1),
+            "--shrink" => plan.shrink = true,
+            _ => return None,
+        }
+    }
+    Some(plan)
+}
+
+/// Tries `plan.count` programs. Those that fail are kept in `target/fuzz-replay`.
+pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
+    let home = shell::target().join("fuzz-replay");
+    shell::fresh_dir(&home)?;
+    let next = AtomicU64::new(0);
+    let failures = Mutex::new(Vec::new());
+    let skipped = AtomicU64::new(0);
+    let passed = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..plan.jobs {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= plan.count {
+                        return;
+                    }
+                    let seed = plan.first_seed + number;
+                    let dir = home.join(format!("seed-{seed}"));
+                    let verdict = try_seed(tools, seed, &dir)
+                        .unwrap_or_else(|why| Verdict::Failed(Fault::Compile, why));
+                    match verdict {
+                        Verdict::Passed => {
+                            passed.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Verdict::Skipped(_) => {
+                            skipped.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Verdict::Failed(fault, why) => {
+                            eprintln!("seed {seed}: {}: {}", fault.name(), why.lines().next().unwrap_or(""));
+                            let _ = fs::write(dir.join("why.txt"), format!("{}\n{why}\n", fault.name()));
+                            failures.lock().unwrap_or_else(|e| e.into_inner()).push((seed, fault, dir));
+                            continue;
+                        }
+                    }
+                    // Kept only if there is something to look at.
+                    let _ = fs::remove_dir_all(&dir);
+                    if (number + 1).is_multiple_of(50) {
+                        eprintln!("{} of {} programs tried", number + 1, plan.count);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap_or_else(|e| e.into_inner());
+    let skipped = skipped.into_inner();
+    if skipped > 0 {
+        eprintln!("{skipped} programs left out: they run too long or depend on the optimiser");
+    }
+    if !failures.is_empty() {
+        eprintln!(
+            "failed seeds: {:?}; see {}",
+            failures.iter().map(|f| f.0).collect::<Vec<_>>(),
+            home.display()
+        );
+    }
+    if plan.shrink {
+        for (_, fault, dir) in &failures {
+            shrink(*fault, dir)?;
+        }
+    }
+    // If hardly any program ran, something else is wrong.
+    let passed = passed.into_inner();
+    let starved = u64::from(skipped > plan.count / 2);
+    Ok(Count { passed, failed: failures.len() as u64 + starved })
+}
+
+fn try_seed(tools: &Tools, seed: u64, dir: &Path) -> Result<Verdict> {
+    shell::fresh_dir(dir)?;
+    let source = dir.join("program.c");
+    let mut csmith = Command::new("csmith");
+    csmith.args(["--seed", &seed.to_string(), "--output"]).arg(&source);
+    // Different shapes of programs, decided by the seed alone.
+    csmith.args(["--max-funcs", &(3 + seed % 8).to_string()]);
+    csmith.args(["--max-block-depth", &(3 + seed % 3).to_string()]);
+    if seed.is_multiple_of(3) {
+        csmith.arg("--float");
+    }
+    if seed.is_multiple_of(4) {
+        csmith.arg("--inline-function");
+    }
+    let written = shell::capture(csmith.current_dir(dir), Duration::from_secs(60))?;
+    if !written.status.success() || !source.exists() {
+        return Ok(Verdict::Skipped("csmith gave up".to_owned()));
+    }
+    // With an argument, programs print every global's checksum on the way.
+    let arguments: &[&str] = if seed.is_multiple_of(2) { &["1"] } else { &[] };
+    let level = ["-O0", "-O1", "-O2", "-O3"][(seed / 2 % 4) as usize];
+    check(tools, &source, dir, arguments, level)
+}
+
+/// Puts one program to the test, in `dir`.
+fn check(tools: &Tools, source: &Path, dir: &Path, arguments: &[&str], level: &str) -> Result<Verdict> {
+    let compile = |compiler: &Path, level: &str, name: &str| {
+        let mut command = Command::new(compiler);
+        command.args([level, "-g", "-w", "-I/usr/include/csmith", "-o", name]).arg(source).current_dir(dir);
+        shell::capture(&mut command, Duration::from_secs(240))
+    };
+    let run = |name: &str, limit| {
+        shell::capture(Command::new(dir.join(name)).args(arguments).current_dir(dir), limit)
+    };
+    if !compile(&tools.clang, "-O1", "plain")?.status.success() {
+        return Ok(Verdict::Skipped("clang refuses it".to_owned()));
+    }
+    let plain = run("plain", RUN_LIMIT)?;
+    if plain.timed_out {
+        return Ok(Verdict::Skipped("runs too long".to_owned()));
+    }
+    let ours = compile(&tools.cc, level, "ours")?;
+    if !ours.status.success() || !ours.stderr.is_empty() {
+        return Ok(Verdict::Failed(Fault::Compile, ours.complaint()));
+    }
+    let same = |other: &shell::Outcome| other.status == plain.status && other.stdout == plain.stdout;
+    let alone = run("ours", RUN_LIMIT * 10)?;
+    if !same(&alone) {
+        // A program whose meaning depends on the optimiser is no test.
+        for level in ["-O0", "-O2"] {
+            compile(&tools.clang, level, "plain-again")?;
+            if !same(&run("plain-again", RUN_LIMIT * 10)?) {
+                return Ok(Verdict::Skipped("depends on the optimiser".to_owned()));
+            }
+        }
+        shell::write(&dir.join("plain.out"), &plain.stdout)?;
+        shell::write(&dir.join("ours.out"), &alone.stdout)?;
+        return Ok(Verdict::Failed(Fault::Output, shell::ended(alone.status)));
+    }
+    let recording = dir.join("recording");
+    // There is one already if the same program was tried with other options.
+    let _ = fs::remove_dir_all(&recording);
+    let recorded = shell::capture(
+        tools.record(&recording, &dir.join("ours")).args(arguments).current_dir(dir),
+        REPLAY_LIMIT,
+    )?;
+    if !same(&recorded) {
+        let why = format!("{}\n{}", shell::ended(recorded.status), recorded.complaint());
+        return Ok(Verdict::Failed(Fault::Record, why));
+    }
+    let replayed = tools.replay(&recording, Cores::One, REPLAY_LIMIT)?;
+    if !replayed.exact || replayed.instructions == 0.0 {
+        return Ok(Verdict::Failed(Fault::Replay, replayed.text));
+    }
+    Ok(Verdict::Passed)
+}
+
+/// Makes a failing program small with C-Vise, if that is there.
+fn shrink(fault: Fault, dir: &Path) -> Result<()> {
+    if shell::which("cvise").is_none() {
+        eprintln!("cvise is not installed (cargo xtask setup --bench): nothing is shrunk");
+        return Ok(());
+    }
+    let me = std::env::current_exe().map_err(|error| format!("failed to find myself: {error}"))?;
+    let small = dir.join("small");
+    shell::fresh_dir(&small)?;
+    fs::copy(dir.join("program.c"), small.join("program.c"))
+        .map_err(|error| format!("failed to copy the program: {error}"))?;
+    let script = small.join("interesting.sh");
+    shell::write(
+        &script,
+        format!("#!/bin/sh\nexec '{}' fuzz-check {} program.c >/dev/null 2>&1\n", me.display(), fault.name()),
+    )?;
+    shell::run(Command::new("chmod").arg("+x").arg(&script))?;
+    let result = shell::run(
+        Command::new("cvise")
+            .args(["--n", "2", "--timeout", "120"])
+            .arg(&script)
+            .arg("program.c")
+            .env("CARGO_TARGET_DIR", shell::target())
+            .current_dir(&small),
+    );
+    eprintln!("shrunk: {}", small.join("program.c").display());
+    result
+}
+
+/// `fuzz-check FAULT FILE`: succeeds if FILE shows the fault and is a sound program.
+/// Called by the script that steers C-Vise.
+pub fn check_command(args: &[&str]) -> Result<()> {
+    let [fault, file] = args else { return Err("usage: fuzz-check FAULT FILE".to_owned()) };
+    let wanted = Fault::ALL.iter().find(|(name, _)| name == fault).map(|(_, fault)| *fault);
+    let wanted = wanted.ok_or_else(|| format!("there is no fault {fault}"))?;
+    let tools = Tools::existing()?;
+    let source =
+        PathBuf::from(file).canonicalize().map_err(|error| format!("failed to find {file}: {error}"))?;
+    let dir = source.with_extension("check");
+    shell::fresh_dir(&dir)?;
+    let result = (|| {
+        if !is_sound(&tools, &source, &dir)? {
+            return Err("the program is not sound".to_owned());
+        }
+        for level in ["-O1", "-O0", "-O2"] {
+            if let Verdict::Failed(found, _) = check(&tools, &source, &dir, &[], level)?
+                && found == wanted
+            {
+                return Ok(());
+            }
+        }
+        Err("the fault is gone".to_owned())
+    })();
+    let _ = fs::remove_dir_all(&dir);
+    result
+}
+
+/// No undefined behaviour that clang's checkers can see.
+fn is_sound(tools: &Tools, source: &Path, dir: &Path) -> Result<bool> {
+    for checker in ["-fsanitize=address,undefined", "-fsanitize=memory"] {
+        let compiled = shell::capture(
+            Command::new(&tools.clang)
+                .args(["-O1", "-g", "-w", "-fno-sanitize-recover=all", "-I/usr/include/csmith", checker])
+                .args(["-Werror=return-type", "-Werror=implicit-function-declaration"])
+                .args(["-Werror=uninitialized", "-o", "sane"])
+                .arg(source)
+                .current_dir(dir),
+            Duration::from_secs(120),
+        )?;
+        if !compiled.status.success() {
+            return Ok(false);
+        }
+        let ran = shell::capture(Command::new(dir.join("sane")).current_dir(dir), RUN_LIMIT * 4)?;
+        if ran.timed_out || String::from_utf8_lossy(&ran.stderr).contains("Sanitizer") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_a_plan() {
+        let plan = parse(&["30", "--seed", "7", "--shrink", "--jobs", "1"]).unwrap();
+        assert_eq!((plan.count, plan.first_seed, plan.jobs, plan.shrink), (30, 7, 1, true));
+        assert!(parse(&[]).is_none());
+        assert!(parse(&["x"]).is_none());
+        assert!(parse(&["3", "--seed"]).is_none());
+    }
+
+    #[test]
+    fn faults_have_names() {
+        for (name, fault) in Fault::ALL {
+            assert_eq!(fault.name(), name);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Installing what is needed: the one list of Debian packages.
+//!
+//! LLVM 22 is in Debian 12's security repository; nothing needs a further source.
+
+use std::io::IsTerminal;
+use std::process::{Command, Stdio};
+
+use crate::shell::{self, Result};
+
+/// What a package is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// Building `relapse` and running its tests.
+    Test,
+    /// Only `cargo xtask bench` and `fuzz-replay --shrink`.
+    Bench,
+}
+
+const PACKAGES: &[(&str, Need)] = &[
+    // Rust links with the C compiler, and the C library's headers are for everybody.
+    ("gcc", Need::Test),
+    ("libc6-dev", Need::Test),
+    // C++ sources are compiled against this library.
+    ("libstdc++-12-dev", Need::Test),
+    ("clang-22", Need::Test),
+    ("lld-22", Need::Test),
+    // `llvm-config`, and the headers and library that the compiler crate links.
+    ("llvm-22", Need::Test),
+    ("llvm-22-dev", Need::Test),
+    // Runtime libraries of the sanitizers: tests of the driver, anchors of benchmarks.
+    ("libclang-rt-22-dev", Need::Test),
+    // Builds that the driver's tests run.
+    ("make", Need::Test),
+    ("cmake", Need::Test),
+    // Random programs.
+    ("csmith", Need::Test),
+    ("libcsmith-dev", Need::Test),
+    // Anchors and measuring.
+    ("valgrind", Need::Bench),
+    ("gdb", Need::Bench),
+    ("time", Need::Bench),
+    // Shrinks a random program that fails.
+    ("cvise", Need::Bench),
+];
+
+/// `cargo xtask setup [--bench]`
+pub fn command(args: &[&str]) -> Result<()> {
+    match args {
+        [] => install(false),
+        ["--bench"] => install(true),
+        _ => Err("usage: cargo xtask setup [--bench]".to_owned()),
+    }
+}
+
+/// Installs what is missing; `bench`: also what only benchmarks need.
+pub fn install(bench: bool) -> Result<()> {
+    let wanted = PACKAGES.iter().filter(|(_, need)| bench || *need == Need::Test).map(|(name, _)| *name);
+    if shell::which("dpkg-query").is_none() {
+        eprintln!(
+            "xtask: this is no Debian system, so I cannot look what is installed; needed are: {}",
+            wanted.collect::<Vec<_>>().join(" ")
+        );
+        return Ok(());
+    }
+    let missing: Vec<&str> = wanted.filter(|name| !is_installed(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    eprintln!("xtask: installing {}", missing.join(" "));
+    let Some(prefix) = way_to_root() else { return Err(by_hand(&missing)) };
+    // Package lists may be absent or old; if they cannot be had, installing may still
+    // work, and if not, says why.
+    let _ = shell::run(apt(&prefix).args(["update", "-qq"]));
+    let installed =
+        shell::run(apt(&prefix).args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing));
+    let missing: Vec<&str> = missing.into_iter().filter(|name| !is_installed(name)).collect();
+    match installed {
+        _ if missing.is_empty() => Ok(()),
+        Ok(()) => Err(by_hand(&missing)),
+        Err(reason) => Err(format!("{reason}\n{}", by_hand(&missing))),
+    }
+}
+
+fn by_hand(missing: &[&str]) -> String {
+    let names = missing.join(" ");
+    format!(
+        "these Debian packages are missing and could not be installed: {names}\n\
+         please run, as root: apt-get update && apt-get install -y --no-install-recommends {names}"
+    )
+}
+
+fn is_installed(name: &str) -> bool {
+    Command::new("dpkg-query")
+        .args(["-W", "-f=${db:Status-Abbrev}", name])
+        .stderr(Stdio::null())
+        .output()
+        .is_ok_and(|output| output.stdout.starts_with(b"ii"))
+}
+
+/// The words that make a command run as root: none for root itself, else `sudo`.
+/// `None`: there is no way.
+fn way_to_root() -> Option<Vec<&'static str>> {
+    let id = Command::new("id").arg("-u").output().ok()?;
+    if id.stdout.trim_ascii() == b"0" {
+        return Some(Vec::new());
+    }
+    let silent = Command::new("sudo").args(["-n", "true"]).stderr(Stdio::null()).status();
+    match silent {
+        Ok(status) if status.success() => Some(vec!["sudo", "-n"]),
+        // Somebody is there to type a password.
+        Ok(_) if std::io::stdin().is_terminal() => Some(vec!["sudo"]),
+        _ => None,
+    }
+}
+
+fn apt(prefix: &[&str]) -> Command {
+    let mut words = prefix.iter().copied().chain(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+    let mut command = Command::new(words.next().unwrap_or("env"));
+    command.args(words);
+    command
+}
+
+/// Rust's own tools for `cargo xtask lint`, which minimal installations leave out.
+pub fn rust_components() -> Result<()> {
+    for (tool, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        let there = shell::cargo()
+            .args([tool, "--version"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success());
+        if !there {
+            shell::run(Command::new("rustup").args(["component", "add", component]))
+                .map_err(|reason| format!("Rust's {component} is missing, please install it: {reason}"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! `cargo xtask test`: everything that must hold, in one run.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::shell::{self, Result};
+use crate::tools::Tools;
+use crate::{fuzz, setup, subjects};
+
+/// How many random programs are part of the tests.
+const RANDOM_PROGRAMS: u64 = 200;
+
+/// How many checks of one step passed and failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    pub passed: u64,
+    pub failed: u64,
+}
+
+impl Count {
+    /// A step that is one check.
+    fn one(result: Result<()>) -> Count {
+        match result {
+            Ok(()) => Count { passed: 1, failed: 0 },
+            Err(message) => {
+                eprintln!("xtask: {message}");
+                Count { passed: 0, failed: 1 }
+            }
+        }
+    }
+
+    fn add(self, other: Count) -> Count {
+        Count { passed: self.passed + other.passed, failed: self.failed + other.failed }
+    }
+}
+
+/// `cargo xtask test`
+pub fn command() -> Result<()> {
+    setup::install(false)?;
+    setup::rust_components()?;
+    let mut lines = Vec::new();
+    let mut total = Count::default();
+    let mut step = |name: &str, run: &mut dyn FnMut() -> Count| {
+        eprintln!("\n== {name}");
+        let start = Instant::now();
+        let count = run();
+        total = total.add(count);
+        lines.push(format!(
+            "{name:<28} {:>5} passed {:>3} failed {:>6.0} s",
+            count.passed,
+            count.failed,
+            start.elapsed().as_secs_f64()
+        ));
+        count.failed == 0
+    };
+    step("format", &mut || Count::one(format()));
+    step("lints", &mut || Count::one(clippy()));
+    let mut tools = None;
+    step("build", &mut || {
+        Count::one(Tools::build().map(|built| {
+            tools = Some(built);
+        }))
+    });
+    step("tests", &mut tests);
+    step("examples in the documents", &mut || counted(shell::cargo().args(["test", "--workspace", "--doc"])));
+    if let Some(tools) = tools {
+        step("random programs", &mut || {
+            fuzz::replay(&tools, &fuzz::Plan { count: RANDOM_PROGRAMS, ..fuzz::Plan::default() })
+                .unwrap_or_else(|message| Count::one(Err(message)))
+        });
+        step("real programs", &mut || {
+            subjects::check(&tools, &[], subjects::Size::Small)
+                .unwrap_or_else(|message| Count::one(Err(message)))
+        });
+    }
+    println!();
+    for line in &lines {
+        println!("{line}");
+    }
+    println!("{} passed, {} failed", total.passed, total.failed);
+    if total.failed == 0 { Ok(()) } else { Err("some tests failed".to_owned()) }
+}
+
+/// `cargo xtask lint`
+pub fn lint() -> Result<()> {
+    setup::rust_components()?;
+    format()?;
+    clippy()
+}
+
+fn format() -> Result<()> {
+    shell::run(shell::cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<()> {
+    shell::run(shell::cargo().args([
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+fn tests() -> Count {
+    if shell::which("cargo-nextest").is_some() {
+        return counted(shell::cargo().args(["nextest", "run", "--workspace", "--no-fail-fast"]));
+    }
+    counted(shell::cargo().args(["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]))
+}
+
+/// Runs a test command, shows what it says, and counts the tests in it.
+fn counted(command: &mut Command) -> Count {
+    eprintln!("$ {}", shell::shown(command));
+    // nextest tells its results on standard error, cargo's own runner on standard
+    // output: both are shown as they come, and both are looked at.
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => return Count::one(Err(format!("failed to run cargo: {error}"))),
+    };
+    let stderr = child.stderr.take();
+    let reader = std::thread::spawn(move || stderr.map(|pipe| pass_on(pipe, std::io::stderr())));
+    let mut count = child.stdout.take().map(|pipe| pass_on(pipe, std::io::stdout())).unwrap_or_default();
+    count = count.add(reader.join().ok().flatten().unwrap_or_default());
+    let status = child.wait();
+    if count.failed == 0 && !status.is_ok_and(|status| status.success()) {
+        // It did not even come to the tests.
+        count.failed = 1;
+    }
+    count
+}
+
+/// Copies a stream line by line, and adds up the results in it.
+fn pass_on(from: impl std::io::Read, mut to: impl Write) -> Count {
+    let mut count = Count::default();
+    for line in BufReader::new(from).split(b'\n').map_while(std::result::Result::ok) {
+        count = count.add(results_in(&String::from_utf8_lossy(&line)));
+        // A closed terminal does not change the results.
+        let _ = to.write_all(&line).and_then(|()| to.write_all(b"\n"));
+    }
+    count
+}
+
+/// The numbers in a closing line of cargo's test runner or of nextest.
+fn results_in(line: &str) -> Count {
+    let line = line.trim_start();
+    if !line.starts_with("test result:") && !line.starts_with("Summary [") {
+        return Count::default();
+    }
+    let words: Vec<&str> = line.split([' ', ';', ',', '(', ')']).filter(|word| !word.is_empty()).collect();
+    let before = |name: &str| {
+        words.windows(2).find(|pair| pair[1] == name).and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
+    };
+    Count { passed: before("passed"), failed: before("failed") + before("timed") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closing_lines_are_understood() {
+        for (line, passed, failed) in [
+            ("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out", 12, 0),
+            ("test result: FAILED. 3 passed; 2 failed; 0 ignored", 3, 2),
+            ("     Summary [   1.234s] 48 tests run: 47 passed (1 slow), 1 failed, 0 skipped", 47, 1),
+            ("     Summary [   1.2s] 4 tests run: 3 passed, 1 timed out, 0 skipped", 3, 1),
+            ("running 3 tests, 3 passed", 0, 0),
+        ] {
+            assert_eq!(results_in(line), Count { passed, failed }, "{line}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The built commands, used as a user uses them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::shell::{self, Outcome, Result};
+
+/// Nothing that chores run takes longer, except by mistake.
+pub const LONG: Duration = Duration::from_secs(900);
+
+/// Paths of the built executables.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    pub relapse: PathBuf,
+    pub cc: PathBuf,
+    /// Plain clang, for comparison.
+    pub clang: PathBuf,
+}
+
+/// What `relapse replay --json` says about a recording.
+#[derive(Clone, Debug, Default)]
+pub struct Replayed {
+    pub exact: bool,
+    pub instructions: f64,
+    pub loads: f64,
+    pub mispredicted: f64,
+    pub bits_per_instruction: f64,
+    pub wall_seconds: f64,
+    /// What was said, for the report of a failure.
+    pub text: String,
+}
+
+/// How many cores a replay may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cores {
+    One,
+    All,
+}
+
+impl Tools {
+    /// Builds the commands (release) and makes the `relapse-c++` link.
+    pub fn build() -> Result<Self> {
+        shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "relapse"]))?;
+        Self::existing()
+    }
+
+    /// The commands as they were built last.
+    pub fn existing() -> Result<Self> {
+        let dir = shell::target().join("release");
+        let tools = Tools {
+            relapse: dir.join("relapse"),
+            cc: dir.join("relapse-cc"),
+            clang: shell::which("clang-22").ok_or("clang-22 is missing: run cargo xtask setup")?,
+        };
+        if !tools.cc.exists() {
+            return Err(format!("{} is not built", tools.cc.display()));
+        }
+        let cxx = dir.join("relapse-c++");
+        if fs::symlink_metadata(&cxx).is_err() {
+            std::os::unix::fs::symlink("relapse-cc", &cxx)
+                .map_err(|error| format!("failed to link {}: {error}", cxx.display()))?;
+        }
+        Ok(tools)
+    }
+
+    /// `relapse record` for a program with arguments; the caller adds to the command.
+    pub fn record(&self, recording: &Path, program: &Path) -> Command {
+        let mut command = Command::new(&self.relapse);
+        command.args(["record", "--quiet", "-o"]).arg(recording).arg("--").arg(program);
+        command
+    }
+
+    /// `relapse replay --json`.
+    pub fn replay(&self, recording: &Path, cores: Cores, limit: Duration) -> Result<Replayed> {
+        let mut command = Command::new(&self.relapse);
+        command.arg("replay").arg(recording).arg("--json");
+        if cores == Cores::One {
+            command.env("RAYON_NUM_THREADS", "1");
+        }
+        let outcome = shell::capture(&mut command, limit)?;
+        Ok(read_replay(&outcome))
+    }
+}
+
+/// Understands the answer of `relapse replay --json`. Anything odd is not exact.
+fn read_replay(outcome: &Outcome) -> Replayed {
+    let mut text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&outcome.stderr));
+    if outcome.timed_out {
+        text.push_str("(stopped: it took too long)\n");
+    }
+    let json: Value = serde_json::from_slice(&outcome.stdout).unwrap_or(Value::Null);
+    let number = |name: &str| json.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let said_exact = json.get("exact").and_then(Value::as_bool).unwrap_or(false);
+    Replayed {
+        exact: said_exact && outcome.status.success(),
+        instructions: number("instructions"),
+        loads: number("loads"),
+        mispredicted: number("mispredicted"),
+        bits_per_instruction: number("bits_per_instruction"),
+        wall_seconds: outcome.took.as_secs_f64(),
+        text,
+    }
+}
