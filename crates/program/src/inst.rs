@@ -14,6 +14,7 @@ pub type Reg = u32;
 /// Index of a block in its function.
 pub type BlockId = u32;
 
+/// What an instruction reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operand {
     /// The slot (or the first of the slots) of a value.
@@ -24,6 +25,7 @@ pub enum Operand {
     Symbol { symbol: u32, offset: i64 },
 }
 
+/// The floating-point formats of C on x86-64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FloatKind {
     F32,
@@ -75,6 +77,7 @@ impl Ty {
     }
 }
 
+/// Integer arithmetic on two operands of the same width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinOp {
     Add,
@@ -92,6 +95,7 @@ pub enum BinOp {
     Xor,
 }
 
+/// Float arithmetic; rounds to nearest, ties to even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FloatOp {
     Add,
@@ -101,6 +105,7 @@ pub enum FloatOp {
     Rem,
 }
 
+/// Integer comparisons: `U` unsigned, `S` signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IntPred {
     Eq,
@@ -136,6 +141,7 @@ pub enum FloatPred {
     True,
 }
 
+/// Conversions of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CastOp {
     /// To fewer bits.
@@ -200,6 +206,7 @@ pub enum Pure {
     FpClass,
 }
 
+/// What an atomic read-modify-write stores, from the old value and its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RmwOp {
     Xchg,
@@ -227,12 +234,14 @@ pub enum ArgTy {
     },
 }
 
+/// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arg {
     pub value: Operand,
     pub ty: ArgTy,
 }
 
+/// A call, direct or through a pointer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// Address of the callee; a `Symbol` for a direct call.
@@ -257,6 +266,7 @@ pub enum Source {
     Intrinsic(String),
 }
 
+/// One instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Inst {
     Bin {

@@ -13,7 +13,7 @@
 //! * [`section`]: the on-disk form, versioned and checksummed;
 //! * [`binary`]: finding the section in an ELF file;
 //! * [`text`]: the model as readable text (`relapse dump program`);
-//! * [`cfg`]: control-flow facts computed from a function;
+//! * [`mod@cfg`]: control-flow facts computed from a function;
 //! * [`validate`]: the checks every module passes before anybody sees it.
 //!
 //! # What must not be known here
@@ -37,9 +37,14 @@
 //! assert_eq!(add.to_string(), "r2 = add.i32 r0, 1");
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod binary;
 pub mod cfg;
+// Fields and variants there are named for what they hold.
+#[allow(missing_docs)]
 pub mod inst;
+#[allow(missing_docs)]
 pub mod model;
 pub mod section;
 pub mod text;

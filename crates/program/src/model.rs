@@ -24,12 +24,14 @@ pub struct Module {
     pub opaque: Vec<Opaque>,
 }
 
+/// Something with an address: a function or a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Symbol {
     pub name: String,
     pub kind: SymbolKind,
 }
 
+/// What a symbol stands for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SymbolKind {
     /// A function modelled here (index into `functions`).
@@ -45,12 +47,14 @@ pub enum SymbolKind {
     ThreadLocal { size: u64, ty: Option<u32> },
 }
 
+/// A function without a model, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opaque {
     pub name: String,
     pub reason: String,
 }
 
+/// A modelled function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Function {
     pub name: String,
@@ -79,6 +83,7 @@ pub struct Function {
     pub line: u32,
 }
 
+/// A parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Param {
     pub ty: ArgTy,
@@ -88,6 +93,7 @@ pub struct Param {
     pub frame_offset: u64,
 }
 
+/// A place in a source file; line 0 is "unknown".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     pub file: u32,
@@ -95,6 +101,7 @@ pub struct Place {
     pub column: u32,
 }
 
+/// A basic block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// Range in `code`; the last instruction is the terminator.
@@ -112,6 +119,7 @@ pub struct Phi {
     pub incoming: Vec<(u32, Operand)>,
 }
 
+/// A variable of the source program: a parameter or a local.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variable {
     pub name: String,
@@ -133,6 +141,7 @@ pub struct Binding {
     pub part: Option<(u32, u32)>,
 }
 
+/// Where the value of a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Home {
     /// The value itself, with its type.
@@ -153,6 +162,7 @@ pub struct Type {
     pub kind: TypeKind,
 }
 
+/// What a type is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TypeKind {
     Void,
@@ -187,6 +197,7 @@ pub enum TypeKind {
     Unknown,
 }
 
+/// A member of a struct, union or class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     pub name: String,
@@ -216,6 +227,7 @@ impl Module {
 }
 
 impl Function {
+    /// The source place of an instruction.
     #[must_use]
     pub fn place(&self, index: usize) -> Place {
         let p = self.code_places.get(index).copied().unwrap_or(0);

@@ -9,8 +9,11 @@
 //! that values have the type they are used with.
 
 use crate::inst::{ArgTy, CastOp, FloatKind, Inst, Operand, Pure, Ty};
-use crate::model::{Block, Function, Home, Module, SymbolKind, TypeKind};
+use crate::model::{Block, Function, Home, Module, SymbolKind};
+use tables::{check_symbols, check_type_index, check_types};
 use thiserror::Error;
+
+mod tables;
 
 /// More slots, bytes or instructions than a function can sensibly have.
 const MAX_SLOTS: u32 = 1 << 24;
@@ -18,8 +21,6 @@ const MAX_FRAME: u64 = 1 << 40;
 const MAX_ALIGN: u32 = 1 << 30;
 /// Results and parameters: events count slots in a byte.
 const MAX_PASSED: u32 = 255;
-/// Nesting of types by value.
-const MAX_NESTING: u32 = 1000;
 
 /// What is wrong with a module.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -102,89 +103,6 @@ type Fault = Result<(), String>;
 
 fn ensure(ok: bool, what: impl FnOnce() -> String) -> Fault {
     if ok { Ok(()) } else { Err(what()) }
-}
-
-fn check_symbols(module: &Module) -> Fault {
-    for symbol in &module.symbols {
-        let ty = match &symbol.kind {
-            SymbolKind::Function(f) => {
-                ensure((*f as usize) < module.functions.len(), || {
-                    format!("symbol {}: no function {f}", symbol.name)
-                })?;
-                None
-            }
-            SymbolKind::Data { ty, .. } | SymbolKind::ThreadLocal { ty, .. } => *ty,
-            SymbolKind::External | SymbolKind::ExternalData => None,
-        };
-        check_type_index(module, ty).map_err(|what| format!("symbol {}: {what}", symbol.name))?;
-    }
-    Ok(())
-}
-
-fn check_type_index(module: &Module, ty: Option<u32>) -> Fault {
-    ensure(ty.is_none_or(|t| (t as usize) < module.types.len()), || format!("no type {}", ty.unwrap_or(0)))
-}
-
-/// Types that a value of this type contains.
-fn contained(kind: &TypeKind) -> Vec<u32> {
-    match kind {
-        TypeKind::Array { of, .. } | TypeKind::Alias { of } => of.iter().copied().collect(),
-        TypeKind::Record { members, .. } => members.iter().filter_map(|m| m.ty).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Indices in range, and no type contains itself or is nested absurdly deep.
-fn check_types(module: &Module) -> Fault {
-    let count = module.types.len();
-    for ty in &module.types {
-        let all = match &ty.kind {
-            TypeKind::Pointer { to } => to.iter().copied().collect(),
-            other => contained(other),
-        };
-        for inner in all {
-            check_type_index(module, Some(inner)).map_err(|what| format!("type {}: {what}", ty.name))?;
-        }
-        if let TypeKind::Record { members, .. } = &ty.kind {
-            for m in members {
-                ensure(m.bit_offset.checked_add(m.bits).is_some(), || {
-                    format!("type {}: member {} is out of range", ty.name, m.name)
-                })?;
-            }
-        }
-    }
-    // Depth-first with a stack of our own: the nesting is what is in question.
-    const NEW: u32 = u32::MAX;
-    const OPEN: u32 = u32::MAX - 1;
-    let mut height = vec![NEW; count];
-    for root in 0..count {
-        let mut stack = vec![(root, contained(&module.types[root].kind))];
-        if height[root] != NEW {
-            continue;
-        }
-        height[root] = OPEN;
-        while let Some((at, rest)) = stack.last_mut() {
-            if let Some(inner) = rest.pop() {
-                let inner = inner as usize;
-                match height[inner] {
-                    OPEN => return Err(format!("type {} contains itself", module.types[inner].name)),
-                    NEW => {
-                        height[inner] = OPEN;
-                        stack.push((inner, contained(&module.types[inner].kind)));
-                    }
-                    _ => {}
-                }
-            } else {
-                let at = *at;
-                let inner = contained(&module.types[at].kind);
-                let h = 1 + inner.iter().map(|t| height[*t as usize]).max().unwrap_or(0);
-                ensure(h <= MAX_NESTING, || format!("type {} is nested too deep", module.types[at].name))?;
-                height[at] = h;
-                stack.pop();
-            }
-        }
-    }
-    Ok(())
 }
 
 fn check_ty(ty: Ty) -> Fault {

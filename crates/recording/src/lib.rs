@@ -61,6 +61,7 @@ pub mod open;
 pub mod pack;
 #[cfg(feature = "read")]
 pub mod process;
+mod slots;
 
 #[cfg(feature = "read")]
 pub use damage::{Damage, RecordingError};
