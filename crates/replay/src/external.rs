@@ -243,7 +243,7 @@ impl Machine<'_> {
     }
 
     /// The next event is `Land`: drops frames down to the one it names.
-    fn land<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+    pub(crate) fn land<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let image = self.image;
         let (position, event) = self.take()?;
         let Event::Land { stack, slots } = event else { return Ok(()) };
@@ -263,6 +263,9 @@ impl Machine<'_> {
         }
         self.frames.truncate(home + 1);
         self.stack = stack;
+        // What the thread had written down last; nothing but time is lost if
+        // the jump started at a call.
+        (self.time, self.sum) = self.context;
         let f = &mut self.frames[home];
         let code = image.code(f.function);
         f.pc = position.site - code.first_site;

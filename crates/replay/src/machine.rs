@@ -16,6 +16,10 @@ use std::collections::HashMap;
 /// replay recurse until memory is gone.
 const MAX_REGISTERS: usize = 1 << 28;
 
+/// How many loop iterations replay goes on after a jump out of a signal
+/// handler whose place it has not found.
+const MAX_ADRIFT: u64 = 1 << 20;
+
 /// How a function came to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entered {
@@ -99,6 +103,8 @@ pub struct Machine<'a> {
     pub(crate) head: Option<Head>,
     pub(crate) last_event: u64,
     pub(crate) end: Option<End>,
+    /// The next event is a landing that must happen now.
+    pub(crate) adrift: bool,
     pub(crate) counters: Counters,
     /// Counters when the last fork was passed.
     pub(crate) inherited: Counters,
@@ -136,6 +142,7 @@ impl<'a> Machine<'a> {
             head: None,
             last_event: 0,
             end: None,
+            adrift: false,
             counters: Counters::default(),
             inherited: Counters::default(),
             part: 0,
@@ -289,6 +296,9 @@ impl<'a> Machine<'a> {
             // may come later.
             Some(kind::CRASH) => {}
             Some(kind::END) => self.finish()?,
+            // A signal handler jumped out of the code that runs now. Where it
+            // was interrupted nobody knows; see `leaves_by_jump`.
+            Some(kind::LAND) if self.gate == self.context.0 && self.time - self.gate <= MAX_ADRIFT => {}
             Some(_) => {
                 return Err(self.diverged(format!("come to time {}", self.time), self.next_in_words()));
             }
@@ -304,9 +314,23 @@ impl<'a> Machine<'a> {
                 return self.crash(false);
             }
             self.late()?;
+            if self.pending(kind::LAND) {
+                self.adrift = true;
+                return Ok(());
+            }
         }
         self.context = (self.time, self.sum);
         Ok(())
+    }
+
+    /// Whether control does not go on here: the stream has ended, or a jump
+    /// was due, which is done then.
+    pub(crate) fn stopped<O: Observer>(&mut self, observer: &mut O) -> Result<bool> {
+        if std::mem::take(&mut self.adrift) {
+            self.land(observer)?;
+            return Ok(true);
+        }
+        Ok(self.end.is_some())
     }
 
     /// The next event is `Crash`, and it happens now.
@@ -348,6 +372,15 @@ impl<'a> Machine<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether an access is one that a signal handler left by a jump. The
+    /// recording does not name the place. A fault at a null pointer shows by
+    /// its address; anything else is taken to have happened by the next call
+    /// or return, where the thread would have written its time down.
+    pub(crate) fn leaves_by_jump(&self, address: u64) -> bool {
+        let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
+        self.pending(kind::LAND) && self.time > self.gate && (address < 1 << 16 || !canonical)
     }
 
     /// Applies an event that only changes memory or describes something.
@@ -572,7 +605,7 @@ impl<'a> Machine<'a> {
     #[inline]
     pub(crate) fn return_from<O: Observer>(&mut self, observer: &mut O, value: u32, slots: u32) -> Result<()> {
         self.write_context()?;
-        if self.end.is_some() {
+        if self.stopped(observer)? {
             return Ok(());
         }
         let Some(frame) = self.frames.pop() else { return Ok(()) };

@@ -297,7 +297,7 @@ impl Machine<'_> {
     #[inline]
     fn call<O: Observer>(&mut self, observer: &mut O, caller: u32, call: u32) -> Result<()> {
         self.write_context()?;
-        if self.end.is_some() {
+        if self.stopped(observer)? {
             return Ok(());
         }
         let image = self.image;

@@ -107,8 +107,8 @@ impl Machine<'_> {
             Inst::StackRestore { a } => self.stack = one(self, *a),
             Inst::Load { dst, addr, ty } => {
                 let address = one(self, *addr);
-                if self.crashes_at(address, ty.bytes().into()) {
-                    return self.crash(true);
+                if self.faults(observer, address, ty.bytes().into())? {
+                    return Ok(());
                 }
                 let v = self.load(observer, module, site, address, *ty)?;
                 self.counters.loads += 1;
@@ -117,8 +117,8 @@ impl Machine<'_> {
             }
             Inst::Store { addr, value, ty } => {
                 let address = one(self, *addr);
-                if self.crashes_at(address, ty.bytes().into()) {
-                    return self.crash(true);
+                if self.faults(observer, address, ty.bytes().into())? {
+                    return Ok(());
                 }
                 let v = wide(self, *value, ty.slots());
                 self.sum = self.sum.wrapping_add(v as u64).wrapping_add((v >> 64) as u64);
@@ -127,8 +127,8 @@ impl Machine<'_> {
             }
             Inst::Rmw { op, dst, addr, value, ty } => {
                 let address = one(self, *addr);
-                if self.crashes_at(address, ty.bytes().into()) {
-                    return self.crash(true);
+                if self.faults(observer, address, ty.bytes().into())? {
+                    return Ok(());
                 }
                 let old = self.load(observer, module, site, address, *ty)?;
                 self.counters.loads += 1;
@@ -139,8 +139,8 @@ impl Machine<'_> {
             }
             Inst::CmpXchg { dst, addr, expected, new, ty } => {
                 let address = one(self, *addr);
-                if self.crashes_at(address, ty.bytes().into()) {
-                    return self.crash(true);
+                if self.faults(observer, address, ty.bytes().into())? {
+                    return Ok(());
                 }
                 let old = self.load(observer, module, site, address, *ty)?;
                 self.counters.loads += 1;
@@ -234,6 +234,19 @@ impl Machine<'_> {
             f.pc += 1;
         }
         Ok(())
+    }
+
+    /// The access that ended the program, or the one a handler jumped out of.
+    fn faults<O: Observer>(&mut self, observer: &mut O, address: u64, len: u64) -> Result<bool> {
+        if self.crashes_at(address, len) {
+            self.crash(true)?;
+            return Ok(true);
+        }
+        if self.leaves_by_jump(address) {
+            self.land(observer)?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// A needed event is not there: the recording is cut, or replay is wrong.
