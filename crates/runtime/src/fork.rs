@@ -1,15 +1,18 @@
 //! `fork`: the child's streams become streams of their own.
 //!
 //! The child has a copy of all private memory, shadows included, but still
-//! shares the pages of the stream files with its parent. Before it runs on,
-//! its files are made anew and mapped at the same addresses.
+//! shares the pages of the stream files with its parent, who may be running on
+//! already. So the contexts are copied before the fork; before the child runs
+//! on, its files are made anew, mapped at the same addresses and filled with
+//! the copies.
 //!
 //! `vfork` is different: the child borrows the parent's memory, so it goes on
 //! writing to the parent's stream until it calls `exec` or `_exit`; then the
 //! parent's `vfork` returns again, which is logged as a landing.
 
 use crate::context::{self, Context};
-use crate::{io, module, process, shadow, stream, sys, tls};
+use crate::{module, process, shadow, stream, sys, tls};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use recording::event::header;
 
 unsafe extern "C" {
@@ -21,16 +24,54 @@ unsafe extern "C" {
     ) -> i32;
 }
 
+/// A thread and its signals have few contexts; more are not followed.
+const MOST: usize = 16;
+/// Contexts of the forking thread as they were just before, and where they lie.
+static COPIES: AtomicPtr<(*mut Context, Context)> = AtomicPtr::new(core::ptr::null_mut());
+/// Threads fork one at a time.
+static FORKING: AtomicBool = AtomicBool::new(false);
+
 pub fn install() {
-    unsafe { __register_atfork(None, None, Some(in_child), core::ptr::null()) };
+    let size = (MOST * size_of::<(*mut Context, Context)>()) as u64;
+    if let Some(at) = sys::reserve(size) {
+        COPIES.store(at.cast(), Relaxed);
+        unsafe { __register_atfork(Some(prepare), Some(in_parent), Some(in_child), core::ptr::null()) };
+    }
+}
+
+/// The contexts of the running thread, with the places of their copies.
+fn mine() -> impl Iterator<Item = (*mut Context, *mut (*mut Context, Context))> {
+    let copies = COPIES.load(Relaxed);
+    let thread = tls::thread_pointer();
+    context::all()
+        .filter(move |&c| unsafe { (*c).thread == thread })
+        .take(MOST)
+        .enumerate()
+        .map(move |(i, ctx)| (ctx, unsafe { copies.add(i) }))
+}
+
+extern "C" fn prepare() {
+    while FORKING.swap(true, Acquire) {
+        core::hint::spin_loop();
+    }
+    for (ctx, copy) in mine() {
+        unsafe {
+            (&raw mut (*copy).0).write(ctx);
+            core::ptr::copy_nonoverlapping(ctx, &raw mut (*copy).1, 1);
+        }
+    }
+}
+
+extern "C" fn in_parent() {
+    FORKING.store(false, Release);
 }
 
 extern "C" fn in_child() {
+    FORKING.store(false, Release);
     if !process::is_recording() {
         return;
     }
     shadow::after_fork();
-    io::after_fork();
     let ctx = unsafe { (*tls::tls()).ctx };
     let parent = (unsafe { ctx.as_ref() }.map_or_else(sys::parent_pid, |c| c.pid), process::image());
     let modules = {
@@ -45,18 +86,18 @@ extern "C" fn in_child() {
     } else {
         process::note_incomplete();
     }
-    // The running context and those it interrupted or keeps for signals.
-    let mine = |other: *mut Context| unsafe { (*other).thread == tls::thread_pointer() };
-    context::forget_others(mine);
-    for other in context::all() {
-        unsafe { renew(other, made) };
+    // The running context and those it interrupted or keeps for signals; the
+    // other threads do not exist here.
+    let thread = tls::thread_pointer();
+    context::forget_others(|other| unsafe { (*other).thread == thread });
+    for (ctx, copy) in mine() {
+        unsafe { renew(ctx, &(*copy).1, made) };
     }
 }
 
 /// Gives a context of the child a file of its own.
-unsafe fn renew(page: *mut Context, made: bool) {
+unsafe fn renew(page: *mut Context, copy: &Context, made: bool) {
     unsafe {
-        let copy = page.read();
         let position = copy.length;
         let moved = made.then(|| stream::create(copy.stream, page as u64)).flatten();
         if moved.is_none() {
@@ -64,7 +105,7 @@ unsafe fn renew(page: *mut Context, made: bool) {
             let flags = sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_FIXED;
             sys::map(page as u64, header::LEN as u64, sys::PROT_RW, flags, -1, 0);
         }
-        page.write(copy);
+        core::ptr::copy_nonoverlapping(copy, page, 1);
         let ctx = &mut *page;
         let was_logging = ctx.own.logging;
         if !ctx.own.window.is_null() {

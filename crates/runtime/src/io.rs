@@ -55,10 +55,6 @@ const STREAMS: usize = 256;
 static mut OPEN: [Stream; STREAMS] =
     [Stream { file: 0, known: false, position: 0, read_end: 0, unread: 0 }; STREAMS];
 
-pub fn start() {}
-
-pub fn after_fork() {}
-
 fn descriptor(fd: i32) -> Option<&'static mut Descriptor> {
     let fd = usize::try_from(fd).ok().filter(|&fd| fd < MAX_FD)?;
     Some(unsafe { &mut *(&raw mut DESCRIPTORS[fd]) })

@@ -1,7 +1,7 @@
 //! The process: whether it records, where to, and its end.
 
 use crate::context::Context;
-use crate::{bytes, crash, fork, io, module, shadow, sys, tls};
+use crate::{bytes, crash, fork, module, shadow, sys, tls};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use recording::event::{Event, VERSION, process as tag};
 
@@ -113,7 +113,6 @@ pub fn start() {
     }
     write_description(None);
     shadow::survey();
-    io::start();
     RECORDING.store(true, Relaxed);
     module::begin_file();
     fork::install();
