@@ -152,7 +152,14 @@ pub mod header {
     pub const AT_FORK_POSITION: usize = 144;
     pub const AT_EVENTS: usize = 152;
     pub const AT_MISSES: usize = 160;
+    /// Behind the last field; the rest of the page is the runtime's own.
+    pub const FIELDS_END: usize = 168;
 }
+
+/// Name of a file in the recording's directory to which the runtime appends the
+/// name of a process's directory, a line each, when it could not write
+/// something down.
+pub const INCOMPLETE_FILE: &str = "incomplete";
 
 /// The modules file: magic, version u32, then records.
 pub mod modules {

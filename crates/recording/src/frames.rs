@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// First bytes of a packed file.
 pub const MAGIC: [u8; 8] = *b"RLPSPACK";
-/// A packed stream; its header is the raw file's page without trailing zeros.
+/// A packed stream; its header is the fields of the raw file's page.
 pub const KIND_STREAM: u32 = 1;
 /// A packed modules file; its header is the raw length as u64.
 pub const KIND_MODULES: u32 = 2;

@@ -58,13 +58,13 @@ pub struct StreamHeader {
 }
 
 impl StreamHeader {
-    /// Reads a header page, or the part of it that is not zero.
+    /// Reads a header page; what is missing at its end is taken as zero.
     ///
     /// # Errors
     /// What is wrong, as a phrase.
     pub fn parse(page: &[u8]) -> Result<StreamHeader, String> {
-        // Packed files leave out the zeros at the end of the page.
-        let mut bytes = [0; header::AT_MISSES + 8];
+        // Packed files hold the fields only.
+        let mut bytes = [0; header::FIELDS_END];
         let given = page.len().min(bytes.len());
         bytes[..given].copy_from_slice(&page[..given]);
         let word = |at: usize| -> u64 {

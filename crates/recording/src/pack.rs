@@ -6,7 +6,7 @@
 //! byte is in at least one of the two.
 
 use crate::damage::{Damage, RecordingError};
-use crate::event::header;
+use crate::event::{INCOMPLETE_FILE, header};
 use crate::frames::{self, KIND_MODULES, KIND_STREAM};
 use crate::manifest::{Manifest, Outcome, replace};
 use crate::open::{cut_raw, file_names, open_info, open_raw, process_directories, stream_name};
@@ -14,6 +14,8 @@ use crate::process::ProcessInfo;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
+
+const NOT_WRITTEN: &str = "the runtime could not write everything down";
 
 /// What packing found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,12 +56,34 @@ pub fn finish(
         }
         summary.processes.push(name);
     }
+    note_incomplete(recording, &mut summary)?;
     manifest.outcome = outcome;
     manifest.processes.clone_from(&summary.processes);
     manifest.complete = summary.faults.is_empty();
     manifest.reason = summary.faults.first().cloned();
     manifest.write(recording)?;
+    remove(&recording.join(INCOMPLETE_FILE))?;
     Ok(summary)
+}
+
+/// Takes up the runtime's complaints, unless a stream's own flag said the same.
+fn note_incomplete(recording: &Path, summary: &mut Summary) -> Result<(), RecordingError> {
+    let path = recording.join(INCOMPLETE_FILE);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(RecordingError::io("read", &path)(e)),
+    };
+    let mut names: Vec<_> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let directory = recording.join(&name).display().to_string();
+        if !summary.faults.iter().any(|fault| fault.starts_with(&directory)) {
+            summary.faults.push(format!("{directory}: {NOT_WRITTEN}"));
+        }
+    }
+    Ok(())
 }
 
 /// Packs the raw files of one process directory; files that are packed already
@@ -111,11 +135,10 @@ fn pack_stream(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<Optio
         place.copy_from_slice(&length.to_le_bytes());
     }
     if parsed.incomplete {
-        let what = "the runtime could not write everything down";
-        summary.faults.push(format!("{}: {what}", packed.display()));
+        summary.faults.push(format!("{}: {NOT_WRITTEN}", packed.display()));
     }
-    let used = page.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
-    write_packed(packed, KIND_STREAM, &page[..used], &mut file, length, summary)?;
+    page.truncate(header::FIELDS_END);
+    write_packed(packed, KIND_STREAM, &page, &mut file, length, summary)?;
     remove(raw)?;
     summary.streams += 1;
     summary.event_bytes += length;

@@ -144,6 +144,19 @@ fn an_incomplete_stream_makes_an_incomplete_recording() {
 }
 
 #[test]
+fn complaints_of_the_runtime_are_taken_up_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = common::encode(&common::sample_events());
+    common::write_raw_process(&dir.path().join("p42.0"), &[events]);
+    std::fs::write(dir.path().join("incomplete"), "p42.0\np43.0\np42.0\n").unwrap();
+    let mut manifest = Manifest::begin(vec![], String::new(), 0);
+    let summary = pack::finish(dir.path(), &mut manifest, None).unwrap();
+    assert_eq!(summary.faults.len(), 2, "{:?}", summary.faults);
+    assert!(!manifest.complete && manifest.reason.unwrap().contains("p42.0"));
+    assert!(!dir.path().join("incomplete").exists());
+}
+
+#[test]
 fn missing_files_are_named() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("p7.0")).unwrap();
