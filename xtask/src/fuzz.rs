@@ -4,6 +4,7 @@
 //! `relapse-cc`; both must print the same and end the same, also while recorded, and
 //! the recording must replay exactly.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -101,7 +102,7 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
     shell::fresh_dir(&home)?;
     let next = AtomicU64::new(0);
     let failures = Mutex::new(Vec::new());
-    let skipped = AtomicU64::new(0);
+    let skipped = Mutex::new(BTreeMap::<String, u64>::new());
     let passed = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..plan.jobs {
@@ -119,8 +120,8 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
                         Verdict::Passed => {
                             passed.fetch_add(1, Ordering::Relaxed);
                         }
-                        Verdict::Skipped(_) => {
-                            skipped.fetch_add(1, Ordering::Relaxed);
+                        Verdict::Skipped(why) => {
+                            *skipped.lock().unwrap_or_else(|e| e.into_inner()).entry(why).or_default() += 1;
                         }
                         Verdict::Failed(fault, why) => {
                             eprintln!("seed {seed}: {}: {}", fault.name(), why.lines().next().unwrap_or(""));
@@ -139,9 +140,9 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
         }
     });
     let failures = failures.into_inner().unwrap_or_else(|e| e.into_inner());
-    let skipped = skipped.into_inner();
-    if skipped > 0 {
-        eprintln!("{skipped} programs left out: they run too long or depend on the optimiser");
+    let skipped = skipped.into_inner().unwrap_or_else(|e| e.into_inner());
+    for (why, count) in &skipped {
+        eprintln!("{count} programs left out: {why}");
     }
     if !failures.is_empty() {
         eprintln!(
@@ -157,7 +158,7 @@ pub fn replay(tools: &Tools, plan: &Plan) -> Result<Count> {
     }
     // If hardly any program ran, something else is wrong.
     let passed = passed.into_inner();
-    let starved = u64::from(skipped > plan.count / 2);
+    let starved = u64::from(skipped.values().sum::<u64>() > plan.count / 2);
     Ok(Count { passed, failed: failures.len() as u64 + starved })
 }
 

@@ -38,21 +38,27 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
         // The options were judged when the inputs were compiled.
         args.extend(["-w".into(), "-Wno-unused-command-line-argument".into()]);
     }
+    let lld = session.has_lld
+        && !command.linking.linker_named
+        && !command.linking.linker_script
+        && command.foreign.is_none();
+    if lld {
+        args.push("-fuse-ld=lld".into());
+    }
     let has_runtime = command.inputs.iter().any(|input| input.path.ends_with(RUNTIME_NAME));
     if !command.linking.relocatable && command.foreign.is_none() && !has_runtime {
         let runtime = toolchain::runtime_object(session.cache.as_deref(), session.temp.path())?;
-        args.extend(runtime_words(session, command, &runtime));
+        args.extend(runtime_words(command, &runtime, lld));
     }
     session.runner.talk(&session.clang, &args, None)
 }
 
-fn runtime_words(session: &Session, command: &Command, runtime: &Path) -> Vec<OsString> {
+fn runtime_words(command: &Command, runtime: &Path, lld: bool) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
-    let lld = !command.linking.linker_named && !command.linking.linker_script && session.has_lld;
     if lld {
         // As if it were in an archive: taken only if some object asks for it, so that
         // a program without any instrumented code stays as it is.
-        args.extend(["-fuse-ld=lld".into(), "-Wl,--start-lib".into()]);
+        args.push("-Wl,--start-lib".into());
     }
     args.push(runtime.into());
     if lld {
