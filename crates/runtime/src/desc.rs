@@ -9,7 +9,8 @@ pub struct ModuleDesc {
     pub symbols: u32,
     pub pad: u32,
     pub addresses: *const u64,
-    /// Per symbol: number in the externals table plus one, or zero.
+    /// Per symbol: number in the externals table plus one, 0xffff for a function
+    /// modelled in this module, or zero.
     pub known: *const u16,
 }
 

@@ -5,7 +5,7 @@ use crate::context::{self, Context, MAX_ENTRIES};
 use crate::desc::{FN_MAIN, FnDesc};
 use crate::process;
 use crate::stream::{self, At};
-use crate::{crash, io, shadow, sys, tls};
+use crate::{crash, io, module, shadow, sys, tls};
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 use recording::event::{Event, Slots, header};
 
@@ -76,7 +76,10 @@ pub unsafe extern "C" fn __relapse_enter(desc: *const FnDesc, args: *const u64) 
         }
         let ctx = &mut *(*tls).ctx;
         let desc = &*desc;
-        if ctx.own.busy || (call == 0 && ctx.own.depth > 0) {
+        // A call announced to a modelled function that has not begun yet is no
+        // external call: a signal came in between.
+        let inside = call != 0 && module::known_at(call) != module::MODELLED;
+        if ctx.own.busy || (!inside && ctx.own.depth > 0) {
             enter_signal(ctx, call, desc, args);
             return;
         }

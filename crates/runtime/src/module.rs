@@ -151,12 +151,15 @@ unsafe fn build_id(base: *const u8) -> &'static [u8] {
     }
 }
 
+/// The table entry of a function that is modelled.
+pub const MODELLED: u16 = u16::MAX;
+
 /// Open addressing, address to table number plus one. Full: the rest is unknown.
-const SLOTS: usize = 4096;
+const SLOTS: usize = 1 << 16;
 static mut KNOWN: [(u64, u16); SLOTS] = [(0, 0); SLOTS];
 
 fn slot(address: u64) -> usize {
-    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) as usize % SLOTS
+    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % SLOTS
 }
 
 unsafe fn remember(address: u64, known: u16) {
