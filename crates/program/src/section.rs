@@ -17,8 +17,9 @@ use crate::validate::Invalid;
 use std::io::Read;
 use thiserror::Error;
 
-/// Name of the ELF section.
-pub const NAME: &str = ".relapse.model";
+/// Name of the ELF section. It must not begin with `.rel`: GNU binutils take
+/// such sections for relocations.
+pub const NAME: &str = ".model.relapse";
 
 /// First bytes of every module.
 pub const MAGIC: [u8; 8] = *b"RLPSMODL";
@@ -151,4 +152,14 @@ fn decode_payload(payload: &[u8]) -> Result<Module, String> {
         .map_err(|e| e.to_string())?;
     let (module, rest) = postcard::take_from_bytes(&plain).map_err(|e| e.to_string())?;
     if rest.is_empty() { Ok(module) } else { Err(format!("{} bytes too many", rest.len())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binutils_do_not_take_the_section_for_relocations() {
+        assert!(!NAME.starts_with(".rel"));
+    }
 }
