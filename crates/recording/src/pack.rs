@@ -79,7 +79,9 @@ fn note_incomplete(recording: &Path, summary: &mut Summary) -> Result<(), Record
     names.dedup();
     for name in names {
         let directory = recording.join(&name).display().to_string();
-        if !summary.faults.iter().any(|fault| fault.starts_with(&directory)) {
+        let said =
+            |fault: &String| fault.strip_prefix(&directory).is_some_and(|rest| rest.starts_with(['/', ':']));
+        if !summary.faults.iter().any(said) {
             summary.faults.push(format!("{directory}: {NOT_WRITTEN}"));
         }
     }
