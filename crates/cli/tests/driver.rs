@@ -402,6 +402,16 @@ fn sanitized_files_are_left_to_the_sanitizer() {
     assert_eq!(room.status("prog2"), 0);
 }
 
+#[test]
+fn precompiled_headers_fit_the_sources() {
+    let room = Room::new();
+    for flags in ["", "-O2", "-g", "-Ofast -flto", "-ffast-math -fPIC"] {
+        room.cc(&format!("{flags} -x c-header twice.h -o twice.h.pch"));
+        let output = room.cc(&format!("{flags} -include-pch twice.h.pch -c twice.c"));
+        assert_eq!(said(&output), "", "{flags}");
+    }
+}
+
 /// The probes that autoconf, and scripts written by hand, put to a compiler.
 #[test]
 fn a_configure_script_sees_a_normal_compiler() {

@@ -52,7 +52,11 @@ pub fn render(rows: &[Row], piece: &Piece, problems: &[String]) -> String {
         cell(piece.recorded),
         cell(piece.gdb)
     );
-    let _ = writeln!(text, "Best of {} interleaved runs; anchors ran once. `-`: not there.", super::ROUNDS);
+    let _ = writeln!(
+        text,
+        "Best of {} interleaved runs; replay and anchors ran once. `-`: not there.",
+        super::ROUNDS
+    );
     for problem in problems {
         let _ = writeln!(text, "\nNot measured: {problem}");
     }
@@ -72,8 +76,8 @@ fn figures(row: &Row) -> Vec<Option<f64>> {
         Some(row.replay.mispredicted / row.replay.loads.max(1.0) * 100.0),
         memory(|recorded, plain| recorded / plain),
         memory(|recorded, plain| ((recorded - 2.5 * plain) / 1024.0).max(0.0)),
-        Some(row.replay_seconds / row.plain_o0),
-        Some(row.replay.instructions / row.replay_seconds / 1e6),
+        Some(row.replay.wall_seconds / row.plain_o0),
+        Some(row.replay.instructions / row.replay.wall_seconds / 1e6),
     ];
     figures.extend(row.anchors.iter().map(|(_, time)| time.map(|time| time / row.plain_o2)));
     figures
@@ -119,7 +123,6 @@ mod tests {
             plain_o2: 1.0,
             plain_o0: 2.0,
             recorded: 3.0,
-            replay_seconds: 4.0,
             anchors: vec![("other", anchor)],
             ..Row::default()
         };

@@ -51,7 +51,7 @@ pub const SUBJECTS: &[Subject] = &[
         generate: None,
         workload: |size, dir| {
             copy_own("lua", "work.lua", dir)?;
-            Ok(words(&["work.lua", pick(size, "6", "110")]))
+            Ok(words(&["work.lua", pick(size, "6", "600")]))
         },
     },
     Subject {
@@ -79,7 +79,7 @@ pub const SUBJECTS: &[Subject] = &[
         own: &["main.c"],
         generate: None,
         workload: |size, dir| {
-            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 300_000, 7_000_000)))?;
+            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 150_000, 4_000_000)))?;
             Ok(words(&["input.txt"]))
         },
     },
@@ -120,7 +120,7 @@ pub const SUBJECTS: &[Subject] = &[
         own: &[],
         generate: None,
         workload: |size, dir| {
-            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 500_000, 9_000_000)))?;
+            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 300_000, 6_000_000)))?;
             Ok(words(&["-9", "-k", "-c", "input.txt"]))
         },
     },

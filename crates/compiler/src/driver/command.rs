@@ -230,8 +230,33 @@ impl Command {
     }
 
     /// The command without the options that are never given to clang.
-    pub fn cleaned(&self) -> impl Iterator<Item = &OsString> {
-        self.items.iter().filter(|item| item.role != Role::GccOnly).flat_map(|item| &item.words)
+    pub fn cleaned(&self) -> Vec<OsString> {
+        let mut args: Vec<OsString> = Vec::new();
+        // A precompiled header must agree with the sources that will use it.
+        let header = self.inputs.iter().any(|input| input.kind == Kind::Header);
+        for item in &self.items {
+            let dropped =
+                item.role == Role::GccOnly || (header && matches!(item.role, Role::FastMath | Role::Lto));
+            if !dropped {
+                args.extend(item.words.iter().cloned());
+            }
+        }
+        if header {
+            args.extend(self.instead_of_fast_math());
+        }
+        args
+    }
+
+    /// What remains of the options that permit inexact floating point.
+    pub fn instead_of_fast_math(&self) -> Vec<OsString> {
+        let mut args = Vec::new();
+        if self.items.iter().any(|item| item.role == Role::FastMath && item.words[0] == "-Ofast") {
+            args.push("-O3".into());
+        }
+        if self.fast_math {
+            args.push("-D__FAST_MATH__=1".into());
+        }
+        args
     }
 
     /// Where the product of compiling `input` goes, when it is not linked.

@@ -90,12 +90,7 @@ fn user_options(command: &Command, first: bool) -> Vec<OsString> {
             args.extend(item.words.iter().cloned());
         }
     }
-    if command.items.iter().any(|item| item.role == Role::FastMath && item.words[0] == "-Ofast") {
-        args.push("-O3".into());
-    }
-    if command.fast_math {
-        args.push("-D__FAST_MATH__=1".into());
-    }
+    args.extend(command.instead_of_fast_math());
     if !first {
         args.push("-Wno-unused-command-line-argument".into());
     }

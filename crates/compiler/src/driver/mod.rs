@@ -197,7 +197,7 @@ impl Session {
     fn straight(&self, command: &Command) -> io::Result<i32> {
         let mut args: Vec<OsString> =
             command::driver_mode(self.language).map(OsString::from).into_iter().collect();
-        args.extend(command.cleaned().cloned());
+        args.extend(command.cleaned());
         self.runner.talk(&self.clang, &args, None)
     }
 
@@ -214,7 +214,7 @@ impl Session {
         let mut args: Vec<OsString> =
             command::driver_mode(self.language).map(OsString::from).into_iter().collect();
         args.push("-###".into());
-        args.extend(command.cleaned().cloned());
+        args.extend(command.cleaned());
         Ok(self.runner.quietly(&self.clang, &args)?.0 != 0)
     }
 

@@ -12,7 +12,7 @@ pub enum Role {
     Compile,
     /// Compile step, and code generation from bitcode as well.
     Codegen,
-    /// Code generation only matters (`-gz`, `-Wa,`), given to both compile steps.
+    /// Link step; in a command that does not link, clang says that it is not used.
     Link,
     /// What to produce: `-c`, `-S`, `-E`, ...
     Mode,
@@ -494,7 +494,7 @@ const GCC_WORDS: &[&str] = &[
     "-pass-exit-codes",
 ];
 
-/// Says what `word` is. `None` for an empty word, which clang must see to complain.
+/// Says what `word` is.
 pub fn classify(word: &str) -> Shape {
     let one = |role| Shape { role, takes_next: false };
     if word == "-" || !word.starts_with('-') {
@@ -555,6 +555,7 @@ fn rewrites_memory(kind: &str) -> bool {
             | "dataflow"
             | "memtag"
             | "fuzzer"
+            | "fuzzer-no-link"
             | "realtime"
             | "type"
             | "numerical"
