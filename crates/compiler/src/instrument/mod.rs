@@ -31,6 +31,7 @@ use crate::llvm::{Linkage, Unit, Val};
 use crate::lower::Lowered;
 use descriptors::Descriptors;
 use helpers::Helpers;
+use program::model::SymbolKind;
 use std::fmt::Write;
 
 /// What is shared by all functions of a unit.
@@ -62,7 +63,12 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
     let known: Vec<u16> = lowered
         .symbols
         .iter()
-        .map(|v| if v.is_function() && v.is_declaration() { known_id(&v.name()) } else { 0 })
+        .zip(&lowered.module.symbols)
+        .map(|(v, s)| match s.kind {
+            SymbolKind::Function(_) => MODELLED,
+            SymbolKind::External if v.is_function() && v.is_declaration() => known_id(&v.name()),
+            _ => 0,
+        })
         .collect();
     shared.descriptors.finish(lowered.module.id, &addresses, &known);
     unit.link_text(&shared.helpers.text()).map_err(Error::Passes)?;
@@ -75,6 +81,11 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
     unit.append_asm(&section_asm(&bytes));
     Ok(())
 }
+
+/// Marks, in the table of known externals, a function modelled in this unit: a
+/// signal that arrives between the announcement of a call and the callee's
+/// entry is then told from a callback.
+const MODELLED: u16 = 0xffff;
 
 /// Number of a known external plus one, or 0.
 pub fn known_id(name: &str) -> u16 {
