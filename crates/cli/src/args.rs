@@ -34,6 +34,7 @@ Exit codes:
 pub enum Command {
     Record(commands::record::RecordArgs),
     Replay(commands::replay::ReplayArgs),
+    Values(commands::values::ValuesArgs),
     #[command(subcommand)]
     Dump(commands::dump::DumpCommand),
     Cc(commands::compile::CompileArgs),

@@ -5,6 +5,7 @@ pub mod dump;
 pub mod record;
 pub mod replay;
 pub mod shell;
+pub mod values;
 
 use crate::Session;
 use crate::args::Command;
@@ -14,6 +15,7 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
     match command {
         Command::Record(args) => record::run(&args, session),
         Command::Replay(args) => replay::run(&args, session),
+        Command::Values(args) => values::run(&args, session),
         Command::Dump(args) => dump::run(&args, session),
         Command::Cc(args) => Ok(compile::cc(&args)),
         Command::Cxx(args) => Ok(compile::cxx(&args)),

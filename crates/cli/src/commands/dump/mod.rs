@@ -1,5 +1,6 @@
 //! `relapse dump`: every stage, readable.
 
+mod io;
 mod program;
 mod recording;
 mod steps;
@@ -14,6 +15,7 @@ pub enum DumpCommand {
     Program(program::ProgramArgs),
     Recording(recording::RecordingArgs),
     Steps(steps::StepsArgs),
+    Io(io::IoArgs),
 }
 
 pub fn run(command: &DumpCommand, session: &mut Session) -> Result<Exit, Failure> {
@@ -21,5 +23,6 @@ pub fn run(command: &DumpCommand, session: &mut Session) -> Result<Exit, Failure
         DumpCommand::Program(args) => program::run(args, session),
         DumpCommand::Recording(args) => recording::run(args, session),
         DumpCommand::Steps(args) => steps::run(args, session),
+        DumpCommand::Io(args) => io::run(args, session),
     }
 }

@@ -167,7 +167,8 @@ fn events(
 
 /// `function file:line` of a site, or its number.
 fn place(position: Position, image: Option<&Image>) -> String {
-    if position.site == event::NO_SITE {
+    // Module 0: what happens before any code runs.
+    if position.site == event::NO_SITE || position.module == 0 {
         return String::new();
     }
     let module = image.map(|i| i.module(position.module));

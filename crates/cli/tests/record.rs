@@ -1,0 +1,113 @@
+//! `relapse record`.
+
+mod desk;
+
+use desk::Desk;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+const SUM: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+    int total = 0;
+    for (int i = 1; i < argc; i++)
+        total += atoi(argv[i]);
+    printf("%d\n", total);
+    return total > 9;
+}
+"#;
+
+#[test]
+fn a_session() {
+    let mut desk = Desk::with_program("sum", SUM);
+    desk.run("./sum 1 2 3");
+    desk.run("relapse record ./sum 1 2 3");
+    desk.run("relapse record --quiet ./sum 4 5 6");
+    desk.run("relapse replay relapse-recording.2");
+    assert_session!(desk, @"");
+}
+
+#[test]
+fn standard_streams_are_the_commands() {
+    let mut desk = Desk::with_program(
+        "echo",
+        r#"
+        #include <stdio.h>
+        int main(void) {
+            int c;
+            while ((c = getchar()) != EOF) { putchar(c); fputc(c, stderr); }
+            return 0;
+        }"#,
+    );
+    let output = desk.record("./echo", "hello\n");
+    assert_eq!(output.stdout, b"hello\n");
+    assert_eq!(output.stderr, b"hello\n");
+}
+
+#[test]
+fn signals_become_exit_codes() {
+    let mut desk = Desk::with_program("crash", "int main(void) { volatile int *p = 0; return *p; }");
+    desk.run("relapse record -q -o run ./crash");
+    desk.run("relapse replay run");
+    assert_session!(desk, @"");
+}
+
+#[test]
+fn directories_are_not_overwritten_unasked() {
+    let mut desk = Desk::with_program("sum", SUM);
+    desk.run("relapse record -q -o run ./sum 1");
+    desk.run("relapse record -q -o run ./sum 1");
+    desk.run("relapse record -q -o run --force ./sum 1");
+    desk.file("run/notes.txt", "mine");
+    desk.run("relapse record -q -o run --force ./sum 1");
+    assert_session!(desk, @"");
+}
+
+#[test]
+fn commands_that_cannot_be_recorded() {
+    let mut desk = Desk::with_program("sum", SUM);
+    desk.run("relapse record true");
+    desk.run("relapse record false");
+    desk.run("relapse record ./missing");
+    desk.run("relapse record sum");
+    desk.run("relapse record -o /proc/none ./sum 1");
+    assert!(!desk.path().join("relapse-recording").exists());
+    assert_session!(desk, @"");
+}
+
+#[test]
+fn every_instrumented_process_is_recorded() {
+    let mut desk = Desk::with_program("sum", SUM);
+    let output = desk.execute("relapse record -o run sh -c ./sum·1;./sum·2;true", "");
+    assert!(output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.starts_with("relapse: recorded 2 processes, "), "{text}");
+}
+
+#[test]
+fn a_terminated_program_is_packed_all_the_same() {
+    let mut desk = Desk::with_program(
+        "wait",
+        r#"
+        #include <stdio.h>
+        #include <unistd.h>
+        int main(void) { puts("ready"); fflush(stdout); for (;;) pause(); }"#,
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_relapse"))
+        .args(["record", "-o", "run", "./wait"])
+        .current_dir(desk.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    desk.quietly("relapse replay run");
+}

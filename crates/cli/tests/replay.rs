@@ -1,0 +1,117 @@
+//! `relapse replay`: figures, JSON, and what is wrong with a recording.
+
+mod desk;
+
+use desk::Desk;
+use std::path::PathBuf;
+
+const LOOP: &str = r#"
+#include <stdio.h>
+int main(void) {
+    char line[64];
+    unsigned h = 0;
+    while (fgets(line, sizeof line, stdin))
+        for (char *p = line; *p; p++) h = h * 31 + (unsigned char)*p;
+    printf("%u\n", h);
+    return 0;
+}
+"#;
+
+fn recorded() -> Desk {
+    let mut desk = Desk::with_program("loop", LOOP);
+    let input: String = (0..2000).map(|i| format!("line {i} {}\n", i * i)).collect();
+    let output = desk.record("./loop", &input);
+    assert!(output.status.success(), "{output:?}");
+    desk
+}
+
+fn file(desk: &Desk, name: &str) -> PathBuf {
+    let process = std::fs::read_dir(desk.path().join("run"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .find(|p| p.is_dir())
+        .expect("a process directory");
+    process.join(name)
+}
+
+#[test]
+fn json_has_the_figures() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse replay run --json");
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["schema"], "relapse.replay/1");
+    assert_eq!(answer["exact"], true);
+    assert_eq!(answer["complete"], true);
+    let instructions = answer["instructions"].as_u64().unwrap();
+    // About 35,000 characters, a handful of instructions each.
+    assert!((100_000..2_000_000).contains(&instructions), "{instructions}");
+    let bytes = answer["bytes"].as_u64().unwrap();
+    assert!(bytes > 0);
+    let rate = answer["bits_per_instruction"].as_f64().unwrap();
+    assert!((rate - bytes as f64 * 8.0 / instructions as f64).abs() < 1e-9);
+    assert!(answer["loads"].as_u64().unwrap() > answer["mispredicted"].as_u64().unwrap());
+    assert!(answer["replay_seconds"].as_f64().unwrap() > 0.0);
+    let process = &answer["processes"][0];
+    assert_eq!(process["instructions"], answer["instructions"]);
+    assert_eq!(process["streams"][0]["stream"], "t0");
+    assert_eq!(process["streams"][0]["end"], serde_json::json!({ "how": "exit", "status": 0 }));
+}
+
+#[test]
+fn a_cut_stream_replays_up_to_the_cut() {
+    let mut desk = recorded();
+    let whole: serde_json::Value = serde_json::from_str(&desk.quietly("relapse replay run --json")).unwrap();
+    let stream = file(&desk, "t0");
+    let bytes = std::fs::read(&stream).unwrap();
+    // Any cut is found out, wherever it is.
+    let mut best = 0;
+    for cut in [bytes.len() - 1, bytes.len() / 2, 300, 100, 10, 0] {
+        std::fs::write(&stream, &bytes[..cut.min(bytes.len())]).unwrap();
+        let output = desk.execute("relapse replay run --json", "");
+        assert_eq!(output.status.code(), Some(3), "{cut}: {}", String::from_utf8_lossy(&output.stdout));
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["exact"], false, "{cut}");
+        let instructions = answer["instructions"].as_u64().unwrap();
+        assert!(instructions <= whole["instructions"].as_u64().unwrap());
+        best = best.max(instructions);
+    }
+    let _ = best;
+}
+
+#[test]
+fn a_changed_byte_is_found() {
+    let mut desk = recorded();
+    let stream = file(&desk, "t0");
+    let bytes = std::fs::read(&stream).unwrap();
+    for at in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x10;
+        std::fs::write(&stream, &changed).unwrap();
+        let output = desk.execute("relapse replay run", "");
+        let code = output.status.code();
+        assert!(
+            matches!(code, Some(1 | 3)),
+            "byte {at}: {code:?}\n{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
+    std::fs::write(&stream, &bytes).unwrap();
+    desk.quietly("relapse replay run");
+}
+
+#[test]
+fn another_build_is_refused_with_both_build_ids() {
+    let mut desk = recorded();
+    desk.file("loop.c", &LOOP.replace("31", "33"));
+    desk.quietly("relapse cc -g -O1 -o loop loop.c");
+    desk.run("relapse replay run");
+    assert_session!(desk, @"");
+}
+
+#[test]
+fn missing_files_are_named() {
+    let mut desk = recorded();
+    std::fs::remove_file(desk.path().join("loop")).unwrap();
+    desk.run("relapse replay run");
+    assert_session!(desk, @"");
+}
