@@ -17,8 +17,9 @@ use crate::shell::{self, Result};
 use crate::suite::Count;
 use crate::tools::{Cores, Tools};
 
-/// Programs that run longer without being recorded are left out.
-const RUN_LIMIT: Duration = Duration::from_secs(5);
+/// Programs that run longer without being recorded are left out. Nearly all of those
+/// never end; the few others would take minutes to replay.
+const RUN_LIMIT: Duration = Duration::from_secs(2);
 /// Recording and replay may take longer, but not without end.
 const REPLAY_LIMIT: Duration = Duration::from_secs(300);
 
