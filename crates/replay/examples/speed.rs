@@ -25,7 +25,13 @@ fn c(n: u64) -> Operand {
     Operand::Const(n)
 }
 
-fn function(symbol: u32, first_site: u32, params: u32, slots: u32, blocks: Vec<(Vec<Phi>, Vec<Inst>)>) -> Function {
+fn function(
+    symbol: u32,
+    first_site: u32,
+    params: u32,
+    slots: u32,
+    blocks: Vec<(Vec<Phi>, Vec<Inst>)>,
+) -> Function {
     let mut code = Vec::new();
     let mut all = Vec::new();
     for (phis, insts) in blocks {
@@ -56,33 +62,39 @@ fn function(symbol: u32, first_site: u32, params: u32, slots: u32, blocks: Vec<(
 
 /// `int sum(int *a) { int s = 0; for (i = 0; i < 64; i++) { s += a[i]; a[i] = s ^ i; } return s; }`
 fn sum() -> Function {
-    function(0, 0, 1, 12, vec![
-        (vec![], vec![Inst::Jump { to: 1 }]),
-        (
-            vec![
-                Phi { dst: 1, slots: 1, incoming: vec![(0, c(0)), (2, r(8))] },
-                Phi { dst: 2, slots: 1, incoming: vec![(0, c(0)), (2, r(6))] },
-            ],
-            vec![
-                Inst::Tick,
-                Inst::ICmp { pred: IntPred::Slt, bits: 32, dst: 3, a: r(1), b: c(64) },
-                Inst::Branch { cond: r(3), then: 2, otherwise: 3 },
-            ],
-        ),
-        (
-            vec![],
-            vec![
-                Inst::Address { dst: 4, base: r(0), index: r(1), index_bits: 32, scale: 4, offset: 0 },
-                Inst::Load { dst: 5, addr: r(4), ty: I32 },
-                Inst::Bin { op: BinOp::Add, bits: 32, dst: 6, a: r(2), b: r(5) },
-                Inst::Bin { op: BinOp::Xor, bits: 32, dst: 7, a: r(6), b: r(1) },
-                Inst::Store { addr: r(4), value: r(7), ty: I32 },
-                Inst::Bin { op: BinOp::Add, bits: 32, dst: 8, a: r(1), b: c(1) },
-                Inst::Jump { to: 1 },
-            ],
-        ),
-        (vec![], vec![Inst::Return { value: Some(r(2)), ret: vec![I32] }]),
-    ])
+    function(
+        0,
+        0,
+        1,
+        12,
+        vec![
+            (vec![], vec![Inst::Jump { to: 1 }]),
+            (
+                vec![
+                    Phi { dst: 1, slots: 1, incoming: vec![(0, c(0)), (2, r(8))] },
+                    Phi { dst: 2, slots: 1, incoming: vec![(0, c(0)), (2, r(6))] },
+                ],
+                vec![
+                    Inst::Tick,
+                    Inst::ICmp { pred: IntPred::Slt, bits: 32, dst: 3, a: r(1), b: c(64) },
+                    Inst::Branch { cond: r(3), then: 2, otherwise: 3 },
+                ],
+            ),
+            (
+                vec![],
+                vec![
+                    Inst::Address { dst: 4, base: r(0), index: r(1), index_bits: 32, scale: 4, offset: 0 },
+                    Inst::Load { dst: 5, addr: r(4), ty: I32 },
+                    Inst::Bin { op: BinOp::Add, bits: 32, dst: 6, a: r(2), b: r(5) },
+                    Inst::Bin { op: BinOp::Xor, bits: 32, dst: 7, a: r(6), b: r(1) },
+                    Inst::Store { addr: r(4), value: r(7), ty: I32 },
+                    Inst::Bin { op: BinOp::Add, bits: 32, dst: 8, a: r(1), b: c(1) },
+                    Inst::Jump { to: 1 },
+                ],
+            ),
+            (vec![], vec![Inst::Return { value: Some(r(2)), ret: vec![I32] }]),
+        ],
+    )
 }
 
 /// `for (i = 0; i < n; i++) sum(a + (i & 31));`
@@ -95,35 +107,41 @@ fn outer(first_site: u32) -> Function {
         variadic: None,
         returns_twice: false,
     };
-    function(1, first_site, 1, 12, vec![
-        (vec![], vec![Inst::Jump { to: 1 }]),
-        (
-            vec![Phi { dst: 1, slots: 1, incoming: vec![(0, c(0)), (2, r(6))] }],
-            vec![
-                Inst::Tick,
-                Inst::ICmp { pred: IntPred::Ult, bits: 64, dst: 2, a: r(1), b: r(0) },
-                Inst::Branch { cond: r(2), then: 2, otherwise: 3 },
-            ],
-        ),
-        (
-            vec![],
-            vec![
-                Inst::Bin { op: BinOp::And, bits: 64, dst: 3, a: r(1), b: c(31) },
-                Inst::Address {
-                    dst: 4,
-                    base: Operand::Symbol { symbol: 2, offset: 0 },
-                    index: r(3),
-                    index_bits: 64,
-                    scale: 4,
-                    offset: 0,
-                },
-                Inst::Call(Box::new(call)),
-                Inst::Bin { op: BinOp::Add, bits: 64, dst: 6, a: r(1), b: c(1) },
-                Inst::Jump { to: 1 },
-            ],
-        ),
-        (vec![], vec![Inst::Return { value: Some(c(0)), ret: vec![I32] }]),
-    ])
+    function(
+        1,
+        first_site,
+        1,
+        12,
+        vec![
+            (vec![], vec![Inst::Jump { to: 1 }]),
+            (
+                vec![Phi { dst: 1, slots: 1, incoming: vec![(0, c(0)), (2, r(6))] }],
+                vec![
+                    Inst::Tick,
+                    Inst::ICmp { pred: IntPred::Ult, bits: 64, dst: 2, a: r(1), b: r(0) },
+                    Inst::Branch { cond: r(2), then: 2, otherwise: 3 },
+                ],
+            ),
+            (
+                vec![],
+                vec![
+                    Inst::Bin { op: BinOp::And, bits: 64, dst: 3, a: r(1), b: c(31) },
+                    Inst::Address {
+                        dst: 4,
+                        base: Operand::Symbol { symbol: 2, offset: 0 },
+                        index: r(3),
+                        index_bits: 64,
+                        scale: 4,
+                        offset: 0,
+                    },
+                    Inst::Call(Box::new(call)),
+                    Inst::Bin { op: BinOp::Add, bits: 64, dst: 6, a: r(1), b: c(1) },
+                    Inst::Jump { to: 1 },
+                ],
+            ),
+            (vec![], vec![Inst::Return { value: Some(c(0)), ret: vec![I32] }]),
+        ],
+    )
 }
 
 #[derive(Default)]
@@ -158,9 +176,8 @@ fn main() {
     let slots = [1_000_000_000];
     let enter =
         Event::Enter { module: 1, function: 1, slots: recording::Slots::Plain(&slots), inside: false };
-    let n = recording::Encoder::new()
-        .encode(&mut bytes, Position::without_site(0, None), &enter)
-        .unwrap_or(0);
+    let n =
+        recording::Encoder::new().encode(&mut bytes, Position::without_site(0, None), &enter).unwrap_or(0);
     bytes.truncate(n);
     let stream = Stream { parts: vec![bytes], initial_stack: 1 << 40, time: u64::MAX, incomplete: false };
     for _ in 0..3 {

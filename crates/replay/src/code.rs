@@ -12,54 +12,220 @@ pub type Slot = u32;
 /// Integer operations carry `sh`, 64 minus the width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {
-    Add { sh: u8, dst: Slot, a: Slot, b: Slot },
-    Sub { sh: u8, dst: Slot, a: Slot, b: Slot },
-    Mul { sh: u8, dst: Slot, a: Slot, b: Slot },
-    And { dst: Slot, a: Slot, b: Slot },
-    Or { dst: Slot, a: Slot, b: Slot },
-    Xor { dst: Slot, a: Slot, b: Slot },
+    Add {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Sub {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Mul {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    And {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Or {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Xor {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// Shifts of widths that are powers of two.
-    Shl { sh: u8, dst: Slot, a: Slot, b: Slot },
-    LShr { sh: u8, dst: Slot, a: Slot, b: Slot },
-    AShr { sh: u8, dst: Slot, a: Slot, b: Slot },
-    UDiv { dst: Slot, a: Slot, b: Slot },
-    URem { dst: Slot, a: Slot, b: Slot },
-    SDiv { sh: u8, dst: Slot, a: Slot, b: Slot },
-    SRem { sh: u8, dst: Slot, a: Slot, b: Slot },
-    Eq { dst: Slot, a: Slot, b: Slot },
-    Ne { dst: Slot, a: Slot, b: Slot },
+    Shl {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    LShr {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    AShr {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    UDiv {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    URem {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    SDiv {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    SRem {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Eq {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Ne {
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// The unsigned predicates.
-    UCmp { pred: IntPred, dst: Slot, a: Slot, b: Slot },
-    Slt { sh: u8, dst: Slot, a: Slot, b: Slot },
-    Sle { sh: u8, dst: Slot, a: Slot, b: Slot },
-    F64 { op: FloatOp, dst: Slot, a: Slot, b: Slot },
-    F32 { op: FloatOp, dst: Slot, a: Slot, b: Slot },
-    FCmp64 { pred: FloatPred, dst: Slot, a: Slot, b: Slot },
+    UCmp {
+        pred: IntPred,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Slt {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Sle {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    F64 {
+        op: FloatOp,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    F32 {
+        op: FloatOp,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    FCmp64 {
+        pred: FloatPred,
+        dst: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// Keeps the low bits.
-    Trunc { sh: u8, dst: Slot, a: Slot },
-    Sext { from: u8, to: u8, dst: Slot, a: Slot },
+    Trunc {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+    },
+    Sext {
+        from: u8,
+        to: u8,
+        dst: Slot,
+        a: Slot,
+    },
     /// Signed integer to double.
-    SiToF64 { sh: u8, dst: Slot, a: Slot },
-    Copy { dst: Slot, a: Slot },
-    Select { dst: Slot, cond: Slot, a: Slot, b: Slot },
+    SiToF64 {
+        sh: u8,
+        dst: Slot,
+        a: Slot,
+    },
+    Copy {
+        dst: Slot,
+        a: Slot,
+    },
+    Select {
+        dst: Slot,
+        cond: Slot,
+        a: Slot,
+        b: Slot,
+    },
     /// `base + sext(index) * scale`
-    Scaled { sh: u8, dst: Slot, base: Slot, index: Slot, scale: i32 },
-    Frame { dst: Slot, offset: u32 },
-    Load1 { dst: Slot, addr: Slot },
-    Load2 { dst: Slot, addr: Slot },
-    Load4 { dst: Slot, addr: Slot },
-    Load8 { dst: Slot, addr: Slot },
-    Store1 { addr: Slot, value: Slot },
-    Store2 { addr: Slot, value: Slot },
-    Store4 { addr: Slot, value: Slot },
-    Store8 { addr: Slot, value: Slot },
+    Scaled {
+        sh: u8,
+        dst: Slot,
+        base: Slot,
+        index: Slot,
+        scale: i32,
+    },
+    Frame {
+        dst: Slot,
+        offset: u32,
+    },
+    Load1 {
+        dst: Slot,
+        addr: Slot,
+    },
+    Load2 {
+        dst: Slot,
+        addr: Slot,
+    },
+    Load4 {
+        dst: Slot,
+        addr: Slot,
+    },
+    Load8 {
+        dst: Slot,
+        addr: Slot,
+    },
+    Store1 {
+        addr: Slot,
+        value: Slot,
+    },
+    Store2 {
+        addr: Slot,
+        value: Slot,
+    },
+    Store4 {
+        addr: Slot,
+        value: Slot,
+    },
+    Store8 {
+        addr: Slot,
+        value: Slot,
+    },
     Tick,
     /// Operands of control flow are edges.
-    Jump { edge: u32 },
-    Branch { cond: Slot, then: u32, otherwise: u32 },
-    Switch { value: Slot, table: u32 },
-    Call { call: u32 },
-    Return { value: Slot, slots: u32 },
+    Jump {
+        edge: u32,
+    },
+    Branch {
+        cond: Slot,
+        then: u32,
+        otherwise: u32,
+    },
+    Switch {
+        value: Slot,
+        table: u32,
+    },
+    Call {
+        call: u32,
+    },
+    Return {
+        value: Slot,
+        slots: u32,
+    },
     /// Everything else, straight from the model.
     Slow,
 }

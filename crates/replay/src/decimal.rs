@@ -17,7 +17,10 @@ pub enum Class {
     Nan,
     Infinite,
     /// `mantissa * 2^exponent`
-    Finite { mantissa: u64, exponent: i32 },
+    Finite {
+        mantissa: u64,
+        exponent: i32,
+    },
 }
 
 impl Real {
@@ -232,12 +235,7 @@ impl Digits {
 }
 
 /// `%a`, without sign.
-pub(crate) fn hexadecimal(
-    real: Real,
-    precision: Option<usize>,
-    point: bool,
-    upper: bool,
-) -> String {
+pub(crate) fn hexadecimal(real: Real, precision: Option<usize>, point: bool, upper: bool) -> String {
     let Class::Finite { mantissa, exponent } = real.class else { return String::new() };
     // The leading digit and the nibbles behind it.
     let (mut lead, mut rest, nibbles, mut power) = if mantissa == 0 {

@@ -72,12 +72,7 @@ impl Decoder<'_, '_> {
             Operand::Reg(_) => None,
             Operand::Const(c) => Some(c),
             Operand::Symbol { symbol, offset } => Some(
-                self.context
-                    .addresses
-                    .get(symbol as usize)
-                    .copied()
-                    .unwrap_or(0)
-                    .wrapping_add_signed(offset),
+                self.context.addresses.get(symbol as usize).copied().unwrap_or(0).wrapping_add_signed(offset),
             ),
         }
     }
@@ -123,12 +118,9 @@ impl Decoder<'_, '_> {
             Inst::Cast { op, from, to, dst, a } if from.slots() == 1 && to.slots() == 1 => {
                 self.cast(*op, *from, *to, *dst, *a)
             }
-            Inst::Select { slots: 1, dst, cond, a, b } => Op::Select {
-                dst: *dst,
-                cond: self.slot(*cond),
-                a: self.slot(*a),
-                b: self.slot(*b),
-            },
+            Inst::Select { slots: 1, dst, cond, a, b } => {
+                Op::Select { dst: *dst, cond: self.slot(*cond), a: self.slot(*a), b: self.slot(*b) }
+            }
             Inst::Copy { dst, a } => Op::Copy { dst: *dst, a: self.slot(*a) },
             Inst::Address { dst, base, index, index_bits, scale, offset } => {
                 self.address(*dst, *base, *index, *index_bits, *scale, *offset)
@@ -220,9 +212,7 @@ impl Decoder<'_, '_> {
             (CastOp::Zext, ..) => Op::Copy { dst, a },
             (CastOp::Bits, ..) if from.bits() == to.bits() => Op::Copy { dst, a },
             (CastOp::Sext, ..) => Op::Sext { from: shift(from.bits()), to: shift(to.bits()), dst, a },
-            (CastOp::SiToFp, _, Ty::Float(FloatKind::F64)) => {
-                Op::SiToF64 { sh: shift(from.bits()), dst, a }
-            }
+            (CastOp::SiToFp, _, Ty::Float(FloatKind::F64)) => Op::SiToF64 { sh: shift(from.bits()), dst, a },
             _ => Op::Slow,
         }
     }
@@ -298,11 +288,9 @@ impl Decoder<'_, '_> {
                     };
                     CallArg { src: self.wide(arg.value, slots), slots, kind }
                 }
-                ArgTy::ByVal { size, align } => CallArg {
-                    src: self.slot(arg.value),
-                    slots: 1,
-                    kind: VaKind::ByVal { size, align },
-                },
+                ArgTy::ByVal { size, align } => {
+                    CallArg { src: self.slot(arg.value), slots: 1, kind: VaKind::ByVal { size, align } }
+                }
             })
             .collect();
         let target = self.fixed(call.callee).and_then(|a| (self.context.function_at)(a));

@@ -18,6 +18,8 @@ pub struct Loaded {
     pub addresses: Vec<u64>,
 }
 
+type ById = HashMap<[u8; 16], Arc<Module>>;
+
 /// A module that a recording names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
@@ -66,11 +68,7 @@ impl Image {
             image.first[index as usize] = image.functions.len() as u32;
             for (f, function) in loaded.model.functions.iter().enumerate() {
                 let number = image.functions.len() as u32;
-                image.functions.push(Entry {
-                    module: index,
-                    function: f as u32,
-                    code: OnceLock::new(),
-                });
+                image.functions.push(Entry { module: index, function: f as u32, code: OnceLock::new() });
                 match loaded.addresses.get(function.symbol as usize).copied().unwrap_or(0) {
                     0 => {}
                     address => match image.by_address.entry(address) {
@@ -103,7 +101,7 @@ impl Image {
     /// # Errors
     /// A file that cannot be read, or that has other modules than recorded.
     pub fn load(wanted: &[Wanted]) -> Result<Image> {
-        let mut files: HashMap<&str, (Option<Vec<u8>>, HashMap<[u8; 16], Arc<Module>>)> = HashMap::new();
+        let mut files: HashMap<&str, (Option<Vec<u8>>, ById)> = HashMap::new();
         let mut modules = BTreeMap::new();
         for w in wanted {
             if !files.contains_key(w.path.as_str()) {
@@ -166,8 +164,7 @@ impl Image {
     #[must_use]
     pub fn function(&self, module: u32, function: u32) -> Option<u32> {
         let loaded = self.modules.get(module as usize)?.as_ref()?;
-        ((function as usize) < loaded.model.functions.len())
-            .then(|| self.first[module as usize] + function)
+        ((function as usize) < loaded.model.functions.len()).then(|| self.first[module as usize] + function)
     }
 
     /// Name and table entry of the external function at an address.
@@ -199,8 +196,7 @@ impl Image {
     #[cold]
     fn decode(&self, entry: &Entry) -> Code {
         let module = self.module(entry.module);
-        let addresses: &[u64] =
-            self.modules[entry.module as usize].as_ref().map_or(&[], |m| &m.addresses);
+        let addresses: &[u64] = self.modules[entry.module as usize].as_ref().map_or(&[], |m| &m.addresses);
         let function_at = |address: u64| {
             let number = self.function_at(address)?;
             let e = &self.functions[number as usize];

@@ -257,11 +257,14 @@ impl<'v> Listed<'v> {
             }
             if let Some(n) = c.arg {
                 let float = matches!(c.kind.to_ascii_lowercase(), b'e' | b'f' | b'g' | b'a');
-                note(n, match (float, c.size) {
-                    (true, Size::LongDouble) => ListedKind::LongDouble,
-                    (true, _) => ListedKind::Double,
-                    _ => ListedKind::Int,
-                });
+                note(
+                    n,
+                    match (float, c.size) {
+                        (true, Size::LongDouble) => ListedKind::LongDouble,
+                        (true, _) => ListedKind::Double,
+                        _ => ListedKind::Int,
+                    },
+                );
             }
         }
         let mut gp = memory.peek_word(list, 4);

@@ -1,4 +1,60 @@
 //! Exact re-execution of recordings.
+//!
+//! A recording holds what could not be predicted; the program model says
+//! everything else. A [`Machine`](machine::Machine) runs one stream (a thread,
+//! or a signal context) of a recorded process: it computes every instruction
+//! again, takes from the recording what came from outside, and compares
+//! checksums on the way. It either arrives where the recorded thread was or
+//! says where it did not ([`error::Divergence`]).
+//!
+//! # What lives here
+//! * [`process`], [`image`], [`tape`]: a recorded process, loaded: its program
+//!   at its addresses, its streams' events;
+//! * [`decode`], [`code`]: the model in the form the inner loop runs;
+//! * [`machine`]: the state of a thread; frames, time, ends. Beside it, each
+//!   in a file of its own: the inner loop, rare instructions, external calls;
+//! * [`memory`]: paged memory whose checkpoints copy only what changed;
+//! * [`arith`], [`f80`]: what instructions compute;
+//! * [`observer`]: watching every step, without a cost if nobody does;
+//! * [`checkpoint`]: start anywhere, segments backward or in parallel;
+//! * [`verify`](mod@verify): is the recording exact?
+//! * [`io`], [`format`](mod@format), [`decimal`]: input and output, byte by byte;
+//! * [`vars`]: values of source-level variables;
+//! * [`writers`](mod@writers): which store of another thread a load saw.
+//!
+//! # What must not be known here
+//! LLVM, how the recorder works inside, terminals, command lines. Nothing here
+//! may depend on the clock, the environment or the order of threads: the same
+//! recording gives the same steps, always.
+//!
+//! # Speed
+//! Every instruction is one fixed-size operation whose operands are register
+//! slots (constants are slots too), so that the program counter is the index
+//! in the model's code. A load costs one comparison to know that the recording
+//! has nothing to say. `examples/speed.rs` and `examples/check.rs` measure.
+//!
+//! # Example
+//! ```no_run
+//! use replay::machine::{Machine, Stop};
+//! use replay::observer::{Effect, Observer, View};
+//! use replay::process::{LoadedProcess, Options};
+//!
+//! struct Stores(u64);
+//! impl Observer for Stores {
+//!     fn step(&mut self, _: &View<'_>, effect: Effect) {
+//!         self.0 += u64::from(matches!(effect, Effect::Store { .. }));
+//!     }
+//! }
+//!
+//! let recording = recording::Recording::open("crash.rec".as_ref())?;
+//! let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default())?;
+//! let mut stores = Stores(0);
+//! let stop = Machine::new(&process.image, &process.streams[0].stream).run(&mut stores, u64::MAX)?;
+//! if let Stop::Ended(end) = stop {
+//!     println!("{} stores, then {end:?}", stores.0);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod arith;
 pub mod checkpoint;
@@ -21,3 +77,6 @@ pub mod tape;
 pub mod vars;
 pub mod verify;
 pub mod writers;
+
+pub use verify::verify;
+pub use writers::writers;

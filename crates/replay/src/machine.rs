@@ -232,7 +232,7 @@ impl<'a> Machine<'a> {
     /// Uses the next event; `head` must be there.
     pub(crate) fn take(&mut self) -> Result<(Position, Event<'a>)> {
         self.event_part = self.tape.part();
-        let next = self.tape.next()?;
+        let next = self.tape.take()?;
         self.counters.events += 1;
         if self.tape.part() != self.part {
             self.part = self.tape.part();
@@ -362,7 +362,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn crashes_at(&self, address: u64, len: u64) -> bool {
         let Some(Head { kind: kind::CRASH, .. }) = self.head else { return false };
         let mut tape = self.tape;
-        match tape.next() {
+        match tape.take() {
             Ok(Some((_, Event::Crash { signal: 7 | 11, address: at, code }))) => {
                 // The processor does not say which address was not canonical.
                 let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
@@ -392,8 +392,9 @@ impl<'a> Machine<'a> {
             Event::Zeroed { address, length } => self.memory.fill(address, 0, bounded(length)),
             Event::Check { sum } => {
                 if sum != self.sum {
-                    return Err(self
-                        .diverged(format!("checksum {:#x}", self.sum), format!("checksum {sum:#x}")));
+                    return Err(
+                        self.diverged(format!("checksum {:#x}", self.sum), format!("checksum {sum:#x}"))
+                    );
                 }
                 self.counters.checks += 1;
             }
@@ -603,7 +604,12 @@ impl<'a> Machine<'a> {
 
     /// The innermost function returns `slots` slots from `value`.
     #[inline]
-    pub(crate) fn return_from<O: Observer>(&mut self, observer: &mut O, value: u32, slots: u32) -> Result<()> {
+    pub(crate) fn return_from<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        value: u32,
+        slots: u32,
+    ) -> Result<()> {
         self.write_context()?;
         if self.stopped(observer)? {
             return Ok(());

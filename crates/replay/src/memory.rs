@@ -109,7 +109,7 @@ macro_rules! scalar {
         pub fn $load(&mut self, address: u64) -> $ty {
             let (page, at) = (address >> 12, (address & 4095) as usize);
             let w = self.reads[way(page)];
-            if w.page == page && at <= PAGE - $n {
+            if w.page == page && at < PAGE + 1 - $n {
                 if let Some(p) = self.pages.get(w.index as usize) {
                     let mut b = [0; $n];
                     b.copy_from_slice(&p[at..at + $n]);
@@ -125,7 +125,7 @@ macro_rules! scalar {
         pub fn $store(&mut self, address: u64, value: $ty) {
             let (page, at) = (address >> 12, (address & 4095) as usize);
             let w = self.writes[way(page)];
-            if w.page == page && at <= PAGE - $n {
+            if w.page == page && at < PAGE + 1 - $n {
                 if let Some(p) = self.pages.get_mut(w.index as usize) {
                     p[at..at + $n].copy_from_slice(&value.to_le_bytes());
                     return;

@@ -96,12 +96,29 @@ pub struct Moment<'v> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     None,
-    Load { address: u64, len: u32 },
-    Store { address: u64, len: u32 },
+    Load {
+        address: u64,
+        len: u32,
+    },
+    Store {
+        address: u64,
+        len: u32,
+    },
     /// Atomic; `stored` is false for a failed exchange.
-    Update { address: u64, len: u32, stored: bool },
-    Copy { to: u64, from: u64, len: u64 },
-    Fill { to: u64, len: u64 },
+    Update {
+        address: u64,
+        len: u32,
+        stored: bool,
+    },
+    Copy {
+        to: u64,
+        from: u64,
+        len: u64,
+    },
+    Fill {
+        to: u64,
+        len: u64,
+    },
 }
 
 /// A call that left the modelled program.

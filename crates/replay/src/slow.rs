@@ -90,9 +90,8 @@ impl Machine<'_> {
             Inst::Copy { dst, a } => self.regs[base + *dst as usize] = one(self, *a),
             Inst::Address { dst, base: from, index, index_bits, scale, offset } => {
                 let i = arith::signed(wide(self, *index, Ty::Int(*index_bits).slots()), *index_bits) as i64;
-                let v = one(self, *from)
-                    .wrapping_add_signed(i.wrapping_mul(*scale))
-                    .wrapping_add_signed(*offset);
+                let v =
+                    one(self, *from).wrapping_add_signed(i.wrapping_mul(*scale)).wrapping_add_signed(*offset);
                 self.regs[base + *dst as usize] = v;
             }
             Inst::Frame { dst, offset } => {
@@ -218,11 +217,7 @@ impl Machine<'_> {
             Inst::Trap => return self.trap("a trap"),
             Inst::Unreachable => return self.trap("the end of a function that does not return"),
             // The inner loop has these.
-            Inst::Tick
-            | Inst::Jump { .. }
-            | Inst::Branch { .. }
-            | Inst::Call(_)
-            | Inst::Return { .. } => {}
+            Inst::Tick | Inst::Jump { .. } | Inst::Branch { .. } | Inst::Call(_) | Inst::Return { .. } => {}
         }
         if O::STEPS
             && let Some(view) = self.view()
@@ -341,10 +336,10 @@ impl Machine<'_> {
         let mut at = frame.va_base;
         for arg in site.args.iter().skip(site.fixed.unwrap_or(0) as usize) {
             let (len, align, slot) = match arg.kind {
-                VaKind::Int => (8, 8, (gp < 48).then(|| (&mut gp, 8))),
-                VaKind::Float => (4, 8, (fp < 176).then(|| (&mut fp, 16))),
-                VaKind::Double => (8, 8, (fp < 176).then(|| (&mut fp, 16))),
-                VaKind::WideInt => (16, 16, (gp <= 32).then(|| (&mut gp, 16))),
+                VaKind::Int => (8, 8, (gp < 48).then_some((&mut gp, 8))),
+                VaKind::Float => (4, 8, (fp < 176).then_some((&mut fp, 16))),
+                VaKind::Double => (8, 8, (fp < 176).then_some((&mut fp, 16))),
+                VaKind::WideInt => (16, 16, (gp <= 32).then_some((&mut gp, 16))),
                 VaKind::LongDouble => (10, 16, None),
                 VaKind::ByVal { size, align } => (bounded(size), u64::from(align.max(8)), None),
             };

@@ -72,7 +72,7 @@ impl<'a> Tape<'a> {
 
     /// # Errors
     /// If the payload of the event `peek` promised is damaged.
-    pub fn next(&mut self) -> Result<Option<(Position, Event<'a>)>> {
+    pub fn take(&mut self) -> Result<Option<(Position, Event<'a>)>> {
         let e = self.decoder.next()?;
         self.skip();
         Ok(e)

@@ -243,10 +243,10 @@ impl Shower<'_> {
             TypeKind::Pointer { to } => self.pointer(raw as u64, *to),
             TypeKind::Enum { values } => {
                 let v = arith::signed(raw, bits.max(8)) as i64;
-                values.iter().find(|x| x.1 == v || x.1 == raw as i64).map_or_else(
-                    || v.to_string(),
-                    |x| x.0.clone(),
-                )
+                values
+                    .iter()
+                    .find(|x| x.1 == v || x.1 == raw as i64)
+                    .map_or_else(|| v.to_string(), |x| x.0.clone())
             }
             TypeKind::Array { of, .. } => self.array(*of, bytes, known, depth),
             TypeKind::Record { members, .. } => {
@@ -272,13 +272,7 @@ impl Shower<'_> {
         }
     }
 
-    fn member(
-        &self,
-        m: &program::model::Member,
-        bytes: &[u8],
-        known: Option<&[bool]>,
-        depth: u32,
-    ) -> String {
+    fn member(&self, m: &program::model::Member, bytes: &[u8], known: Option<&[bool]>, depth: u32) -> String {
         let whole = m.bit_offset.is_multiple_of(8) && m.bits.is_multiple_of(8);
         if whole {
             let from = (m.bit_offset / 8).min(bytes.len() as u64) as usize;
@@ -414,15 +408,19 @@ mod tests {
                 t("char *", 8, TypeKind::Pointer { to: Some(1) }),
                 t("colour", 4, TypeKind::Enum { values: vec![("RED".into(), 0), ("BLUE".into(), -1)] }),
                 t("int[3]", 12, TypeKind::Array { of: Some(0), count: 3 }),
-                t("s", 24, TypeKind::Record {
-                    union: false,
-                    members: vec![
-                        member("a", 0, 32, 0),
-                        member("low", 32, 3, 0),
-                        member("high", 35, 5, 7),
-                        member("name", 64, 64, 2),
-                    ],
-                }),
+                t(
+                    "s",
+                    24,
+                    TypeKind::Record {
+                        union: false,
+                        members: vec![
+                            member("a", 0, 32, 0),
+                            member("low", 32, 3, 0),
+                            member("high", 35, 5, 7),
+                            member("name", 64, 64, 2),
+                        ],
+                    },
+                ),
                 t("double", 8, TypeKind::Float),
                 t("unsigned", 4, TypeKind::Unsigned),
                 t("long double", 16, TypeKind::Float),
@@ -471,11 +469,14 @@ mod tests {
     #[test]
     fn unknown_parts_are_named() {
         let m = Memory::default();
-        let value = Value::Bytes { bytes: vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], known: {
-            let mut k = vec![false; 12];
-            k[..4].fill(true);
-            k
-        } };
+        let value = Value::Bytes {
+            bytes: vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            known: {
+                let mut k = vec![false; 12];
+                k[..4].fill(true);
+                k
+            },
+        };
         let got = show(&module(), &m, Some(4), &value, Limits::default());
         assert_eq!(got, "{1, <optimised out>, <optimised out>}");
         assert_eq!(show(&module(), &m, Some(0), &Value::Gone, Limits::default()), "<optimised out>");

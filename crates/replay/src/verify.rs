@@ -1,10 +1,10 @@
 //! Is a recording exact? Replays every stream and says what was found.
 
 use crate::error::{Divergence, Error, Result};
+use crate::image::Image;
 use crate::machine::{Counters, End, Machine, Stop};
 use crate::observer::Null;
 use crate::process::{LoadedProcess, LoadedStream, Options};
-use crate::image::Image;
 use rayon::prelude::*;
 use recording::Recording;
 use recording::header::StreamKind;
@@ -134,12 +134,7 @@ pub fn verify_process(
             })
         })
         .collect();
-    ProcessReport {
-        name: process.name.clone(),
-        pid: process.pid,
-        streams,
-        damage: process.damage.clone(),
-    }
+    ProcessReport { name: process.name.clone(), pid: process.pid, streams, damage: process.damage.clone() }
 }
 
 fn verify_stream(image: &Image, s: &LoadedStream, tell: &dyn Fn(&Machine<'_>)) -> StreamReport {

@@ -135,7 +135,8 @@ impl Watch<'_> {
         for i in hit {
             let r = &self.reads[i];
             let size = r.bytes.len() as u64;
-            let overlaps = address < r.address.saturating_add(size) && r.address < address.saturating_add(len);
+            let overlaps =
+                address < r.address.saturating_add(size) && r.address < address.saturating_add(len);
             if !overlaps || self.seq > r.seq {
                 continue;
             }
@@ -164,11 +165,11 @@ fn holds(memory: &Memory, r: &Read) -> bool {
 impl Observer for Watch<'_> {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         match effect {
-            Effect::Store { address, len } | Effect::Update { address, len, stored: true } => {
-                // Most stores hit nothing that is watched.
-                if lines(address, len.into()).any(|l| self.lines.contains_key(&l)) {
-                    self.wrote(view, address, len.into());
-                }
+            // Most stores hit nothing that is watched.
+            Effect::Store { address, len } | Effect::Update { address, len, stored: true }
+                if lines(address, len.into()).any(|l| self.lines.contains_key(&l)) =>
+            {
+                self.wrote(view, address, len.into());
             }
             Effect::Copy { to, len, .. } | Effect::Fill { to, len } if len > 0 => self.wrote(view, to, len),
             _ => {}

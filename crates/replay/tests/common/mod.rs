@@ -57,8 +57,7 @@ impl Builder {
         blocks: Vec<(Vec<Phi>, Vec<Inst>)>,
     ) -> u32 {
         let symbol = self.module.symbols.iter().position(|s| s.name == name).unwrap() as u32;
-        let first_site =
-            self.module.functions.last().map_or(0, |f| f.first_site + f.code.len() as u32);
+        let first_site = self.module.functions.last().map_or(0, |f| f.first_site + f.code.len() as u32);
         let mut reg = 0;
         let params: Vec<Param> = params
             .iter()
