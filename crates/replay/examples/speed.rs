@@ -179,7 +179,7 @@ fn main() {
     let n =
         recording::Encoder::new().encode(&mut bytes, Position::without_site(0, None), &enter).unwrap_or(0);
     bytes.truncate(n);
-    let stream = Stream { parts: vec![bytes], initial_stack: 1 << 40, time: u64::MAX, incomplete: false };
+    let stream = Stream { parts: vec![bytes], initial_stack: 1 << 40, time: u64::MAX, ..Stream::default() };
     for _ in 0..3 {
         measure("nothing watched", &image, &stream, &mut Null);
     }

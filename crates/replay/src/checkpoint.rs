@@ -25,6 +25,7 @@ struct Point {
     sum: u64,
     stack: u64,
     context: (u64, u64),
+    context_before: u64,
     tls: HashMap<(u32, u32), u64>,
     tape: TapeMark,
     last_event: u64,
@@ -156,6 +157,7 @@ impl<'a> Checkpoints<'a> {
         m.frames.clone_from(&p.frames);
         m.va.clone_from(&p.va);
         (m.time, m.sum, m.stack, m.context) = (p.time, p.sum, p.stack, p.context);
+        m.context_before = p.context_before;
         m.tls.clone_from(&p.tls);
         m.tape = Tape::resume(self.stream, p.tape);
         m.last_event = p.last_event;
@@ -224,6 +226,7 @@ impl Machine<'_> {
             sum: self.sum,
             stack: self.stack,
             context: self.context,
+            context_before: self.context_before,
             tls: self.tls.clone(),
             tape: self.tape.mark(),
             last_event: self.last_event,

@@ -102,8 +102,7 @@ impl Machine<'_> {
                 if model.is_some_and(|m| !m.needs_result()) && self.time < self.gate {
                     break;
                 }
-                self.end = Some(End::Cut);
-                return Ok(());
+                return self.cut();
             };
             let now = head.position.time == self.time;
             if now && head.position.site == site && head.position.module == module {

@@ -19,6 +19,7 @@
 //! * [`checkpoint`]: start anywhere, segments backward or in parallel;
 //! * [`verify`](mod@verify): is the recording exact?
 //! * [`io`], [`format`](mod@format), [`decimal`]: input and output, byte by byte;
+//! * [`effects`]: ranges that known external calls read and wrote;
 //! * [`vars`]: values of source-level variables;
 //! * [`writers`](mod@writers): which store of another thread a load saw.
 //!
@@ -61,6 +62,7 @@ pub mod checkpoint;
 pub mod code;
 pub mod decimal;
 pub mod decode;
+pub mod effects;
 pub mod error;
 mod external;
 pub mod f80;

@@ -95,6 +95,8 @@ pub struct Machine<'a> {
     pub(crate) stack: u64,
     /// Time and sum as the thread's context had them: at the last call or return.
     pub(crate) context: (u64, u64),
+    /// The sum at the call or return before that.
+    pub(crate) context_before: u64,
     pub(crate) tls: HashMap<(u32, u32), u64>,
     pub(crate) tape: Tape<'a>,
     /// Nothing can happen before this time: the next event's, or the end.
@@ -136,6 +138,7 @@ impl<'a> Machine<'a> {
             sum: 0,
             stack: stream.initial_stack,
             context: (0, 0),
+            context_before: 0,
             tls: HashMap::new(),
             tape: Tape::new(stream),
             gate: 0,
@@ -291,7 +294,7 @@ impl<'a> Machine<'a> {
     #[cold]
     pub(crate) fn late(&mut self) -> Result<()> {
         match self.head.map(|h| h.kind) {
-            None => self.end = Some(End::Cut),
+            None => self.cut()?,
             // The header's time is that of the last call or return; the fault
             // may come later.
             Some(kind::CRASH) => {}
@@ -319,6 +322,7 @@ impl<'a> Machine<'a> {
                 return Ok(());
             }
         }
+        self.context_before = self.context.1;
         self.context = (self.time, self.sum);
         Ok(())
     }
@@ -336,8 +340,34 @@ impl<'a> Machine<'a> {
     /// The next event is `Crash`, and it happens now.
     pub(crate) fn crash(&mut self, located: bool) -> Result<()> {
         if let (_, Event::Crash { signal, address, .. }) = self.take()? {
+            self.check_header()?;
             self.end = Some(End::Crash { signal, address, located });
         }
+        Ok(())
+    }
+
+    /// The recording stops here.
+    pub(crate) fn cut(&mut self) -> Result<()> {
+        self.check_header()?;
+        self.end = Some(End::Cut);
+        Ok(())
+    }
+
+    /// Without an `End` event, the header still has the checksum of the last
+    /// call or return. A kill may have come between the writing of time and
+    /// sum, so the sum before is good too.
+    fn check_header(&mut self) -> Result<()> {
+        let Some(sum) = self.stream.sum else { return Ok(()) };
+        if self.stream.incomplete || self.stream.time != self.context.0 {
+            return Ok(());
+        }
+        if sum != self.context.1 && sum != self.context_before {
+            return Err(self.diverged(
+                format!("checksum {:#x} at the last call", self.context.1),
+                format!("checksum {sum:#x}"),
+            ));
+        }
+        self.counters.checks += 1;
         Ok(())
     }
 
@@ -416,10 +446,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn top<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         self.context = (self.time, self.sum);
         match self.head.map(|h| h.kind) {
-            None => {
-                self.end = Some(End::Cut);
-                Ok(())
-            }
+            None => self.cut(),
             Some(kind::ENTER) => self.enter_from_outside(observer),
             Some(kind::END) => self.finish(),
             Some(kind::CRASH) => self.crash(false),

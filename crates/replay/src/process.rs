@@ -52,6 +52,7 @@ impl LoadedProcess {
             let mut stream = Stream {
                 initial_stack: s.header.initial_stack,
                 time: s.header.time,
+                sum: Some(s.header.sum),
                 incomplete: s.header.incomplete,
                 parts: Vec::new(),
             };

@@ -332,8 +332,7 @@ impl Machine<'_> {
             return self.crash(true);
         }
         if self.head.is_none() {
-            self.end = Some(crate::machine::End::Cut);
-            return Ok(());
+            return self.cut();
         }
         Err(self.diverged(what, self.next_in_words()))
     }

@@ -247,8 +247,7 @@ impl Machine<'_> {
     /// A needed event is not there: the recording is cut, or replay is wrong.
     fn missing(&mut self, what: &str) -> Result<()> {
         if self.head.is_none() {
-            self.end = Some(crate::machine::End::Cut);
-            return Ok(());
+            return self.cut();
         }
         if self.pending(kind::CRASH) {
             return self.crash(true);

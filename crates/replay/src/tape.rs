@@ -14,6 +14,8 @@ pub struct Stream {
     pub initial_stack: u64,
     /// The header's time: how far the thread certainly came.
     pub time: u64,
+    /// The header's checksum, which belongs to that time.
+    pub sum: Option<u64>,
     /// Events are missing at the end.
     pub incomplete: bool,
 }

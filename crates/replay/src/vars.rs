@@ -481,4 +481,50 @@ mod tests {
         assert_eq!(got, "{1, <optimised out>, <optimised out>}");
         assert_eq!(show(&module(), &m, Some(0), &Value::Gone, Limits::default()), "<optimised out>");
     }
+
+    #[test]
+    fn bindings_hold_until_ways_disagree() {
+        use program::inst::{Inst, Operand};
+        use program::model::{Block, Place, Variable};
+        let block = |start, end| Block { start, end, phis: Vec::new() };
+        let bind = |at, home| Binding { at, variable: 0, home, part: None };
+        let value = |n| Home::Value(Operand::Const(n), Ty::Int(32));
+        // 0: branch to 1 or 2; both go to 3.
+        let f = Function {
+            name: "f".to_owned(),
+            symbol: 0,
+            params: Vec::new(),
+            ret: Vec::new(),
+            variadic: false,
+            slots: 0,
+            frame_size: 0,
+            frame_align: 16,
+            first_site: 0,
+            code: vec![
+                Inst::Fence,
+                Inst::Branch { cond: Operand::Const(1), then: 1, otherwise: 2 },
+                Inst::Fence,
+                Inst::Jump { to: 3 },
+                Inst::Jump { to: 3 },
+                Inst::Fence,
+                Inst::Return { value: None, ret: Vec::new() },
+            ],
+            code_places: vec![0; 7],
+            places: vec![Place::default()],
+            blocks: vec![block(0, 2), block(2, 4), block(4, 5), block(5, 7)],
+            variables: vec![Variable { name: "x".to_owned(), ty: None, file: 0, line: 0, arg: 0 }],
+            bindings: vec![bind(1, value(10)), bind(3, value(20)), bind(6, Home::Nowhere)],
+            file: 0,
+            line: 0,
+        };
+        let b = Bindings::of(&f);
+        let at = |i| b.at(i, 0).first().map(|b| b.home);
+        assert_eq!(at(0), None);
+        assert_eq!(at(1), Some(value(10)));
+        assert_eq!(at(2), Some(value(10)));
+        assert_eq!(at(3), Some(value(20)));
+        assert_eq!(at(4), Some(value(10)));
+        assert_eq!(at(5), None);
+        assert_eq!(at(6), Some(Home::Nowhere));
+    }
 }

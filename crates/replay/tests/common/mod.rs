@@ -157,6 +157,6 @@ impl Events {
     }
 
     pub fn stream(&self) -> Stream {
-        Stream { parts: vec![self.bytes.clone()], initial_stack: STACK, time: 0, incomplete: false }
+        Stream { parts: vec![self.bytes.clone()], initial_stack: STACK, ..Stream::default() }
     }
 }
