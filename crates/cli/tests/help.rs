@@ -21,7 +21,7 @@ fn version_is_the_packages() {
 fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish"] {
         let script = Desk::new().quietly(&format!("relapse completions {shell}"));
-        assert!(script.contains("replay") && script.contains("--quiet"), "{shell}");
+        assert!(script.contains("replay") && script.contains("quiet"), "{shell}");
     }
 }
 
@@ -41,7 +41,29 @@ fn mistakes_are_explained() {
     desk.run("relapse replay .");
     desk.run("relapse values run main.c");
     desk.run("relapse record -o run");
-    assert_session!(desk, @"");
+    assert_session!(desk, @r#"
+    $ relapse replay nowhere
+    [stderr] relapse: failed to open nowhere: No such file or directory (os error 2)
+    [stderr]  `relapse record -o DIR CMD` makes recordings.
+    [exit 2]
+    $ relapse replay .
+    [stderr] relapse: failed to open .: not a recording (no manifest.json and no process directory)
+    [stderr]  Name a directory that `relapse record` made.
+    [exit 3]
+    $ relapse values run main.c
+    [stderr] error: invalid value 'main.c' for '<FILE:LINE>': "main.c" is not of the form FILE:LINE, such as main.c:12
+    [stderr] 
+    [stderr] For more information, try '--help'.
+    [exit 2]
+    $ relapse record -o run
+    [stderr] error: the following required arguments were not provided:
+    [stderr]  <CMD>...
+    [stderr] 
+    [stderr] Usage: relapse record --output <DIR> <CMD>...
+    [stderr] 
+    [stderr] For more information, try '--help'.
+    [exit 2]
+    "#);
 }
 
 #[test]

@@ -26,7 +26,20 @@ fn a_session() {
     desk.run("relapse record ./sum 1 2 3");
     desk.run("relapse record --quiet ./sum 4 5 6");
     desk.run("relapse replay relapse-recording.2");
-    assert_session!(desk, @"");
+    assert_session!(desk, @r#"
+    $ ./sum 1 2 3
+    6
+    $ relapse record ./sum 1 2 3
+    6
+    [stderr] relapse: recorded 1 process, 38 instructions, [SIZE], in relapse-recording
+    $ relapse record --quiet ./sum 4 5 6
+    15
+    [exit 1]
+    $ relapse replay relapse-recording.2
+    process  program  streams  instructions  loads  mispredicted  size  bits/instruction
+    p[PID].0  ./sum  1  38  3  0  [SIZE]  [BITS]
+    exact: 1 process, 38 instructions replayed in [SECONDS]
+    "#);
 }
 
 #[test]
@@ -51,7 +64,14 @@ fn signals_become_exit_codes() {
     let mut desk = Desk::with_program("crash", "int main(void) { volatile int *p = 0; return *p; }");
     desk.run("relapse record -q -o run ./crash");
     desk.run("relapse replay run");
-    assert_session!(desk, @"");
+    assert_session!(desk, @r#"
+    $ relapse record -q -o run ./crash
+    [exit 139]
+    $ relapse replay run
+    process  program  streams  instructions  loads  mispredicted  size  bits/instruction
+    p[PID].0  ./crash  1  0  0  0  [SIZE]  [BITS]
+    exact: 1 process, 0 instructions replayed in [SECONDS]
+    "#);
 }
 
 #[test]
@@ -62,7 +82,20 @@ fn directories_are_not_overwritten_unasked() {
     desk.run("relapse record -q -o run --force ./sum 1");
     desk.file("run/notes.txt", "mine");
     desk.run("relapse record -q -o run --force ./sum 1");
-    assert_session!(desk, @"");
+    assert_session!(desk, @r#"
+    $ relapse record -q -o run ./sum 1
+    1
+    $ relapse record -q -o run ./sum 1
+    [stderr] relapse: run is not empty
+    [stderr]  Name another directory, or say --force to replace the recording in it.
+    [exit 2]
+    $ relapse record -q -o run --force ./sum 1
+    1
+    $ relapse record -q -o run --force ./sum 1
+    [stderr] relapse: run holds run/notes.txt, which is not part of a recording
+    [stderr]  --force replaces recordings only. Name another directory.
+    [exit 2]
+    "#);
 }
 
 #[test]
@@ -71,10 +104,32 @@ fn commands_that_cannot_be_recorded() {
     desk.run("relapse record true");
     desk.run("relapse record false");
     desk.run("relapse record ./missing");
-    desk.run("relapse record sum");
+    desk.file("a-tool-of-mine", "");
+    desk.run("relapse record a-tool-of-mine");
     desk.run("relapse record -o /proc/none ./sum 1");
     assert!(!desk.path().join("relapse-recording").exists());
-    assert_session!(desk, @"");
+    assert_session!(desk, @r#"
+    $ relapse record true
+    [stderr] relapse: nothing was recorded: no process of true was built with recording
+    [stderr]  Build the program with `relapse cc` (CC=relapse-cc in most builds), then record again.
+    [exit 4]
+    $ relapse record false
+    [stderr] relapse: nothing was recorded: no process of false was built with recording
+    [stderr]  Build the program with `relapse cc` (CC=relapse-cc in most builds), then record again.
+    [exit 1]
+    $ relapse record ./missing
+    [stderr] relapse: failed to run ./missing: No such file or directory (os error 2)
+    [exit 127]
+    $ relapse record a-tool-of-mine
+    [stderr] relapse: failed to run a-tool-of-mine: No such file or directory (os error 2)
+    [stderr]  There is a file a-tool-of-mine here: did you mean ./a-tool-of-mine?
+    [exit 127]
+    $ relapse record -o /proc/none ./sum 1
+    1
+    [stderr] relapse: nothing was recorded: failed to write to /proc/none: No such file or directory (os error 2)
+    [stderr]  The command ran without being recorded. Name another directory with -o.
+    [exit 4]
+    "#);
 }
 
 #[test]

@@ -125,7 +125,10 @@ pub const FILTERS: &[(&str, &str)] = &[
     (r"0x[0-9a-f]{4,}", "[ADDRESS]"),
     (r"\b[0-9a-f]{32,40}\b", "[ID]"),
     (r"[\d.]+ s\b", "[SECONDS]"),
-    (r"[\d.]+ bits", "[BITS]"),
+    (r"(?m)[\d.]+\.\d{3}$", "[BITS]"),
+    // Widths of columns depend on what they held.
+    (r"(?m)(\S) {2,}", "$1  "),
+    (r"(?m)^ {2,}", "  "),
 ];
 
 #[macro_export]

@@ -189,7 +189,10 @@ impl Printer<'_> {
                 .and_then(|()| writeln!(self.out))
         } else {
             let short = file.rsplit('/').next().unwrap_or(&file);
-            let place = format!("{} {short}:{}", view.function().name, place.line);
+            let place = match place.line {
+                0 => view.function().name.clone(),
+                line => format!("{} {short}:{line}", view.function().name),
+            };
             let value = value.map(|v| format!("   = {v}")).unwrap_or_default();
             let effect = effect_words(effect);
             writeln!(self.out, "{:>10}  {place:<24}  {text}{value}{effect}", render::grouped(view.count))
@@ -206,21 +209,31 @@ impl Observer for Printer<'_> {
         self.show(view, text, value, effect);
     }
 
+    // What follows happens after an instruction and carries its number.
+
     fn returned(&mut self, view: &View<'_>) {
+        let view = &after(view);
         if let Some(value) = result(view) {
             self.show(view, "returned".to_owned(), Some(value), Effect::None);
         }
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let view = &after(view);
         let name = view.image.external_at(call.target).map_or("external code", |(name, _)| name);
         let how = if call.modelled { "computed" } else { "recorded" };
         self.show(view, format!("{name} returned ({how})"), result(view), Effect::None);
     }
 
     fn landed(&mut self, view: &View<'_>) {
+        let view = &after(view);
         self.show(view, "landed by longjmp".to_owned(), result(view), Effect::None);
     }
+}
+
+/// Between two instructions `count` is the number of the next one.
+fn after<'v>(view: &View<'v>) -> View<'v> {
+    View { count: view.count.saturating_sub(1), ..*view }
 }
 
 /// The instruction with the names of its symbols.

@@ -204,7 +204,9 @@ fn find_variables(
             module
                 .symbols
                 .iter()
-                .filter(|s| matches!(s.kind, SymbolKind::Data { ty: Some(_), .. }))
+                .filter(|s| {
+                    matches!(s.kind, SymbolKind::Data { ty: Some(_), .. }) && !s.name.starts_with('.')
+                })
                 .map(|s| s.name.clone()),
         );
     }
@@ -253,7 +255,8 @@ fn never_ran(processes: &[LoadedProcess], file: &str, line: u32) -> Failure {
         }
     }
     let place = format!("{}:{line}", source::short(file));
-    let what = if has_code { format!("{place} never ran") } else { format!("there is no code at {place}") };
+    let what =
+        if has_code { format!("{place} never ran") } else { format!("{place} has no code of its own") };
     let below = ran.range(..line).next_back().copied();
     let above = ran.range(line + 1..).next().copied();
     let failure = Failure::new(Exit::No, what);

@@ -58,13 +58,14 @@ impl<'a> Watch<'a> {
         self.marks.get(view.code.module as usize)?.get(view.code.function as usize)?.as_deref()
     }
 
-    fn about_to(&mut self, view: &View<'_>, next: u32) {
+    /// Instruction `next` of the function is about to run, as number `count` of the stream.
+    fn about_to(&mut self, view: &View<'_>, next: u32, count: u64) {
         let Some(marked) = self.marked(view) else { return };
         let depth = view.depth as usize;
         if self.running.len() <= depth {
             self.running.resize(depth + 1, None);
         }
-        let view = View { index: next, ..*view };
+        let view = View { index: next, count, ..*view };
         match (self.running[depth], marked.get(next as usize).copied().unwrap_or(false)) {
             (None, true) => self.start(&view),
             (Some((first, _)), true) if next <= first => {
@@ -85,7 +86,7 @@ impl<'a> Watch<'a> {
         let before = self.sample(view);
         self.running[view.depth as usize] = Some((view.index, self.executions.len()));
         self.executions.push(Execution {
-            instruction: view.count + 1,
+            instruction: view.count,
             module: view.code.module,
             function: view.code.function,
             before,
@@ -142,34 +143,34 @@ impl Observer for Watch<'_> {
             // Goes on in `returned`, `external` or `landed`.
             Inst::Call(_) => {}
             inst if inst.is_terminator() => {}
-            _ => self.about_to(view, view.index + 1),
+            _ => self.about_to(view, view.index + 1, view.count + 1),
         }
     }
 
     fn edge(&mut self, view: &View<'_>, _from: BlockId, to: BlockId) {
         let first = self.marked(view).map(|_| view.function().blocks[to as usize].start);
         if let Some(first) = first {
-            self.about_to(view, first);
+            self.about_to(view, first, view.count + 1);
         }
     }
 
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
         // Whatever was running in this frame was left by a longjmp.
         self.running.truncate(view.depth as usize);
-        self.about_to(view, 0);
+        self.about_to(view, 0, view.count);
     }
 
     fn returned(&mut self, view: &View<'_>) {
-        self.about_to(view, view.index + 1);
+        self.about_to(view, view.index + 1, view.count);
     }
 
     fn external(&mut self, view: &View<'_>, _call: &ExternalCall<'_>) {
-        self.about_to(view, view.index + 1);
+        self.about_to(view, view.index + 1, view.count);
     }
 
     fn landed(&mut self, view: &View<'_>) {
         self.running.truncate(view.depth as usize + 1);
-        self.about_to(view, view.index + 1);
+        self.about_to(view, view.index + 1, view.count);
     }
 }
 

@@ -1,0 +1,176 @@
+//! `relapse dump`: each stage as text.
+
+mod desk;
+
+use desk::Desk;
+
+const PROGRAM: &str = r#"
+#include <stdio.h>
+static int square(int x) { return x * x; }
+int main(int argc, char **argv) {
+    int n = argc + (argv == 0);
+    if (scanf("%d", &n) != 1) return 1;
+    printf("%d squared is %d (%s)\n", n, square(n), "really");
+    return 0;
+}
+"#;
+
+fn recorded() -> Desk {
+    let mut desk = Desk::with_program("square", PROGRAM);
+    let output = desk.record("./square", "12\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "12 squared is 144 (really)\n");
+    desk
+}
+
+#[test]
+fn the_program_model() {
+    let mut desk = Desk::with_program("square", PROGRAM);
+    desk.run("relapse dump program square --function square");
+    desk.run("relapse dump program square --function sq");
+    desk.run("relapse dump program square --opaque");
+    desk.run("relapse dump program square.c");
+    desk.run("relapse dump program /bin/true");
+    desk.run("relapse dump program missing");
+    assert_session!(desk, @r#"
+    $ relapse dump program square --function square
+    function @square(i32 r0) -> i32  ; square.c:3
+      2 slots, sites from 13
+      parameter 1 x: int  ; square.c:3
+    b0:
+      ; x is i32 r0
+      13  r1 = mul.i32 r0, r0  ; square.c:3:37
+      14  return i32 r1  ; square.c:3:28
+
+    $ relapse dump program square --function sq
+    [stderr] relapse: there is no function sq
+    [stderr]  Similar: square.
+    [exit 1]
+    $ relapse dump program square --opaque
+    0 of 2 functions run as external code
+    $ relapse dump program square.c
+    [stderr] relapse: failed to read square.c: failed to parse the object file: Unknown file magic
+    [exit 3]
+    $ relapse dump program /bin/true
+    [stderr] relapse: /bin/true holds no program model
+    [stderr]  Build it with `relapse cc`.
+    [exit 3]
+    $ relapse dump program missing
+    [stderr] relapse: failed to read missing: No such file or directory (os error 2)
+    [exit 2]
+    "#);
+}
+
+#[test]
+fn the_program_model_as_json() {
+    let mut desk = Desk::with_program("square", PROGRAM);
+    let answer: serde_json::Value =
+        serde_json::from_str(&desk.quietly("relapse dump program square --json")).unwrap();
+    assert_eq!(answer["schema"], "relapse.program/1");
+    let functions = answer["modules"][0]["functions"].as_array().unwrap();
+    let names: Vec<&str> = functions.iter().map(|f| f["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"main") && names.contains(&"square"), "{names:?}");
+}
+
+#[test]
+fn a_function_that_cannot_be_modelled_is_named() {
+    let mut desk = Desk::with_program(
+        "odd",
+        r#"
+        typedef int v4 __attribute__((vector_size(16)));
+        v4 add(v4 a, v4 b) { return a + b; }
+        int main(void) { v4 a = {1, 2, 3, 4}; a = add(a, a); return a[3] - 8; }"#,
+    );
+    let text = desk.quietly("relapse dump program odd --opaque");
+    let json: serde_json::Value =
+        serde_json::from_str(&desk.quietly("relapse dump program odd --opaque --json")).unwrap();
+    let opaque = json["opaque"].as_array().unwrap();
+    let total = opaque.len() + usize::try_from(json["modelled"].as_u64().unwrap()).unwrap();
+    assert!(
+        text.ends_with(&format!("{} of {total} functions run as external code\n", opaque.len())),
+        "{text}"
+    );
+    // Whatever could not be modelled, the program runs and replays.
+    assert!(desk.record("./odd", "").status.success());
+    desk.quietly("relapse replay run");
+}
+
+#[test]
+fn steps() {
+    let mut desk = recorded();
+    desk.run("relapse dump steps run --function square");
+    desk.run("relapse dump steps run --function cube");
+    desk.run("relapse dump steps run --stream t7");
+    assert_session!(desk, @r#"
+    $ relapse dump steps run --function square
+    p[PID].0/t0
+      10  square square.c:3  r1 = mul.i32 r0, r0  = 144
+      11  square square.c:3  return i32 r1
+    $ relapse dump steps run --function cube
+    p[PID].0/t0
+    [stderr] relapse: no step fits the filters
+    [exit 1]
+    $ relapse dump steps run --stream t7
+    [stderr] relapse: the recording has no stream t7
+    [exit 2]
+    "#);
+}
+
+#[test]
+fn steps_are_the_same_wherever_one_starts() {
+    let mut desk = recorded();
+    let all = desk.quietly("relapse dump steps run --json");
+    let later = desk.quietly("relapse dump steps run --json --from 3 --to 9");
+    let number =
+        |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["instruction"].as_u64();
+    let expected: Vec<&str> =
+        all.lines().filter(|l| number(l).is_some_and(|n| (3..9).contains(&n))).collect();
+    assert!(expected.len() >= 6);
+    assert_eq!(later.lines().skip(1).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn input_and_output() {
+    let mut desk = recorded();
+    let answer: serde_json::Value =
+        serde_json::from_str(&desk.quietly("relapse dump io run --json")).unwrap();
+    assert_eq!(answer["schema"], "relapse.io/1");
+    let events = answer["processes"][0]["events"].as_array().unwrap();
+    let find = |kind: &str| events.iter().find(|e| e["source"]["kind"] == kind).expect(kind);
+    let argv = find("argv");
+    assert_eq!((argv["direction"].as_str(), argv["bytes"].as_str()), (Some("in"), Some("./square")));
+    // Standard input is a pipe here, and says so.
+    let input = events
+        .iter()
+        .find(|e| e["source"]["fd"] == 0 && e["direction"] == "in" && e["source"]["kind"] != "argv");
+    assert_eq!(input.expect("standard input")["offset"], 0);
+    let output = events.iter().find(|e| e["direction"] == "out").expect("output");
+    assert_eq!(output["bytes"], "12 squared is 144 (really)\\n");
+    assert_eq!(output["line"], 7);
+    let pieces: Vec<(u64, &str)> = output["pieces"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|p| Some((p["argument"].as_u64()?, p["text"].as_str()?)))
+        .collect();
+    assert_eq!(pieces, [(0, "12"), (1, "144"), (2, "really")]);
+}
+
+#[test]
+fn the_log() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse dump recording run");
+    for needed in ["command ./square", "Enter main(", "Source argv 0", "End status 0", "main square.c:7"] {
+        assert!(text.contains(needed), "{needed} is missing in\n{text}");
+    }
+    assert!(desk.quietly("relapse dump recording run --stream t0").contains("Enter main("));
+    assert!(!desk.quietly("relapse dump recording run --brief").contains("Enter main("));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let desk = recorded();
+    let relapse = env!("CARGO_BIN_EXE_relapse").replace(' ', "\u{b7}");
+    let output = desk.execute(&format!("sh -c {relapse}·dump·program·square·|·head·-n1"), "");
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,168 @@
+//! `relapse values`.
+
+mod desk;
+
+use desk::Desk;
+
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct point { int x, y; };
+static int calls;
+
+static int fold(const int *v, int n) {
+    int total = 0;
+    for (int i = 0; i < n; i++)
+        total += v[i];
+    if (total > 100)
+        abort();
+    calls++;
+    return total;
+}
+
+static long down(int n) {
+    return n <= 0 ? 0 : n + down(n - 1);
+}
+
+int main(int argc, char **argv) {
+    int v[4] = {1, 2, 3, 4};
+    struct point p = {argc, -argc};
+    double half = argc / 2.0;
+    const char *name = argv[1];
+    p.x += fold(v, 4);
+    printf("%d %g %s %ld\n", p.x, half, name, down(3));
+    return 0;
+}
+"#;
+
+fn recorded() -> Desk {
+    let mut desk = Desk::with_program("fold", PROGRAM);
+    let output = desk.record("./fold seven", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "12 1 seven 6\n");
+    desk
+}
+
+#[test]
+fn one_variable() {
+    let mut desk = recorded();
+    desk.run("relapse values run fold.c:11 total");
+    desk.run("relapse values run fold.c:11 i");
+    desk.run("relapse values run fold.c:14 calls");
+    desk.run("relapse values run fold.c:29 p");
+    desk.run("relapse values run fold.c:29 half");
+    desk.run("relapse values run fold.c:29 name");
+    assert_session!(desk, @r#"
+    $ relapse values run fold.c:11 total
+    instruction  total
+      16  0 → 1
+      25  1 → 3
+      34  3 → 6
+      43  6 → 10
+    $ relapse values run fold.c:11 i
+    instruction  i
+      16  0
+      25  1
+      34  2
+      43  3
+    $ relapse values run fold.c:14 calls
+    instruction  calls
+      54  0 → 1
+    $ relapse values run fold.c:29 p
+    instruction  p
+      89  {x = 12, y = <optimised out>}
+    $ relapse values run fold.c:29 half
+    instruction  half
+      89  1
+    $ relapse values run fold.c:29 name
+    instruction  name
+      89  [ADDRESS] "seven"
+    "#);
+}
+
+#[test]
+fn recursion_keeps_executions_apart() {
+    let mut desk = recorded();
+    desk.run("relapse values run fold.c:19 n");
+    desk.run("relapse values run fold.c:19 n --limit 2");
+    assert_session!(desk, @r#"
+    $ relapse values run fold.c:19 n
+    instruction  n
+      61  3
+      66  2
+      71  1
+      76  0
+    $ relapse values run fold.c:19 n --limit 2
+    instruction  n
+      61  3
+      66  2
+    stopped after 2 executions; --limit N shows more
+    "#);
+}
+
+#[test]
+fn all_variables_as_json() {
+    let mut desk = recorded();
+    let answer: serde_json::Value =
+        serde_json::from_str(&desk.quietly("relapse values run fold.c:11 --limit 2 --json")).unwrap();
+    assert_eq!(answer["schema"], "relapse.values/1");
+    assert_eq!(answer["variables"], serde_json::json!(["v", "n", "total", "i"]));
+    assert_eq!(answer["truncated"], true);
+    let first = &answer["executions"][0];
+    assert_eq!(first["function"], "fold");
+    assert_eq!(first["values"].as_array().unwrap()[1..], [serde_json::json!("4"), "0".into(), "0".into()]);
+    assert_eq!(first["after"][2], "1");
+}
+
+#[test]
+fn questions_without_an_answer() {
+    let mut desk = recorded();
+    desk.run("relapse values run fold.c:13");
+    desk.run("relapse values run fold.c:7");
+    desk.run("relapse values run fold.c:11 sum");
+    desk.run("relapse values run other.c:11 sum");
+    assert_session!(desk, @r#"
+    $ relapse values run fold.c:13
+    [stderr] relapse: fold.c:13 never ran
+    [stderr]  The nearest lines that ran are 12 and 14.
+    [exit 1]
+    $ relapse values run fold.c:7
+    [stderr] relapse: fold.c:7 has no code of its own
+    [stderr]  The nearest line that ran is 10.
+    [exit 1]
+    $ relapse values run fold.c:11 sum
+    [stderr] relapse: there is no variable sum at fold.c:11
+    [stderr]  There are v, n, total, i. Global: calls.
+    [exit 2]
+    $ relapse values run other.c:11 sum
+    [stderr] relapse: the recorded programs have no source file other.c
+    [stderr]  They have fold.c.
+    [exit 2]
+    "#);
+}
+
+#[test]
+fn files_of_the_same_name_are_told_apart() {
+    let mut desk = Desk::new();
+    for part in ["a", "b"] {
+        std::fs::create_dir(desk.path().join(part)).unwrap();
+        desk.file(&format!("{part}/part.c"), &format!("int {part}(int x) {{\n    return x + 1;\n}}\n"));
+    }
+    desk.file("main.c", "int a(int), b(int);\nint main(void) { return a(1) + b(1); }\n");
+    desk.quietly("relapse cc -g -o main main.c a/part.c b/part.c");
+    let output = desk.record("./main", "");
+    assert_eq!(output.status.code(), Some(4));
+    desk.run("relapse values run part.c:2 x");
+    desk.run("relapse values run b/part.c:2 x");
+    assert_session!(desk, @r#"
+    $ relapse values run part.c:2 x
+    [stderr] relapse: part.c names several files
+    [stderr]  Say more of the path:
+    [stderr]  a/part.c
+    [stderr]  b/part.c
+    [exit 2]
+    $ relapse values run b/part.c:2 x
+    instruction  x
+      5  1
+    "#);
+}
