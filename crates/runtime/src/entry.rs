@@ -98,6 +98,9 @@ pub unsafe extern "C" fn __relapse_enter(desc: *const FnDesc, args: *const u64) 
             }
             log_enter(ctx, desc, args, call != 0);
         }
+        // Here already, not only by the caller: a signal that comes next must
+        // see that instrumented code has begun.
+        (*tls).call = 0;
         compiler_fence(SeqCst);
         ctx.own.busy = false;
     }

@@ -5,7 +5,7 @@ use crate::context::{self, Context};
 use crate::desc::{CALL_RETURNS_TWICE, CallDesc, Kinds};
 use crate::memory::{self, Shadow};
 use crate::stream::At;
-use crate::{bytes, crash, io, module, process, sys, tls};
+use crate::{bytes, crash, heap, io, module, process, sys, tls};
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 use externals::{External, Len, Model, Place, Range, Ret, When, flag};
 use recording::event::{Event, Slots, sync};
@@ -14,6 +14,15 @@ unsafe extern "C" {
     fn malloc_usable_size(at: *const u8) -> usize;
     fn __errno_location() -> *mut i32;
 }
+
+/// Flags that ask for nothing special after the call.
+const PLAIN: u32 = flag::BEFORE
+    | flag::NORETURN
+    | flag::CALLS_BACK
+    | flag::ALLOCATES
+    | flag::FREES
+    | flag::MOVES
+    | flag::SIGNALS;
 
 /// A sum is logged at least so often, where there are external calls.
 const CHECK_EVERY: u64 = 16_384;
@@ -188,6 +197,13 @@ pub unsafe extern "C" fn __relapse_external(
 
 unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>, slots: &mut [u64]) {
     unsafe {
+        if external.has(flag::FREES | flag::ALLOCATES) {
+            // The shadow of a moved block before that of the old one goes.
+            if external.has(flag::MOVES) {
+                moved(ctx, external, call);
+            }
+            heap::follow(ctx, external, call);
+        }
         if let Some(model) = external.model {
             let predicted = modelled(ctx, model, external, call);
             if model.needs_result() || (external.ret != Ret::Void && predicted != Some(call.ret)) {
@@ -206,7 +222,7 @@ unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>
                 crate::format::make_arguments_known(ctx, call, format);
             }
         }
-        if external.flags & !(flag::NORETURN | flag::CALLS_BACK | flag::ALLOCATES) != 0 {
+        if external.flags & !PLAIN != 0 {
             special(ctx, external, call);
         }
         if let Some(io) = external.io {
@@ -304,9 +320,6 @@ fn log_result(ctx: &mut Context, call: &Call<'_>, slots: &[u64]) {
 /// Functions whose effect is not only bytes.
 unsafe fn special(ctx: &mut Context, external: &External, call: &Call<'_>) {
     unsafe {
-        if external.has(flag::MOVES) {
-            moved(ctx, external, call);
-        }
         if external.has(flag::MAPS) {
             mapped(ctx, external, call);
         }

@@ -11,7 +11,7 @@
 //! parent's `vfork` returns again, which is logged as a landing.
 
 use crate::context::{self, Context};
-use crate::{module, process, shadow, stream, sys, tls};
+use crate::{heap, module, process, shadow, stream, sys, tls};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use recording::event::header;
 
@@ -72,6 +72,7 @@ extern "C" fn in_child() {
         return;
     }
     shadow::after_fork();
+    heap::after_fork();
     let ctx = unsafe { (*tls::tls()).ctx };
     let parent = (unsafe { ctx.as_ref() }.map_or_else(sys::parent_pid, |c| c.pid), process::image());
     let modules = {

@@ -9,7 +9,7 @@
 //!   memory up to date that the call read or wrote, [`format`](mod@format)
 //!   that of `printf` and `scanf`, [`io`] names where bytes came from or went;
 //! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its
-//!   second copy of memory;
+//!   second copy of memory; [`heap`]: when parts of it are given back;
 //! * [`process`], [`module`], [`fork`], [`crash`]: start, registration, `fork`,
 //!   fatal signals, the end;
 //! * [`sys`], [`bytes`], [`tls`]: system calls, memory functions and the
@@ -47,6 +47,7 @@ pub mod entry;
 pub mod external;
 pub mod fork;
 pub mod format;
+pub mod heap;
 pub mod hooks;
 pub mod io;
 pub mod known;

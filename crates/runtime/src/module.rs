@@ -30,9 +30,22 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
     if m.magic != MODULE_MAGIC || m.index != 0 {
         return;
     }
-    m.index = COUNT.fetch_add(1, Relaxed) + 1;
     if !process::is_recording() {
+        m.index = COUNT.fetch_add(1, Relaxed) + 1;
         return;
+    }
+    // A library that was closed and is opened again at the same place is the
+    // module it was.
+    let hash = unsafe { identity(m) };
+    let registered = unsafe { &mut *(&raw mut REGISTERED) };
+    if let Some(index) = registered.iter().take(COUNT.load(Relaxed) as usize).position(|&h| h == hash) {
+        m.index = index as u32 + 1;
+        return;
+    }
+    let index = COUNT.fetch_add(1, Relaxed);
+    m.index = index + 1;
+    if let Some(place) = registered.get_mut(index as usize) {
+        *place = hash;
     }
     unsafe {
         if !m.known.is_null() && !m.addresses.is_null() {
@@ -44,6 +57,21 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
         }
         write_record(m);
     }
+}
+
+/// What each module number stands for. Beyond the table a module opened twice
+/// gets two numbers.
+static mut REGISTERED: [u64; 8192] = [0; 8192];
+
+/// A hash of a module's content and its place in memory.
+unsafe fn identity(m: &ModuleDesc) -> u64 {
+    let mut hash =
+        u64::from_le_bytes([m.id[0], m.id[1], m.id[2], m.id[3], m.id[4], m.id[5], m.id[6], m.id[7]]);
+    let count = if m.addresses.is_null() { 0 } else { m.symbols as usize };
+    for i in 0..count {
+        hash = (hash.rotate_left(5) ^ unsafe { *m.addresses.add(i) }).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    hash ^ core::ptr::from_ref(m) as u64
 }
 
 pub fn begin_file() {

@@ -1,0 +1,79 @@
+//! Large blocks of the heap. The C library gives them back to the kernel when
+//! they are freed; their shadow must go too, or shadows would outgrow the
+//! program.
+
+use crate::context::Context;
+use crate::external::Call;
+use crate::memory;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use externals::{External, flag};
+use recording::event::Event;
+
+/// From this size on a block counts as large.
+const LARGE: u64 = 128 << 10;
+/// Blocks that find no place are forgotten; that costs memory only.
+const PLACES: usize = 512;
+
+static mut BLOCKS: [(u64, u64); PLACES] = [(0, 0); PLACES];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static LOCK: AtomicBool = AtomicBool::new(false);
+
+/// Runs unless somebody else is at the table: waiting could be for ever in a
+/// signal handler.
+fn try_locked<R>(f: impl FnOnce(&mut [(u64, u64); PLACES]) -> R) -> Option<R> {
+    if LOCK.swap(true, Acquire) {
+        return None;
+    }
+    let result = f(unsafe { &mut BLOCKS });
+    LOCK.store(false, Release);
+    Some(result)
+}
+
+/// In a forked child the lock may be held by a thread that does not exist.
+pub fn after_fork() {
+    LOCK.store(false, Release);
+}
+
+/// Keeps the table after a call that allocates or frees, and gives back the
+/// shadow of what was freed.
+#[inline]
+pub fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
+    if external.has(flag::FREES) && COUNT.load(Relaxed) > 0 {
+        freed(ctx, external, call);
+    }
+    if external.has(flag::ALLOCATES) && call.ret != 0 {
+        let size = match (external.name, call.args) {
+            ("malloc", [n]) | ("realloc" | "aligned_alloc" | "memalign", [_, n]) => *n,
+            ("calloc", [a, b]) | ("reallocarray", [_, a, b]) => a.saturating_mul(*b),
+            _ => 0,
+        };
+        if size >= LARGE {
+            try_locked(|blocks| {
+                if let Some(place) = blocks.iter_mut().find(|b| b.0 == 0 || b.0 == call.ret) {
+                    if place.0 == 0 {
+                        COUNT.fetch_add(1, Relaxed);
+                    }
+                    *place = (call.ret, size);
+                }
+            });
+        }
+    }
+}
+
+#[cold]
+fn freed(ctx: &mut Context, external: &External, call: &Call<'_>) {
+    let address = call.arg(0);
+    // `realloc` that stayed in place, or failed, has freed nothing.
+    if address == 0 || (external.has(flag::MOVES) && (call.ret == address || call.ret == 0)) {
+        return;
+    }
+    let length = try_locked(|blocks| {
+        let place = blocks.iter_mut().find(|b| b.0 == address)?;
+        COUNT.fetch_sub(1, Relaxed);
+        Some(core::mem::take(place).1)
+    });
+    if let Some(Some(length)) = length {
+        ctx.emit(call.at, &Event::Zeroed { address, length });
+        memory::zero(ctx.key, address, length);
+    }
+}
