@@ -143,6 +143,7 @@ pub const SUBJECTS: &[Subject] = &[
             "inject_errors.c",
             "regposix.c",
             "regposerr.c",
+            "reggnu.c",
             "unicode_fold_data.c",
             "unicode_property_data.c",
             "unicode_property_data_posix.c",
