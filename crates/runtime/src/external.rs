@@ -5,7 +5,7 @@ use crate::context::{self, Context};
 use crate::desc::{CALL_RETURNS_TWICE, CallDesc, Kinds};
 use crate::memory::{self, Shadow};
 use crate::stream::At;
-use crate::{bytes, crash, heap, io, module, process, sys, tls};
+use crate::{bytes, crash, heap, io, module, process, shadow, sys, tls};
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 use externals::{External, Len, Model, Place, Range, Ret, When, flag};
 use recording::event::{Event, Slots, sync};
@@ -389,8 +389,12 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
             }
             return;
         }
-        _ if call.arg(3) & sys::MAP_ANONYMOUS != 0 => (call.ret, page(call.arg(1))),
+        _ if call.arg(3) & sys::MAP_ANONYMOUS != 0 => {
+            shadow::cover(ctx.key, call.ret, call.arg(1).max(1));
+            (call.ret, page(call.arg(1)))
+        }
         _ => {
+            shadow::cover(ctx.key, call.ret, call.arg(1).max(1));
             unsafe { io::log_mapped(ctx, call) };
             return;
         }

@@ -1,9 +1,9 @@
 //! The hooks of instrumented code that have to do with memory.
 
-use crate::bytes;
 use crate::context::{self, Context};
 use crate::desc::{Kind, Kinds, ModuleDesc, SiteDesc, VaDesc};
 use crate::stream::At;
+use crate::{bytes, shadow};
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 use recording::event::{Event, Slots};
 
@@ -29,6 +29,9 @@ impl Context {
     /// as can be told.
     #[cold]
     unsafe fn writer(&self, address: u64, value: &[u8]) -> Option<u32> {
+        if !shadow::is_foreseen(address) {
+            return None;
+        }
         for other in context::all() {
             let (key, stream) = unsafe { ((*other).key, (*other).stream) };
             if key == 0 || core::ptr::eq(other, self) {

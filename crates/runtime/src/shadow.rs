@@ -234,6 +234,33 @@ pub fn retire(key: u64) {
     });
 }
 
+/// Whether every key's shadow covers this address.
+pub fn is_foreseen(address: u64) -> bool {
+    let block = (address >> BLOCK_BITS) as usize;
+    // Bits are only ever added, so reading without the lock is harmless.
+    block < BLOCKS && unsafe { (*(&raw const STATE)).program.has(block) }
+}
+
+/// The program has mapped a range: makes sure that its shadow exists. (Faults
+/// would do it too, but the program may handle them itself.)
+pub fn cover(key: u64, address: u64, len: u64) {
+    let k = (key >> BLOCK_BITS) as usize;
+    let (first, last) = (address >> BLOCK_BITS, address.saturating_add(len - 1) >> BLOCK_BITS);
+    for block in first as usize..=(last as usize).min(BLOCKS - 1) {
+        if is_foreseen((block as u64) << BLOCK_BITS) {
+            continue;
+        }
+        let mask = sys::block_signals();
+        locked(|state| {
+            state.used.add(block);
+            if !state.used.has(block ^ k) && reserve(block ^ k) {
+                state.used.add(block ^ k);
+            }
+        });
+        sys::restore_signals(mask);
+    }
+}
+
 /// A fault at `address`: was it a shadow that is not there yet? Then it is made
 /// and the access can be tried again. Called from the handler of SIGSEGV.
 pub fn repair(address: u64) -> bool {
