@@ -41,6 +41,9 @@ pub struct Image {
     /// By registration index; indices without a module stay empty.
     modules: Vec<Option<Loaded>>,
     functions: Vec<Entry>,
+    /// For each index the first with the same module at the same addresses: a
+    /// library that was closed and opened again is registered anew.
+    canonical: Vec<u32>,
     /// First function of each module in `functions`.
     first: Vec<u32>,
     by_address: HashMap<u64, u32>,
@@ -58,13 +61,17 @@ impl Image {
         let mut image = Image {
             modules: vec![None; count],
             functions: Vec::new(),
+            canonical: (0..count as u32).collect(),
             first: vec![0; count],
             by_address: HashMap::new(),
             externals: HashMap::new(),
             duplicates: Vec::new(),
             empty: Module::default(),
         };
+        let mut seen: HashMap<([u8; 16], Vec<u64>), u32> = HashMap::new();
         for (index, loaded) in modules {
+            let same = *seen.entry((loaded.model.id, loaded.addresses.clone())).or_insert(index);
+            image.canonical[index as usize] = same;
             image.first[index as usize] = image.functions.len() as u32;
             for (f, function) in loaded.model.functions.iter().enumerate() {
                 let number = image.functions.len() as u32;
@@ -111,6 +118,14 @@ impl Image {
             }
             let (build_id, by_id) = &files[w.path.as_str()];
             let Some(model) = by_id.get(&w.id) else {
+                if build_id.as_ref() == Some(&w.build_id) {
+                    return Err(Error::Model(format!(
+                        "{} is the recorded build {} but lacks the model of module {}: was it stripped?",
+                        w.path,
+                        hex(&w.build_id),
+                        hex(&w.id)
+                    )));
+                }
                 return Err(Error::AnotherBuild {
                     path: w.path.clone(),
                     module: hex(&w.id),
@@ -136,6 +151,13 @@ impl Image {
     #[must_use]
     pub fn module(&self, index: u32) -> &Module {
         self.modules.get(index as usize).and_then(Option::as_ref).map_or(&self.empty, |m| &m.model)
+    }
+
+    /// The index that stands for all registrations of the same module at the
+    /// same addresses.
+    #[must_use]
+    pub fn canonical(&self, index: u32) -> u32 {
+        self.canonical.get(index as usize).copied().unwrap_or(index)
     }
 
     /// All modules with their indices.

@@ -218,6 +218,9 @@ impl<'a> Machine<'a> {
     /// Looks at the next event again after one was used.
     pub(crate) fn refresh(&mut self) {
         self.head = self.tape.peek();
+        if let Some(h) = &mut self.head {
+            h.position.module = self.image.canonical(h.position.module);
+        }
         self.gate = match self.head {
             Some(h) => h.position.time,
             None if self.stream.incomplete => self.last_event,
@@ -246,7 +249,10 @@ impl<'a> Machine<'a> {
         }
         self.refresh();
         match next {
-            Some(n) => Ok(n),
+            Some((mut position, event)) => {
+                position.module = self.image.canonical(position.module);
+                Ok((position, event))
+            }
             None => Err(self.diverged("an event", "no more events")),
         }
     }
@@ -471,6 +477,7 @@ impl<'a> Machine<'a> {
         let (position, event) = self.take()?;
         observer.event(&self.moment(), position, &event);
         let Event::Enter { module, function, slots, .. } = event else { return Ok(()) };
+        let module = self.image.canonical(module);
         let Some(number) = self.image.function(module, function) else {
             return Err(self.diverged(
                 "a function of the program",

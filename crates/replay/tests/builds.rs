@@ -50,6 +50,8 @@ fn a_recording_of_another_build_is_refused() {
     let text = error.to_string();
     assert!(text.contains("1234") && text.contains("abcd"), "{text}");
 
+    let stripped = Wanted { id: [4; 16], ..wanted.clone() };
+    assert!(Image::load(&[stripped]).is_err_and(|e| e.to_string().contains("stripped")));
     let short = Wanted { addresses: vec![], ..wanted.clone() };
     assert!(Image::load(&[short]).is_err());
     let gone = Wanted { path: "/nonexistent/unit.so".to_owned(), ..wanted };

@@ -296,6 +296,21 @@ fn a_forked_child_goes_on_with_its_own_events() {
 }
 
 #[test]
+fn a_library_opened_twice_is_one_module() {
+    let once = factorial();
+    let loaded = once.modules().next().unwrap().1.clone();
+    let image = Image::new(std::collections::BTreeMap::from([(1, loaded.clone()), (2, loaded.clone())]));
+    assert_eq!((image.canonical(1), image.canonical(2), image.canonical(9)), (1, 1, 9));
+    assert_eq!(image.duplicates(), [(2, 0)]);
+    // At other addresses it is another one.
+    let mut moved = loaded.clone();
+    moved.addresses[0] += 0x100;
+    let image = Image::new(std::collections::BTreeMap::from([(1, loaded), (2, moved)]));
+    assert_eq!(image.canonical(2), 2);
+    assert!(image.duplicates().is_empty());
+}
+
+#[test]
 fn damaged_events_never_panic() {
     let image = calls();
     let mut e = Events::default();
