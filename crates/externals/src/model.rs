@@ -380,6 +380,9 @@ mod tests {
         assert_eq!(run(b"ab\0xxxxx", Model::Stpcpy, &[4, 0]), (6, b"ab\0xab\0x".to_vec()));
         assert_eq!(run(b"ab\0xxxxx", Model::Strncpy, &[3, 0, 4]).1, b"ab\0ab\0\0x");
         assert_eq!(run(b"ab\0xxx", Model::Strcat, &[1, 1]).1, b"abb\0xx");
+        let b = u64::from(b'b');
+        assert_eq!(run(b"abcdxxxx", Model::Memccpy, &[4, 0, b, 4]), (6, b"abcdabxx".to_vec()));
+        assert_eq!(run(b"acdexxxx", Model::Memccpy, &[4, 0, b, 3]), (0, b"acdeacdx".to_vec()));
         assert_eq!(run(b"ab\0xyz\0", Model::Strncat, &[0, 3, 1]).1, b"abx\0yz\0");
         let long: Vec<u8> = (0..1000).map(|i| i as u8).collect();
         let mut want = long.clone();

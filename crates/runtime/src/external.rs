@@ -269,6 +269,10 @@ unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &
         match model {
             // The destination holds what the source held, even if they overlap.
             Model::Memcpy | Model::Mempcpy => ctx.make_known_from(call.at, b, a, n),
+            Model::Memccpy => {
+                let len = if call.ret == 0 { call.arg(3) } else { call.ret - a };
+                ctx.make_known_from(call.at, b, a, len);
+            }
             Model::Bcopy => ctx.make_known_from(call.at, a, b, n),
             Model::Memcmp => compared(ctx, call, n, model),
             Model::Strcmp | Model::Strcasecmp => compared(ctx, call, u64::MAX, model),

@@ -91,7 +91,8 @@ pub(super) const PART: &[External] = &[
     ext("hsearch", Ret::Pointer),
     ext("hdestroy", Ret::Void),
     ext("regcomp", Ret::Int).reads(&[range!(1, CStr)]).writes(&[range!(0, Const(64))]),
-    ext("regexec", Ret::Int).reads(&[range!(1, CStr)]).writes(&[range!(3, Times(2, 8))]),
+    // With REG_STARTEND the text need not end with a NUL, so it is not followed.
+    ext("regexec", Ret::Int).writes(&[range!(3, Times(2, 8))]),
     ext("regerror", Ret::Count).writes(&[range!(2, CStrMax(3))]),
     ext("regfree", Ret::Void).writes(&[range!(0, Const(64))]),
     ext("fnmatch", Ret::Int).reads(&[range!(0, CStr), range!(1, CStr)]),

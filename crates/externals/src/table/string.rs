@@ -11,7 +11,8 @@ pub(super) const PART: &[External] = &[
     ext("mempcpy", Ret::Into(0)).reads(&[range!(1, Arg(2))]).model(Model::Mempcpy),
     ext("__mempcpy", Ret::Into(0)).reads(&[range!(1, Arg(2))]).model(Model::Mempcpy),
     ext("__mempcpy_chk", Ret::Into(0)).reads(&[range!(1, Arg(2))]).model(Model::Mempcpy),
-    ext("memccpy", Ret::Into(0)).reads(&[range!(1, Arg(3))]).writes(&[range!(0, Arg(3))]),
+    // Ends at a byte, so only the evaluator knows how far it reads.
+    ext("memccpy", Ret::Into(0)).model(Model::Memccpy),
     ext("bcopy", Ret::Void).reads(&[range!(0, Arg(2))]).model(Model::Bcopy),
     ext("memset", Ret::Into(0)).model(Model::Memset),
     ext("__memset_chk", Ret::Into(0)).model(Model::Memset),
