@@ -65,7 +65,7 @@ pub const SUBJECTS: &[Subject] = &[
         libraries: &["-lm"],
         own: &["main.c"],
         generate: None,
-        workload: |size, _| Ok(words(&[pick(size, "3000", "120000"), "test.db"])),
+        workload: |size, _| Ok(words(&[pick(size, "2000", "25000"), "test.db"])),
     },
     Subject {
         name: "zlib",
@@ -95,7 +95,7 @@ pub const SUBJECTS: &[Subject] = &[
         own: &["main.c"],
         generate: None,
         workload: |size, dir| {
-            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 200_000, 3_500_000)))?;
+            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 120_000, 3_000_000)))?;
             Ok(words(&["input.txt", "1", "3", "9", "15"]))
         },
     },
@@ -187,7 +187,7 @@ pub const SUBJECTS: &[Subject] = &[
         generate: Some(generate_jq),
         workload: |size, dir| {
             copy_own("jq", "work.jq", dir)?;
-            shell::write(&dir.join("input.json"), inputs::people(pick(size, 400, 30_000)))?;
+            shell::write(&dir.join("input.json"), inputs::people(pick(size, 200, 8_000)))?;
             Ok(words(&["-c", "-f", "work.jq", "input.json"]))
         },
     },
@@ -204,7 +204,7 @@ pub const SUBJECTS: &[Subject] = &[
         generate: None,
         workload: |size, dir| {
             copy_own("quickjs", "work.js", dir)?;
-            Ok(words(&["work.js", pick(size, "6", "140")]))
+            Ok(words(&["work.js", pick(size, "6", "250")]))
         },
     },
     Subject {
