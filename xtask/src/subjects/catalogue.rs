@@ -229,7 +229,7 @@ pub const SUBJECTS: &[Subject] = &[
         own: &["main.c"],
         generate: None,
         workload: |size, dir| {
-            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 60_000, 1_200_000)))?;
+            shell::write(&dir.join("input.txt"), inputs::prose(pick(size, 4_000, 80_000)))?;
             Ok(words(&["input.txt"]))
         },
     },
