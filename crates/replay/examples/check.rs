@@ -8,6 +8,8 @@ use replay::io;
 use replay::machine::Machine;
 use replay::observer::{Effect, Null, Observer, View};
 use replay::process::{LoadedProcess, Options};
+use replay::writers::{reads, writers};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -100,6 +102,22 @@ fn main() -> Result<(), Box<dyn Error>> {
                     e.length,
                     if e.verified { "" } else { " (not verified)" },
                     String::from_utf8_lossy(&e.bytes[..e.bytes.len().min(60)]),
+                );
+            }
+        }
+        let streams: BTreeMap<u32, &replay::tape::Stream> =
+            loaded.streams.iter().map(|s| (s.number, &s.stream)).collect();
+        for s in &loaded.streams {
+            let seen = reads(&loaded.image, &s.stream)?;
+            let found = writers(&loaded.image, &streams, &seen)?;
+            let same = found.iter().flatten().filter(|w| w.same).count();
+            if !seen.is_empty() {
+                println!(
+                    "{} t{}: {} loads saw other streams, {} stores found, {same} with these bytes",
+                    loaded.name,
+                    s.number,
+                    seen.len(),
+                    found.iter().flatten().count()
                 );
             }
         }
