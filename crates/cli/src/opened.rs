@@ -73,7 +73,7 @@ pub fn cannot_load(error: &replay::error::Error) -> Failure {
     let failure = Failure::failed_to(Exit::BadInput, error);
     match error {
         Error::AnotherBuild { .. } => {
-            failure.hint("Record again, or name the file that was recorded with --binary FILE.")
+            failure.hint("Record again, or keep the recorded file and name it: relapse replay --binary FILE.")
         }
         Error::Model(_) => failure.hint("A recording needs the binaries it was made with, unchanged."),
         _ => failure,

@@ -69,7 +69,7 @@ fn signals_become_exit_codes() {
     [exit 139]
     $ relapse replay run
     process  program  streams  instructions  loads  mispredicted  size  bits/instruction
-    p[PID].0  ./crash  1  0  0  0  [SIZE]  [BITS]
+    p[PID].0  ./crash  1  0  0  0  [SIZE]  -
     exact: 1 process, 0 instructions replayed in [SECONDS]
     "#);
 }

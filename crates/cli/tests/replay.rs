@@ -105,7 +105,7 @@ fn another_build_is_refused_with_both_build_ids() {
     assert_session!(desk, @r#"
     $ relapse replay run
     [stderr] relapse: failed to find module [ID] in [DESK]/loop: the recording was made with another build (recorded build id [ID], the file has [ID])
-    [stderr]  Record again, or name the file that was recorded with --binary FILE.
+    [stderr]  Record again, or keep the recorded file and name it: relapse replay --binary FILE.
     [exit 3]
     "#);
 }

@@ -70,13 +70,13 @@ fn one_variable() {
       54  0 → 1
     $ relapse values run fold.c:29 p
     instruction  p
-      89  {x = 12, y = <optimised out>}
+      88  {x = 12, y = <optimised out>}
     $ relapse values run fold.c:29 half
     instruction  half
-      89  1
+      88  1
     $ relapse values run fold.c:29 name
     instruction  name
-      89  [ADDRESS] "seven"
+      88  [ADDRESS] "seven"
     "#);
 }
 
@@ -88,14 +88,14 @@ fn recursion_keeps_executions_apart() {
     assert_session!(desk, @r#"
     $ relapse values run fold.c:19 n
     instruction  n
-      61  3
-      66  2
-      71  1
-      76  0
+      60  3
+      65  2
+      70  1
+      75  0
     $ relapse values run fold.c:19 n --limit 2
     instruction  n
-      61  3
-      66  2
+      60  3
+      65  2
     stopped after 2 executions; --limit N shows more
     "#);
 }
@@ -163,6 +163,6 @@ fn files_of_the_same_name_are_told_apart() {
     [exit 2]
     $ relapse values run b/part.c:2 x
     instruction  x
-      5  1
+      4  1
     "#);
 }

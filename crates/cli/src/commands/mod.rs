@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure};
 
 pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
     match command {
-        Command::Record(args) => record::run(&args, session),
+        Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),
         Command::Dump(args) => dump::run(&args, session),

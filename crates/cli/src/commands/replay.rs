@@ -285,12 +285,15 @@ fn print(answer: &Answer, session: &mut Session) -> Result<(), Failure> {
             grouped(p.figures.loads),
             grouped(p.figures.mispredicted),
             bytes(p.figures.bytes),
-            format!("{:.3}", p.figures.bits_per_instruction),
+            match p.figures.instructions {
+                0 => "-".to_owned(),
+                _ => format!("{:.3}", p.figures.bits_per_instruction),
+            },
         ]);
     }
     table.write(&mut session.out, session.paint)?;
     for sentence in &answer.damage {
-        writeln!(session.out, "{} {sentence}", session.paint.bad("damaged:"))?;
+        writeln!(session.out, "{} {sentence}", session.paint.bad("warning:"))?;
     }
     for p in &answer.processes {
         for s in &p.streams {

@@ -3,7 +3,6 @@
 mod directory;
 mod run;
 
-use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render;
 use clap::Args;
@@ -49,7 +48,7 @@ const COUNTED_UP_TO: u64 = 2_000_000;
 /// How long processes that outlive the command are waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub fn run(args: &RecordArgs, session: &mut Session) -> Result<Exit, Failure> {
+pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let directory = match directory::prepare(args.output.as_deref(), args.force)? {
         Ok(directory) => directory,
         Err(reason) => return run_unrecorded(&args.command, &reason),
@@ -79,7 +78,7 @@ pub fn run(args: &RecordArgs, session: &mut Session) -> Result<Exit, Failure> {
         return Err(nothing_recorded(&args.command, exit));
     }
     if !args.quiet {
-        summarise(&directory, &shown, &summary, session);
+        summarise(&directory, &shown, &summary);
     }
     Ok(Exit::OfCommand(own))
 }
@@ -154,7 +153,7 @@ fn runs(pid: u32) -> bool {
     !matches!(state, None | Some('Z' | 'X'))
 }
 
-fn summarise(directory: &Path, shown: &Path, summary: &Summary, session: &Session) {
+fn summarise(directory: &Path, shown: &Path, summary: &Summary) {
     let work = match Recording::open(directory) {
         Ok(recording) => match work_done(&recording) {
             Work::Instructions(n) => format!("{} instructions", render::rough(n)),
@@ -164,7 +163,6 @@ fn summarise(directory: &Path, shown: &Path, summary: &Summary, session: &Sessio
         },
         Err(_) => "unreadable".to_owned(),
     };
-    let _ = session;
     eprintln!(
         "relapse: recorded {}, {work}, {}, in {}",
         render::counted(summary.processes.len() as u64, "process"),
