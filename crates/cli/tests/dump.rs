@@ -38,8 +38,8 @@ fn the_program_model() {
       parameter 1 x: int  ; square.c:3
     b0:
       ; x is i32 r0
-      13  r1 = mul.i32 r0, r0  ; square.c:3:37
-      14  return i32 r1  ; square.c:3:28
+      [N]  r1 = mul.i32 r0, r0  ; square.c:3:37
+      [N]  return i32 r1  ; square.c:3:28
 
     $ relapse dump program square --function sq
     [stderr] relapse: there is no function sq
@@ -103,8 +103,8 @@ fn steps() {
     assert_session!(desk, @r#"
     $ relapse dump steps run --function square
     p[PID].0/t0
-      10  square square.c:3  r1 = mul.i32 r0, r0  = 144
-      11  square square.c:3  return i32 r1
+      [N]  square square.c:3  r1 = mul.i32 r0, r0  = 144
+      [N]  square square.c:3  return i32 r1
     $ relapse dump steps run --function cube
     p[PID].0/t0
     [stderr] relapse: no step fits the filters

@@ -55,28 +55,28 @@ fn one_variable() {
     assert_session!(desk, @r#"
     $ relapse values run fold.c:11 total
     instruction  total
-      16  0 → 1
-      25  1 → 3
-      34  3 → 6
-      43  6 → 10
+      [N]  0 → 1
+      [N]  1 → 3
+      [N]  3 → 6
+      [N]  6 → 10
     $ relapse values run fold.c:11 i
     instruction  i
-      16  0
-      25  1
-      34  2
-      43  3
+      [N]  0
+      [N]  1
+      [N]  2
+      [N]  3
     $ relapse values run fold.c:14 calls
     instruction  calls
-      54  0 → 1
+      [N]  0 → 1
     $ relapse values run fold.c:29 p
     instruction  p
-      88  {x = 12, y = <optimised out>}
+      [N]  {x = 12, y = <optimised out>}
     $ relapse values run fold.c:29 half
     instruction  half
-      88  1
+      [N]  1
     $ relapse values run fold.c:29 name
     instruction  name
-      88  [ADDRESS] "seven"
+      [N]  [ADDRESS] "seven"
     "#);
 }
 
@@ -88,14 +88,14 @@ fn recursion_keeps_executions_apart() {
     assert_session!(desk, @r#"
     $ relapse values run fold.c:19 n
     instruction  n
-      60  3
-      65  2
-      70  1
-      75  0
+      [N]  3
+      [N]  2
+      [N]  1
+      [N]  0
     $ relapse values run fold.c:19 n --limit 2
     instruction  n
-      60  3
-      65  2
+      [N]  3
+      [N]  2
     stopped after 2 executions; --limit N shows more
     "#);
 }
@@ -163,6 +163,6 @@ fn files_of_the_same_name_are_told_apart() {
     [exit 2]
     $ relapse values run b/part.c:2 x
     instruction  x
-      4  1
+      [N]  1
     "#);
 }

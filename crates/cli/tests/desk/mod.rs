@@ -126,6 +126,10 @@ pub const FILTERS: &[(&str, &str)] = &[
     (r"\b[0-9a-f]{32,40}\b", "[ID]"),
     (r"[\d.]+ s\b", "[SECONDS]"),
     (r"(?m)[\d.]+\.\d{3}$", "[BITS]"),
+    // How many instructions a line is made of is the compiler's business.
+    (r"[\d,]+ instructions", "[N] instructions"),
+    (r"(?m)^(p\[PID\]\.\d+ +\S+) +\d.*$", "$1  [FIGURES]"),
+    (r"(?m)^ +[\d,]+  ", "  [N]  "),
     // Widths of columns depend on what they held.
     (r"(?m)(\S) {2,}", "$1  "),
     (r"(?m)^ {2,}", "  "),
