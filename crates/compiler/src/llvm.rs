@@ -441,6 +441,15 @@ impl Val {
     pub fn has_uses(self) -> bool {
         !call!(LLVMGetFirstUse(self.0)).is_null()
     }
+    pub fn users(self) -> Vec<Val> {
+        let mut out = Vec::new();
+        let mut u = call!(LLVMGetFirstUse(self.0));
+        while !u.is_null() {
+            out.push(Val(call!(LLVMGetUser(u))));
+            u = call!(LLVMGetNextUse(u));
+        }
+        out
+    }
     pub fn parent(self) -> Blk {
         Blk(call!(LLVMGetInstructionParent(self.0)))
     }
@@ -670,6 +679,9 @@ impl Typ {
 }
 
 impl Blk {
+    pub fn function(self) -> Val {
+        Val(call!(LLVMGetBasicBlockParent(self.0)))
+    }
     pub fn address_of(self, f: Val) -> Val {
         Val(call!(LLVMBlockAddress(f.0, self.0)))
     }

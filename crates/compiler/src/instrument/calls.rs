@@ -121,6 +121,12 @@ impl Instrument<'_, '_> {
             let at = self.b.gep_bytes(self.unit, self.ctx, self.int(VA));
             self.b.store(va, at);
         }
+        if self.s.private.contains(&callee) {
+            // Always linked: nobody needs to be told.
+            self.after(i);
+            self.resume();
+            return;
+        }
         let stack = c.returns_twice.then(|| self.load_field(STACK));
         let announce = self.s.helpers.announce();
         let void = self.unit.void();

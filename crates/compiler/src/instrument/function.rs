@@ -145,7 +145,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
     }
 
     /// Entry protocol, time, frame, by-value parameters.
-    fn entry(&mut self, index: usize, first: Val) -> (Val, Val, Option<Val>) {
+    fn entry(&mut self, index: usize, first: Val) -> (Val, Option<Val>, Option<Val>) {
         let f = self.map.function;
         self.b.before(first);
         let location = first.debug_location().or_else(|| {
@@ -154,18 +154,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
         self.b.set_location(location);
         self.time = self.b.alloca(self.i64());
         self.sum = self.b.alloca(self.i64());
-        let mut slots = Vec::new();
-        for (n, p) in f.params().into_iter().enumerate() {
-            // The address of a by-value copy means nothing to replay.
-            if f.attribute(n as u32 + 1, "byval").is_none() {
-                slots.extend(self.slots(p));
-            }
-        }
-        let desc = self.s.descriptors.function(index, slots.len(), &self.model.name);
-        let begin = self.s.helpers.begin(slots.len());
-        let mut args = vec![desc, f];
-        args.extend(slots);
-        let linked = self.helper(&begin, self.unit.int(1), &args);
+        let (linked, desc) = self.begin(index, f);
         let context = self.s.helpers.context();
         self.ctx = self.helper(&context, self.unit.ptr(), &[]);
         self.key = self.load_field(KEY);
@@ -181,6 +170,27 @@ impl<'a, 'u> Instrument<'a, 'u> {
         }
         let stack = self.frame(f, linked);
         (linked, desc, stack)
+    }
+
+    /// The entry protocol: whether instrumented code called, and the
+    /// descriptor to leave by if it did not.
+    fn begin(&mut self, index: usize, f: Val) -> (Val, Option<Val>) {
+        if self.s.private.contains(&f) {
+            return (self.unit.const_int(1, 1), None);
+        }
+        let mut slots = Vec::new();
+        for (n, p) in f.params().into_iter().enumerate() {
+            // The address of a by-value copy means nothing to replay.
+            if f.attribute(n as u32 + 1, "byval").is_none() {
+                slots.extend(self.slots(p));
+            }
+        }
+        let desc = self.s.descriptors.function(index, slots.len(), &self.model.name);
+        let begin = self.s.helpers.begin(slots.len());
+        let mut args = vec![desc, f];
+        args.extend(slots);
+        let linked = self.helper(&begin, self.unit.int(1), &args);
+        (linked, Some(desc))
     }
 
     /// Makes the frame; gives the stack pointer to restore, if it moves.
@@ -224,12 +234,13 @@ impl<'a, 'u> Instrument<'a, 'u> {
         Some(old)
     }
 
-    fn leave(&mut self, ret: Val, linked: Val, desc: Val, stack: Option<Val>) {
+    fn leave(&mut self, ret: Val, linked: Val, desc: Option<Val>, stack: Option<Val>) {
         self.b.before(ret);
         if let Some(s) = stack {
             self.store_field(STACK, s);
         }
         self.synchronise();
+        let Some(desc) = desc else { return };
         let end = self.s.helpers.end();
         let void = self.unit.void();
         self.helper(&end, void, &[linked, desc]);

@@ -53,7 +53,7 @@ impl Helpers {
         name.to_owned()
     }
 
-    /// `(ctx, key, time, address, value, size << 32 | site)`: compares a loaded
+    /// `(ctx, time, shadow address, value, size << 32 | site)`: compares a loaded
     /// value of `bits` bits with the shadow.
     pub fn check(&mut self, bits: u32) -> String {
         let name = format!("__relapse_check.{bits}");
@@ -77,9 +77,8 @@ impl Helpers {
                 )
             };
             format!(
-                "define void @__relapse_check.{bits}(ptr %ctx, i64 %key, i64 %time, ptr %p, \
+                "define void @__relapse_check.{bits}(ptr %ctx, i64 %time, ptr %shadow, \
                  i{bits} %value, i64 %site) alwaysinline {{\n\
-                 %a = ptrtoint ptr %p to i64\n%s = xor i64 %a, %key\n%shadow = inttoptr i64 %s to ptr\n\
                  %seen = load i{bits}, ptr %shadow, align 1\n%differs = icmp ne i{bits} %seen, %value\n\
                  br i1 %differs, label %miss, label %done, !prof !0\n\
                  miss:\n{miss}br label %done\ndone:\nret void\n}}\n"

@@ -3,6 +3,9 @@
 use super::function::Instrument;
 use crate::llvm::{IntPredicate, Opcode, RmwBinOp, Val};
 
+/// Offsets up to this keep the high bits of any address inside an object.
+const NEAR: u64 = 1 << 20;
+
 impl Instrument<'_, '_> {
     /// Positions the builder right after an instruction.
     pub fn after(&self, i: Val) {
@@ -24,8 +27,31 @@ impl Instrument<'_, '_> {
         let site = u64::from(self.site(i)) | u64::from(bits.div_ceil(8)) << 32;
         let check = self.s.helpers.check(bits);
         let now = self.now();
+        let shadow = self.shadow(i.operand(0));
         let void = self.unit.void();
-        self.helper(&check, void, &[self.ctx, self.key, now, i.operand(0), int, self.int(site)]);
+        self.helper(&check, void, &[self.ctx, now, shadow, int, self.int(site)]);
+    }
+
+    /// The shadow of an address. The key changes only high bits, so a small
+    /// constant offset may be added after it: accesses through one pointer then
+    /// share one `xor`.
+    fn shadow(&self, p: Val) -> Val {
+        let (mut base, mut offset) = (p, 0i64);
+        while base.is_instruction() && base.opcode() == Opcode::LLVMGetElementPtr {
+            let Some(more) = crate::lower::constant_gep(self.unit, base) else { break };
+            let sum = offset.wrapping_add(more);
+            if sum.unsigned_abs() > NEAR {
+                break;
+            }
+            (base, offset) = (base.operand(0), sum);
+        }
+        let at = self.b.cast(Opcode::LLVMPtrToInt, base, self.i64());
+        let at = self.b.bin(Opcode::LLVMXor, at, self.key);
+        let shadow = self.b.cast(Opcode::LLVMIntToPtr, at, self.unit.ptr());
+        if offset == 0 {
+            return shadow;
+        }
+        self.b.gep_bytes(self.unit, shadow, self.int(offset.cast_unsigned()))
     }
 
     pub fn store(&mut self, i: Val) {
@@ -37,9 +63,7 @@ impl Instrument<'_, '_> {
             let size = self.unit.bits_of(v.ty()).div_ceil(8);
             self.hook("__relapse_atomic_store", &[self.ctx, p, buffer, self.int(size)]);
         } else {
-            let at = self.b.cast(Opcode::LLVMPtrToInt, p, self.i64());
-            let at = self.b.bin(Opcode::LLVMXor, at, self.key);
-            let shadow = self.b.cast(Opcode::LLVMIntToPtr, at, self.unit.ptr());
+            let shadow = self.shadow(p);
             let s = self.b.store(v, shadow);
             s.set_alignment(1);
         }

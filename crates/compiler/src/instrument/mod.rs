@@ -27,11 +27,12 @@ mod helpers;
 mod memory;
 
 use crate::Error;
-use crate::llvm::{Linkage, Unit, Val};
+use crate::llvm::{Linkage, Opcode, Unit, Val};
 use crate::lower::Lowered;
 use descriptors::Descriptors;
 use helpers::Helpers;
 use program::model::SymbolKind;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// What is shared by all functions of a unit.
@@ -39,6 +40,9 @@ pub struct Shared<'u> {
     pub unit: &'u Unit,
     pub helpers: Helpers,
     pub descriptors: Descriptors<'u>,
+    /// Functions that only modelled code of this unit calls, by name: calls to
+    /// them need no protocol.
+    pub private: HashSet<Val>,
     /// One pointer per thread-local symbol: the stream that knows its address.
     pub guards: Option<Val>,
 }
@@ -48,6 +52,7 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
         unit,
         helpers: Helpers::default(),
         descriptors: Descriptors::new(unit),
+        private: private_functions(&lowered),
         guards: thread_local_guards(unit, &lowered),
     };
     for (index, map) in lowered.functions.iter().enumerate() {
@@ -90,6 +95,22 @@ const MODELLED: u16 = 0xffff;
 /// Number of a known external plus one, or 0.
 pub fn known_id(name: &str) -> u16 {
     externals::id(name).map_or(0, |i| i as u16 + 1)
+}
+
+fn private_functions(lowered: &Lowered) -> HashSet<Val> {
+    let modelled: HashSet<Val> = lowered.functions.iter().map(|m| m.function).collect();
+    let calls = |user: &Val, f: Val| {
+        user.is_instruction()
+            && user.opcode() == Opcode::LLVMCall
+            && user.called_value() == f
+            && !user.call_args().contains(&f)
+            && modelled.contains(&user.parent().function())
+    };
+    modelled
+        .iter()
+        .copied()
+        .filter(|f| f.linkage() == Linkage::LLVMInternalLinkage && f.users().iter().all(|u| calls(u, *f)))
+        .collect()
 }
 
 fn identity(module: &program::Module) -> Result<[u8; 16], Error> {

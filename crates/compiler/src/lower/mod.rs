@@ -15,6 +15,7 @@ mod intrinsics;
 mod memory;
 mod types;
 
+pub use constants::constant_gep;
 pub use types::leaves;
 
 use crate::llvm::{Blk, Linkage, Unit, Val};
