@@ -52,7 +52,7 @@ fn mine() -> impl Iterator<Item = (*mut Context, *mut (*mut Context, Context))> 
 
 extern "C" fn prepare() {
     while FORKING.swap(true, Acquire) {
-        core::hint::spin_loop();
+        sys::yield_now();
     }
     for (ctx, copy) in mine() {
         unsafe {

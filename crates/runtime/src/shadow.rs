@@ -56,7 +56,7 @@ static LOCK: AtomicBool = AtomicBool::new(false);
 /// can wait for its own thread.
 fn locked<R>(f: impl FnOnce(&mut State) -> R) -> R {
     while LOCK.swap(true, Acquire) {
-        core::hint::spin_loop();
+        sys::yield_now();
     }
     let result = unsafe { f(&mut *(&raw mut STATE)) };
     LOCK.store(false, Release);

@@ -16,6 +16,7 @@ const MPROTECT: u64 = 10;
 const MUNMAP: u64 = 11;
 const RT_SIGACTION: u64 = 13;
 const RT_SIGPROCMASK: u64 = 14;
+const SCHED_YIELD: u64 = 24;
 const MINCORE: u64 = 27;
 const MADVISE: u64 = 28;
 const GETPID: u64 = 39;
@@ -186,6 +187,11 @@ pub fn parent_pid() -> u32 {
 
 pub fn tid() -> u32 {
     unsafe { call(GETTID, 0, 0, 0, 0, 0, 0) as u32 }
+}
+
+/// Lets another thread run: whoever holds a lock may be waiting for this core.
+pub fn yield_now() {
+    unsafe { call(SCHED_YIELD, 0, 0, 0, 0, 0, 0) };
 }
 
 /// Soft limit of the stack's size.
