@@ -134,7 +134,7 @@ fn commands_that_cannot_be_recorded() {
 
 #[test]
 fn every_instrumented_process_is_recorded() {
-    let mut desk = Desk::with_program("sum", SUM);
+    let desk = Desk::with_program("sum", SUM);
     let output = desk.execute("relapse record -o run sh -c ./sum·1;./sum·2;true", "");
     assert!(output.status.success());
     let text = String::from_utf8_lossy(&output.stderr);
