@@ -109,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             loaded.streams.iter().map(|s| (s.number, &s.stream)).collect();
         for s in &loaded.streams {
             let seen = reads(&loaded.image, &s.stream)?;
-            let found = writers(&loaded.image, &streams, &seen)?;
+            let found = writers(&loaded.image, &streams, s.number, &seen)?;
             let same = found.iter().flatten().filter(|w| w.same).count();
             if !seen.is_empty() {
                 println!(

@@ -36,6 +36,8 @@ pub struct Write {
     pub instruction: u64,
     pub module: u32,
     pub site: u32,
+    /// Sequence number of the last event before it.
+    pub seq: u64,
     /// It wrote exactly these bytes; if not, it is the last that wrote there.
     pub same: bool,
 }
@@ -73,14 +75,18 @@ impl Observer for Reads {
     }
 }
 
-/// For each read the store it saw, if it can be found. Each writer's stream is
-/// replayed once.
+/// For each read of stream `reader` the store it saw, if it can be found. The
+/// recorder names the stream whose view of memory held the value, which is a
+/// guess where several do (everybody starts with zeros): if that stream never
+/// stored these bytes, the others are searched. Each stream is replayed at most
+/// twice.
 ///
 /// # Errors
 /// As [`Machine::run`].
 pub fn writers(
     image: &Image,
     streams: &BTreeMap<u32, &Stream>,
+    reader: u32,
     reads: &[Read],
 ) -> Result<Vec<Option<Write>>> {
     let mut found = vec![None; reads.len()];
@@ -89,20 +95,50 @@ pub fn writers(
         by_writer.entry(r.writer).or_default().push(i);
     }
     for (writer, wanted) in by_writer {
-        let Some(stream) = streams.get(&writer) else { continue };
-        let mut watch = Watch { reads, stream: writer, ..Watch::default() };
-        for i in wanted {
-            let r = &reads[i];
-            for line in lines(r.address, r.bytes.len() as u64) {
-                watch.lines.entry(line).or_default().push(i);
-            }
+        if let Some(stream) = streams.get(&writer) {
+            search(image, (writer, stream), reads, &wanted, &mut found)?;
         }
-        Machine::new(image, stream).run(&mut watch, u64::MAX)?;
-        for (i, w) in watch.best {
-            found[i] = Some(w);
+    }
+    let open: Vec<usize> =
+        (0..reads.len()).filter(|i| !found[*i].as_ref().is_some_and(|w: &Write| w.same)).collect();
+    if !open.is_empty() {
+        for (number, stream) in streams {
+            if *number != reader {
+                let others: Vec<usize> =
+                    open.iter().copied().filter(|i| reads[*i].writer != *number).collect();
+                search(image, (*number, stream), reads, &others, &mut found)?;
+            }
         }
     }
     Ok(found)
+}
+
+/// Improves on what was found by the stores of one stream.
+fn search(
+    image: &Image,
+    (number, stream): (u32, &Stream),
+    reads: &[Read],
+    wanted: &[usize],
+    found: &mut [Option<Write>],
+) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let mut watch = Watch { reads, stream: number, ..Watch::default() };
+    for &i in wanted {
+        let r = &reads[i];
+        for line in lines(r.address, r.bytes.len() as u64) {
+            watch.lines.entry(line).or_default().push(i);
+        }
+    }
+    Machine::new(image, stream).run(&mut watch, u64::MAX)?;
+    for (i, w) in watch.best {
+        let better = found[i].as_ref().is_none_or(|old| (w.same, w.seq) > (old.same, old.seq));
+        if better {
+            found[i] = Some(w);
+        }
+    }
+    Ok(())
 }
 
 /// Numbers of the 16-byte lines a range touches.
@@ -148,6 +184,7 @@ impl Watch<'_> {
                     instruction: view.count,
                     module: view.code.module,
                     site: view.site(),
+                    seq: self.seq,
                     same,
                 };
                 self.best.insert(i, write);

@@ -325,12 +325,18 @@ fn the_writer_of_a_value_is_found() {
             .push_seq(1, 7, Some(seq), Event::load(4, 0, value, Some(0)))
             .stream()
     };
-    let streams = BTreeMap::from([(0, &writer)]);
+    let idle = Stream::default();
+    let streams = BTreeMap::from([(0, &writer), (5, &idle)]);
     let find = |seq, value| {
         let reader = read_at(seq, value);
-        let r = reads(&image, &reader).unwrap();
+        let mut r = reads(&image, &reader).unwrap();
         assert_eq!((r.len(), r[0].address, r[0].writer), (1, OUT, 0));
-        writers(&image, &streams, &r).unwrap()[0].clone().map(|w| (w.site, w.same, w.instruction))
+        let named = writers(&image, &streams, 9, &r).unwrap();
+        assert_eq!(named[0].as_ref().map(|w| w.stream), Some(0));
+        // The recorder guessed wrong: the others are searched.
+        r[0].writer = 5;
+        assert_eq!(writers(&image, &streams, 9, &r).unwrap(), named);
+        named[0].clone().map(|w| (w.site, w.same, w.instruction))
     };
     assert_eq!(find(15, 2), Some((2, true, 2)));
     assert_eq!(find(15, 7), Some((3, true, 3)));
