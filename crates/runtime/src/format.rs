@@ -2,9 +2,9 @@
 //! that were stored to are made known.
 
 use crate::bytes;
+use crate::call::{Call, string_extent, wide_extent};
 use crate::context::Context;
 use crate::desc::{Kind, Kinds};
-use crate::external::{Call, string_extent, wide_extent};
 use crate::hooks::{VaList, VaWalk};
 use externals::format::{Conversion, Number, Parser, Piece, Size};
 use externals::{Format, FormatArgs};

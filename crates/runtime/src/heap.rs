@@ -2,8 +2,8 @@
 //! they are freed; their shadow must go too, or shadows would outgrow the
 //! program.
 
+use crate::call::Call;
 use crate::context::Context;
-use crate::external::Call;
 use crate::memory;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use externals::{External, flag};

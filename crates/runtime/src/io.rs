@@ -5,8 +5,8 @@
 //! was made anyway; for streams they are counted along, so that `getc` costs no
 //! system call.
 
+use crate::call::Call;
 use crate::context::Context;
-use crate::external::Call;
 use crate::process::{self, Path};
 use crate::stream::At;
 use crate::{bytes, sys};

@@ -5,7 +5,7 @@
 //! # What lives here
 //! * [`hooks`]: the functions instrumented code calls for memory;
 //! * [`entry`]: from outside into instrumented code and back, signals, landings;
-//! * [`external`]: after a call that left instrumented code; [`known`] brings the
+//! * [`external`]: after a [`call`] that left instrumented code; [`known`] brings the
 //!   memory up to date that the call read or wrote, [`format`](mod@format)
 //!   that of `printf` and `scanf`, [`io`] names where bytes came from or went;
 //! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its
@@ -40,6 +40,7 @@
 )]
 
 pub mod bytes;
+pub mod call;
 pub mod context;
 pub mod crash;
 pub mod desc;

@@ -1,0 +1,134 @@
+//! One call into code that is not instrumented, and the ranges of memory that
+//! the table of externals names in terms of its arguments and result.
+
+use crate::bytes;
+use crate::context::Context;
+use crate::desc::{CallDesc, Kinds};
+use crate::stream::At;
+use externals::{Len, Place, Range, When};
+
+unsafe extern "C" {
+    fn __errno_location() -> *mut i32;
+}
+
+/// One call: what was passed and what came back.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub at: At,
+    pub desc: &'a CallDesc,
+    pub args: &'a [u64],
+    pub ret: u64,
+}
+
+impl Call<'_> {
+    pub unsafe fn new<'a>(ctx: &Context, desc: &'a CallDesc, args: *const u64, ret: u64) -> Call<'a> {
+        unsafe {
+            let slots = if desc.args == 0 || args.is_null() {
+                0
+            } else {
+                Kinds::new(desc.kinds, u32::from(desc.args)).map(|k| k.slots()).sum()
+            };
+            let args = if slots == 0 { &[][..] } else { core::slice::from_raw_parts(args, slots) };
+            Call { at: At::new(desc.module, desc.site, ctx.time), desc, args, ret }
+        }
+    }
+
+    #[inline]
+    pub fn arg(&self, slot: u8) -> u64 {
+        self.args.get(slot as usize).copied().unwrap_or(0)
+    }
+
+    /// The result as a count; an `int` comes zero-extended.
+    #[inline]
+    pub fn count(&self) -> Option<u64> {
+        (self.ret >> 31 != 1 && self.ret.cast_signed() >= 0).then_some(self.ret)
+    }
+
+    /// A range's address and length.
+    pub unsafe fn range(&self, range: &Range) -> Option<(u64, u64)> {
+        let applies = match range.when {
+            When::Always => true,
+            When::Ok => self.count().is_some(),
+            When::Zero => self.ret as u32 == 0,
+            When::NonZero => self.ret != 0,
+        };
+        if !applies {
+            return None;
+        }
+        unsafe {
+            let address = match range.place {
+                Place::Arg(slot) => self.arg(slot),
+                Place::Ret => self.ret,
+                Place::At(slot) if self.arg(slot) != 0 => *(self.arg(slot) as *const u64),
+                Place::At(_) => 0,
+                Place::Errno => __errno_location() as u64,
+            };
+            if address == 0 {
+                return None;
+            }
+            let at = address as *const u8;
+            let ret = self.count().unwrap_or(0);
+            let len = match range.len {
+                Len::Const(n) => u64::from(n),
+                Len::Arg(slot) => self.arg(slot),
+                Len::Mul(a, b) => self.arg(a).saturating_mul(self.arg(b)),
+                Len::Times(slot, n) => self.arg(slot).saturating_mul(u64::from(n)),
+                Len::Ret => ret,
+                Len::RetAndNul => self.count().map_or(0, |n| n + 1),
+                Len::RetTimes(slot) => ret.saturating_mul(self.arg(slot)),
+                Len::RetConst(n) => ret.saturating_mul(u64::from(n)),
+                Len::RetMax(slot) => ret.min(self.arg(slot)),
+                Len::CStr => bytes::string_len(at) as u64 + 1,
+                Len::CStrMax(slot) => string_extent(at, self.arg(slot)),
+                Len::WStr => wide_extent(at),
+                Len::At32(slot) if self.arg(slot) != 0 => u64::from(*(self.arg(slot) as *const u32)),
+                Len::At32(_) => 0,
+                // Handled by those who look for them.
+                Len::Iovec(slot) => self.arg(slot).saturating_mul(16),
+                Len::Strings => strings_extent(at),
+                Len::Dirent => u64::from(at.add(16).cast::<u16>().read_unaligned()),
+            };
+            (len > 0).then_some((address, len))
+        }
+    }
+
+    /// The buffers of an `iovec` array, filled one after the other by the
+    /// result's bytes.
+    pub unsafe fn buffers(&self, range: &Range) -> impl Iterator<Item = (u64, u64)> {
+        let (array, count) = match (range.place, range.len) {
+            (Place::Arg(slot), Len::Iovec(n)) => (self.arg(slot) as *const [u64; 2], self.arg(n)),
+            _ => (core::ptr::null(), 0),
+        };
+        let mut left = self.count().unwrap_or(0);
+        (0..count as usize).map_while(move |i| {
+            if left == 0 || array.is_null() {
+                return None;
+            }
+            let [base, len] = unsafe { *array.add(i) };
+            let n = len.min(left);
+            left -= n;
+            Some((base, n))
+        })
+    }
+}
+
+/// Bytes of a string with its NUL, at most `limit`.
+pub unsafe fn string_extent(at: *const u8, limit: u64) -> u64 {
+    unsafe { bytes::find(at, 0, limit as usize).map_or(limit, |i| i as u64 + 1) }
+}
+
+pub unsafe fn wide_extent(at: *const u8) -> u64 {
+    let mut n = 0;
+    while unsafe { at.add(n).cast::<u32>().read_unaligned() } != 0 {
+        n += 4;
+    }
+    n as u64 + 4
+}
+
+unsafe fn strings_extent(at: *const u8) -> u64 {
+    let mut n = 0;
+    while unsafe { *at.cast::<u64>().add(n) } != 0 {
+        n += 1;
+    }
+    (n as u64 + 1) * 8
+}
