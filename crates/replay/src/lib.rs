@@ -12,7 +12,8 @@
 //!   at its addresses, its streams' events;
 //! * [`decode`], [`code`]: the model in the form the inner loop runs;
 //! * [`machine`]: the state of a thread; frames, time, ends. Beside it, each
-//!   in a file of its own: the inner loop, rare instructions, external calls;
+//!   in a file of its own: the inner loop, rare instructions, calls and frames,
+//!   external calls;
 //! * [`memory`]: paged memory whose checkpoints copy only what changed;
 //! * [`arith`], [`f80`]: what instructions compute;
 //! * [`observer`]: watching every step, without a cost if nobody does;
@@ -67,6 +68,7 @@ pub mod error;
 mod external;
 pub mod f80;
 pub mod format;
+mod frames;
 pub mod image;
 pub mod io;
 pub mod machine;
