@@ -223,6 +223,14 @@ impl Unit {
         Val(call!(LLVMAddGlobal(self.module, ty.0, cstring(name).as_ptr())))
     }
 
+    /// A name of this object's own for a function, whoever else defines it.
+    pub fn local_name(&self, f: Val) -> Val {
+        let name = cstring(&format!("__relapse.own.{}", f.name()));
+        let a = Val(call!(LLVMAddAlias2(self.module, f.value_type().0, 0, f.0, name.as_ptr())));
+        a.set_linkage(Linkage::LLVMPrivateLinkage);
+        a
+    }
+
     pub fn int(&self, bits: u32) -> Typ {
         Typ(call!(LLVMIntTypeInContext(self.ctx, bits)))
     }

@@ -60,11 +60,15 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
         function::Instrument::new(&mut shared, map, model).run(index);
     }
     lowered.module.id = identity(&lowered.module)?;
-    let addresses: Vec<Val> = lowered
+    let mut addresses: Vec<Val> = lowered
         .symbols
         .iter()
         .map(|v| if v.is_thread_local() { Val::const_null(unit.ptr()) } else { *v })
         .collect();
+    for own in &lowered.own {
+        let at = &mut addresses[*own as usize];
+        *at = unit.local_name(*at);
+    }
     let known: Vec<u16> = lowered
         .symbols
         .iter()

@@ -28,6 +28,8 @@ pub struct Lowered {
     pub module: Module,
     /// The IR value of each symbol, in the order of `module.symbols`.
     pub symbols: Vec<Val>,
+    /// Entries of `symbols` that mean the code in this unit, not the name.
+    pub own: Vec<u32>,
     /// Modelled functions, in the order of `module.functions`.
     pub functions: Vec<FunctionMap>,
 }
@@ -48,9 +50,19 @@ pub struct Symbols {
     pub list: Vec<Symbol>,
     pub values: Vec<Val>,
     index: HashMap<Val, u32>,
+    own: Vec<u32>,
 }
 
 impl Symbols {
+    /// The code of a weak function here, apart from its name's address.
+    fn own(&mut self, f: Val, kind: SymbolKind) -> u32 {
+        let i = self.list.len() as u32;
+        self.list.push(Symbol { name: f.name(), kind });
+        self.values.push(f);
+        self.own.push(i);
+        i
+    }
+
     pub fn of(&mut self, v: Val, unit: &Unit) -> u32 {
         if let Some(i) = self.index.get(&v) {
             return *i;
@@ -91,7 +103,8 @@ pub fn run(unit: &Unit) -> Lowered {
 }
 
 fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
-    let mut symbols = Symbols { list: Vec::new(), values: Vec::new(), index: HashMap::new() };
+    let mut symbols =
+        Symbols { list: Vec::new(), values: Vec::new(), index: HashMap::new(), own: Vec::new() };
     let mut debug = DebugInfo::new(unit);
     let mut module = Module { name: unit.source_name(), ..Module::default() };
     let mut functions = Vec::new();
@@ -111,8 +124,16 @@ fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
         };
         match result {
             Ok((mut model, map)) => {
-                let symbol = symbols.of(f, unit);
-                symbols.list[symbol as usize].kind = SymbolKind::Function(module.functions.len() as u32);
+                let kind = SymbolKind::Function(module.functions.len() as u32);
+                let symbol = if matches!(f.linkage(), Linkage::LLVMWeakAnyLinkage) {
+                    // Another unit may override it: the name then means that
+                    // one, and only the alias means this code.
+                    symbols.own(f, kind)
+                } else {
+                    let symbol = symbols.of(f, unit);
+                    symbols.list[symbol as usize].kind = kind;
+                    symbol
+                };
                 model.symbol = symbol;
                 next_site += model.code.len() as u32;
                 module.functions.push(model);
@@ -134,5 +155,5 @@ fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
     }
     module.symbols = symbols.list;
     debug.finish(&mut module);
-    Lowered { module, symbols: symbols.values, functions }
+    Lowered { module, symbols: symbols.values, own: symbols.own, functions }
 }
