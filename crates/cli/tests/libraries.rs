@@ -84,3 +84,22 @@ fn an_instrumented_library_loaded_twice() {
 fn a_foreign_library_loaded_twice() {
     check_loaded("clang-22");
 }
+
+#[test]
+fn a_weak_function_that_another_unit_overrides() {
+    let mut desk = Desk::new();
+    desk.file(
+        "main.c",
+        r#"
+        #include <stdio.h>
+        __attribute__((weak)) int which(int x) { return x + 1; }
+        __attribute__((weak)) int only(int x) { int s = 0; for (int i = 0; i < x; i++) s += i; return s; }
+        int (*pointer)(int) = only;
+        int main(void) { printf("%d %d %d\n", which(10), only(5), pointer(4)); return 0; }"#,
+    );
+    desk.file("other.c", "int which(int x) { int k = 3; while (x > 0) { x -= 2; k += x; } return k; }");
+    desk.quietly("relapse cc -g -O1 -o main main.c other.c");
+    let output = desk.record("./main", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "23 10 6\n");
+    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}
