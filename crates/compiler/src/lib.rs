@@ -16,7 +16,8 @@
 //! compiler's own standard error.
 //!
 //! ```no_run
-//! let summary = compiler::instrument_file("in.bc".as_ref(), "out.bc".as_ref())?;
+//! let summary =
+//!     compiler::instrument_file("in.bc".as_ref(), "out.bc".as_ref(), compiler::Debug::Keep)?;
 //! println!("{} functions modelled, {} opaque", summary.functions, summary.opaque);
 //! # Ok::<(), compiler::Error>(())
 //! ```
@@ -54,8 +55,17 @@ pub struct Summary {
     pub opaque: usize,
 }
 
+/// What becomes of LLVM's debug information once the model has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Debug {
+    /// The user asked for it.
+    Keep,
+    /// It was made for the model only; code generation is quicker without.
+    Strip,
+}
+
 /// Reads bitcode, and writes it again instrumented and with its model.
-pub fn instrument_file(input: &Path, output: &Path) -> Result<Summary, Error> {
+pub fn instrument_file(input: &Path, output: &Path, debug: Debug) -> Result<Summary, Error> {
     let unit = llvm::Unit::read(input).map_err(Error::Read)?;
     let triple = unit.triple();
     if !(triple.starts_with("x86_64") && triple.contains("linux")) {
@@ -66,6 +76,9 @@ pub fn instrument_file(input: &Path, output: &Path) -> Result<Summary, Error> {
     let lowered = lower::run(&unit);
     let summary = Summary { functions: lowered.module.functions.len(), opaque: lowered.module.opaque.len() };
     instrument::run(&unit, lowered)?;
+    if debug == Debug::Strip {
+        unit.strip_debug_info();
+    }
     unit.verify().map_err(Error::Invalid)?;
     unit.write(output).map_err(Error::Write)?;
     Ok(summary)

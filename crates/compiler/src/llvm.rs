@@ -170,6 +170,10 @@ impl Unit {
         Ok(())
     }
 
+    pub fn strip_debug_info(&self) {
+        call!(LLVMStripModuleDebugInfo(self.module));
+    }
+
     pub fn append_asm(&self, asm: &str) {
         call!(LLVMAppendModuleInlineAsm(self.module, asm.as_ptr().cast(), asm.len()));
     }

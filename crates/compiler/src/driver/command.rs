@@ -91,6 +91,8 @@ pub struct Command {
     pub aggressive: bool,
     /// The options ask for full debug information already.
     pub debug_is_full: bool,
+    /// The options ask for some debug information.
+    pub debug_is_wanted: bool,
     /// Some option permitted inexact floating point.
     pub fast_math: bool,
 }
@@ -111,6 +113,7 @@ impl Command {
             unoptimised: true,
             aggressive: false,
             debug_is_full: false,
+            debug_is_wanted: false,
             fast_math: false,
         };
         let mut language: Option<OsString> = None;
@@ -205,6 +208,7 @@ impl Command {
             Role::Compile => {
                 if let Some(full) = debug_level_is_full(word) {
                     self.debug_is_full = full;
+                    self.debug_is_wanted = !matches!(word, "-g0" | "-ggdb0");
                 }
                 if let Some(level) = word.strip_prefix("-O") {
                     self.unoptimised = level == "0";
@@ -491,6 +495,9 @@ mod tests {
         assert!(!parse("-O a.c").unoptimised);
         assert!(parse("-O3 a.c").aggressive);
         assert!(parse("-g a.c").debug_is_full);
+        assert!(parse("-g0 -gline-tables-only a.c").debug_is_wanted);
+        assert!(!parse("-g -g0 a.c").debug_is_wanted);
+        assert!(!parse("a.c").debug_is_wanted);
         assert!(!parse("-g -g0 a.c").debug_is_full);
         assert!(!parse("-gline-tables-only a.c").debug_is_full);
     }

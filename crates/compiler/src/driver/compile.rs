@@ -47,7 +47,8 @@ pub fn compile(
     if code != 0 || !bitcode.exists() {
         return Ok(code);
     }
-    let problem = match session.instrument(&bitcode, &instrumented) {
+    let debug = if command.debug_is_wanted { crate::Debug::Keep } else { crate::Debug::Strip };
+    let problem = match session.instrument(&bitcode, &instrumented, debug) {
         Ok(()) => {
             let args = to_code(command, &instrumented, product);
             let (code, words) = session.runner.quietly(&session.clang, &args)?;

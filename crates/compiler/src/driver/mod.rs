@@ -31,6 +31,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::Debug;
 use command::{Command, Goal};
 use process::Runner;
 
@@ -43,6 +44,10 @@ pub enum Language {
 
 /// The hidden first word by which the driver calls itself to instrument one file.
 const INSTRUMENT: &str = "--relapse-instrument";
+
+/// The second: what becomes of debug information.
+const STRIP: &str = "strip";
+const KEEP: &str = "keep";
 
 /// How bitcode is instrumented.
 #[derive(Clone, Debug)]
@@ -74,10 +79,11 @@ pub struct Session {
 /// std::process::exit(compiler::driver::run(compiler::driver::Language::C, &args));
 /// ```
 pub fn run(language: Language, args: &[OsString]) -> i32 {
-    if let [word, input, output] = args
+    if let [word, debug, input, output] = args
         && word == INSTRUMENT
     {
-        return instrument_here(Path::new(input), Path::new(output));
+        let debug = if debug == STRIP { Debug::Strip } else { Debug::Keep };
+        return instrument_here(Path::new(input), Path::new(output), debug);
     }
     match Session::from_environment(language) {
         Ok(session) => {
@@ -92,8 +98,8 @@ pub fn run(language: Language, args: &[OsString]) -> i32 {
 }
 
 /// The child's half of [`Instrument::Program`].
-fn instrument_here(input: &Path, output: &Path) -> i32 {
-    match crate::instrument_file(input, output) {
+fn instrument_here(input: &Path, output: &Path, debug: Debug) -> i32 {
+    match crate::instrument_file(input, output, debug) {
         Ok(_) => 0,
         Err(error) => {
             let _ = writeln!(io::stderr(), "failed to {error}");
@@ -219,12 +225,13 @@ impl Session {
     }
 
     /// Instruments one file. The error is a sentence for the user.
-    fn instrument(&self, input: &Path, output: &Path) -> Result<(), String> {
+    fn instrument(&self, input: &Path, output: &Path, debug: Debug) -> Result<(), String> {
         let problem = match &self.instrument {
             Instrument::Function(function) => function(input, output).err(),
             Instrument::Program { program, words } => {
                 let mut args = words.clone();
-                args.extend([input.into(), output.into()]);
+                let word = if debug == Debug::Strip { STRIP } else { KEEP };
+                args.extend([word.into(), input.into(), output.into()]);
                 match self.runner.quietly(program, &args) {
                     Ok((0, _)) => None,
                     Ok((code, words)) => {
