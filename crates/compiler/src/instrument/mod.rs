@@ -98,7 +98,7 @@ const MODELLED: u16 = 0xffff;
 
 /// Number of a known external plus one, or 0.
 pub fn known_id(name: &str) -> u16 {
-    externals::id(name).map_or(0, |i| i as u16 + 1)
+    externals::id(name).map_or(0, |i| i + 1)
 }
 
 fn private_functions(lowered: &Lowered) -> HashSet<Val> {
