@@ -166,3 +166,30 @@ fn a_terminated_program_is_packed_all_the_same() {
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
     desk.quietly("relapse replay run");
 }
+
+/// A limit on the size of files is the full disk that needs no privileges.
+#[test]
+fn a_program_that_outgrows_the_disk_goes_on() {
+    let desk = Desk::with_program(
+        "many",
+        r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(void) {
+            unsigned mixed = 0;
+            for (int i = 0; i < 2000000; i++) mixed = mixed * 31 + rand();
+            printf("%u\n", mixed);
+            return 0;
+        }"#,
+    );
+    let plain = desk.execute("./many", "");
+    let output = desk.execute("relapse record -o run sh -c ulimit·-f·4096;exec·./many", "");
+    assert_eq!(output.stdout, plain.stdout);
+    assert_eq!(output.status.code(), Some(4));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("incomplete"), "{text}");
+    let replayed = desk.execute("relapse replay run", "");
+    let text = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    assert_eq!(replayed.status.code(), Some(4), "{text}");
+    assert!(text.contains("exact"), "what was written replays: {text}");
+}

@@ -129,7 +129,15 @@ pub fn truncate(fd: i32, len: u64) {
     unsafe { call(FTRUNCATE, fd as u64, len, 0, 0, 0, 0) };
 }
 
+/// Makes room in a file. Past the program's own limit for files it does not
+/// even try: the kernel would send a signal that ends the program.
 pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
+    const RLIMIT_FSIZE: u64 = 1;
+    let mut limit = [u64::MAX; 2];
+    unsafe { call(GETRLIMIT, RLIMIT_FSIZE, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
+    if offset.saturating_add(len) > limit[0] {
+        return false;
+    }
     loop {
         match unsafe { call(FALLOCATE, fd as u64, 0, offset, len, 0, 0) } {
             0 => return true,
