@@ -4,6 +4,7 @@
 //! Constants and symbol addresses live in register slots behind the function's
 //! own (copied in when a frame is made), so that an operand is always a slot.
 
+use crate::fused::FusedCode;
 use program::inst::{BlockId, FloatOp, FloatPred, IntPred};
 
 /// A register slot of the frame, constants included.
@@ -329,6 +330,8 @@ pub struct Code {
     pub frame_align: u64,
     pub variadic: bool,
     pub by_value: bool,
+    /// For the fast loop, if the function is not too large for it.
+    pub fused: Option<FusedCode>,
 }
 
 impl Code {

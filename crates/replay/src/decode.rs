@@ -1,6 +1,7 @@
 //! Model functions to [`Code`].
 
 use crate::code::{CallArg, CallSite, Code, Edge, Move, Op, Slot, Table, VaKind};
+use crate::fuse::fuse;
 use program::inst::{
     ArgTy, BinOp, BlockId, Call, CastOp, FloatKind, FloatOp, Inst, IntPred, Operand, Reg, Ty,
 };
@@ -50,6 +51,7 @@ pub fn decode(context: &Context<'_>, function: u32, f: &Function) -> Code {
             d.code.ops.push(op);
         }
     }
+    d.code.fused = fuse(&d.code);
     d.code
 }
 

@@ -2,6 +2,7 @@
 
 use crate::code::{CallSite, Code, VaKind};
 use crate::error::Result;
+use crate::fused::WINDOW;
 use crate::machine::{Entered, Frame, MAX_REGISTERS, Machine, bounded};
 use crate::observer::Observer;
 use program::inst::ArgTy;
@@ -62,15 +63,32 @@ impl Machine<'_> {
         self.frames.last().map_or(0, |f| f.base + self.image.code(f.function).total())
     }
 
+    /// Makes room for the registers that the fast loop can reach.
+    pub(crate) fn widen(&mut self) {
+        let end = self.frames.last().map_or(0, |f| f.base) + WINDOW;
+        if end > self.regs.len() {
+            self.regs.resize(end, 0);
+        }
+    }
+
     /// Pushes a frame with its constants; parameters are the caller's task.
     #[inline]
-    fn make_frame(&mut self, function: u32, code: &Code, base: usize, entered: Entered) -> Result<()> {
+    pub(crate) fn make_frame(
+        &mut self,
+        function: u32,
+        code: &Code,
+        base: usize,
+        entered: Entered,
+    ) -> Result<()> {
         let end = base + code.total();
         if end > self.regs.len() {
             if end > MAX_REGISTERS {
                 return Err(self.diverged("a call", "a call depth no recording has"));
             }
-            self.regs.resize(end.next_power_of_two().max(1024), 0);
+            self.regs.resize(end.next_power_of_two(), 0);
+        }
+        if base + WINDOW > self.regs.len() {
+            self.regs.resize((base + WINDOW).next_power_of_two(), 0);
         }
         let constants = base + code.slots as usize + 1;
         self.regs[constants..end].copy_from_slice(&code.constants);

@@ -100,7 +100,7 @@ impl Default for Memory {
 #[inline(always)]
 fn way(page: u64) -> usize {
     // The stack, the heap and globals tend to share low bits.
-    ((page ^ (page >> 10) ^ (page >> 20)) as usize) & (WAYS - 1)
+    ((page ^ (page >> 10)) as usize) & (WAYS - 1)
 }
 
 macro_rules! scalar {
@@ -116,9 +116,7 @@ macro_rules! scalar {
                     return <$ty>::from_le_bytes(b);
                 }
             }
-            let mut b = [0; $n];
-            self.read(address, &mut b);
-            <$ty>::from_le_bytes(b)
+            self.load_far(address, $n) as $ty
         }
 
         #[inline(always)]
@@ -131,7 +129,7 @@ macro_rules! scalar {
                     return;
                 }
             }
-            self.write(address, &value.to_le_bytes());
+            self.store_far(address, u64::from(value), $n);
         }
     };
 }
@@ -147,6 +145,21 @@ impl Memory {
     scalar!(load2, store2, u16, 2);
     scalar!(load4, store4, u32, 4);
     scalar!(load8, store8, u64, 8);
+
+    /// A load over the end of a page, or from a page that is not in the table.
+    #[cold]
+    #[inline(never)]
+    fn load_far(&mut self, address: u64, len: usize) -> u64 {
+        let mut b = [0; 8];
+        self.read(address, &mut b[..len]);
+        u64::from_le_bytes(b)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_far(&mut self, address: u64, value: u64, len: usize) {
+        self.write(address, &value.to_le_bytes()[..len]);
+    }
 
     /// Index of a page for reading; 0 (zeros) if it was never written.
     #[cold]

@@ -4,8 +4,10 @@ use crate::arith;
 use crate::code::Op;
 use crate::error::Result;
 use crate::machine::{Machine, Stop};
+use crate::narrow;
 use crate::observer::{Effect, Observer, View};
-use program::inst::{FloatPred, Inst, IntPred};
+use crate::stride::Halt;
+use program::inst::Inst;
 use recording::event::kind;
 
 /// Why the inner loop let go of the frame.
@@ -27,6 +29,7 @@ impl Machine<'_> {
     /// A divergence, or damaged events.
     pub fn run<O: Observer>(&mut self, observer: &mut O, limit: u64) -> Result<Stop> {
         let image = self.image;
+        self.widen();
         loop {
             if let Some(end) = self.end {
                 return Ok(Stop::Ended(end));
@@ -41,6 +44,26 @@ impl Machine<'_> {
             };
             let function = frame.function;
             let code = image.code(function);
+            if !O::STEPS
+                && code.fused.is_some()
+                && self.time < self.gate
+                && self.counters.instructions.saturating_add(code.ops.len() as u64) < limit
+            {
+                match self.stride(limit) {
+                    Halt::Plain => {}
+                    Halt::Slow => self.slow(observer)?,
+                    Halt::Call(call) => {
+                        self.counters.instructions += 1;
+                        let function = self.frames.last().map_or(function, |f| f.function);
+                        self.call(observer, function, call)?;
+                    }
+                    Halt::Return(value, slots) => {
+                        self.counters.instructions += 1;
+                        self.return_from(observer, value, slots)?;
+                    }
+                }
+                continue;
+            }
             let ops = &code.ops[..];
             let regs = &mut self.regs[frame.base..frame.base + code.total()];
             let memory = &mut self.memory;
@@ -123,6 +146,17 @@ impl Machine<'_> {
                     Effect::Store { address, len: size_of::<$ty>() as u32 }
                 }};
             }
+            macro_rules! divided {
+                ($value:expr) => {
+                    match $value {
+                        Some(v) => v,
+                        None => {
+                            count -= 1;
+                            break Exit::Slow;
+                        }
+                    }
+                };
+            }
             let exit = loop {
                 if count >= limit {
                     break Exit::Limit;
@@ -130,78 +164,24 @@ impl Machine<'_> {
                 count += 1;
                 let mut effect = Effect::None;
                 match ops[pc] {
-                    Op::Add { sh, dst, a, b } => r!(dst) = r!(a).wrapping_add(r!(b)) << sh >> sh,
-                    Op::Sub { sh, dst, a, b } => r!(dst) = r!(a).wrapping_sub(r!(b)) << sh >> sh,
-                    Op::Mul { sh, dst, a, b } => r!(dst) = r!(a).wrapping_mul(r!(b)) << sh >> sh,
+                    Op::Add { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_add(r!(b)), sh),
+                    Op::Sub { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_sub(r!(b)), sh),
+                    Op::Mul { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_mul(r!(b)), sh),
                     Op::And { dst, a, b } => r!(dst) = r!(a) & r!(b),
                     Op::Or { dst, a, b } => r!(dst) = r!(a) | r!(b),
                     Op::Xor { dst, a, b } => r!(dst) = r!(a) ^ r!(b),
-                    Op::Shl { sh, dst, a, b } => {
-                        let by = r!(b) & u64::from(63 - sh);
-                        r!(dst) = r!(a) << by << sh >> sh;
-                    }
-                    Op::LShr { sh, dst, a, b } => {
-                        let by = r!(b) & u64::from(63 - sh);
-                        r!(dst) = r!(a) >> by;
-                    }
-                    Op::AShr { sh, dst, a, b } => {
-                        let by = r!(b) & u64::from(63 - sh);
-                        let v = (r!(a) << sh).cast_signed() >> sh >> by;
-                        r!(dst) = v.cast_unsigned() << sh >> sh;
-                    }
-                    Op::UDiv { dst, a, b } => match r!(a).checked_div(r!(b)) {
-                        Some(v) => r!(dst) = v,
-                        None => {
-                            count -= 1;
-                            break Exit::Slow;
-                        }
-                    },
-                    Op::URem { dst, a, b } => match r!(a).checked_rem(r!(b)) {
-                        Some(v) => r!(dst) = v,
-                        None => {
-                            count -= 1;
-                            break Exit::Slow;
-                        }
-                    },
-                    Op::SDiv { sh, dst, a, b } => {
-                        // Shifted up, the overflow of any width is that of 64 bits.
-                        let (x, y) = ((r!(a) << sh).cast_signed(), (r!(b) << sh).cast_signed() >> sh);
-                        match x.checked_div(y) {
-                            Some(_) => r!(dst) = ((x >> sh) / y).cast_unsigned() << sh >> sh,
-                            None => {
-                                count -= 1;
-                                break Exit::Slow;
-                            }
-                        }
-                    }
-                    Op::SRem { sh, dst, a, b } => {
-                        let (x, y) = ((r!(a) << sh).cast_signed(), (r!(b) << sh).cast_signed() >> sh);
-                        match x.checked_rem(y) {
-                            Some(_) => r!(dst) = ((x >> sh) % y).cast_unsigned() << sh >> sh,
-                            None => {
-                                count -= 1;
-                                break Exit::Slow;
-                            }
-                        }
-                    }
+                    Op::Shl { sh, dst, a, b } => r!(dst) = narrow::shl(sh, r!(a), r!(b)),
+                    Op::LShr { sh, dst, a, b } => r!(dst) = narrow::lshr(sh, r!(a), r!(b)),
+                    Op::AShr { sh, dst, a, b } => r!(dst) = narrow::ashr(sh, r!(a), r!(b)),
+                    Op::UDiv { dst, a, b } => r!(dst) = divided!(r!(a).checked_div(r!(b))),
+                    Op::URem { dst, a, b } => r!(dst) = divided!(r!(a).checked_rem(r!(b))),
+                    Op::SDiv { sh, dst, a, b } => r!(dst) = divided!(narrow::sdiv(sh, r!(a), r!(b))),
+                    Op::SRem { sh, dst, a, b } => r!(dst) = divided!(narrow::srem(sh, r!(a), r!(b))),
                     Op::Eq { dst, a, b } => r!(dst) = u64::from(r!(a) == r!(b)),
                     Op::Ne { dst, a, b } => r!(dst) = u64::from(r!(a) != r!(b)),
-                    Op::UCmp { pred, dst, a, b } => {
-                        let (a, b) = (r!(a), r!(b));
-                        let v = match pred {
-                            IntPred::Ugt => a > b,
-                            IntPred::Uge => a >= b,
-                            IntPred::Ult => a < b,
-                            _ => a <= b,
-                        };
-                        r!(dst) = u64::from(v);
-                    }
-                    Op::Slt { sh, dst, a, b } => {
-                        r!(dst) = u64::from((r!(a) << sh).cast_signed() < (r!(b) << sh).cast_signed());
-                    }
-                    Op::Sle { sh, dst, a, b } => {
-                        r!(dst) = u64::from((r!(a) << sh).cast_signed() <= (r!(b) << sh).cast_signed());
-                    }
+                    Op::UCmp { pred, dst, a, b } => r!(dst) = narrow::ucmp(pred, r!(a), r!(b)).into(),
+                    Op::Slt { sh, dst, a, b } => r!(dst) = narrow::slt(sh, r!(a), r!(b)).into(),
+                    Op::Sle { sh, dst, a, b } => r!(dst) = narrow::sle(sh, r!(a), r!(b)).into(),
                     Op::F64 { op, dst, a, b } => {
                         r!(dst) = arith::float64(op, f64::from_bits(r!(a)), f64::from_bits(r!(b)));
                     }
@@ -209,32 +189,18 @@ impl Machine<'_> {
                         let (a, b) = (f32::from_bits(r!(a) as u32), f32::from_bits(r!(b) as u32));
                         r!(dst) = arith::float32(op, a, b).into();
                     }
-                    Op::FCmp64 { pred, dst, a, b } => {
-                        let (a, b) = (f64::from_bits(r!(a)), f64::from_bits(r!(b)));
-                        let v = match pred {
-                            FloatPred::Olt => a < b,
-                            FloatPred::Ogt => a > b,
-                            FloatPred::Oeq => a == b,
-                            FloatPred::Une => a != b,
-                            _ => arith::float_pred(pred, a.partial_cmp(&b)),
-                        };
-                        r!(dst) = u64::from(v);
-                    }
-                    Op::Trunc { sh, dst, a } => r!(dst) = r!(a) << sh >> sh,
+                    Op::FCmp64 { pred, dst, a, b } => r!(dst) = narrow::fcmp64(pred, r!(a), r!(b)).into(),
+                    Op::Trunc { sh, dst, a } => r!(dst) = narrow::wrap(r!(a), sh),
                     Op::Sext { from, to, dst, a } => {
-                        let v = (r!(a) << from).cast_signed() >> from;
-                        r!(dst) = v.cast_unsigned() << to >> to;
+                        r!(dst) = narrow::wrap(narrow::sext(r!(a), from).cast_unsigned(), to);
                     }
-                    Op::SiToF64 { sh, dst, a } => {
-                        let v = (r!(a) << sh).cast_signed() >> sh;
-                        r!(dst) = (v as f64).to_bits();
-                    }
+                    Op::SiToF64 { sh, dst, a } => r!(dst) = (narrow::sext(r!(a), sh) as f64).to_bits(),
                     Op::Copy { dst, a } => r!(dst) = r!(a),
                     Op::Select { dst, cond, a, b } => {
                         r!(dst) = if r!(cond) & 1 != 0 { r!(a) } else { r!(b) };
                     }
                     Op::Scaled { sh, dst, base, index, scale } => {
-                        let i = (r!(index) << sh).cast_signed() >> sh;
+                        let i = narrow::sext(r!(index), sh);
                         r!(dst) = r!(base).wrapping_add_signed(i.wrapping_mul(scale.into()));
                     }
                     Op::Frame { dst, offset } => r!(dst) = frame.frame.wrapping_add(offset.into()),
