@@ -6,7 +6,7 @@
 //! format, and must stay readable as long as the version is the same.
 
 mod common;
-#[path = "common/mutate.rs"]
+#[path = "../../program/tests/common/mutate.rs"]
 mod mutate;
 
 use mutate::Mutator;
