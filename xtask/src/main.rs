@@ -34,7 +34,9 @@ usage: cargo xtask COMMAND
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
   fuzz-replay N [--seed S] [--shrink] [--jobs J]
                                 record and replay N random C programs, from seed S on
-  bench record [NAME...]        compare speed and size; writes target/bench/record.md
+  bench record [--no-anchors] [NAME...]
+                                compare speed and size, with other tools beside; writes
+                                target/bench/record.md
 ";
 
 fn main() -> ExitCode {

@@ -32,8 +32,10 @@ pub struct Row {
     pub anchors: Vec<(&'static str, Option<f64>)>,
 }
 
-/// `cargo xtask bench record [NAME…]`
-pub fn command(names: &[&str]) -> Result<()> {
+/// `cargo xtask bench record [--no-anchors] [NAME…]`
+pub fn command(words: &[&str]) -> Result<()> {
+    let with_anchors = !words.contains(&"--no-anchors");
+    let names: Vec<&str> = words.iter().copied().filter(|w| *w != "--no-anchors").collect();
     if let Err(message) = setup::install(true) {
         // Anchors that are missing are named in the table; the rest can be measured.
         eprintln!("xtask: {message}");
@@ -43,10 +45,10 @@ pub fn command(names: &[&str]) -> Result<()> {
     let packages = subjects::fetch()?;
     let mut rows = Vec::new();
     let mut problems = Vec::new();
-    for subject in subjects::select(names)? {
+    for subject in subjects::select(&names)? {
         eprintln!("== {}", subject.name);
         let package = packages.get(subject.name).ok_or_else(|| format!("cargo has no {}", subject.package));
-        match package.and_then(|package| measure(&tools, subject, package)) {
+        match package.and_then(|package| measure(&tools, subject, package, with_anchors)) {
             Ok(row) => rows.push(row),
             Err(message) => problems.push(format!("{}: {message}", subject.name)),
         }
@@ -60,7 +62,7 @@ pub fn command(names: &[&str]) -> Result<()> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
-fn measure(tools: &Tools, subject: &'static Subject, package: &Path) -> Result<Row> {
+fn measure(tools: &Tools, subject: &'static Subject, package: &Path, with_anchors: bool) -> Result<Row> {
     let build = |flavour| subjects::build(tools, subject, package, flavour);
     let (o2, o0, ours) = (build(Flavour::PlainO2)?, build(Flavour::PlainO0)?, build(Flavour::Recorded)?);
     let job = Job::prepare(subject, Size::Bench)?;
@@ -93,7 +95,9 @@ fn measure(tools: &Tools, subject: &'static Subject, package: &Path) -> Result<R
         command.args(time).arg(&ours);
         command
     });
-    row.anchors = anchors::all(tools, subject, package, &job, &o2);
+    if with_anchors {
+        row.anchors = anchors::all(tools, subject, package, &job, &o2);
+    }
     Ok(row)
 }
 
