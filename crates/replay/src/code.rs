@@ -258,6 +258,7 @@ pub enum Table {
 }
 
 impl Table {
+    #[inline]
     #[must_use]
     pub fn find(&self, value: u64) -> u32 {
         match self {

@@ -11,10 +11,14 @@ use program::inst::{FloatOp, Inst, IntPred};
 /// Jumps in a row that one way takes.
 const MAX_HOPS: u32 = 8;
 
-/// `None` if the function has more slots than the fast loop can reach.
+/// `None` if the function has more slots than the fast loop can reach, or
+/// results of more slots than it can name.
 #[must_use]
 pub fn fuse(code: &Code) -> Option<FusedCode> {
-    if code.total() > WINDOW {
+    let few = |slots: u32| slots <= u8::MAX.into();
+    let results = code.calls.iter().all(|c| few(c.ret_slots))
+        && code.ops.iter().all(|op| !matches!(op, Op::Return { slots, .. } if !few(*slots)));
+    if code.total() > WINDOW || !results {
         return None;
     }
     let mut f = Fuser { code, out: FusedCode::default() };
@@ -39,9 +43,9 @@ pub fn fuse(code: &Code) -> Option<FusedCode> {
     Some(f.out)
 }
 
-struct Fuser<'c> {
-    code: &'c Code,
-    out: FusedCode,
+pub(crate) struct Fuser<'c> {
+    pub code: &'c Code,
+    pub out: FusedCode,
 }
 
 /// Checked: all slots of the function are in reach.
@@ -138,8 +142,14 @@ impl Fuser<'_> {
                 self.out.tables.push(table);
                 Fused::Switch { value: n(value), table: self.out.tables.len() as u32 - 1 }
             }
-            Op::Call { call } => Fused::Call { call },
-            Op::Return { value, slots } => Fused::Return { value: n(value), slots },
+            Op::Call { call } => {
+                let site = &self.code.calls[call as usize];
+                let (ret, dst) = (site.ret_slots as u8, n(site.dst));
+                Fused::Call { ret, dst, call, loads: self.out.loads[pc] }
+            }
+            Op::Return { value, slots } => {
+                Fused::Return { slots: slots as u8, value: n(value), loads: self.out.loads[pc] }
+            }
             Op::Slow => Fused::Slow,
         }
     }
@@ -181,161 +191,52 @@ impl Fuser<'_> {
         self.out.ways.push(way);
         self.out.ways.len() as u32 - 1
     }
+}
 
-    /// The operation at `pc` with the ones behind it, if they make a group.
-    fn group(&self, pc: usize) -> Option<Fused> {
-        let at = |k: usize| self.out.ops.get(pc + k).copied().unwrap_or(Fused::Slow);
-        let first = at(0);
-        let zero = |slot: Slot| {
-            let constant = usize::from(slot).checked_sub(self.code.slots as usize + 1);
-            constant.and_then(|i| self.code.constants.get(i)) == Some(&0)
-        };
-        // What `Expect` means, behind the condition.
-        let expect = |dst: Slot| match (at(1), at(2), at(3)) {
-            (
-                Fused::Copy { dst: x, a },
-                Fused::Sext3264 { dst: y, a: b },
-                Fused::NeBranch { dst: z, a: c, b: o, edge },
-            ) if a == dst && b == x && c == y && zero(o) => {
-                let in_row = Some(x) == dst.checked_add(1) && Some(y) == x.checked_add(1);
-                (in_row && Some(z) == y.checked_add(1)).then_some(edge)
-            }
-            _ => None,
-        };
-        Some(match (first, at(1)) {
-            (Fused::Eq { dst, a, b }, Fused::Branch { cond, edge }) if cond == dst => {
-                Fused::EqBranch { dst, a, b, edge }
-            }
-            (Fused::Ne { dst, a, b }, Fused::Branch { cond, edge }) if cond == dst => {
-                Fused::NeBranch { dst, a, b, edge }
-            }
-            (Fused::Ult { dst, a, b }, Fused::Branch { cond, edge }) if cond == dst => {
-                Fused::UltBranch { dst, a, b, edge }
-            }
-            (Fused::Ule { dst, a, b }, Fused::Branch { cond, edge }) if cond == dst => {
-                Fused::UleBranch { dst, a, b, edge }
-            }
-            (Fused::Slt { sh, dst, a, b }, Fused::Branch { cond, edge }) if cond == dst => {
-                Fused::SltBranch { sh, dst, a, b, edge }
-            }
-            (Fused::Sle { sh, dst, a, b }, Fused::Branch { cond, edge }) if cond == dst => {
-                Fused::SleBranch { sh, dst, a, b, edge }
-            }
-            (Fused::Eq { dst, a, b }, Fused::Copy { .. }) => {
-                Fused::EqExpect { dst, a, b, edge: expect(dst)? }
-            }
-            (Fused::Ne { dst, a, b }, Fused::Copy { .. }) => {
-                Fused::NeExpect { dst, a, b, edge: expect(dst)? }
-            }
-            (Fused::Ult { dst, a, b }, Fused::Copy { .. }) => {
-                Fused::UltExpect { dst, a, b, edge: expect(dst)? }
-            }
-            (Fused::Slt { sh, dst, a, b }, Fused::Copy { .. }) => {
-                Fused::SltExpect { sh, dst, a, b, edge: expect(dst)? }
-            }
-            (Fused::And { dst: and, a, b }, Fused::EqBranch { dst, a: x, b: c, edge }) if x == and => {
-                Fused::AndEqBranch { and, a, b, dst, c, edge }
-            }
-            (Fused::And { dst: and, a, b }, Fused::NeBranch { dst, a: x, b: c, edge }) if x == and => {
-                Fused::AndNeBranch { and, a, b, dst, c, edge }
-            }
-            (Fused::And { dst, a, b }, Fused::Copy { dst: copy, a: x }) if x == dst => {
-                Fused::AndCopy { dst, a, b, copy }
-            }
-            (Fused::LShr { sh, dst, a, b }, Fused::And { dst: and, a: x, b: c }) if x == dst => {
-                Fused::LShrAnd { sh, dst, a, b, and, c }
-            }
-            (Fused::Copy { dst, a }, Fused::Switch { value, table }) if value == dst => {
-                Fused::CopySwitch { dst, a, table }
-            }
-            (Fused::Add64 { .. }, _) => return self.member(pc),
-            (
-                Fused::Scaled64 { .. } | Fused::Scaled { .. } | Fused::Sext3264 { .. } | Fused::Copy { .. },
-                _,
-            ) => {
-                return self.element(pc);
-            }
-            _ => return None,
-        })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::Move;
+
+    fn code(ops: Vec<Op>, constants: Vec<u64>) -> Code {
+        Code { ops, slots: 10, constants, ..Code::default() }
     }
 
-    /// An access to a member of a struct.
-    fn member(&self, pc: usize) -> Option<Fused> {
-        let at = |k: usize| self.out.ops.get(pc + k).copied().unwrap_or(Fused::Slow);
-        let Fused::Add64 { dst: addr, a, b } = at(0) else { return None };
-        // A copy of what was loaded.
-        let copy = |dst: Slot| match at(2) {
-            Fused::Copy { dst: copy, a } if a == dst => Some(copy),
-            _ => None,
-        };
-        Some(match at(1) {
-            Fused::Load1 { dst, addr: x } if x == addr => match copy(dst) {
-                Some(copy) => Fused::AddLoad1Copy { addr, a, b, dst, copy },
-                None => Fused::AddLoad1 { addr, a, b, dst },
-            },
-            Fused::Load2 { dst, addr: x } if x == addr => match copy(dst) {
-                Some(copy) => Fused::AddLoad2Copy { addr, a, b, dst, copy },
-                None => Fused::AddLoad2 { addr, a, b, dst },
-            },
-            Fused::Load4 { dst, addr: x } if x == addr => match copy(dst) {
-                Some(copy) => Fused::AddLoad4Copy { addr, a, b, dst, copy },
-                None => Fused::AddLoad4 { addr, a, b, dst },
-            },
-            Fused::Load8 { dst, addr: x } if x == addr => match at(2) {
-                Fused::AddLoad8 { addr: sum, a: x, b: c, dst: last } if x == dst => {
-                    Fused::AddLoad8AddLoad8 { addr, a, b, dst, sum, c, last }
-                }
-                Fused::Add64 { dst: sum, a: x, b: c } if x == dst => {
-                    Fused::AddLoad8Add { addr, a, b, dst, sum, c }
-                }
-                _ => Fused::AddLoad8 { addr, a, b, dst },
-            },
-            Fused::Store1 { addr: x, value } if x == addr => Fused::AddStore1 { addr, a, b, value },
-            Fused::Store2 { addr: x, value } if x == addr => Fused::AddStore2 { addr, a, b, value },
-            Fused::Store4 { addr: x, value } if x == addr => Fused::AddStore4 { addr, a, b, value },
-            Fused::Store8 { addr: x, value } if x == addr => Fused::AddStore8 { addr, a, b, value },
-            _ => return None,
-        })
+    #[test]
+    fn an_operation_stays_small() {
+        assert_eq!(size_of::<Fused>(), 16);
     }
 
-    /// An access to an element of an array.
-    fn element(&self, pc: usize) -> Option<Fused> {
-        let at = |k: usize| self.out.ops.get(pc + k).copied().unwrap_or(Fused::Slow);
-        Some(match (at(0), at(1)) {
-            (Fused::Scaled64 { dst: addr, base, index, scale }, Fused::Load1 { dst, addr: x })
-                if x == addr =>
-            {
-                Fused::Scaled64Load1 { addr, base, index, scale: scale.try_into().ok()?, dst }
-            }
-            (Fused::Scaled64 { dst: addr, base, index, scale }, Fused::Load4 { dst, addr: x })
-                if x == addr =>
-            {
-                Fused::Scaled64Load4 { addr, base, index, scale: scale.try_into().ok()?, dst }
-            }
-            (Fused::Scaled64 { dst: addr, base, index, scale }, Fused::Load8 { dst, addr: x })
-                if x == addr =>
-            {
-                Fused::Scaled64Load8 { addr, base, index, scale: scale.try_into().ok()?, dst }
-            }
-            (Fused::Scaled { sh, dst: addr, base, index, scale }, Fused::Load4 { dst, addr: x })
-                if x == addr =>
-            {
-                Fused::ScaledLoad4 { sh, addr, base, index, scale: scale.try_into().ok()?, dst }
-            }
-            (Fused::Sext3264 { dst: index, a }, Fused::Scaled64 { dst, base, index: x, scale })
-                if x == index =>
-            {
-                Fused::Sext3264Scaled64 { index, a, dst, base, scale: scale.try_into().ok()? }
-            }
-            (Fused::Copy { dst: index, a }, Fused::Scaled64Load8 { addr, base, index: x, scale, dst })
-                if x == index =>
-            {
-                Fused::CopyScaled64Load8 { index, a, addr, base, scale, dst }
-            }
-            (Fused::Copy { dst: index, a }, Fused::Scaled64 { dst, base, index: x, scale }) if x == index => {
-                Fused::CopyScaled64 { index, a, dst, base, scale: scale.try_into().ok()? }
-            }
-            _ => return None,
-        })
+    #[test]
+    fn a_member_is_loaded_in_one_go() {
+        let add = Op::Add { sh: 0, dst: 2, a: 1, b: 11 };
+        let f = fuse(&code(vec![add, Op::Load8 { dst: 3, addr: 2 }, Op::Slow], vec![8])).unwrap();
+        assert_eq!(f.ops[0], Fused::AddLoad8 { addr: 2, a: 1, b: 11, dst: 3 });
+        assert_eq!(f.ops[1], Fused::Load8 { dst: 3, addr: 2 });
+        assert_eq!(f.loads, [0, 0, 1]);
+    }
+
+    #[test]
+    fn ways_swallow_jumps_and_ticks() {
+        let edge = |pc, first, last| Edge { pc, first, last, from: 0, to: 0 };
+        let c = Code {
+            // 0 goes to 2, which goes to 3.
+            edges: vec![edge(2, 0, 1), edge(3, 1, 3)],
+            moves: vec![Move { dst: 1, src: 0 }, Move { dst: 2, src: 1 }, Move { dst: 3, src: 2 }],
+            ..code(vec![Op::Jump { edge: 0 }, Op::Slow, Op::Jump { edge: 1 }, Op::Tick, Op::Slow], vec![])
+        };
+        let f = fuse(&c).unwrap();
+        assert_eq!(f.ops[0], Fused::Jump { edge: 0 });
+        let way = f.ways[0];
+        assert_eq!((way.pc, way.tick, way.check), (4, true, true));
+        // Three instructions have run: two jumps and the tick.
+        assert_eq!(way.counts.wrapping_add(4), 3);
+        assert_eq!((way.moves, way.more), ([(1, 0), (2, 1)], 1));
+        assert_eq!(f.moves[way.first as usize], (3, 2));
+    }
+
+    #[test]
+    fn too_many_slots_are_not_for_the_fast_loop() {
+        assert!(fuse(&Code { slots: WINDOW as u32, ..Code::default() }).is_none());
     }
 }

@@ -1,12 +1,13 @@
-//! The inner loop.
+//! The plain inner loop: every step can be watched, every instruction counted.
+//! While neither is needed it hands over to the fast one ([`crate::stride`]).
 
 use crate::arith;
 use crate::code::Op;
 use crate::error::Result;
+use crate::fast::Halt;
 use crate::machine::{Machine, Stop};
 use crate::narrow;
 use crate::observer::{Effect, Observer, View};
-use crate::stride::Halt;
 use program::inst::Inst;
 use recording::event::kind;
 

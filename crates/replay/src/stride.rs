@@ -1,29 +1,12 @@
-//! The fast inner loop: runs [`Fused`] operations while the recording has
-//! nothing to say and nobody watches.
+//! From function to function in the fast loop ([`crate::fast`]).
 //!
-//! It is entered only before the time of the next event and far enough from the
-//! limit, and looks at both where time advances or control goes back; in
-//! between a function's code can run at most once. So neither a load nor an
-//! instruction needs a check of its own. What it cannot do it leaves to the
-//! plain loop, at exactly that instruction.
+//! Calls between modelled functions whose arguments need no care, and their
+//! returns, happen here: a quarter of the time of an interpreter went into
+//! leaving the loop for them and coming back.
 
-use crate::arith;
-use crate::code::Op;
-use crate::fused::{Fused, FusedCode, WINDOW};
+use crate::fast::{self, Halt, Leg};
+use crate::fused::Fused;
 use crate::machine::{Entered, Machine};
-use crate::memory::Memory;
-use crate::narrow;
-use program::inst::FloatOp;
-
-/// Why the loop let go; the frame's `pc` is at the instruction.
-pub(crate) enum Halt {
-    /// It is for the plain loop.
-    Plain,
-    /// It needs the whole machine.
-    Slow,
-    Call(u32),
-    Return(u32, u32),
-}
 
 /// Instructions in one go: what half a word of counts can hold, and more.
 const BUDGET: u64 = 1 << 31;
@@ -37,9 +20,11 @@ impl Machine<'_> {
         let mut sum = self.sum;
         let mut count = self.counters.instructions;
         let mut loads = self.counters.loads;
+        let Some(mut code) = self.frames.last().map(|f| image.code(f.function)) else { return Halt::Plain };
+        let first = self.frames.last().map_or(0, |f| f.pc as usize);
+        let mut start = code.fused.as_ref().map_or(0, |f| f.counts(first));
         let halt = loop {
             let Some(frame) = self.frames.last_mut() else { break Halt::Plain };
-            let code = image.code(frame.function);
             let left = limit.saturating_sub(count).saturating_sub(code.ops.len() as u64);
             if time >= gate || left == 0 {
                 break Halt::Plain;
@@ -47,15 +32,13 @@ impl Machine<'_> {
             let Some(fused) = &code.fused else { break Halt::Plain };
             let Some(regs) = self.regs[frame.base..].first_chunk_mut() else { break Halt::Plain };
             let mut pc = frame.pc as usize;
-            let start = fused.counts(pc);
             let mut leg =
                 Leg { pc, time, sum, base: 0u64.wrapping_sub(start), gate, last: left.min(BUDGET) as u32 };
-            let halt = run(&mut leg, fused, regs, &mut self.memory, frame.frame);
+            let halt = fast::run(&mut leg, fused, regs, &mut self.memory, frame.frame);
             pc = leg.pc;
             (time, sum) = (leg.time, leg.sum);
-            let counts = leg.base.wrapping_add(fused.counts(pc));
-            count += counts & 0xffff_ffff;
-            loads += counts >> 32;
+            count += leg.base & 0xffff_ffff;
+            loads += leg.base >> 32;
             frame.pc = pc as u32;
             match halt {
                 Halt::Call(call) => {
@@ -71,22 +54,26 @@ impl Machine<'_> {
                     for m in moves {
                         high[m.dst as usize] = low[m.src as usize];
                     }
+                    code = callee;
+                    start = 0;
                 }
-                Halt::Return(value, slots) if frame.entered == Entered::Linked && self.frames.len() > 1 => {
-                    let Some(frame) = self.frames.pop() else { break halt };
-                    self.stack = frame.saved_stack;
-                    self.va.truncate(frame.va_base);
-                    let Some(caller) = self.frames.last_mut() else { break halt };
-                    let code = image.code(caller.function);
-                    if let Op::Call { call } = code.ops[caller.pc as usize] {
-                        let site = &code.calls[call as usize];
-                        let to = caller.base + site.dst as usize;
-                        let from = frame.base + value as usize;
-                        for k in 0..slots.min(site.ret_slots) as usize {
-                            self.regs[to + k] = self.regs[from + k];
-                        }
+                Halt::Return(value, slots) if frame.entered == Entered::Linked => {
+                    let (base, stack, va) = (frame.base, frame.saved_stack, frame.va_base);
+                    let depth = self.frames.len();
+                    let Some(caller) = depth.checked_sub(2).map(|d| &mut self.frames[d]) else { break halt };
+                    let calling = image.code(caller.function);
+                    let op = calling.fused.as_ref().and_then(|f| f.ops.get(caller.pc as usize));
+                    let Some(&Fused::Call { ret, dst, loads, .. }) = op else { break halt };
+                    let (to, from) = (caller.base + usize::from(dst), base + value as usize);
+                    for k in 0..slots.min(ret.into()) as usize {
+                        self.regs[to + k] = self.regs[from + k];
                     }
                     caller.pc += 1;
+                    start = u64::from(loads) << 32 | u64::from(caller.pc);
+                    self.stack = stack;
+                    self.va.truncate(va);
+                    self.frames.truncate(depth - 1);
+                    code = calling;
                 }
                 _ => break halt,
             }
@@ -101,324 +88,4 @@ impl Machine<'_> {
         self.counters.loads = loads;
         halt
     }
-}
-
-/// What the loop changes besides registers and memory.
-struct Leg {
-    pc: usize,
-    time: u64,
-    sum: u64,
-    /// See [`crate::fused`].
-    base: u64,
-    gate: u64,
-    /// Instructions after which to stop.
-    last: u32,
-}
-
-#[inline(always)]
-fn run(s: &mut Leg, fused: &FusedCode, regs: &mut [u64; WINDOW], memory: &mut Memory, frame: u64) -> Halt {
-    let ops = &fused.ops[..];
-    let ways = &fused.ways[..];
-    let Leg { mut pc, mut time, mut sum, mut base, gate, last } = *s;
-    macro_rules! r {
-        ($slot:expr) => {
-            regs[usize::from($slot)]
-        };
-    }
-    macro_rules! go {
-        ($way:expr) => {{
-            let way = &ways[$way as usize];
-            sum = sum.wrapping_add(way.mix);
-            base = base.wrapping_add(way.counts);
-            r!(way.moves[0].0) = r!(way.moves[0].1);
-            r!(way.moves[1].0) = r!(way.moves[1].1);
-            if way.more != 0 {
-                for m in &fused.moves[way.first as usize..][..way.more as usize] {
-                    r!(m.0) = r!(m.1);
-                }
-            }
-            pc = way.pc as usize;
-            if way.check {
-                time += u64::from(way.tick);
-                if time >= gate || (base as u32).wrapping_add(pc as u32) > last {
-                    break Halt::Plain;
-                }
-            }
-            continue;
-        }};
-    }
-    macro_rules! branch {
-        ($dst:expr, $edge:expr, $cond:expr) => {{
-            let cond = $cond;
-            r!($dst) = u64::from(cond);
-            // Two ways, so that the processor can guess which.
-            if cond { go!($edge) } else { go!($edge + 1) }
-        }};
-    }
-    macro_rules! expect {
-        ($dst:expr, $edge:expr, $cond:expr) => {{
-            let cond = $cond;
-            for k in 0..4u16 {
-                r!($dst.wrapping_add(k)) = u64::from(cond);
-            }
-            if cond { go!($edge) } else { go!($edge + 1) }
-        }};
-    }
-    macro_rules! load {
-        ($dst:expr, $load:ident, $address:expr) => {
-            r!($dst) = u64::from(memory.$load($address))
-        };
-    }
-    macro_rules! store {
-        ($value:expr, $store:ident, $ty:ty, $address:expr) => {{
-            let value = r!($value);
-            sum = sum.wrapping_add(value);
-            memory.$store($address, value as $ty);
-        }};
-    }
-    // An address computed in its own slot.
-    macro_rules! add {
-        ($dst:expr, $a:expr, $b:expr) => {{
-            let v = r!($a).wrapping_add(r!($b));
-            r!($dst) = v;
-            v
-        }};
-    }
-    macro_rules! scaled {
-        ($dst:expr, $base:expr, $index:expr, $scale:expr) => {{
-            let v = r!($base).wrapping_add($index.wrapping_mul(i64::from($scale).cast_unsigned()));
-            r!($dst) = v;
-            v
-        }};
-    }
-    macro_rules! divided {
-        ($value:expr) => {
-            match $value {
-                Some(v) => v,
-                None => break Halt::Slow,
-            }
-        };
-    }
-    let halt = loop {
-        match ops[pc] {
-            Fused::Add64 { dst, a, b } => r!(dst) = r!(a).wrapping_add(r!(b)),
-            Fused::Add32 { dst, a, b } => r!(dst) = u64::from((r!(a) as u32).wrapping_add(r!(b) as u32)),
-            Fused::Add { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_add(r!(b)), sh),
-            Fused::Sub64 { dst, a, b } => r!(dst) = r!(a).wrapping_sub(r!(b)),
-            Fused::Sub32 { dst, a, b } => r!(dst) = u64::from((r!(a) as u32).wrapping_sub(r!(b) as u32)),
-            Fused::Sub { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_sub(r!(b)), sh),
-            Fused::Mul { sh, dst, a, b } => r!(dst) = narrow::wrap(r!(a).wrapping_mul(r!(b)), sh),
-            Fused::And { dst, a, b } => r!(dst) = r!(a) & r!(b),
-            Fused::Or { dst, a, b } => r!(dst) = r!(a) | r!(b),
-            Fused::Xor { dst, a, b } => r!(dst) = r!(a) ^ r!(b),
-            Fused::Shl { sh, dst, a, b } => r!(dst) = narrow::shl(sh, r!(a), r!(b)),
-            Fused::LShr { sh, dst, a, b } => r!(dst) = narrow::lshr(sh, r!(a), r!(b)),
-            Fused::AShr { sh, dst, a, b } => r!(dst) = narrow::ashr(sh, r!(a), r!(b)),
-            Fused::UDiv { dst, a, b } => r!(dst) = divided!(r!(a).checked_div(r!(b))),
-            Fused::URem { dst, a, b } => r!(dst) = divided!(r!(a).checked_rem(r!(b))),
-            Fused::SDiv { sh, dst, a, b } => r!(dst) = divided!(narrow::sdiv(sh, r!(a), r!(b))),
-            Fused::SRem { sh, dst, a, b } => r!(dst) = divided!(narrow::srem(sh, r!(a), r!(b))),
-            Fused::Eq { dst, a, b } => r!(dst) = u64::from(r!(a) == r!(b)),
-            Fused::Ne { dst, a, b } => r!(dst) = u64::from(r!(a) != r!(b)),
-            Fused::Ult { dst, a, b } => r!(dst) = u64::from(r!(a) < r!(b)),
-            Fused::Ule { dst, a, b } => r!(dst) = u64::from(r!(a) <= r!(b)),
-            Fused::Slt { sh, dst, a, b } => r!(dst) = narrow::slt(sh, r!(a), r!(b)).into(),
-            Fused::Sle { sh, dst, a, b } => r!(dst) = narrow::sle(sh, r!(a), r!(b)).into(),
-            Fused::F64Add { dst, a, b } => {
-                r!(dst) = arith::float64(FloatOp::Add, f64::from_bits(r!(a)), f64::from_bits(r!(b)));
-            }
-            Fused::F64Sub { dst, a, b } => {
-                r!(dst) = arith::float64(FloatOp::Sub, f64::from_bits(r!(a)), f64::from_bits(r!(b)));
-            }
-            Fused::F64Mul { dst, a, b } => {
-                r!(dst) = arith::float64(FloatOp::Mul, f64::from_bits(r!(a)), f64::from_bits(r!(b)));
-            }
-            Fused::F64 { op, dst, a, b } => {
-                r!(dst) = arith::float64(op, f64::from_bits(r!(a)), f64::from_bits(r!(b)));
-            }
-            Fused::F32 { op, dst, a, b } => {
-                let (a, b) = (f32::from_bits(r!(a) as u32), f32::from_bits(r!(b) as u32));
-                r!(dst) = arith::float32(op, a, b).into();
-            }
-            Fused::FCmp64 { pred, dst, a, b } => r!(dst) = narrow::fcmp64(pred, r!(a), r!(b)).into(),
-            Fused::Trunc32 { dst, a } => r!(dst) = u64::from(r!(a) as u32),
-            Fused::Trunc { sh, dst, a } => r!(dst) = narrow::wrap(r!(a), sh),
-            Fused::Sext3264 { dst, a } => r!(dst) = narrow::sext(r!(a), 32).cast_unsigned(),
-            Fused::Sext { from, to, dst, a } => {
-                r!(dst) = narrow::wrap(narrow::sext(r!(a), from).cast_unsigned(), to);
-            }
-            Fused::SiToF64 { sh, dst, a } => r!(dst) = (narrow::sext(r!(a), sh) as f64).to_bits(),
-            Fused::Copy { dst, a } => r!(dst) = r!(a),
-            Fused::Select { dst, cond, a, b } => {
-                r!(dst) = if r!(cond) & 1 != 0 { r!(a) } else { r!(b) };
-            }
-            Fused::Scaled64 { dst, base, index, scale } => {
-                scaled!(dst, base, r!(index), scale);
-            }
-            Fused::Scaled { sh, dst, base, index, scale } => {
-                scaled!(dst, base, narrow::sext(r!(index), sh).cast_unsigned(), scale);
-            }
-            Fused::Frame { dst, offset } => r!(dst) = frame.wrapping_add(offset.into()),
-            Fused::Load1 { dst, addr } => load!(dst, load1, r!(addr)),
-            Fused::Load2 { dst, addr } => load!(dst, load2, r!(addr)),
-            Fused::Load4 { dst, addr } => load!(dst, load4, r!(addr)),
-            Fused::Load8 { dst, addr } => load!(dst, load8, r!(addr)),
-            Fused::Store1 { addr, value } => store!(value, store1, u8, r!(addr)),
-            Fused::Store2 { addr, value } => store!(value, store2, u16, r!(addr)),
-            Fused::Store4 { addr, value } => store!(value, store4, u32, r!(addr)),
-            Fused::Store8 { addr, value } => store!(value, store8, u64, r!(addr)),
-            Fused::Tick => {
-                time += 1;
-                if time >= gate || (base as u32).wrapping_add(pc as u32) >= last {
-                    pc += 1;
-                    break Halt::Plain;
-                }
-            }
-            Fused::Jump { edge } => go!(edge),
-            Fused::Branch { cond, edge } => {
-                if r!(cond) & 1 != 0 {
-                    go!(edge)
-                } else {
-                    go!(edge + 1)
-                }
-            }
-            Fused::Switch { value, table } => go!(fused.tables[table as usize].find(r!(value))),
-            Fused::Call { call } => break Halt::Call(call),
-            Fused::Return { value, slots } => break Halt::Return(value.into(), slots),
-            Fused::Slow => break Halt::Slow,
-
-            Fused::AddLoad1 { addr, a, b, dst } => {
-                load!(dst, load1, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddLoad2 { addr, a, b, dst } => {
-                load!(dst, load2, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddLoad4 { addr, a, b, dst } => {
-                load!(dst, load4, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddLoad8 { addr, a, b, dst } => {
-                load!(dst, load8, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddStore1 { addr, a, b, value } => {
-                store!(value, store1, u8, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddStore2 { addr, a, b, value } => {
-                store!(value, store2, u16, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddStore4 { addr, a, b, value } => {
-                store!(value, store4, u32, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddStore8 { addr, a, b, value } => {
-                store!(value, store8, u64, add!(addr, a, b));
-                pc += 1;
-            }
-            Fused::AddLoad1Copy { addr, a, b, dst, copy } => {
-                load!(dst, load1, add!(addr, a, b));
-                r!(copy) = r!(dst);
-                pc += 2;
-            }
-            Fused::AddLoad2Copy { addr, a, b, dst, copy } => {
-                load!(dst, load2, add!(addr, a, b));
-                r!(copy) = r!(dst);
-                pc += 2;
-            }
-            Fused::AddLoad4Copy { addr, a, b, dst, copy } => {
-                load!(dst, load4, add!(addr, a, b));
-                r!(copy) = r!(dst);
-                pc += 2;
-            }
-            Fused::AddLoad8Add { addr, a, b, dst, sum, c } => {
-                load!(dst, load8, add!(addr, a, b));
-                add!(sum, dst, c);
-                pc += 2;
-            }
-            Fused::AddLoad8AddLoad8 { addr, a, b, dst, sum, c, last } => {
-                load!(dst, load8, add!(addr, a, b));
-                load!(last, load8, add!(sum, dst, c));
-                pc += 3;
-            }
-            Fused::Scaled64Load1 { addr, base, index, scale, dst } => {
-                load!(dst, load1, scaled!(addr, base, r!(index), scale));
-                pc += 1;
-            }
-            Fused::Scaled64Load4 { addr, base, index, scale, dst } => {
-                load!(dst, load4, scaled!(addr, base, r!(index), scale));
-                pc += 1;
-            }
-            Fused::Scaled64Load8 { addr, base, index, scale, dst } => {
-                load!(dst, load8, scaled!(addr, base, r!(index), scale));
-                pc += 1;
-            }
-            Fused::ScaledLoad4 { sh, addr, base, index, scale, dst } => {
-                let i = narrow::sext(r!(index), sh).cast_unsigned();
-                load!(dst, load4, scaled!(addr, base, i, scale));
-                pc += 1;
-            }
-            Fused::Sext3264Scaled64 { index, a, dst, base, scale } => {
-                let i = narrow::sext(r!(a), 32).cast_unsigned();
-                r!(index) = i;
-                scaled!(dst, base, i, scale);
-                pc += 1;
-            }
-            Fused::CopyScaled64 { index, a, dst, base, scale } => {
-                let i = r!(a);
-                r!(index) = i;
-                scaled!(dst, base, i, scale);
-                pc += 1;
-            }
-            Fused::CopyScaled64Load8 { index, a, addr, base, scale, dst } => {
-                let i = r!(a);
-                r!(index) = i;
-                load!(dst, load8, scaled!(addr, base, i, scale));
-                pc += 2;
-            }
-            Fused::LShrAnd { sh, dst, a, b, and, c } => {
-                let v = narrow::lshr(sh, r!(a), r!(b));
-                r!(dst) = v;
-                r!(and) = v & r!(c);
-                pc += 1;
-            }
-            Fused::AndCopy { dst, a, b, copy } => {
-                let v = r!(a) & r!(b);
-                r!(dst) = v;
-                r!(copy) = v;
-                pc += 1;
-            }
-            Fused::AndEqBranch { and, a, b, dst, c, edge } => {
-                let v = r!(a) & r!(b);
-                r!(and) = v;
-                branch!(dst, edge, v == r!(c))
-            }
-            Fused::AndNeBranch { and, a, b, dst, c, edge } => {
-                let v = r!(a) & r!(b);
-                r!(and) = v;
-                branch!(dst, edge, v != r!(c))
-            }
-            Fused::CopySwitch { dst, a, table } => {
-                let v = r!(a);
-                r!(dst) = v;
-                go!(fused.tables[table as usize].find(v))
-            }
-            Fused::EqBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) == r!(b)),
-            Fused::NeBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) != r!(b)),
-            Fused::UltBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) < r!(b)),
-            Fused::UleBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) <= r!(b)),
-            Fused::SltBranch { sh, dst, a, b, edge } => branch!(dst, edge, narrow::slt(sh, r!(a), r!(b))),
-            Fused::SleBranch { sh, dst, a, b, edge } => branch!(dst, edge, narrow::sle(sh, r!(a), r!(b))),
-            Fused::EqExpect { dst, a, b, edge } => expect!(dst, edge, r!(a) == r!(b)),
-            Fused::NeExpect { dst, a, b, edge } => expect!(dst, edge, r!(a) != r!(b)),
-            Fused::UltExpect { dst, a, b, edge } => expect!(dst, edge, r!(a) < r!(b)),
-            Fused::SltExpect { sh, dst, a, b, edge } => expect!(dst, edge, narrow::slt(sh, r!(a), r!(b))),
-        }
-        pc += 1;
-    };
-    *s = Leg { pc, time, sum, base, gate, last };
-    halt
 }
