@@ -39,12 +39,12 @@
 //! instructions at once, counts per jump, and makes frames by itself. It leaves
 //! registers, memory and counts as the plain one would, at any instruction.
 //!
-//! CPU time against the plain loop: a Lua interpreter 1.3 to 1.5 times as fast
-//! (210 to about 290 million instructions a second on a 2 GHz Xeon), the nested
-//! loop of `examples/speed.rs` twice. Fewer operations alone gave a third of
-//! that; the rest came from branches the processor can predict, slots that need
-//! no check of bounds, and calls that stay in the loop. `examples/speed.rs` and
-//! `examples/check.rs` measure.
+//! CPU time against the plain loop, on a shared 2 GHz Xeon: a Lua interpreter
+//! 1.3 times as fast (medians: 210 and 280 million instructions a second), the
+//! nested loop of `examples/speed.rs` about twice. Groups alone gained nothing
+//! there; they did once conditions were branches that the processor can predict
+//! (not an index computed from the condition) and calls stayed in the loop.
+//! `examples/speed.rs` and `examples/check.rs` measure.
 //!
 //! # Example
 //! ```no_run
