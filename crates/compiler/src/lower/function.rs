@@ -4,7 +4,7 @@ use super::constants::step_into;
 use super::debug::DebugInfo;
 use super::types::{arg_type, leaves, scalar, slots};
 use super::{FunctionMap, Symbols};
-use crate::llvm::{Blk, IntPredicate, Opcode, RealPredicate, TypeKind, Unit, Val};
+use crate::llvm::{Blk, IntPredicate, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
 use crate::normalise::elements;
 use program::inst::{ArgTy, BinOp, CastOp, FloatKind, FloatOp, FloatPred, Inst, IntPred, Operand, Reg, Ty};
 use program::model::{Binding, Block, Function, Param, Phi, Place};
@@ -254,20 +254,25 @@ impl Lowering<'_> {
     /// `extractvalue` names a part of its operand's registers.
     fn part_of(&mut self, v: Val) -> Result<Operand, String> {
         let aggregate = v.operand(0);
-        let mut t = aggregate.ty();
-        let mut skip = 0;
-        for index in v.indices() {
-            let all = elements(self.unit, t);
-            for (e, _) in &all[..index as usize] {
-                skip += slots(&leaves(self.unit, *e)?);
-            }
-            t = all[index as usize].0;
-        }
+        let (skip, _) = self.element_slots(aggregate.ty(), &v.indices())?;
         match self.operand(aggregate)? {
             Operand::Reg(r) => Ok(Operand::Reg(r + skip)),
             // An aggregate of one slot may be a constant.
             other => Ok(other),
         }
+    }
+
+    /// Where an element of an aggregate lies among its slots: first and count.
+    fn element_slots(&self, mut t: Typ, indices: &[u32]) -> Result<(u32, u32), String> {
+        let mut skip = 0;
+        for index in indices {
+            let all = elements(self.unit, t);
+            for (e, _) in &all[..*index as usize] {
+                skip += slots(&leaves(self.unit, *e)?);
+            }
+            t = all[*index as usize].0;
+        }
+        Ok((skip, slots(&leaves(self.unit, t)?)))
     }
 
     pub fn block(&self, b: Blk) -> u32 {
@@ -483,17 +488,8 @@ impl Lowering<'_> {
     }
 
     fn insert_value(&mut self, i: Val) -> Result<(), String> {
-        let mut t = i.ty();
-        let total = slots(&leaves(self.unit, t)?);
-        let mut skip = 0;
-        for index in i.indices() {
-            let all = elements(self.unit, t);
-            for (e, _) in &all[..index as usize] {
-                skip += slots(&leaves(self.unit, *e)?);
-            }
-            t = all[index as usize].0;
-        }
-        let n = slots(&leaves(self.unit, t)?);
+        let total = slots(&leaves(self.unit, i.ty())?);
+        let (skip, n) = self.element_slots(i.ty(), &i.indices())?;
         let (whole, part) = (self.operand(i.operand(0))?, self.operand(i.operand(1))?);
         let dst = self.reg(i)?;
         for s in 0..total {
