@@ -1,0 +1,174 @@
+//! The answer: what was observed, which changes did it, and the chain of values
+//! between. Plain data; `report` shows it, and its JSON form is documented in
+//! `docs/json.md` as `relapse.explain/1`.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything an explanation says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// `relapse.explain/1`
+    pub schema: String,
+    /// Reverting root and auxiliary changes was tried, and the test passed; and
+    /// putting any one of them back makes it not pass.
+    pub verified: bool,
+    /// Why not, if it is not.
+    pub not_verified: Option<String>,
+    /// `auto`, `dd` or `add`.
+    pub method: String,
+    pub good: Version,
+    pub bad: Version,
+    pub build: String,
+    pub test: String,
+    pub observation: Observation,
+    pub root: Vec<Hunk>,
+    pub auxiliary: Vec<Hunk>,
+    /// From the failure (the roots of the forest; mostly one) to the changes (leaves).
+    pub causes: Vec<Cause>,
+    pub trials: Effort,
+    /// Things the reader should know: what could not be seen, what was assumed.
+    pub notes: Vec<String>,
+}
+
+/// A version, as the user named it and as it was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    pub name: String,
+    /// The commit, if it is one.
+    pub commit: Option<String>,
+    /// How its test run ended: `exit 0`, `killed by SIGSEGV`, `stopped after 10 s`.
+    pub end: String,
+    /// The recording of its run, if one is kept.
+    pub recording: Option<String>,
+}
+
+/// A change of the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// Number of the change in the whole difference, from 0.
+    pub change: u32,
+    pub file: String,
+    /// Its path in good if that is another one.
+    pub old_file: Option<String>,
+    pub old_start: u32,
+    /// How many lines good has here.
+    pub old_lines: u32,
+    pub new_start: u32,
+    pub new_lines: u32,
+    /// Those lines.
+    pub old_text: Vec<String>,
+    pub new_text: Vec<String>,
+    /// Unchanged lines before and after, for showing.
+    pub before: Vec<String>,
+    pub after: Vec<String>,
+    /// Lines of `new_text` (of `old_text`) that are on the chain of causes, from 0.
+    pub guilty_new: Vec<u32>,
+    pub guilty_old: Vec<u32>,
+    /// Function around it, empty if unknown.
+    pub heading: String,
+    /// `lines`, `added`, `deleted`, `renamed`, `binary`, `mode`.
+    pub kind: String,
+}
+
+/// What went wrong, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    /// `assertion`, `abort`, `signal`, `exit-status`, `output`, `missing-output`,
+    /// `extra-output`, `hang` or `unknown`.
+    pub kind: String,
+    /// One sentence.
+    pub summary: String,
+    /// In bad.
+    pub place: Option<Place>,
+    /// In good, where it corresponds.
+    pub good_place: Option<Place>,
+    /// Innermost first.
+    pub stack: Vec<Place>,
+    pub output: Option<OutputDifference>,
+    /// Number of the instruction in the bad recording's stream, if it is known.
+    pub step: Option<u64>,
+}
+
+/// The first difference in something the program put out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputDifference {
+    /// `stdout`, `stderr` or a file's path.
+    pub sink: String,
+    /// First differing byte.
+    pub offset: u64,
+    /// Its line, from 1.
+    pub line: u64,
+    /// That line in either version, `\xNN` for what is not text.
+    pub good: String,
+    pub bad: String,
+}
+
+/// A place in a source file of one of the versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Relative to the version's root where it lies within.
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub function: String,
+    /// The text of the line.
+    pub text: String,
+}
+
+/// One executed line on the way from the changes to the failure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    /// Unique in the answer, in the order of a walk from the failure.
+    pub id: u32,
+    /// `failure`, `value`, `branch`, `call`, `input` or `missing` (good ran it, bad did not).
+    pub kind: String,
+    /// One short sentence: `sum became -1`, `the branch was taken, in good it was not`.
+    pub what: String,
+    /// How this one made its parent what it was: `sum`, `decided whether`; empty at the top.
+    pub how: String,
+    pub place: Option<Place>,
+    /// Where good ran the same; its text differs where a change touches it.
+    pub good_place: Option<Place>,
+    pub values: Vec<ValuePair>,
+    /// Number of the change that brought this line (or took it away), if one did.
+    pub change: Option<u32>,
+    /// Number of the instruction in its recording's stream.
+    pub step: Option<u64>,
+    /// What this depended on.
+    pub children: Vec<Cause>,
+}
+
+/// A value in both versions at corresponding moments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValuePair {
+    /// Variable or expression.
+    pub name: String,
+    /// None: it did not exist, or this was not executed.
+    pub good: Option<String>,
+    pub bad: Option<String>,
+}
+
+/// What it took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Changes between the versions, and how many of them were candidates.
+    pub changes: u32,
+    pub candidates: u32,
+    pub builds: u32,
+    pub runs: u32,
+    /// Answers taken from earlier trials.
+    pub remembered: u32,
+    pub seconds: f64,
+    /// The trials in order.
+    pub log: Vec<Tried>,
+}
+
+/// One trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Numbers of the reverted changes.
+    pub reverted: Vec<u32>,
+    /// `pass`, `fail`, `unresolved` or `broken`.
+    pub outcome: String,
+    pub why: String,
+}

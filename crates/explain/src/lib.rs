@@ -1,0 +1,2 @@
+//! From a failed test to its causes.
+pub mod answer;

@@ -1,0 +1,1 @@
+//! Explanations as text, page, JSON and SARIF.
