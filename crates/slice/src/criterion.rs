@@ -1,0 +1,33 @@
+//! Where a slice begins.
+
+use program::inst::Reg;
+
+/// One execution of an instruction (or of the phis on an edge, which belong
+/// to the jump that took it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Occurrence {
+    /// Index in the process's `streams`.
+    pub stream: u32,
+    /// Number of the instruction in the stream, from 0: `View::count`.
+    pub step: u64,
+}
+
+/// What is asked about an occurrence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All it used, and why it ran.
+    All,
+    /// Why it ran; not its values.
+    Ran,
+    /// The register slots of its frame, as they were when it ran.
+    Registers(Vec<Reg>),
+    /// Bytes of memory as they were just before it ran.
+    Memory { address: u64, len: u64 },
+}
+
+/// A question: why was this so, here?
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Criterion {
+    pub at: Occurrence,
+    pub wanted: Vec<Wanted>,
+}
