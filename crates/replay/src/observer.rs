@@ -168,6 +168,10 @@ pub trait Observer {
     /// A non-local return: `view` is where it landed, its result set.
     fn landed(&mut self, view: &View<'_>) {}
 
+    /// `va_start` put a variadic argument of the call (its number among all
+    /// arguments) into memory, where `va_arg` finds it. The step follows.
+    fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {}
+
     /// An event of the recording was used. For data the memory is already up
     /// to date.
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {}

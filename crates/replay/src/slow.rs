@@ -320,20 +320,27 @@ impl Machine<'_> {
             self.memory.store4(list.wrapping_add(4), fp_offset);
             self.memory.store8(list.wrapping_add(8), overflow_area);
             self.memory.store8(list.wrapping_add(16), save_area);
-            self.spill(u64::from(gp_offset), u64::from(fp_offset), overflow_area, save_area);
+            self.spill(observer, u64::from(gp_offset), u64::from(fp_offset), overflow_area, save_area);
         }
         observer.event(&self.moment(), position, &event);
         Ok(())
     }
 
     /// The System V rules for variadic arguments.
-    fn spill(&mut self, mut gp: u64, mut fp: u64, mut overflow: u64, save: u64) {
+    fn spill<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        mut gp: u64,
+        mut fp: u64,
+        mut overflow: u64,
+        save: u64,
+    ) {
         let Some(frame) = self.frames.last().copied() else { return };
         let Some((caller, call)) = frame.va else { return };
         let image = self.image;
         let site = &image.code(caller).calls[call as usize];
         let mut at = frame.va_base;
-        for arg in site.args.iter().skip(site.fixed.unwrap_or(0) as usize) {
+        for (number, arg) in site.args.iter().enumerate().skip(site.fixed.unwrap_or(0) as usize) {
             let (len, align, slot) = match arg.kind {
                 VaKind::Int => (8, 8, (gp < 48).then_some((&mut gp, 8))),
                 VaKind::Float => (4, 8, (fp < 176).then_some((&mut fp, 16))),
@@ -360,6 +367,11 @@ impl Machine<'_> {
                 let n = (len - 8 * k).min(8) as usize;
                 self.memory.write(to.wrapping_add(8 * k), &word[..n]);
                 at += 1;
+            }
+            if O::STEPS
+                && let Some(view) = self.view()
+            {
+                observer.variadic(&view, number as u32, to, len);
             }
         }
     }
