@@ -1,0 +1,27 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+static int blend(int first, int second) {
+    int x;
+    int m;
+    int z;
+
+    x = first;
+    if (x < 0)
+        x = 0;
+    m = second * 2;
+    if (second < 0)
+        return -1;
+    z = x + m + 3;
+    return z;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        fprintf(stderr, "usage: blend FIRST SECOND\n");
+        return 2;
+    }
+    int result = blend(atoi(argv[1]), atoi(argv[2]));
+    printf("blend: %d\n", result);
+    return 0;
+}

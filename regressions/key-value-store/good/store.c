@@ -1,0 +1,19 @@
+/* A store of numbers under names, driven by commands on standard input. */
+#include <stdio.h>
+
+#include "command.h"
+
+int main(void) {
+    struct table table;
+    char line[100];
+    int number = 0;
+    table_init(&table, 8);
+    while (fgets(line, sizeof line, stdin)) {
+        number++;
+        if (command(&table, line) < 0)
+            printf("line %d makes no sense\n", number);
+    }
+    printf("%zu keys\n", table.live);
+    table_free(&table);
+    return 0;
+}
