@@ -24,6 +24,7 @@
 // LLVM's C interface is unsafe throughout; see `llvm` for how it is contained.
 #![allow(unsafe_code)]
 
+mod assignments;
 pub mod driver;
 mod instrument;
 mod llvm;

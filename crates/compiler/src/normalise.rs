@@ -18,8 +18,11 @@
 //! | `fmuladd` | `fmul`, `fadd` |
 //!
 //! Light passes run first (promotion of locals, common subexpressions inside a
-//! block, simplification of control flow): they keep source places.
+//! block, simplification of control flow): they keep source places. A branch
+//! stays a branch: as a `select` it would make a value depend on the code that
+//! did not run. Assignments stay visible, see [`assignments`].
 
+use crate::assignments;
 use crate::llvm::{Blk, Builder, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
 use std::collections::HashMap;
 
@@ -66,10 +69,12 @@ pub fn run(unit: &Unit) -> Result<(), String> {
         }
         strip_attributes(unit, f);
     }
+    assignments::mark(unit);
     unit.run_passes(
-        "function(sroa,early-cse,simplifycfg<no-sink-common-insts;no-hoist-common-insts;no-switch-to-lookup>,\
-         lower-constant-intrinsics,dce)",
+        "function(sroa,early-cse,simplifycfg<no-sink-common-insts;no-hoist-common-insts;no-switch-to-lookup;\
+         no-speculate-blocks;no-simplify-cond-branch>,lower-constant-intrinsics,dce)",
     )?;
+    assignments::thin_out(unit);
     if uses_vectors(unit) {
         unit.run_passes("function(scalarizer<load-store>,dce)")?;
     }

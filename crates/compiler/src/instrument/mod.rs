@@ -48,6 +48,7 @@ pub struct Shared<'u> {
 }
 
 pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
+    crate::assignments::clear(unit);
     let mut shared = Shared {
         unit,
         helpers: Helpers::default(),

@@ -28,6 +28,12 @@ impl Lowering<'_> {
         if i.bundle_count() > 0 {
             return Err("it has a call with operand bundles".to_owned());
         }
+        if crate::assignments::is_mark(i) {
+            let a = self.operand(i.operand(0))?;
+            let dst = self.reg(i)?;
+            self.emit(Inst::Copy { dst, a });
+            return Ok(());
+        }
         let callee = i.called_value();
         if callee.is_inline_asm() {
             return self.unknown(i, Source::Asm(callee.inline_asm_text()));
