@@ -1,1 +1,32 @@
-//! Being written.
+//! Versions, builds, test runs, and what came of them.
+pub mod checkout;
+mod complaint;
+mod difference;
+mod error;
+mod git;
+mod lab;
+mod members;
+mod memory;
+pub mod oracle;
+pub mod process;
+mod record;
+mod round;
+mod setup;
+mod station;
+mod store;
+mod tree;
+pub mod variant;
+mod version;
+mod work;
+
+pub use checkout::Checkout;
+pub use error::{Error, Side};
+pub use lab::{Baseline, Effort, Event, Lab, Tried};
+pub use oracle::{Manner, Observed, Oracle, Rule, Sink};
+pub use process::Status;
+pub use record::Recorded;
+pub use setup::{Mode, Setup, Tools, TrialLimits};
+pub use station::TestRun;
+pub use variant::{Content, TreeKey, Variant, Variants};
+pub use version::{Version, bisect_marks};
+pub use work::Work;

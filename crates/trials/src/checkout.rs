@@ -1,0 +1,233 @@
+//! Versions as trees of files of our own.
+//!
+//! Nothing here writes to the user's repository. A commit is read into an index
+//! file of ours and written out from there; `git worktree` would leave an entry
+//! in the repository, and `git archive` would leave out what `.gitattributes`
+//! marks `export-ignore`.
+
+use crate::error::{At, Error};
+use crate::git::Repository;
+use crate::version::{Source, Version};
+use std::ffi::OsStr;
+use std::fs::{self, File, FileTimes};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A version as files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkout {
+    pub root: PathBuf,
+    /// Where in it commands run.
+    pub subdirectory: PathBuf,
+    /// What the user should know, such as a submodule that is not there.
+    pub notes: Vec<String>,
+}
+
+impl Version {
+    /// Writes the version's files to `root`, which must not exist yet or be empty.
+    /// `without` is left out if it lies in a directory that is copied (our own
+    /// work directory).
+    ///
+    /// # Errors
+    /// If git or the file system refuse.
+    pub fn check_out(&self, root: &Path, without: &Path) -> Result<Checkout, Error> {
+        fs::create_dir_all(root).at("create", root)?;
+        let root = root.canonicalize().at("find", root)?;
+        let mut writer = Writer { notes: Vec::new(), without: without.to_owned(), now: SystemTime::now() };
+        match &self.source {
+            Source::Commit(repository) => {
+                let commit = self.commit.as_deref().unwrap_or_default();
+                writer.commit(repository, commit, &root)?;
+            }
+            Source::WorkTree(repository, _) => {
+                writer.work_tree(repository.work_tree.as_deref().unwrap_or(Path::new(".")), &root)?;
+            }
+            Source::Directory(directory) => writer.directory(directory, &root)?,
+        }
+        if !root.join(&self.subdirectory).is_dir() {
+            return Err(Error::NoSubdirectory {
+                version: self.name.clone(),
+                directory: self.subdirectory.clone(),
+            });
+        }
+        Ok(Checkout { root, subdirectory: self.subdirectory.clone(), notes: writer.notes })
+    }
+}
+
+struct Writer {
+    notes: Vec<String>,
+    without: PathBuf,
+    now: SystemTime,
+}
+
+impl Writer {
+    fn commit(&mut self, repository: &Repository, commit: &str, root: &Path) -> Result<(), Error> {
+        let index = tempfile::Builder::new().prefix(".index").tempdir_in(root).at("create", root)?;
+        let index_file = index.path().join("index");
+        repository.with_index(&index_file, root).arg("read-tree").arg(commit).bytes()?;
+        let written = repository.with_index(&index_file, root).args(["checkout-index", "--all", "--force"]);
+        // Without `-u` the index is left as it is, and without `-q` it says what it could not write.
+        written.bytes()?;
+        let entries = repository.with_index(&index_file, root).args(["ls-files", "--stage", "-z"]).items()?;
+        drop(index);
+        // Files of one commit are equally old: make must not think that one
+        // that was written a moment later is to be made from another.
+        let date = repository.ask().args(["show", "--no-patch", "--format=%ct"]).arg(commit).line()?;
+        let date = SystemTime::UNIX_EPOCH + Duration::from_secs(date.parse().unwrap_or(0));
+        for entry in &entries {
+            // "mode hash stage\tpath"
+            let Some(tab) = entry.iter().position(|b| *b == b'\t') else { continue };
+            let path = Path::new(OsStr::from_bytes(&entry[tab + 1..]));
+            let fields = String::from_utf8_lossy(&entry[..tab]).into_owned();
+            let mut fields = fields.split(' ');
+            let (mode, hash) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+            match mode {
+                "160000" => self.submodule(repository, path, hash, root)?,
+                "120000" => {}
+                _ => set_time(&root.join(path), date.min(self.now))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn submodule(
+        &mut self,
+        parent: &Repository,
+        path: &Path,
+        commit: &str,
+        root: &Path,
+    ) -> Result<(), Error> {
+        let target = root.join(path);
+        fs::create_dir_all(&target).at("create", &target)?;
+        let has = |r: &Repository| r.ask().args(["cat-file", "-e"]).arg(commit).bytes().is_ok();
+        match places(parent, path, root).into_iter().find(has) {
+            Some(repository) => self.commit(&repository, commit, &target),
+            None => {
+                self.notes.push(format!(
+                    "the submodule {} is empty: its commit {commit} is not here (git submodule update --init fetches it)",
+                    path.display()
+                ));
+                Ok(())
+            }
+        }
+    }
+
+    fn work_tree(&mut self, from: &Path, root: &Path) -> Result<(), Error> {
+        let Some(repository) = Repository::around(from) else { return self.directory(from, root) };
+        for path in listed(&repository, from)? {
+            let (source, target) = (from.join(&path), root.join(&path));
+            let Ok(found) = source.symlink_metadata() else { continue }; // deleted, but still tracked
+            if source.starts_with(&self.without) {
+                continue;
+            }
+            if found.is_dir() {
+                // A submodule, or a repository that is not known to this one.
+                fs::create_dir_all(&target).at("create", &target)?;
+                if source.join(".git").exists() {
+                    self.work_tree(&source, &target)?;
+                }
+            } else {
+                self.copy(&source, &target)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything, or what git would see of it.
+    fn directory(&mut self, from: &Path, root: &Path) -> Result<(), Error> {
+        if let Some(repository) = Repository::around(from)
+            && !listed(&repository, from)?.is_empty()
+        {
+            return self.work_tree(from, root);
+        }
+        self.copy_all(from, root)
+    }
+
+    fn copy_all(&mut self, from: &Path, root: &Path) -> Result<(), Error> {
+        for entry in fs::read_dir(from).at("read", from)? {
+            let entry = entry.at("read", from)?;
+            let (source, target) = (entry.path(), root.join(entry.file_name()));
+            if entry.file_name() == ".git" || source == self.without || root.starts_with(&source) {
+                continue;
+            }
+            if entry.file_type().at("read", &source)?.is_dir() {
+                fs::create_dir_all(&target).at("create", &target)?;
+                self.copy_all(&source, &target)?;
+            } else {
+                self.copy(&source, &target)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, source: &Path, target: &Path) -> Result<(), Error> {
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent).at("create", parent)?;
+        }
+        copy_entry(source, target, self.now)
+    }
+}
+
+/// Repositories that may hold a submodule's commits: git's own copies, and the
+/// one that is checked out.
+fn places(parent: &Repository, path: &Path, root: &Path) -> Vec<Repository> {
+    let mut found = Vec::new();
+    let modules = root.join(".gitmodules");
+    let names = parent.ask().args(["config", "--null", "--get-regexp", "^submodule\\..*\\.path$", "-f"]);
+    // "submodule.NAME.path\nPATH"; no such file: no names.
+    for item in names.arg(&modules).items().unwrap_or_default() {
+        let item = String::from_utf8_lossy(&item).into_owned();
+        let Some((key, value)) = item.split_once('\n') else { continue };
+        let name = key.strip_prefix("submodule.").and_then(|k| k.strip_suffix(".path"));
+        if let (Some(name), true) = (name, Path::new(value) == path) {
+            let common =
+                parent.ask().args(["rev-parse", "--path-format=absolute", "--git-common-dir"]).line();
+            for git_dir in [common.map(PathBuf::from).unwrap_or_default(), parent.git_dir.clone()] {
+                found.push(git_dir.join("modules").join(name));
+            }
+        }
+    }
+    let mut found: Vec<_> =
+        found.into_iter().filter(|p| p.is_dir()).map(|p| Repository::of_objects(&p)).collect();
+    if let Some(checked_out) = parent.work_tree.as_ref().map(|w| w.join(path))
+        && checked_out.join(".git").exists()
+    {
+        found.extend(Repository::around(&checked_out));
+    }
+    found
+}
+
+/// Tracked files below a directory, and others that are not ignored, relative to it.
+fn listed(repository: &Repository, below: &Path) -> Result<Vec<PathBuf>, Error> {
+    let from_here = Repository { git_dir: repository.git_dir.clone(), work_tree: Some(below.to_owned()) };
+    let items =
+        from_here.ask().args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).items()?;
+    let mut paths: Vec<PathBuf> = items.iter().map(|i| PathBuf::from(OsStr::from_bytes(i))).collect();
+    // A path in conflict is listed once for each side.
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
+/// A file with its permissions and time, or a symbolic link. Pipes, sockets and
+/// devices are passed over.
+pub(crate) fn copy_entry(source: &Path, target: &Path, latest: SystemTime) -> Result<(), Error> {
+    let found = source.symlink_metadata().at("read", source)?;
+    if found.is_symlink() {
+        let to = fs::read_link(source).at("read", source)?;
+        return std::os::unix::fs::symlink(to, target).at("create", target);
+    }
+    if !found.is_file() {
+        return Ok(());
+    }
+    fs::copy(source, target).at("copy", source)?;
+    // A file from the future would be newer than all that is made from it.
+    set_time(target, found.modified().unwrap_or(latest).min(latest))
+}
+
+pub(crate) fn set_time(path: &Path, time: SystemTime) -> Result<(), Error> {
+    // Times can be set without being allowed to write.
+    let file = File::open(path).at("open", path)?;
+    file.set_times(FileTimes::new().set_modified(time)).at("set the time of", path)
+}

@@ -1,0 +1,81 @@
+//! Finding the processes that belong to a command we started.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// What the processes of one command carry in their environment, and pass on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark(String);
+
+impl Mark {
+    pub const VARIABLE: &str = "RELAPSE_RUN";
+
+    /// One that nobody had before.
+    pub(crate) fn new() -> Mark {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Mark(format!("{}.{}", session(), NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Begins every mark of this process, and of no other.
+pub(crate) fn session() -> &'static str {
+    static SESSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    SESSION.get_or_init(|| {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        format!("{}-{:x}", std::process::id(), now.as_nanos())
+    })
+}
+
+/// Kills every process with this mark.
+pub(crate) fn kill_marked(mark: &Mark) {
+    kill_where(|value| value == mark.0, None);
+}
+
+/// Kills what an earlier process of ours left behind.
+pub(crate) fn kill_session(session: &str) {
+    kill_where(|value| value.strip_prefix(session).is_some_and(|rest| rest.starts_with('.')), None);
+}
+
+/// Kills every process with this mark except one.
+pub(crate) fn kill_all_but(spared: Pid, mark: &Mark) {
+    kill_where(|value| value == mark.0, Some(spared));
+}
+
+/// Repeats until there is none, as a process may fork while we look.
+fn kill_where(is_ours: impl Fn(&str) -> bool, spared: Option<Pid>) {
+    for _ in 0..100 {
+        let found: Vec<Pid> = marked(&is_ours).into_iter().filter(|pid| Some(*pid) != spared).collect();
+        if found.is_empty() {
+            return;
+        }
+        for pid in found {
+            // It may just have ended.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Living processes whose mark is ours. Those of other users cannot be read,
+/// and are none of ours.
+fn marked(is_ours: impl Fn(&str) -> bool) -> Vec<Pid> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let prefix = format!("{}=", Mark::VARIABLE);
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else { return false };
+            environment
+                .split(|b| *b == 0)
+                .filter_map(|word| std::str::from_utf8(word).ok()?.strip_prefix(&prefix))
+                .any(&is_ours)
+        })
+        .filter_map(Pid::from_raw)
+        .collect()
+}

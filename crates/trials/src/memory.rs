@@ -1,0 +1,79 @@
+//! What is known about trees, in this run and from earlier ones.
+
+use crate::error::Error;
+use crate::oracle::Judge;
+use crate::setup::Setup;
+use crate::station::Built;
+use crate::store::{Known, Store, StoreKey, What};
+use crate::variant::TreeKey;
+use changes::outcome::Outcome;
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+/// What is known, in this run and from earlier ones.
+pub(crate) struct Memory {
+    pub store: Store,
+    pub known: HashMap<TreeKey, Known>,
+    /// Empty until good and bad were run.
+    pub context: Vec<u8>,
+}
+
+impl Memory {
+    pub fn recall(&mut self, setup: &Setup, key: TreeKey) -> Option<Known> {
+        if let Some(known) = self.known.get(&key) {
+            return Some(known.clone());
+        }
+        let tested = || self.store.get(self.store_key(setup, key, true));
+        let known = tested().or_else(|| self.store.get(self.store_key(setup, key, false)))?;
+        self.known.insert(key, known.clone());
+        Some(known)
+    }
+
+    pub fn remember(&mut self, setup: &Setup, key: TreeKey, known: Known) -> Result<(), Error> {
+        // Whether it builds does not depend on the test.
+        let of_test = !matches!(known.what, What::Builds | What::Tested(Outcome::Broken));
+        let at = self.store_key(setup, key, of_test);
+        let kept = self.store.put(at, &known);
+        self.known.insert(key, known);
+        kept
+    }
+
+    fn store_key(&self, setup: &Setup, key: TreeKey, of_test: bool) -> StoreKey {
+        let context: &[u8] = if of_test { &self.context } else { b"" };
+        let subdirectory = setup.subdirectory.as_os_str().as_bytes();
+        let parts = [setup.build.as_bytes(), setup.tools.identity.as_bytes(), subdirectory, context];
+        StoreKey::of(&[&key.0.to_le_bytes(), parts[0], parts[1], parts[2], parts[3]])
+    }
+}
+
+/// Everything besides the tree that an outcome depends on.
+pub(crate) fn context(setup: &Setup, judge: &Judge, patience: Duration) -> Vec<u8> {
+    let limits = setup.limits;
+    // A limit that was measured differs a little from run to run; outcomes do not depend on that.
+    let patience = if limits.test.is_some() { patience } else { Duration::ZERO };
+    let stdin = setup.stdin.as_ref().map(|path| std::fs::read(path).unwrap_or_default());
+    let text = format!(
+        "{}\n{}\n{:?}\n{patience:?}\n{:?}\n{}",
+        setup.test,
+        judge.fingerprint(),
+        setup.oracle.observe,
+        limits.memory,
+        limits.output
+    );
+    [text.into_bytes(), stdin.unwrap_or_default()].concat()
+}
+
+/// What a build that did not work says about the trial.
+pub(crate) fn of_build(built: &Built) -> Option<Known> {
+    match built {
+        Built::Yes => None,
+        Built::No(complaint, _) => {
+            Some(Known { what: What::Tested(Outcome::Broken), why: complaint.clone() })
+        }
+        Built::TooLong(_) => {
+            let why = "the build was stopped as it took too long".to_owned();
+            Some(Known { what: What::Tested(Outcome::Broken), why })
+        }
+    }
+}

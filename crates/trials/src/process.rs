@@ -1,0 +1,219 @@
+//! Running a shell command so that nothing of it survives.
+//!
+//! A command gets a process group of its own and a mark in its environment.
+//! When it ends, or is made to, every process of the group is killed, and
+//! every process that carries the mark: one that left the group (`setsid`)
+//! still has the mark.
+
+use crate::error::{At, Error};
+use crate::members::{self, Mark};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, kill_process_group, waitid,
+};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A command to run.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// A program and its arguments.
+    pub command: Vec<OsString>,
+    pub directory: &'a Path,
+    /// Added to the environment we have.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Taken out of it.
+    pub without: &'a [&'a str],
+    /// Standard input; empty if `None`.
+    pub stdin: Option<&'a Path>,
+    /// Files that get standard output and error; may be the same one.
+    pub stdout: &'a Path,
+    pub stderr: &'a Path,
+    pub limits: Limits,
+    pub ending: Ending,
+}
+
+/// A command line as a program and its arguments.
+#[must_use]
+pub fn shell(text: &str) -> Vec<OsString> {
+    ["sh", "-c", text].map(OsString::from).to_vec()
+}
+
+/// What a command may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Wall-clock time.
+    pub time: Option<Duration>,
+    /// Address space of each process, in bytes.
+    pub memory: Option<u64>,
+    /// Bytes of standard output and standard error, each.
+    pub output: Option<u64>,
+}
+
+/// How a command that takes too long is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Ending {
+    /// All are asked to end (`SIGTERM`), and killed if they do not.
+    #[default]
+    Ask,
+    /// The leader is a recorder: all *others* are killed where they are, and the
+    /// leader is given time to pack what they recorded up to that moment.
+    SpareLeader,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Exit(i32),
+    Signal(i32),
+    TimedOut,
+    /// It wrote more than it may.
+    Flooded,
+    /// We were told to stop.
+    Cancelled,
+}
+
+/// What came of a command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    pub status: Status,
+    pub seconds: f64,
+    pub stdout: PathBuf,
+    pub stderr: PathBuf,
+}
+
+/// Anything that can say "stop".
+pub trait Stop: Sync {
+    fn stopped(&self) -> bool;
+}
+
+impl Stop for AtomicBool {
+    fn stopped(&self) -> bool {
+        self.load(Ordering::Relaxed)
+    }
+}
+
+/// Time between "please end" and the kill.
+const GRACE: Duration = Duration::from_millis(500);
+/// Time a recorder has to pack a recording.
+const PACKING: Duration = Duration::from_secs(120);
+
+/// Runs a job to its end. A command that fails, hangs or cannot be found is no
+/// error, see [`Ran::status`].
+///
+/// # Errors
+/// If files cannot be made or no process can be started.
+pub fn run(job: &Job, stop: &dyn Stop) -> Result<Ran, Error> {
+    let mark = Mark::new();
+    let started = Instant::now();
+    let mut child = spawn(job, &mark)?;
+    let pid = Pid::from_child(&child);
+    let (status, ended) = loop {
+        if let Some(status) = peek(pid) {
+            break (status, true);
+        }
+        let elapsed = started.elapsed();
+        if stop.stopped() {
+            break (Status::Cancelled, false);
+        }
+        if job.limits.time.is_some_and(|limit| elapsed > limit) {
+            break (Status::TimedOut, false);
+        }
+        if job.limits.output.is_some_and(|limit| length(job.stdout) > limit || length(job.stderr) > limit) {
+            break (Status::Flooded, false);
+        }
+        // Short commands are noticed at once, long ones cost nothing.
+        std::thread::sleep((elapsed / 20).clamp(Duration::from_micros(200), Duration::from_millis(20)));
+    };
+    if !ended {
+        end(pid, &mark, job.ending, status);
+    }
+    // Before the leader is waited for, as until then its number cannot be
+    // given to somebody else's group.
+    let _ = kill_process_group(pid, Signal::KILL);
+    let _ = child.wait();
+    members::kill_marked(&mark);
+    Ok(Ran {
+        status,
+        seconds: started.elapsed().as_secs_f64(),
+        stdout: job.stdout.to_owned(),
+        stderr: job.stderr.to_owned(),
+    })
+}
+
+fn length(path: &Path) -> u64 {
+    path.metadata().map_or(0, |m| m.len())
+}
+
+/// Limits are set by a shell before anything of the command runs. A limit that
+/// is already lower stays.
+const LIMITED: &str =
+    "ulimit -c 0 2>/dev/null; test \"$1\" = 0 || ulimit -v \"$1\" 2>/dev/null; shift; exec \"$@\"";
+
+fn spawn(job: &Job, mark: &Mark) -> Result<Child, Error> {
+    let mut command = Command::new("sh");
+    let kibibytes = job.limits.memory.map_or(0, |bytes| (bytes / 1024).max(1));
+    command.args(["-c", LIMITED, "sh"]).arg(kibibytes.to_string()).args(&job.command);
+    for name in job.without {
+        command.env_remove(name);
+    }
+    command.envs(job.environment.iter().map(|(k, v)| (k, v)));
+    command.env(Mark::VARIABLE, mark.text());
+    command.current_dir(job.directory).process_group(0);
+    command.stdin(match job.stdin {
+        Some(path) => Stdio::from(File::open(path).at("open", path)?),
+        None => Stdio::null(),
+    });
+    let stdout = create(job.stdout)?;
+    let stderr = if job.stdout == job.stderr {
+        stdout.try_clone().at("share", job.stderr)?
+    } else {
+        create(job.stderr)?
+    };
+    command.stdout(stdout).stderr(stderr);
+    command.spawn().map_err(|source| Error::Start { command: "sh".to_owned(), source })
+}
+
+/// Empty and for appending: a command that opens `/dev/stdout` itself does not
+/// write over what is there.
+fn create(path: &Path) -> Result<File, Error> {
+    File::create(path).at("create", path)?;
+    OpenOptions::new().append(true).open(path).at("open", path)
+}
+
+/// How the leader ended, if it did; it is left to be waited for.
+fn peek(pid: Pid) -> Option<Status> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let status: WaitIdStatus = waitid(WaitId::Pid(pid), options).ok().flatten()?;
+    let signal = || status.terminating_signal().map(Status::Signal);
+    status.exit_status().map(Status::Exit).or_else(signal)
+}
+
+fn end(pid: Pid, mark: &Mark, ending: Ending, why: Status) {
+    match ending {
+        Ending::Ask => {
+            let _ = kill_process_group(pid, Signal::TERM);
+            wait(pid, GRACE);
+        }
+        // Nobody wants the recording of a run that was called off.
+        Ending::SpareLeader if why == Status::Cancelled => {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        Ending::SpareLeader => {
+            members::kill_all_but(pid, mark);
+            wait(pid, PACKING);
+        }
+    }
+}
+
+fn wait(pid: Pid, limit: Duration) {
+    let deadline = Instant::now() + limit;
+    while peek(pid).is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

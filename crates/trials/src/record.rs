@@ -1,0 +1,145 @@
+//! Recordings of the test.
+
+use crate::error::{At, Error, Side};
+use crate::lab::{Event, Lab, build_version, joined};
+use crate::oracle::Manner;
+use crate::process::Status;
+use crate::setup::Mode;
+use crate::station::{Bench, Station, TestRun};
+use crate::tree::remove_all;
+use changes::change::ChangeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A recorded run.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The recording.
+    pub directory: PathBuf,
+    /// The tree that was built for it, which its source places name.
+    pub tree: PathBuf,
+    /// How the test ended under the recorder and what it put out.
+    pub run: TestRun,
+    /// Why the recording lacks something, if it does.
+    pub incomplete: Option<String>,
+}
+
+/// A recorded program is slower than a plain one; by how much depends on the
+/// program.
+const SLOWER: u32 = 100;
+const AT_LEAST: Duration = Duration::from_secs(60);
+
+impl Lab<'_> {
+    /// Builds good and bad with recording, side by side, and records the test
+    /// with each.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotBuild`], or [`Error::Record`] if nothing was recorded.
+    pub fn record_both(&mut self) -> Result<(Recorded, Recorded), Error> {
+        let sets = [(Side::Good, self.variants.all()), (Side::Bad, ChangeSet::new())];
+        let mut stations: Vec<Station> = Vec::new();
+        for (side, _) in &sets {
+            self.tell(&Event::Building(*side, Mode::Instrument));
+            stations.push(Station::new(&self.work, &side.to_string(), Mode::Instrument));
+        }
+        let bench = self.bench();
+        let variants = self.variants;
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = stations
+                .iter_mut()
+                .zip(&sets)
+                .map(|(station, (side, set))| {
+                    scope.spawn(|| build_version(&bench, variants, station, *side, set))
+                })
+                .collect();
+            threads.into_iter().try_for_each(joined)
+        })?;
+        let patience = (bench.patience * SLOWER).max(AT_LEAST);
+        let [good_station, bad_station] = stations.as_mut_slice() else { return Err(Error::NotPrepared) };
+        self.tell(&Event::Recording(Side::Good));
+        let good = record(&bench, good_station, "good", patience)?;
+        // A hang is recorded for as long as it takes to be sure, no longer: all of
+        // it will have to be replayed.
+        let patience = match self.manner_of_bad() {
+            Some(Manner::Hang) => Duration::from_secs_f64(good.run.seconds * 5.0).max(Duration::from_secs(2)),
+            _ => patience,
+        };
+        self.tell(&Event::Recording(Side::Bad));
+        let bad = record(&bench, bad_station, "bad", patience)?;
+        Ok((good, bad))
+    }
+
+    /// Builds a variant with recording and records the test with it. `name` is
+    /// that of the recording's directory.
+    ///
+    /// # Errors
+    /// As [`Lab::record_both`].
+    pub fn record(&mut self, reverted: &ChangeSet, name: &str) -> Result<Recorded, Error> {
+        let mut station = Station::new(&self.work, &format!("recorded-{name}"), Mode::Instrument);
+        let bench = self.bench();
+        build_version(&bench, self.variants, &mut station, Side::Bad, reverted)?;
+        record(&bench, &mut station, name, (bench.patience * SLOWER).max(AT_LEAST))
+    }
+
+    fn bench(&self) -> Bench<'_> {
+        Bench {
+            setup: &self.setup,
+            work: &self.work,
+            base: &self.base,
+            stop: &self.stop,
+            builds: &self.counters.builds,
+            runs: &self.counters.runs,
+            patience: self.baseline.as_ref().map_or(AT_LEAST, |b| b.patience),
+        }
+    }
+}
+
+fn record(bench: &Bench, station: &mut Station, name: &str, time: Duration) -> Result<Recorded, Error> {
+    let directory = bench.work.recording(name);
+    remove_all(&directory)?;
+    let mut run = station.record(bench, &format!("recorded-{name}"), &directory, time)?;
+    if run.status == Status::Cancelled {
+        return Err(Error::Cancelled);
+    }
+    let what = format!("run of {name}");
+    let manifest = match manifest(&directory)? {
+        Some(manifest) => manifest,
+        None => {
+            let said = std::fs::read_to_string(&run.stderr).unwrap_or_default();
+            let why = said.lines().find(|l| l.starts_with("relapse: ")).map_or_else(
+                || format!("the recorder left nothing behind ({})", run.status),
+                |line| line["relapse: ".len()..].to_owned(),
+            );
+            return Err(Error::Record { what, why });
+        }
+    };
+    let number = |kind: &str| {
+        let code = manifest["outcome"][kind].as_i64()?;
+        i32::try_from(code).ok()
+    };
+    // The recorder's own exit status may speak of the recording.
+    if let Status::Exit(_) = run.status {
+        let signal = number("signal").map(Status::Signal);
+        run.status = number("exit").map(Status::Exit).or(signal).unwrap_or(run.status);
+        run.observed.status = run.status;
+    }
+    if manifest["processes"].as_array().is_none_or(Vec::is_empty) {
+        let why = "no process of the test was built with recording; does the build use $CC?".to_owned();
+        return Err(Error::Record { what, why });
+    }
+    let incomplete = match manifest["complete"].as_bool() {
+        Some(true) => None,
+        _ => Some(manifest["reason"].as_str().unwrap_or("the recorder did not finish").to_owned()),
+    };
+    Ok(Recorded { directory, tree: station.root().to_owned(), run, incomplete })
+}
+
+/// None if there is no recording.
+fn manifest(recording: &Path) -> Result<Option<serde_json::Value>, Error> {
+    let path = recording.join("manifest.json");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read(&path).at("read", &path)?;
+    Ok(serde_json::from_slice(&text).ok())
+}

@@ -1,0 +1,175 @@
+//! What a tree is to hold: the bad version, with some files otherwise.
+
+use crate::error::{At, Error};
+use changes::change::ChangeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+/// Where the files come from when changes are reverted.
+pub trait Variants: Sync {
+    /// The files that are not as in the bad version when these changes are
+    /// reverted in it.
+    ///
+    /// # Errors
+    /// If the changes cannot be applied, with the reason.
+    fn variant(&self, reverted: &ChangeSet) -> Result<Variant, String>;
+
+    /// All changes, so that reverting them gives the good version.
+    fn all(&self) -> ChangeSet;
+}
+
+/// A file's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    File { bytes: Arc<[u8]>, executable: bool },
+    Link(PathBuf),
+}
+
+/// What stands at a path, in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    hash: u128,
+    /// 0 a file, 1 one that can be executed, 2 a symbolic link.
+    kind: u8,
+}
+
+impl Content {
+    #[must_use]
+    pub fn entry(&self) -> Entry {
+        match self {
+            Content::File { bytes, executable } => {
+                Entry { hash: xxh3_128(bytes), kind: u8::from(*executable) }
+            }
+            Content::Link(to) => Entry { hash: xxh3_128(to.as_os_str().as_bytes()), kind: 2 },
+        }
+    }
+
+    /// Reads a file or a link.
+    pub(crate) fn read(path: &Path) -> Result<Content, Error> {
+        let found = path.symlink_metadata().at("read", path)?;
+        if found.is_symlink() {
+            return Ok(Content::Link(fs::read_link(path).at("read", path)?));
+        }
+        let executable = found.permissions().mode() & 0o100 != 0;
+        Ok(Content::File { bytes: fs::read(path).at("read", path)?.into(), executable })
+    }
+}
+
+/// Files that are not as in bad, by path; `None` is a file that is not there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    files: BTreeMap<PathBuf, (Option<Content>, Option<Entry>)>,
+}
+
+impl Variant {
+    pub fn put(&mut self, path: PathBuf, content: Option<Content>) {
+        let entry = content.as_ref().map(Content::entry);
+        self.files.insert(path, (content, entry));
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    pub(crate) fn changes(&self, path: &Path) -> bool {
+        self.files.contains_key(path)
+    }
+
+    /// `None`: as in bad.
+    pub(crate) fn content(&self, path: &Path) -> Option<&Option<Content>> {
+        self.files.get(path).map(|(content, _)| content)
+    }
+
+    /// What stands at a path.
+    pub(crate) fn entry(&self, base: &Base, path: &Path) -> Option<Entry> {
+        match self.files.get(path) {
+            Some((_, entry)) => *entry,
+            None => base.files.get(path).copied(),
+        }
+    }
+}
+
+/// The bad version's files.
+#[derive(Clone, Debug)]
+pub struct Base {
+    root: PathBuf,
+    files: BTreeMap<PathBuf, Entry>,
+    directories: BTreeSet<PathBuf>,
+}
+
+/// Names the content of a whole tree: equal trees have equal keys, wherever
+/// they are and however they came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TreeKey(pub u128);
+
+impl std::fmt::Display for TreeKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Enough to tell the trials of a run apart.
+        write!(f, "{:012x}", self.0 >> 80)
+    }
+}
+
+impl Base {
+    /// Reads a tree of files.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(root: &Path) -> Result<Base, Error> {
+        let mut base = Base { root: root.to_owned(), files: BTreeMap::new(), directories: BTreeSet::new() };
+        base.walk(Path::new(""))?;
+        Ok(base)
+    }
+
+    fn walk(&mut self, below: &Path) -> Result<(), Error> {
+        let directory = self.root.join(below);
+        for entry in fs::read_dir(&directory).at("read", &directory)? {
+            let entry = entry.at("read", &directory)?;
+            let path = below.join(entry.file_name());
+            let kind = entry.file_type().at("read", &entry.path())?;
+            if kind.is_dir() {
+                self.walk(&path)?;
+                self.directories.insert(path);
+            } else if kind.is_file() || kind.is_symlink() {
+                let content = Content::read(&entry.path())?;
+                self.files.insert(path, content.entry());
+            }
+        }
+        Ok(())
+    }
+
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    pub(crate) fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.directories.iter().map(PathBuf::as_path)
+    }
+
+    /// The key of a variant's tree.
+    #[must_use]
+    pub fn key(&self, variant: &Variant) -> TreeKey {
+        let mut hasher = Xxh3::new();
+        let changed = variant.paths().filter(|p| !self.files.contains_key(*p));
+        let paths: BTreeSet<&Path> = self.paths().chain(changed).collect();
+        for path in paths {
+            if let Some(entry) = variant.entry(self, path) {
+                let name = path.as_os_str().as_bytes();
+                hasher.update(&(name.len() as u64).to_le_bytes());
+                hasher.update(name);
+                hasher.update(&entry.hash.to_le_bytes());
+                hasher.update(&[entry.kind]);
+            }
+        }
+        TreeKey(hasher.digest128())
+    }
+}

@@ -1,0 +1,192 @@
+//! The directory that everything is done in.
+//!
+//! ```text
+//! .gitignore        so that git sees nothing of all this
+//! lock              held while somebody is at work; says who
+//! outcomes.redb     what is known about earlier trials
+//! cache/            objects, shared by all builds
+//! logs/             one per build, of the last run
+//! recordings/       of the last run
+//! runs/             what tests of the last run put out
+//! trees/            sources and builds; removed at the end
+//! tmp/              the tests' TMPDIR; removed at the end
+//! ```
+
+use crate::error::{At, Error};
+use crate::members;
+use crate::tree::remove_all;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// A work directory that is ours until this is dropped.
+#[derive(Debug)]
+pub struct Work {
+    root: PathBuf,
+    lock: File,
+    /// Leave trees where they are, for somebody to look at.
+    pub keep: bool,
+}
+
+/// Gone when the work is done.
+const PASSING: [&str; 2] = ["trees", "tmp"];
+/// There until the next run.
+const LAST: [&str; 3] = ["logs", "recordings", "runs"];
+
+impl Work {
+    /// Makes the directory if need be, and takes hold of it. If its last holder was
+    /// killed, the processes and trees that it left behind go now.
+    ///
+    /// # Errors
+    /// [`Error::Busy`], or if it cannot be written.
+    pub fn open(root: &Path, keep: bool) -> Result<Work, Error> {
+        fs::create_dir_all(root).at("create", root)?;
+        let root = root.canonicalize().at("find", root)?;
+        let path = root.join("lock");
+        let mut options = OpenOptions::new();
+        let mut lock =
+            options.read(true).write(true).create(true).truncate(false).open(&path).at("open", &path)?;
+        let taken = lock.try_lock();
+        let mut holder = String::new();
+        lock.read_to_string(&mut holder).at("read", &path)?;
+        match taken {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = holder.split('-').next().unwrap_or_default().to_owned();
+                return Err(Error::Busy { directory: root, holder });
+            }
+            Err(TryLockError::Error(error)) => return Err(error).at("lock", &path),
+        }
+        if !holder.trim().is_empty() {
+            members::kill_session(holder.trim());
+        }
+        let mut work = Work { root, lock, keep };
+        work.sign(members::session()).at("write", &path)?;
+        let ignore = work.root.join(".gitignore");
+        fs::write(&ignore, "*\n").at("write", &ignore)?;
+        for name in PASSING.iter().chain(&LAST) {
+            remove_all(&work.root.join(name))?;
+        }
+        for name in PASSING.iter().chain(&LAST).chain(&["cache"]) {
+            let path = work.root.join(name);
+            fs::create_dir_all(&path).at("create", &path)?;
+        }
+        Ok(work)
+    }
+
+    fn sign(&mut self, name: &str) -> std::io::Result<()> {
+        self.lock.rewind()?;
+        self.lock.set_len(0)?;
+        self.lock.write_all(name.as_bytes())
+    }
+
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the files of the good or bad version are checked out to.
+    #[must_use]
+    pub fn sources(&self, name: &str) -> PathBuf {
+        self.root.join("trees/sources").join(name)
+    }
+
+    pub(crate) fn tree(&self, name: &str) -> PathBuf {
+        self.root.join("trees").join(name)
+    }
+
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
+    pub(crate) fn log(&self, name: &str) -> PathBuf {
+        self.root.join("logs").join(name)
+    }
+
+    pub(crate) fn run(&self, name: &str) -> PathBuf {
+        self.root.join("runs").join(name)
+    }
+
+    pub(crate) fn recording(&self, name: &str) -> PathBuf {
+        self.root.join("recordings").join(name)
+    }
+
+    /// An empty directory for temporary files.
+    pub(crate) fn fresh_tmp(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.root.join("tmp").join(name);
+        remove_all(&path)?;
+        fs::create_dir_all(&path).at("create", &path)?;
+        Ok(path)
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.join("outcomes.redb")
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        if !self.keep {
+            for name in PASSING {
+                let _ = remove_all(&self.root.join(name));
+            }
+        }
+        let _ = self.sign("");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = Work::open(dir.path(), false).unwrap();
+        let error = Work::open(dir.path(), false).unwrap_err();
+        let Error::Busy { holder, .. } = &error else { panic!("{error}") };
+        assert_eq!(*holder, std::process::id().to_string());
+        drop(work);
+        Work::open(dir.path(), false).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_run_left_behind_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("lock"), "999999-abc").unwrap();
+        fs::create_dir_all(dir.path().join("trees/w00")).unwrap();
+        fs::write(dir.path().join("trees/w00/a.c"), "").unwrap();
+        let mut stray = std::process::Command::new("sleep")
+            .arg("60")
+            .env(members::Mark::VARIABLE, "999999-abc.4")
+            .spawn()
+            .unwrap();
+        let mut other = std::process::Command::new("sleep")
+            .arg("60")
+            .env(members::Mark::VARIABLE, "999999-abcd.4")
+            .spawn()
+            .unwrap();
+        let work = Work::open(dir.path(), false).unwrap();
+        assert!(!work.tree("w00").exists());
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&stray.wait().unwrap()), Some(9));
+        assert_eq!(other.try_wait().unwrap(), None);
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+
+    #[test]
+    fn trees_go_and_the_rest_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        for keep in [false, true] {
+            let work = Work::open(dir.path(), keep).unwrap();
+            fs::create_dir(work.tree("w00")).unwrap();
+            fs::set_permissions(work.tree("w00"), std::os::unix::fs::PermissionsExt::from_mode(0o500))
+                .unwrap();
+            fs::write(work.log("build"), "done").unwrap();
+            drop(work);
+            assert_eq!(dir.path().join("trees/w00").exists(), keep);
+            assert!(dir.path().join("logs/build").exists());
+        }
+    }
+}
