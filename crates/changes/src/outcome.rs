@@ -30,11 +30,46 @@ pub trait Trials {
     /// If a trial cannot be carried out (not: if it fails).
     fn outcomes(&mut self, reverted: &[ChangeSet], until_pass: bool) -> Result<Vec<Outcome>, Self::Error>;
 
+    /// As [`Trials::outcomes`], but may end with the first that has this
+    /// outcome. One after the other unless an implementation can do better.
+    ///
+    /// # Errors
+    /// As for [`Trials::outcomes`].
+    fn outcomes_until(&mut self, reverted: &[ChangeSet], stop: Outcome) -> Result<Vec<Outcome>, Self::Error> {
+        if stop == Outcome::Pass {
+            return self.outcomes(reverted, true);
+        }
+        let mut outcomes = Vec::new();
+        for set in reverted {
+            outcomes.extend(self.outcomes(std::slice::from_ref(set), false)?);
+            if outcomes.last() == Some(&stop) {
+                break;
+            }
+        }
+        Ok(outcomes)
+    }
+
     /// Whether reverting this set builds; the test need not run.
     ///
     /// # Errors
     /// As for [`Trials::outcomes`].
     fn builds(&mut self, reverted: &ChangeSet) -> Result<bool, Self::Error>;
+
+    /// Which of these sets build, in order; may end with the first that does.
+    /// One after the other unless an implementation can do better.
+    ///
+    /// # Errors
+    /// As for [`Trials::outcomes`].
+    fn builds_until(&mut self, reverted: &[ChangeSet]) -> Result<Vec<bool>, Self::Error> {
+        let mut built = Vec::new();
+        for set in reverted {
+            built.push(self.builds(set)?);
+            if built.last() == Some(&true) {
+                break;
+            }
+        }
+        Ok(built)
+    }
 
     /// What the compiler said about a set that did not build, if it is known.
     fn complaint(&mut self, reverted: &ChangeSet) -> Option<String>;

@@ -1,0 +1,149 @@
+//! The difference between two trees.
+//!
+//! One file per step: `walk` lists and reads, `rename` pairs names, `pair`
+//! compares one file, `groups` cuts its hunks with the help of `lexis`, `moved`
+//! looks across files. `state` puts versions together again; `places`
+//! translates lines.
+
+mod groups;
+mod heading;
+mod language;
+mod lexis;
+mod moved;
+mod pair;
+mod places;
+mod rename;
+mod state;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use state::FileState;
+pub use summary::{FileSummary, Summary};
+
+use crate::change::{Change, ChangeId, ChangeSet};
+use crate::error::Result;
+use pair::Pair;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// What to leave out of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct DiffOptions {
+    /// Files and directories to pass over, relative to the roots; `.git` is
+    /// passed over at any depth without being named.
+    pub ignore: Vec<PathBuf>,
+}
+
+/// All that differs between a good and a bad version, as changes that can be
+/// reverted one by one.
+pub struct Difference {
+    changes: Vec<Change>,
+    pairs: Vec<Pair>,
+    /// Index of a pair by its name in bad and by its name in good.
+    by_new: HashMap<String, usize>,
+    by_old: HashMap<String, usize>,
+}
+
+/// Compares two trees.
+///
+/// # Errors
+/// If a file or directory cannot be read, or one that differs has a name that
+/// is not UTF-8.
+pub fn difference(good: &Path, bad: &Path, options: &DiffOptions) -> Result<Difference> {
+    let (old, new) = rayon::join(|| walk::list(good, &options.ignore), || walk::list(bad, &options.ignore));
+    let (old, new) = (old?, new?);
+    let both: Vec<_> =
+        old.iter().filter_map(|(path, entry)| new.get(path).map(|other| (path, entry, other))).collect();
+    let compared: Vec<_> = both
+        .into_par_iter()
+        .map(|(path, a, b)| Ok(walk::compare((good, a), (bad, b), path)?.map(|states| (path, states))))
+        .collect::<Result<_>>()?;
+    let gone = read_missing(good, &old, &new)?;
+    let added = read_missing(bad, &new, &old)?;
+
+    let mut sides = Vec::new();
+    for (path, (old, new)) in compared.into_iter().flatten() {
+        let name = walk::name(path)?;
+        sides.push(((Some(name.clone()), old), (Some(name), new)));
+    }
+    let (mut gone, mut added) = (gone, added);
+    for (old, new) in rename::renamed(&gone, &added) {
+        if let (Some(a), Some(b)) = (gone.remove(&old), added.remove(&new)) {
+            sides.push(((Some(old), a), (Some(new), b)));
+        }
+    }
+    sides.extend(gone.into_iter().map(|(path, state)| ((Some(path), state), (None, FileState::Absent))));
+    sides.extend(added.into_iter().map(|(path, state)| ((None, FileState::Absent), (Some(path), state))));
+    sides.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b));
+    let pairs = sides.into_par_iter().map(|(old, new)| Pair::new(old, new)).collect::<Result<Vec<_>>>()?;
+    Ok(Difference::new(pairs))
+}
+
+/// States of the files of one listing that the other does not have.
+fn read_missing(
+    root: &Path,
+    here: &walk::Listing,
+    there: &walk::Listing,
+) -> Result<BTreeMap<String, FileState>> {
+    here.par_iter()
+        .filter(|(path, _)| !there.contains_key(*path))
+        .map(|(path, entry)| Ok((walk::name(path)?, walk::read(root, path, entry)?)))
+        .collect()
+}
+
+impl Difference {
+    fn new(mut pairs: Vec<(Pair, Vec<Change>)>) -> Difference {
+        pairs.sort_by(|(a, _), (b, _)| a.file().cmp(b.file()));
+        let mut difference = Difference {
+            changes: Vec::new(),
+            pairs: Vec::new(),
+            by_new: HashMap::new(),
+            by_old: HashMap::new(),
+        };
+        for (mut pair, changes) in pairs {
+            let first = u32::try_from(difference.changes.len()).unwrap_or(u32::MAX);
+            pair.shift(first);
+            difference.changes.extend(changes.into_iter().map(|mut change| {
+                change.id.0 += first;
+                change
+            }));
+            let number = difference.pairs.len();
+            if let Some(path) = &pair.new_path {
+                difference.by_new.insert(path.clone(), number);
+            }
+            if let Some(path) = &pair.old_path {
+                difference.by_old.insert(path.clone(), number);
+            }
+            difference.pairs.push(pair);
+        }
+        moved::mark(&mut difference.changes);
+        difference
+    }
+
+    /// All changes, in the order of their numbers.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// # Panics
+    /// If the number is of another difference.
+    #[must_use]
+    pub fn change(&self, id: ChangeId) -> &Change {
+        &self.changes[id.0 as usize]
+    }
+
+    /// The set of all changes: reverted, they give good.
+    #[must_use]
+    pub fn all(&self) -> ChangeSet {
+        self.changes.iter().map(|change| change.id).collect()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}

@@ -1,0 +1,68 @@
+//! Lines that were taken away here and stand there.
+
+use crate::change::{Change, ChangeKind, Matter};
+use std::collections::HashMap;
+
+/// Shorter blocks are equal by chance (`return 0;`).
+const LEAST_BYTES: usize = 24;
+
+/// Marks changes that only add (or only take away) lines which some other
+/// change takes away (or adds), all of them, in the same order.
+pub(super) fn mark(changes: &mut [Change]) {
+    let mut moved = Vec::new();
+    for (from, to) in [(true, false), (false, true)] {
+        let index = index(changes, to);
+        for (number, change) in changes.iter().enumerate() {
+            let Some(block) = block(change, from) else { continue };
+            let found = index.get(block[0].trim()).is_some_and(|places| {
+                places.iter().any(|(other, at)| {
+                    let lines = lines(&changes[*other], to);
+                    lines.len() >= at + block.len()
+                        && lines[*at..].iter().zip(block).all(|(a, b)| a.trim() == b.trim())
+                })
+            });
+            if found {
+                moved.push(number);
+            }
+        }
+    }
+    for number in moved {
+        changes[number].matter = Matter::Moved;
+    }
+}
+
+fn lines(change: &Change, old: bool) -> &[String] {
+    if old { &change.old_lines } else { &change.new_lines }
+}
+
+/// The lines of a change that has them on one side only, without blank ones at
+/// its ends, if they are enough to be told from others.
+fn block(change: &Change, old: bool) -> Option<&[String]> {
+    if change.kind != ChangeKind::Lines
+        || change.matter != Matter::Substance
+        || !lines(change, !old).is_empty()
+    {
+        return None;
+    }
+    let all = lines(change, old);
+    let first = all.iter().position(|line| !line.trim().is_empty())?;
+    let last = all.iter().rposition(|line| !line.trim().is_empty())?;
+    let block = &all[first..=last];
+    (block.iter().map(|line| line.trim().len()).sum::<usize>() >= LEAST_BYTES).then_some(block)
+}
+
+fn index(changes: &[Change], old: bool) -> HashMap<&str, Vec<(usize, usize)>> {
+    let mut index: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    for (number, change) in changes.iter().enumerate() {
+        if change.kind == ChangeKind::Lines && lines(change, !old).is_empty() {
+            for (at, line) in lines(change, old).iter().enumerate() {
+                let places = index.entry(line.trim()).or_default();
+                // A line repeated so often begins no block worth finding.
+                if places.len() < 64 {
+                    places.push((number, at));
+                }
+            }
+        }
+    }
+    index
+}

@@ -1,0 +1,208 @@
+//! One file in both versions, and its changes.
+
+use super::groups::{Side, groups, matter};
+use super::heading::Headings;
+use super::language::Language;
+use super::state::FileState;
+use super::walk::executable;
+use crate::change::{Change, ChangeId, ChangeKind, Matter};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// A file that differs. Numbers of changes count from 0 within the pair until
+/// [`Pair::shift`] gives them their place in the whole difference.
+pub(super) struct Pair {
+    /// None: good has no such file.
+    pub old_path: Option<String>,
+    /// None: bad has no such file.
+    pub new_path: Option<String>,
+    pub old: FileState,
+    pub new: FileState,
+    /// The one change that stands for all of it: added, deleted, or another
+    /// kind of thing.
+    pub whole: Option<ChangeId>,
+    pub renamed: Option<ChangeId>,
+    pub mode: Option<ChangeId>,
+    pub binary: Option<ChangeId>,
+    pub groups: Vec<Group>,
+    /// Where each line begins, and at last where the text ends.
+    pub old_at: Vec<usize>,
+    pub new_at: Vec<usize>,
+}
+
+/// Lines (from 0) that one change replaced.
+pub(super) struct Group {
+    pub id: ChangeId,
+    pub old: Range<u32>,
+    pub new: Range<u32>,
+}
+
+/// Text, in git's sense: no NUL near the beginning. In any encoding.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    !bytes.iter().take(8000).any(|byte| *byte == 0)
+}
+
+impl Pair {
+    /// Compares both states of a file.
+    pub fn new(
+        (old_path, old): (Option<String>, FileState),
+        (new_path, new): (Option<String>, FileState),
+    ) -> Result<(Pair, Vec<Change>)> {
+        let mut pair = Pair {
+            old_path,
+            new_path,
+            old,
+            new,
+            whole: None,
+            renamed: None,
+            mode: None,
+            binary: None,
+            groups: Vec::new(),
+            old_at: Vec::new(),
+            new_at: Vec::new(),
+        };
+        let changes = pair.compare()?;
+        Ok((pair, changes))
+    }
+
+    /// The name it goes by.
+    pub fn file(&self) -> &str {
+        self.new_path.as_deref().or(self.old_path.as_deref()).unwrap_or_default()
+    }
+
+    /// Gives its changes their final numbers.
+    pub fn shift(&mut self, by: u32) {
+        let all = [&mut self.whole, &mut self.renamed, &mut self.mode, &mut self.binary];
+        let groups = self.groups.iter_mut().map(|group| &mut group.id);
+        for id in all.into_iter().flatten().chain(groups) {
+            id.0 += by;
+        }
+    }
+
+    fn compare(&mut self) -> Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        match (&self.old, &self.new) {
+            (
+                FileState::Content { bytes: old, mode: old_mode },
+                FileState::Content { bytes: new, mode: new_mode },
+            ) => {
+                let (old, new) = (old.clone(), new.clone());
+                let mode_differs = executable(*old_mode) != executable(*new_mode);
+                if self.old_path != self.new_path {
+                    self.renamed = Some(self.push(&mut changes, ChangeKind::Renamed));
+                }
+                if mode_differs {
+                    self.mode = Some(self.push(&mut changes, ChangeKind::Mode));
+                }
+                if old != new {
+                    if is_text(&old) && is_text(&new) {
+                        self.compare_text(&old, &new, &mut changes)?;
+                    } else {
+                        self.binary = Some(self.push(&mut changes, ChangeKind::Binary));
+                    }
+                }
+            }
+            (FileState::Absent, new) => {
+                let lines = shown(new);
+                let id = self.push(&mut changes, ChangeKind::Added);
+                self.whole = Some(id);
+                changes[0].new_start = u32::from(!lines.is_empty());
+                changes[0].new_lines = lines;
+            }
+            (old, FileState::Absent) => {
+                let lines = shown(old);
+                let id = self.push(&mut changes, ChangeKind::Deleted);
+                self.whole = Some(id);
+                changes[0].old_start = u32::from(!lines.is_empty());
+                changes[0].old_lines = lines;
+            }
+            (old, new) => {
+                let (old, new) = (shown(old), shown(new));
+                self.whole = Some(self.push(&mut changes, ChangeKind::Mode));
+                changes[0].old_start = u32::from(!old.is_empty());
+                changes[0].old_lines = old;
+                changes[0].new_start = u32::from(!new.is_empty());
+                changes[0].new_lines = new;
+            }
+        }
+        Ok(changes)
+    }
+
+    fn compare_text(&mut self, old: &[u8], new: &[u8], changes: &mut Vec<Change>) -> Result<()> {
+        let language = Language::of(self.file());
+        let (old, new) = (Side::new(language, old), Side::new(language, new));
+        for side in [&old, &new] {
+            // Line numbers, and the diff's own, are 31 bits wide.
+            if i32::try_from(side.lines.len()).is_err() {
+                return Err(Error::TooLong { file: self.file().to_owned() });
+            }
+        }
+        self.old_at = offsets(&old.lines);
+        self.new_at = offsets(&new.lines);
+        let headings = Headings::new(self.file(), &new.lines);
+        for group in groups(language, &old, &new) {
+            let id = self.push(changes, ChangeKind::Lines);
+            let change = &mut changes[id.0 as usize];
+            change.matter = matter(language, &old, &new, &group);
+            (change.old_start, change.old_lines) = numbered(&old.lines, &group.old);
+            (change.new_start, change.new_lines) = numbered(&new.lines, &group.new);
+            let place =
+                if group.new.is_empty() { group.new.start.saturating_sub(1) } else { group.new.start };
+            change.heading = headings.around(place);
+            self.groups.push(Group { id, old: group.old, new: group.new });
+        }
+        Ok(())
+    }
+
+    fn push(&self, changes: &mut Vec<Change>, kind: ChangeKind) -> ChangeId {
+        let id = ChangeId(u32::try_from(changes.len()).unwrap_or(u32::MAX));
+        let old_file =
+            self.old_path.clone().filter(|old| self.new_path.as_ref().is_some_and(|new| new != old));
+        changes.push(Change {
+            id,
+            file: self.file().to_owned(),
+            old_file,
+            kind,
+            matter: Matter::Substance,
+            old_start: 0,
+            old_lines: Vec::new(),
+            new_start: 0,
+            new_lines: Vec::new(),
+            heading: String::new(),
+        });
+        id
+    }
+}
+
+fn offsets(lines: &[&[u8]]) -> Vec<usize> {
+    let mut at = 0;
+    let mut offsets = Vec::with_capacity(lines.len() + 1);
+    offsets.push(0);
+    for line in lines {
+        at += line.len();
+        offsets.push(at);
+    }
+    offsets
+}
+
+/// A range as people count, with its lines.
+fn numbered(lines: &[&[u8]], range: &Range<u32>) -> (u32, Vec<String>) {
+    let text = lines[range.start as usize..range.end as usize].iter().map(|line| show(line)).collect();
+    (if range.is_empty() { range.start } else { range.start + 1 }, text)
+}
+
+fn show(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned()
+}
+
+/// The lines of a text, the target of a link, nothing of anything else.
+fn shown(state: &FileState) -> Vec<String> {
+    match state {
+        FileState::Content { bytes, .. } if is_text(bytes) => {
+            bytes.split_inclusive(|byte| *byte == b'\n').map(show).collect()
+        }
+        FileState::Link { target } => vec![target.to_string_lossy().into_owned()],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,98 @@
+//! The files of a version: names first, contents only where they are needed.
+
+use super::state::FileState;
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A file or link as the directory listing shows it.
+pub(super) struct Entry {
+    link: bool,
+    len: u64,
+    mode: u32,
+    identity: (u64, u64),
+}
+
+/// Entries by path relative to the root.
+pub(super) type Listing = BTreeMap<PathBuf, Entry>;
+
+/// Lists a tree. Sockets, pipes and devices are passed over, and so are empty
+/// directories: no build depends on them being *different*.
+pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing> {
+    let mut listing = Listing::new();
+    let mut pending = vec![PathBuf::new()];
+    while let Some(directory) = pending.pop() {
+        let full = root.join(&directory);
+        let entries = fs::read_dir(&full).map_err(|source| Error::Read { path: full.clone(), source })?;
+        for entry in entries {
+            let entry = entry.map_err(|source| Error::Read { path: full.clone(), source })?;
+            // A submodule's `.git` is a file, hence no look at the type.
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            let path = directory.join(entry.file_name());
+            if ignore.contains(&path) {
+                continue;
+            }
+            let about = entry.metadata().map_err(|source| Error::Read { path: entry.path(), source })?;
+            if about.is_dir() {
+                pending.push(path);
+            } else if about.is_file() || about.is_symlink() {
+                let entry = Entry {
+                    link: about.is_symlink(),
+                    len: about.len(),
+                    mode: about.mode() & 0o7777,
+                    identity: (about.dev(), about.ino()),
+                };
+                listing.insert(path, entry);
+            }
+        }
+    }
+    Ok(listing)
+}
+
+/// Reads what an entry stands for.
+pub(super) fn read(root: &Path, path: &Path, entry: &Entry) -> Result<FileState> {
+    let full = root.join(path);
+    if entry.link {
+        let target = fs::read_link(&full).map_err(|source| Error::Read { path: full, source })?;
+        return Ok(FileState::Link { target });
+    }
+    let bytes = fs::read(&full).map_err(|source| Error::Read { path: full, source })?;
+    Ok(FileState::Content { bytes: bytes.into(), mode: entry.mode })
+}
+
+/// Both states of a path, or nothing if they are the same to a build.
+pub(super) fn compare(
+    (good_root, good): (&Path, &Entry),
+    (bad_root, bad): (&Path, &Entry),
+    path: &Path,
+) -> Result<Option<(FileState, FileState)>> {
+    if good.identity == bad.identity {
+        return Ok(None);
+    }
+    let old = read(good_root, path, good)?;
+    // A different length saves the comparison, not the reading: both are kept.
+    let new = read(bad_root, path, bad)?;
+    let same = match (&old, &new) {
+        (FileState::Content { bytes: a, mode: m }, FileState::Content { bytes: b, mode: n }) => {
+            executable(*m) == executable(*n) && good.len == bad.len && a == b
+        }
+        (FileState::Link { target: a }, FileState::Link { target: b }) => a == b,
+        _ => false,
+    };
+    Ok(if same { None } else { Some((old, new)) })
+}
+
+/// Of the permission bits only this one is a difference between versions; the
+/// rest depends on the umask of whoever made the tree (git keeps no more).
+pub(super) fn executable(mode: u32) -> bool {
+    mode & 0o111 != 0
+}
+
+/// A path as text with `/`.
+pub(super) fn name(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| Error::Name { path: path.to_owned() })
+}
