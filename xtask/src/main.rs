@@ -3,40 +3,49 @@
 //! | command | what it does |
 //! |---|---|
 //! | `setup [--bench]` | installs the Debian packages that building and testing need |
-//! | `demo` | builds `relapse` and runs it on a bundled example |
+//! | `demo` | builds `relapse` and lets it explain a bundled example |
 //! | `test` | everything that must hold: format, lints, tests, random programs, real programs |
 //! | `lint` | format and lints only |
 //! | `subjects [NAME…]` | builds real C programs with `relapse cc`, records and replays them |
+//! | `real [NAME…]` | prepares regressions between released versions of real programs |
 //! | `fuzz-replay N` | records and replays N random C programs |
 //! | `bench record` | speed and size beside the plain programs and other tools |
+//! | `bench explain` | what explaining regressions takes, by each method |
 //!
 //! What must not be known here: anything inside the crates. Chores use the built
 //! commands, as a user does.
 
 mod bench;
+mod cases;
 mod demo;
 mod fuzz;
+mod real;
 mod setup;
 mod shell;
 mod subjects;
 mod suite;
 mod tools;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   setup [--bench]               install what building and testing need (and benchmarks)
-  demo                          build, then record and replay a bundled example
+  demo                          build, then explain a bundled example
   test                          set up, then run every test
   lint                          check format and lints
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
+  real [--check] [NAME...]      prepare released versions between which something broke
   fuzz-replay N [--seed S] [--shrink] [--jobs J]
                                 record and replay N random C programs, from seed S on
   bench record [--no-anchors] [NAME...]
                                 compare speed and size, with other tools beside; writes
                                 target/bench/record.md
+  bench explain [--cap N] [--small] [NAME...]
+                                compare methods of explaining; no real programs: --small;
+                                writes target/bench/explain.md
 ";
 
 fn main() -> ExitCode {
@@ -51,6 +60,13 @@ fn main() -> ExitCode {
         ["fuzz-replay", rest @ ..] => fuzz::command(rest),
         ["fuzz-check", rest @ ..] => fuzz::check_command(rest),
         ["bench", "record", rest @ ..] => bench::command(rest),
+        ["bench", "explain", rest @ ..] => bench::explain::command(rest),
+        ["real", rest @ ..] => real::command(rest),
+        // What `bench explain` builds with.
+        ["watched-build", log, command] => match bench::watch::build(Path::new(log), command) {
+            Ok(code) => return ExitCode::from(code),
+            Err(message) => Err(message),
+        },
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,5 +1,5 @@
 /*
- * A binary heap of jobs, with the one that is due first at the top.
+ * A binary heap of jobs, with the one that is due first at the first_due.
  */
 #include "queue.h"
 
@@ -12,73 +12,73 @@ static int before(struct job a, struct job b) {
     return a.number < b.number;
 }
 
-static void swap(struct queue *queue, size_t i, size_t j) {
-    struct job kept = queue->jobs[i];
-    queue->jobs[i] = queue->jobs[j];
-    queue->jobs[j] = kept;
+static void exchange(struct queue *q, size_t i, size_t j) {
+    struct job kept = q->jobs[i];
+    q->jobs[i] = q->jobs[j];
+    q->jobs[j] = kept;
 }
 
-static void sift_up(struct queue *queue, size_t i) {
+static void sift_up(struct queue *q, size_t i) {
     while (i > 0) {
         size_t parent = (i - 1) / 2;
-        if (!before(queue->jobs[i], queue->jobs[parent]))
+        if (!before(q->jobs[i], q->jobs[parent]))
             break;
-        swap(queue, i, parent);
+        exchange(q, i, parent);
         i = parent;
     }
 }
 
-static void sift_down(struct queue *queue, size_t i) {
+static void sift_down(struct queue *q, size_t i) {
     for (;;) {
         size_t candidates[2] = {2 * i + 1, 2 * i + 2};
         size_t first;
-        if (candidates[0] >= queue->used)
+        if (candidates[0] >= q->used)
             return;
-        if (candidates[1] >= queue->used)
+        if (candidates[1] >= q->used)
             first = candidates[0];
         else
-            first = before(queue->jobs[candidates[0]], queue->jobs[candidates[1]]) ? candidates[0] : 0;
+            first = before(q->jobs[candidates[0]], q->jobs[candidates[1]]) ? candidates[0] : 0;
         if (first == 0)
             first = candidates[0];
-        if (!before(queue->jobs[first], queue->jobs[i]))
+        if (!before(q->jobs[first], q->jobs[i]))
             return;
-        swap(queue, first, i);
+        exchange(q, first, i);
         i = first;
     }
 }
 
-static void grow(struct queue *queue) {
-    queue->room = queue->room ? queue->room * 2 : 8;
-    queue->jobs = realloc(queue->jobs, queue->room * sizeof *queue->jobs);
-    if (queue->jobs == NULL)
+static void make_room(struct queue *q) {
+    q->room = q->room ? q->room * 2 : 8;
+    q->jobs = realloc(q->jobs, q->room * sizeof *q->jobs);
+    if (q->jobs == NULL)
         abort(); /* nothing sensible can be done */
 }
 
-void queue_add(struct queue *queue, struct job job) {
-    if (queue->used == queue->room)
-        grow(queue);
-    queue->jobs[queue->used] = job;
-    sift_up(queue, queue->used);
-    queue->used++;
+void queue_add(struct queue *q, struct job job) {
+    if (q->used == q->room)
+        make_room(q);
+    q->jobs[q->used] = job;
+    sift_up(q, q->used);
+    q->used++;
 }
 
-struct job queue_take(struct queue *queue) {
-    struct job top = queue->jobs[0];
-    queue->used--;
-    queue->jobs[0] = queue->jobs[queue->used];
-    sift_down(queue, 0);
-    return top;
+struct job queue_take(struct queue *q) {
+    struct job first_due = q->jobs[0];
+    q->used--;
+    q->jobs[0] = q->jobs[q->used];
+    sift_down(q, 0);
+    return first_due;
 }
 
-size_t queue_length(const struct queue *queue) {
-    return queue->used;
+size_t queue_length(const struct queue *q) {
+    return q->used;
 }
 
-int queue_empty(const struct queue *queue) {
-    return queue->used == 0;
+int queue_empty(const struct queue *q) {
+    return q->used == 0;
 }
 
-void queue_free(struct queue *queue) {
-    free(queue->jobs);
-    memset(queue, 0, sizeof *queue);
+void queue_free(struct queue *q) {
+    free(q->jobs);
+    memset(q, 0, sizeof *q);
 }

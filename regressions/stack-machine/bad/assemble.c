@@ -64,7 +64,7 @@ int assemble(struct vm *vm, const char *path) {
         perror(path);
         return -1;
     }
-    vm->len = 0;
+    vm->length = 0;
     while (fgets(text, sizeof text, file)) {
         char *p = text;
         char *word;
@@ -76,7 +76,7 @@ int assemble(struct vm *vm, const char *path) {
         if (word[strlen(word) - 1] == ':') {
             word[strlen(word) - 1] = '\0';
             snprintf(labels[label_count].name, sizeof labels[label_count].name, "%s", word);
-            labels[label_count++].at = vm->len;
+            labels[label_count++].at = vm->length;
             word = strtok(NULL, " \t");
             if (word == NULL)
                 continue;
@@ -84,7 +84,7 @@ int assemble(struct vm *vm, const char *path) {
         int op = find_op(word);
         if (op < 0)
             return complain(line, "unknown instruction");
-        struct instr *in = &vm->code[vm->len];
+        struct instr *in = &vm->code[vm->length];
         in->op = (enum op)op;
         in->arg = 0;
         if (op_has_arg(in->op)) {
@@ -96,10 +96,10 @@ int assemble(struct vm *vm, const char *path) {
             } else {
                 snprintf(fixups[fixup_count].name, sizeof fixups[fixup_count].name, "%s", word);
                 fixups[fixup_count].line = line;
-                fixups[fixup_count++].at = vm->len;
+                fixups[fixup_count++].at = vm->length;
             }
         }
-        vm->len++;
+        vm->length++;
     }
     fclose(file);
     for (int i = 0; i < fixup_count; i++) {

@@ -6,7 +6,7 @@
 static struct vm vm;
 
 static void listing(const struct vm *vm) {
-    for (int i = 0; i < vm->len; i++) {
+    for (int i = 0; i < vm->length; i++) {
         const struct instr *in = &vm->code[i];
         printf("%3d %s", i, op_name(in->op));
         if (op_has_arg(in->op))

@@ -3,97 +3,97 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void fail(const struct vm *machine, const char *what) {
-    fprintf(stderr, "at %d: %s\n", machine->pc, what);
+static void fail(const struct vm *vm, const char *what) {
+    fprintf(stderr, "at %d: %s\n", vm->at, what);
     exit(3);
 }
 
-static void push(struct vm *machine, long value) {
-    if (machine->depth == MAX_STACK)
-        fail(machine, "the stack is full");
-    machine->stack[machine->depth++] = value;
+static void push(struct vm *vm, long value) {
+    if (vm->depth == MAX_STACK)
+        fail(vm, "the stack is full");
+    vm->stack[vm->depth++] = value;
 }
 
-static long pop(struct vm *machine) {
-    if (machine->depth == 0)
-        fail(machine, "the stack is empty");
-    return machine->stack[--machine->depth];
+static long pop(struct vm *vm) {
+    if (vm->depth == 0)
+        fail(vm, "the stack is empty");
+    return vm->stack[--vm->depth];
 }
 
-static void swap(struct vm *machine) {
-    long right = pop(machine);
-    long left = pop(machine);
-    push(machine, right);
-    push(machine, left);
+static void swap(struct vm *vm) {
+    long b = pop(vm);
+    long a = pop(vm);
+    push(vm, b);
+    push(vm, a);
 }
 
-static void arith(struct vm *machine, enum op op) {
-    long right = pop(machine);
-    long left = pop(machine);
+static void arith(struct vm *vm, enum op op) {
+    long b = pop(vm);
+    long a = pop(vm);
     switch (op) {
     case OP_ADD:
-        push(machine, left + right);
+        push(vm, a + b);
         break;
     case OP_SUB:
-        push(machine, left - right);
+        push(vm, a - b);
         break;
     case OP_MUL:
-        push(machine, left * right);
+        push(vm, a * b);
         break;
     case OP_DIV:
-        if (right == 0)
-            fail(machine, "division by zero");
-        push(machine, left / right);
+        if (b == 0)
+            fail(vm, "division by zero");
+        push(vm, a / b);
         break;
     case OP_MOD:
-        if (right == 0)
-            fail(machine, "division by zero");
-        push(machine, right % left);
+        if (b == 0)
+            fail(vm, "division by zero");
+        push(vm, b % a);
         break;
     default:
-        fail(machine, "no arithmetic");
+        fail(vm, "no arithmetic");
     }
 }
 
 /* Fetches, counts, executes. */
-int run(struct vm *machine) {
+int run(struct vm *vm) {
     long value;
-    machine->pc = 0;
-    machine->steps = 0;
-    while (machine->pc < machine->len) {
-        const struct instr *now = &machine->code[machine->pc++];
-        if (++machine->steps > MAX_STEPS)
+    vm->at = 0;
+    vm->steps = 0;
+    while (vm->at < vm->length) {
+        const struct instr *now = &vm->code[vm->at++];
+        if (++vm->steps > MAX_STEPS)
             return 1;
         switch (now->op) {
         case OP_HALT:
             return 0;
         case OP_PUSH:
-            push(machine, now->arg);
+            push(vm, now->arg);
             break;
         case OP_DUP:
-            value = pop(machine);
-            push(machine, value);
-            push(machine, value);
+            value = pop(vm);
+            push(vm, value);
+            push(vm, value);
             break;
         case OP_JMP:
-            machine->pc = (int)now->arg;
+            vm->at = (int)now->arg;
             break;
         case OP_JZ:
-            value = pop(machine);
+            value = pop(vm);
             if (value == 0)
-                machine->pc = (int)now->arg;
+                vm->at = (int)now->arg;
             break;
         case OP_SWAP:
-            swap(machine);
+            swap(vm);
             break;
         case OP_NEG:
-            push(machine, -pop(machine));
+            push(vm, -pop(vm));
             break;
         case OP_PRINT:
-            printf("%ld\n", pop(machine));
+            printf("%ld\n", pop(vm));
             break;
         default:
-            arith(machine, now->op);
+            arith(vm, now->op);
             break;
         }
     }

@@ -29,8 +29,8 @@ struct instr {
 
 struct vm {
     struct instr code[MAX_CODE];
-    int len;
-    int pc;
+    int length;
+    int at;
     long stack[MAX_STACK];
     int depth;
     long steps;

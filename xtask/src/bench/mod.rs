@@ -3,7 +3,10 @@
 //! machine, interleaved, so that the ratios can be compared.
 
 mod anchors;
+pub mod explain;
+mod explain_table;
 mod table;
+pub mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};

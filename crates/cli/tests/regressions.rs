@@ -1,0 +1,257 @@
+//! Explains the regressions of `regressions/`, each as a test of its own.
+//!
+//! Three kinds of tests. `construction::NAME` does without `relapse`: it proves with plain
+//! clang that good passes, that bad fails, and that reverting exactly the changes that
+//! the case calls guilty helps, none of them left out. `explain::NAME` asks `relapse explain`
+//! and holds the answer against the case. `dd::NAME` and `add::NAME` do so for the other
+//! methods, where a case says what they answer.
+
+mod cases;
+
+use cases::{Case, Expected, Hunk, Named, Side};
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn main() {
+    let cases = cases::all();
+    assert!(cases.len() >= 25, "only {} cases found", cases.len());
+    let mut trials = Vec::new();
+    let mut test = |group: &str, case: &Case, check: fn(&Case) -> Result<(), String>| {
+        let copy = case.clone();
+        trials
+            .push(Trial::test(format!("{group}::{}", case.name), move || check(&copy).map_err(Failed::from)));
+    };
+    for case in &cases {
+        test("construction", case, right_by_construction);
+        test("explain", case, explained);
+        if case.says.dd.is_some() {
+            test("dd", case, |case| other_method(case, "dd", case.says.dd.as_ref()));
+        }
+        if case.says.add.is_some() {
+            test("add", case, |case| other_method(case, "add", case.says.add.as_ref()));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+// ------------------------------------------------------------------ without relapse
+
+/// What the test command did, as far as the oracle looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    /// None: it was killed, or had to be.
+    code: Option<i32>,
+    stdout: String,
+    observed: Vec<String>,
+}
+
+fn right_by_construction(case: &Case) -> Result<(), String> {
+    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let folder = |name: &str| desk.path().join(name);
+    for version in ["good", "bad"] {
+        cases::copy(&case.directory.join(version), &folder(version)).map_err(|e| e.to_string())?;
+    }
+    let hunks = cases::difference(desk.path())?;
+    let good = run(case, &folder("good"))?.ok_or("good does not build")?;
+    let passes = |seen: &Option<Seen>| match (&case.says.expect, case.says.oracle.as_deref()) {
+        (Some(file), _) => seen.as_ref().is_some_and(|seen| {
+            let expected = std::fs::read_to_string(case.directory.join(file)).ok();
+            seen.code == Some(0) && Some(&seen.stdout) == expected.as_ref()
+        }),
+        (None, Some("exit")) => seen.as_ref().is_some_and(|seen| seen.code == Some(0)),
+        (None, _) => seen.as_ref() == Some(&good),
+    };
+    if good.code.is_none() || !passes(&Some(good.clone())) {
+        return Err(format!("good does not pass: {good:#?}"));
+    }
+    let bad = run(case, &folder("bad"))?.ok_or("bad does not build")?;
+    if passes(&Some(bad)) {
+        return Err("bad does not fail".to_owned());
+    }
+
+    let mut guilty: Vec<&Hunk> = Vec::new();
+    for named in case.says.root.iter().chain(&case.says.auxiliary) {
+        guilty.push(cases::hunk_named(&hunks, named)?);
+    }
+    let without = |left: Option<usize>| {
+        let tree = folder(&format!("without-{left:?}"));
+        cases::copy(&case.directory.join("bad"), &tree).map_err(|e| e.to_string())?;
+        let chosen: Vec<&Hunk> =
+            guilty.iter().enumerate().filter(|(i, _)| Some(*i) != left).map(|(_, hunk)| *hunk).collect();
+        cases::revert(&tree, &chosen)?;
+        run(case, &tree)
+    };
+    let reverted = without(None)?;
+    if !passes(&reverted) {
+        return Err(format!("reverting what is guilty does not help: {reverted:#?}\ngood: {good:#?}"));
+    }
+    for (index, hunk) in guilty.iter().enumerate() {
+        if passes(&without(Some(index))?) {
+            return Err(format!("this need not be reverted: {hunk:#?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Builds with plain clang and runs the test; `None` if it does not build.
+fn run(case: &Case, tree: &Path) -> Result<Option<Seen>, String> {
+    let shell = |line: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).current_dir(tree).env("CC", "clang-22").stdin(Stdio::null());
+        command.output().map_err(|e| format!("sh: {e}"))
+    };
+    if !shell(&case.says.build)?.status.success() {
+        return Ok(None);
+    }
+    let limit = case.says.timeout.unwrap_or(10);
+    let quoted = case.says.test.replace('\'', r"'\''");
+    let output = shell(&format!("exec timeout -s KILL {limit} sh -c '{quoted}'"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let observed = case.says.observe.iter().map(|what| match what.as_str() {
+        "stderr" => text(&output.stderr),
+        file => text(&std::fs::read(tree.join(file)).unwrap_or_default()),
+    });
+    Ok(Some(Seen {
+        code: output.status.code().filter(|code| *code < 128),
+        stdout: text(&output.stdout),
+        observed: observed.collect(),
+    }))
+}
+
+// --------------------------------------------------------------------- with relapse
+
+/// Runs `relapse explain`: its answer, what it said, and the difference.
+fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), String> {
+    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
+    for version in ["good", "bad"] {
+        let to = desk.path().join(version);
+        cases::copy(&case.directory.join(version), &to).map_err(|e| e.to_string())?;
+    }
+    let answer = desk.path().join("answer.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
+    command.args(["--color", "never", "explain", "--good", "good", "--bad", "bad", "--method", method]);
+    command.args(["--build", &case.says.build, "--test", &case.says.test]).arg("--json").arg(&answer);
+    if let Some(oracle) = &case.says.oracle {
+        command.args(["--oracle", oracle]);
+    }
+    if let Some(file) = &case.says.expect {
+        command.arg("--expect").arg(case.directory.join(file));
+    }
+    for what in &case.says.observe {
+        command.args(["--observe", what]);
+    }
+    if let Some(seconds) = case.says.timeout {
+        command.args(["--timeout", &seconds.to_string()]);
+    }
+    command.current_dir(desk.path()).env_remove("RELAPSE_RECORD_DIR").stdin(Stdio::null());
+    let output = command.output().map_err(|e| format!("relapse: {e}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let json = std::fs::read(&answer).map_err(|e| format!("no answer ({e}):\n{}", show(&output)))?;
+    let json = serde_json::from_slice(&json).map_err(|e| format!("{e}:\n{}", show(&output)))?;
+    let hunks = cases::difference(desk.path())?;
+    Ok((json, said, hunks))
+}
+
+fn explained(case: &Case) -> Result<(), String> {
+    let (answer, said, hunks) = explain(case, "auto")?;
+    let expected =
+        Expected { root: case.says.root.clone(), auxiliary: case.says.auxiliary.clone(), verified: true };
+    let check = || {
+        as_expected(&answer, &hunks, &expected)?;
+        let kind = answer["observation"]["kind"].as_str().unwrap_or_default();
+        if kind != case.says.kind {
+            return Err(format!("observed {kind}, expected {}", case.says.kind));
+        }
+        for named in &case.says.root {
+            for text in [&named.old, &named.new].into_iter().flatten() {
+                if !said.contains(text.as_str()) {
+                    return Err(format!("the report does not show {text}"));
+                }
+            }
+        }
+        for chain in &case.says.chains {
+            let top = answer["causes"].as_array().map(Vec::as_slice).unwrap_or_default();
+            if !top.iter().any(|cause| leads(cause, chain)) {
+                return Err(format!("no way down the causes leads along {chain:?}"));
+            }
+        }
+        Ok(())
+    };
+    check().map_err(|why| format!("{why}\n{said}\n{answer:#}"))
+}
+
+fn other_method(case: &Case, method: &str, expected: Option<&Expected>) -> Result<(), String> {
+    let expected = expected.ok_or("nothing is expected")?;
+    let (answer, said, hunks) = explain(case, method)?;
+    as_expected(&answer, &hunks, expected).map_err(|why| format!("{why}\n{said}\n{answer:#}"))?;
+    if answer["method"] != method {
+        return Err(format!("the method is said to be {}", answer["method"]));
+    }
+    if !expected.verified && answer["not_verified"].as_str().is_none_or(str::is_empty) {
+        return Err(format!("it does not say why it is not verified\n{said}"));
+    }
+    Ok(())
+}
+
+/// Root and auxiliary changes are those expected, and no others.
+fn as_expected(answer: &Value, hunks: &[Hunk], expected: &Expected) -> Result<(), String> {
+    if answer["verified"] != expected.verified {
+        return Err(format!("verified is {}, expected {}", answer["verified"], expected.verified));
+    }
+    same_changes(&answer["root"], hunks, &expected.root).map_err(|why| format!("root: {why}"))?;
+    same_changes(&answer["auxiliary"], hunks, &expected.auxiliary).map_err(|why| format!("auxiliary: {why}"))
+}
+
+fn same_changes(reported: &Value, hunks: &[Hunk], expected: &[Named]) -> Result<(), String> {
+    let reported = reported.as_array().ok_or("there is no list")?;
+    let lines = |hunk: &Value, key: &str| -> Vec<String> {
+        let list = hunk[key].as_array().map(Vec::as_slice).unwrap_or_default();
+        list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let file = |hunk: &Value| hunk["file"].as_str().unwrap_or_default().to_owned();
+    for named in expected {
+        let shown =
+            |hunk: &Value| named.fits(&file(hunk), &lines(hunk, "old_text"), &lines(hunk, "new_text"));
+        if !reported.iter().any(shown) {
+            return Err(format!("{named:?} is missing"));
+        }
+    }
+    // A hunk of git's may be cut finer, but nothing outside the expected ones is guilty.
+    let expected: Vec<&Hunk> =
+        expected.iter().map(|named| cases::hunk_named(hunks, named)).collect::<Result<_, _>>()?;
+    for hunk in reported {
+        let number = |key: &str| {
+            let number = hunk[key].as_u64().ok_or_else(|| format!("{key} is no number in {hunk}"))?;
+            usize::try_from(number).map_err(|e| e.to_string())
+        };
+        let (old, olds) = (number("old_start")?, number("old_lines")?);
+        let (new, news) = (number("new_start")?, number("new_lines")?);
+        let within = |e: &&Hunk| {
+            e.file == file(hunk) && e.covers(Side::Old, old, olds) && e.covers(Side::New, new, news)
+        };
+        if !expected.iter().any(within) {
+            return Err(format!("this is not to be there: {hunk:#}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a way from this cause down has lines with these texts, in this order.
+fn leads(cause: &Value, chain: &[String]) -> bool {
+    let Some((first, rest)) = chain.split_first() else { return true };
+    let text = cause["place"]["text"].as_str().unwrap_or_default();
+    let left = if text.contains(first.as_str()) { rest } else { chain };
+    let below = cause["children"].as_array().map(Vec::as_slice).unwrap_or_default();
+    left.is_empty() || below.iter().any(|cause| leads(cause, left))
+}
+
+fn show(output: &Output) -> String {
+    format!(
+        "{}\n--- stdout\n{}--- stderr\n{}---",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}

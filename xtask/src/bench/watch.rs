@@ -1,0 +1,176 @@
+//! A build, watched: `xtask watched-build LOG COMMAND` runs the command in the current
+//! folder, and notes in the folder LOG that there was a build and which objects it made
+//! again without need.
+//!
+//! Without need means: the object's own source, all headers and the makefile are, byte
+//! for byte, what they were when the object was made last in this folder.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use crate::shell::{self, Result};
+
+/// Files in the log's folder: a line for every build, a line for every needless object.
+pub const BUILDS: &str = "builds";
+pub const UNTOUCHED: &str = "untouched";
+
+/// The build command that watches `build`.
+pub fn command_line(log: &Path, build: &str) -> Result<String> {
+    let exe = std::env::current_exe().map_err(|error| format!("failed to find myself: {error}"))?;
+    let quote = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let words =
+        [exe.display().to_string(), "watched-build".to_owned(), log.display().to_string(), build.to_owned()];
+    Ok(words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "))
+}
+
+/// `xtask watched-build LOG COMMAND`; returns the command's exit code.
+pub fn build(log: &Path, command: &str) -> Result<u8> {
+    append(&log.join(BUILDS), "build\n")?;
+    let here = std::env::current_dir().map_err(|error| format!("failed to find this folder: {error}"))?;
+    let before = times(&here);
+    let status = Command::new("sh")
+        .args(["-c", command])
+        .status()
+        .map_err(|error| format!("failed to run {command}: {error}"))?;
+    let after = times(&here);
+
+    let mut hasher = DefaultHasher::new();
+    here.hash(&mut hasher);
+    let state_file = log.join(format!("tree-{:016x}", hasher.finish()));
+    let state = read_state(&state_file);
+    let (state, needless) = judge(&here, &before, &after, state);
+    let text: String =
+        state.iter().map(|(object, key)| format!("{key:016x} {}\n", object.display())).collect();
+    shell::write(&state_file, text)?;
+    for object in needless {
+        append(&log.join(UNTOUCHED), &format!("{}\n", here.join(object).display()))?;
+    }
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+type Times = BTreeMap<PathBuf, SystemTime>;
+type State = BTreeMap<PathBuf, u64>;
+
+/// What each object there is now was made of, and which were made again without need.
+fn judge(here: &Path, before: &Times, after: &Times, mut state: State) -> (State, Vec<PathBuf>) {
+    let shared = shared_key(here);
+    let mut needless = Vec::new();
+    // An object that a failed build took away must be made again, and may be.
+    state.retain(|object, _| after.contains_key(object));
+    for (object, time) in after {
+        if before.get(object) == Some(time) {
+            continue;
+        }
+        let key =
+            key_of(&[here.join(object.with_extension("c")), here.join(object.with_extension("cc"))], shared);
+        let known = before.contains_key(object).then(|| state.get(object)).flatten();
+        if known == Some(&key) {
+            needless.push(object.clone());
+        }
+        state.insert(object.clone(), key);
+    }
+    (state, needless)
+}
+
+fn times(here: &Path) -> Times {
+    let mut found = Times::new();
+    walk(here, &mut |path| {
+        if path.extension().is_some_and(|e| e == "o")
+            && let Ok(modified) = fs::metadata(path).and_then(|meta| meta.modified())
+            && let Ok(name) = path.strip_prefix(here)
+        {
+            found.insert(name.to_owned(), modified);
+        }
+    });
+    found
+}
+
+/// Of everything that many objects are made of.
+fn shared_key(here: &Path) -> u64 {
+    let mut files = Vec::new();
+    walk(here, &mut |path| {
+        let header = path.extension().is_some_and(|e| e == "h");
+        if header || path.file_name().is_some_and(|name| name == "Makefile") {
+            files.push(path.to_owned());
+        }
+    });
+    files.sort();
+    key_of(&files, 0)
+}
+
+fn key_of(files: &[PathBuf], seed: u64) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    seed.hash(&mut hasher);
+    for file in files {
+        file.hash(&mut hasher);
+        fs::read(file).ok().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn walk(dir: &Path, visit: &mut dyn FnMut(&Path)) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => walk(&path, visit),
+            Ok(kind) if kind.is_file() => visit(&path),
+            _ => {}
+        }
+    }
+}
+
+fn read_state(path: &Path) -> State {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| {
+            let (key, object) = line.split_once(' ')?;
+            Some((PathBuf::from(object), u64::from_str_radix(key, 16).ok()?))
+        })
+        .collect()
+}
+
+fn append(path: &Path, text: &str) -> Result<()> {
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| format!("failed to write {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn needless_objects_are_seen() {
+        let here = std::env::temp_dir().join(format!("xtask-watch-{}", std::process::id()));
+        shell::fresh_dir(&here).unwrap();
+        for (name, text) in [("a.c", "1"), ("b.c", "2"), ("h.h", "3")] {
+            shell::write(&here.join(name), text).unwrap();
+        }
+        let at = |a: u64, b: u64| {
+            let moment = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            Times::from([("a.o".into(), moment(a)), ("b.o".into(), moment(b))])
+        };
+        let (state, needless) = judge(&here, &Times::new(), &at(1, 1), State::new());
+        assert!(needless.is_empty(), "a first build is needed");
+        shell::write(&here.join("a.c"), "changed").unwrap();
+        let (state, needless) = judge(&here, &at(1, 1), &at(2, 1), state);
+        assert!(needless.is_empty(), "a.c changed");
+        let (state, needless) = judge(&here, &at(2, 1), &at(3, 3), state);
+        assert_eq!(needless, [PathBuf::from("a.o"), PathBuf::from("b.o")]);
+        shell::write(&here.join("h.h"), "changed").unwrap();
+        let (state, needless) = judge(&here, &at(3, 3), &at(4, 4), state);
+        assert!(needless.is_empty(), "a header changed");
+        let gone = Times::from([("b.o".into(), at(4, 4)[Path::new("b.o")])]);
+        let (state, _) = judge(&here, &at(4, 4), &gone, state);
+        let (_, needless) = judge(&here, &gone, &at(5, 4), state);
+        assert!(needless.is_empty(), "a.o was gone");
+        fs::remove_dir_all(&here).unwrap();
+    }
+}
