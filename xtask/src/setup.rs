@@ -32,6 +32,8 @@ const PACKAGES: &[(&str, Need)] = &[
     // Builds that the driver's tests run.
     ("make", Need::Test),
     ("cmake", Need::Test),
+    // Opens the HTML reports in tests.
+    ("chromium", Need::Test),
     // Random programs.
     ("csmith", Need::Test),
     ("libcsmith-dev", Need::Test),

@@ -1,1 +1,60 @@
 //! Explanations as text, page, JSON and SARIF.
+//!
+//! One model, [`explain::answer::Answer`], several renderings:
+//!
+//! | for | |
+//! |---|---|
+//! | a person at a terminal | [`terminal::render`] |
+//! | a person with a browser | [`html::render`]: one file, no network |
+//! | a log | [`summary_line`] |
+//! | a program | [`json::to_json`], [`json::from_json`] |
+//! | a code scanning service or an editor | [`sarif::to_sarif`] |
+//!
+//! Here it is *not* known how an answer was found: nothing is computed that is not
+//! in the answer, no file is opened, no terminal or environment asked. Source text
+//! and values come from strangers: all of it is made harmless before it is shown
+//! (`text.rs`, `html.rs`). The same answer always gives the same text. Causes may be
+//! nested thousands deep, so nothing that walks them recurses.
+//!
+//! ```
+//! use explain::answer::{Answer, Effort, Hunk, Observation, Version};
+//!
+//! let answer = Answer {
+//!     schema: report::json::SCHEMA.to_owned(),
+//!     verified: true,
+//!     not_verified: None,
+//!     method: "auto".to_owned(),
+//!     good: Version { name: "v1".to_owned(), end: "exit 0".to_owned(), ..Version::default() },
+//!     bad: Version { name: "v2".to_owned(), end: "exit 1".to_owned(), ..Version::default() },
+//!     build: "make".to_owned(),
+//!     test: "./t".to_owned(),
+//!     observation: Observation { summary: "it exits with status 1".to_owned(), ..Observation::default() },
+//!     root: vec![Hunk { file: "t.c".to_owned(), new_start: 3, new_lines: 1, ..Hunk::default() }],
+//!     auxiliary: Vec::new(),
+//!     causes: Vec::new(),
+//!     trials: Effort { changes: 9, builds: 4, runs: 4, seconds: 2.5, ..Effort::default() },
+//!     notes: Vec::new(),
+//! };
+//! assert_eq!(
+//!     report::summary_line(&answer),
+//!     "relapse: verified: caused by t.c:3: it exits with status 1 (4 builds, 4 runs, 2.5 s)"
+//! );
+//! let text = report::terminal::render(&answer, &report::Style::default());
+//! assert!(text.starts_with("verified: undoing 1 of 9 changes makes the test pass again\n"));
+//! ```
+
+mod forest;
+mod graph;
+pub mod html;
+mod hunk;
+pub mod json;
+mod paint;
+pub mod sarif;
+mod sources;
+pub mod terminal;
+mod text;
+mod words;
+
+pub use paint::Style;
+pub use sources::Sources;
+pub use words::summary_line;

@@ -1,0 +1,297 @@
+//! The causes as a flat list, and which of them to show when there are many.
+//!
+//! Chains of causes can be thousands of lines deep, so nothing here recurses.
+
+use std::collections::VecDeque;
+
+use explain::answer::Cause;
+
+/// One cause with its neighbours by position in the list.
+#[derive(Clone, Debug)]
+pub struct Node<'a> {
+    pub cause: &'a Cause,
+    pub parent: Option<usize>,
+    pub children: Vec<usize>,
+    /// Steps to the failure it belongs to.
+    pub depth: usize,
+    /// Steps down to its deepest descendant.
+    pub height: usize,
+    /// A change stands at it or below it.
+    pub leads_to_change: bool,
+}
+
+/// All causes in the order of a walk from the failures: parents come before
+/// their children, children in the answer's order.
+#[must_use]
+pub fn flatten(causes: &[Cause]) -> Vec<Node<'_>> {
+    let mut nodes: Vec<Node<'_>> = Vec::new();
+    let mut open: Vec<(&Cause, Option<usize>)> = causes.iter().rev().map(|cause| (cause, None)).collect();
+    while let Some((cause, parent)) = open.pop() {
+        let index = nodes.len();
+        let depth = parent.map_or(0, |parent: usize| {
+            nodes[parent].children.push(index);
+            nodes[parent].depth + 1
+        });
+        let leads_to_change = cause.change.is_some();
+        nodes.push(Node { cause, parent, children: Vec::new(), depth, height: 0, leads_to_change });
+        open.extend(cause.children.iter().rev().map(|child| (child, Some(index))));
+    }
+    for index in (0..nodes.len()).rev() {
+        if let Some(parent) = nodes[index].parent {
+            nodes[parent].height = nodes[parent].height.max(nodes[index].height + 1);
+            nodes[parent].leads_to_change |= nodes[index].leads_to_change;
+        }
+    }
+    nodes
+}
+
+/// What is shown of a forest: some of its nodes, and how many are hidden where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    pub shown: Vec<bool>,
+    /// For a shown node, the nearest shown one above it.
+    pub parent: Vec<Option<usize>>,
+    /// For a shown node, the shown ones right below it, in order.
+    pub children: Vec<Vec<usize>>,
+    /// For a shown node: hidden ones between it and its shown parent, with what
+    /// hangs on those.
+    pub above: Vec<usize>,
+    /// For a shown node: hidden ones that hang on it and lead to nothing shown.
+    pub beside: Vec<usize>,
+    /// Failures of which nothing is shown, with all that is below them.
+    pub elsewhere: usize,
+    /// For every node, where it is counted.
+    pub counted: Vec<Counted>,
+}
+
+/// Where a node appears in a [`Selection`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Counted {
+    Shown,
+    /// Among those above this node.
+    Above(usize),
+    /// Among those beside this node.
+    Beside(usize),
+    Elsewhere,
+}
+
+/// Chooses about `limit` nodes: the failures, the lines that changed, where their
+/// ways meet, then what is nearest to these, ways from a change to a failure first.
+/// (Where ways meet counts on top of the limit, at most doubling it; without these
+/// nodes the picture would join what is not joined.)
+#[must_use]
+pub fn select(nodes: &[Node<'_>], limit: usize) -> Selection {
+    let mut shown = vec![nodes.len() <= limit; nodes.len()];
+    if nodes.len() > limit {
+        for index in by_importance(nodes).into_iter().take(limit) {
+            shown[index] = true;
+        }
+        show_meeting_points(nodes, &mut shown);
+    }
+    let mut selection = Selection {
+        parent: vec![None; nodes.len()],
+        children: vec![Vec::new(); nodes.len()],
+        above: vec![0; nodes.len()],
+        beside: vec![0; nodes.len()],
+        elsewhere: 0,
+        counted: Vec::with_capacity(nodes.len()),
+        shown,
+    };
+    // For every node the nearest shown one below it, if there is one: by the
+    // meeting points, a hidden node has at most one.
+    let mut below: Vec<Option<usize>> = vec![None; nodes.len()];
+    for index in (0..nodes.len()).rev() {
+        if selection.shown[index] {
+            below[index] = Some(index);
+        }
+        if let (Some(parent), Some(found)) = (nodes[index].parent, below[index]) {
+            below[parent] = Some(found);
+        }
+    }
+    for (index, node) in nodes.iter().enumerate() {
+        if selection.shown[index] {
+            let mut up = node.parent;
+            while let Some(parent) = up.filter(|&parent| !selection.shown[parent]) {
+                up = nodes[parent].parent;
+            }
+            selection.parent[index] = up;
+            if let Some(up) = up {
+                selection.children[up].push(index);
+            }
+            selection.counted.push(Counted::Shown);
+            continue;
+        }
+        let place = match (below[index], node.parent) {
+            (Some(found), _) => Counted::Above(found),
+            (None, Some(parent)) if selection.shown[parent] => Counted::Beside(parent),
+            (None, Some(parent)) => selection.counted[parent],
+            (None, None) => Counted::Elsewhere,
+        };
+        match place {
+            Counted::Shown => {}
+            Counted::Above(at) => selection.above[at] += 1,
+            Counted::Beside(at) => selection.beside[at] += 1,
+            Counted::Elsewhere => selection.elsewhere += 1,
+        }
+        selection.counted.push(place);
+    }
+    selection
+}
+
+fn by_importance(nodes: &[Node<'_>]) -> Vec<usize> {
+    // Distance to the nearest failure or changed line, over the edges of the forest.
+    let mut distance = vec![usize::MAX; nodes.len()];
+    let mut queue = VecDeque::new();
+    for (index, node) in nodes.iter().enumerate() {
+        if node.parent.is_none() || node.cause.change.is_some() {
+            distance[index] = 0;
+            queue.push_back(index);
+        }
+    }
+    while let Some(index) = queue.pop_front() {
+        let near = nodes[index].children.iter().copied().chain(nodes[index].parent);
+        for next in near {
+            if distance[next] == usize::MAX {
+                distance[next] = distance[index] + 1;
+                queue.push_back(next);
+            }
+        }
+    }
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_key(|&index| {
+        let node = &nodes[index];
+        let class = match () {
+            () if node.parent.is_none() => 0,
+            () if node.cause.change.is_some() => 1,
+            () if node.leads_to_change => 2,
+            () => 3,
+        };
+        (class, distance[index], index)
+    });
+    order
+}
+
+/// Shows every node under which two or more ways to shown ones part.
+fn show_meeting_points(nodes: &[Node<'_>], shown: &mut [bool]) {
+    let mut ways = vec![0usize; nodes.len()];
+    for index in (0..nodes.len()).rev() {
+        if ways[index] > 1 {
+            shown[index] = true;
+        }
+        if let Some(parent) = nodes[index].parent
+            && (shown[index] || ways[index] > 0)
+        {
+            ways[parent] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A forest from parent numbers: node `i + 1` hangs on one of the first `i + 1`.
+    fn forest(parents: &[usize], changed: &[usize]) -> Vec<Cause> {
+        let mut made: Vec<Cause> = (0..=parents.len())
+            .map(|id| Cause {
+                id: u32::try_from(id).unwrap(),
+                change: changed.contains(&id).then_some(0),
+                ..Cause::default()
+            })
+            .collect();
+        for index in (1..made.len()).rev() {
+            let child = made.pop().unwrap();
+            made[parents[index - 1] % index].children.insert(0, child);
+        }
+        made
+    }
+
+    fn is_above(nodes: &[Node<'_>], upper: usize, mut lower: usize) -> bool {
+        while let Some(parent) = nodes[lower].parent {
+            if parent == upper {
+                return true;
+            }
+            lower = parent;
+        }
+        false
+    }
+
+    #[test]
+    fn a_long_chain_keeps_its_ends() {
+        let parents: Vec<usize> = (0..299).collect();
+        let causes = forest(&parents, &[299]);
+        let nodes = flatten(&causes);
+        assert_eq!(nodes[0].height, 299);
+        let selection = select(&nodes, 10);
+        assert_eq!(selection.shown.iter().filter(|&&shown| shown).count(), 10);
+        assert!(selection.shown[0] && selection.shown[1] && selection.shown[298] && selection.shown[299]);
+        assert_eq!(selection.above.iter().sum::<usize>(), 290);
+    }
+
+    #[test]
+    fn nothing_gives_nothing() {
+        let selection = select(&flatten(&[]), 10);
+        assert!(selection.shown.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn selection_is_a_true_picture(
+            parents in proptest::collection::vec(any::<usize>(), 0..40),
+            changed in proptest::collection::vec(0usize..41, 0..4),
+            limit in 1usize..45,
+        ) {
+            let causes = forest(&parents, &changed);
+            let nodes = flatten(&causes);
+            let selection = select(&nodes, limit);
+            let shown = selection.shown.iter().filter(|&&shown| shown).count();
+            prop_assert!(shown >= limit.min(nodes.len()) && shown < 2 * limit.max(1) + 1);
+            // Every hidden node is counted once.
+            let hidden = nodes.len() - shown;
+            let counted = selection.above.iter().sum::<usize>()
+                + selection.beside.iter().sum::<usize>() + selection.elsewhere;
+            prop_assert_eq!(hidden, counted);
+            for a in 0..nodes.len() {
+                if !selection.shown[a] {
+                    continue;
+                }
+                // The shown parent is the nearest shown node above.
+                let nearest = (0..a).rev().find(|&b| selection.shown[b] && is_above(&nodes, b, a));
+                prop_assert_eq!(selection.parent[a], nearest);
+                // Two shown nodes part at a shown node.
+                for b in 0..a {
+                    if selection.shown[b] && !is_above(&nodes, b, a) {
+                        let meet = (0..b).rev().find(|&c| is_above(&nodes, c, a) && is_above(&nodes, c, b));
+                        prop_assert!(meet.is_none_or(|meet| selection.shown[meet]));
+                    }
+                }
+                // What is counted above it is what is there: the hidden way, and
+                // what hangs on it and leads to nothing shown.
+                let above = (0..nodes.len()).filter(|&h| {
+                    !selection.shown[h] && {
+                        let mut at = h;
+                        loop {
+                            if is_above(&nodes, at, a) { break true; }
+                            match nodes[at].parent {
+                                Some(up) if !selection.shown[up] => at = up,
+                                _ => break false,
+                            }
+                        }
+                    } && {
+                        let way = |x: usize| is_above(&nodes, x, a) && nearest.is_none_or(|n| x > n && is_above(&nodes, n, x));
+                        let mut at = h;
+                        loop {
+                            if way(at) { break true; }
+                            match nodes[at].parent {
+                                Some(up) if !selection.shown[up] => at = up,
+                                _ => break false,
+                            }
+                        }
+                    }
+                }).count();
+                prop_assert_eq!(selection.above[a], above);
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The causes drawn in lanes, like the history of a repository: time runs
+//! downwards, from the changes to the failure.
+//!
+//! ```text
+//! ● f.c:5   if (x < y)         ◀ #1
+//! │         x < y  good 1, bad 0
+//! ● f.c:7   sum += y;
+//! │ ● f.c:10  sum += (0 - z);  ◀ #2
+//! ├─╯
+//! ✗ f.c:13  assert(sum == 4);
+//! ```
+//!
+//! A node with one cause continues that cause's lane, so a chain of three hundred
+//! steps does not wander to the right; only where several causes meet a lane opens.
+
+use explain::answer::{Cause, Place};
+
+use crate::forest::{self, Node, Selection};
+use crate::paint::{Ink, Row, Style};
+use crate::text::{cut_path, width};
+use crate::words;
+
+/// How many differing values to show at one node.
+const VALUES: usize = 4;
+
+/// The causes as rows, shortened to about `style.causes` of them.
+#[must_use]
+pub fn draw(causes: &[Cause], style: &Style) -> Vec<Row> {
+    let nodes = forest::flatten(causes);
+    let selection = forest::select(&nodes, style.causes.max(1));
+    let mut drawing = Drawing { style, nodes: &nodes, selection: &selection, column: 0, rows: Vec::new() };
+    let trunks = drawing.trunks();
+    drawing.column = drawing.text_column(&trunks);
+    for (index, node) in nodes.iter().enumerate() {
+        if node.parent.is_none() && selection.shown[index] {
+            drawing.tree(index, &trunks);
+        }
+    }
+    if selection.elsewhere > 0 {
+        let text = format!("and {} of further failures", steps(selection.elsewhere));
+        drawing.rows.push(Row::new().put(Ink::Faint, text));
+    }
+    drawing.rows
+}
+
+/// `1 step`, `287 steps`.
+#[must_use]
+pub fn steps(number: usize) -> String {
+    words::count(words::number(number), "step")
+}
+
+struct Drawing<'a> {
+    style: &'a Style,
+    nodes: &'a [Node<'a>],
+    selection: &'a Selection,
+    /// Where source text begins.
+    column: usize,
+    rows: Vec<Row>,
+}
+
+enum Task {
+    /// Draw what leads to a node, then the node.
+    Node(usize, usize),
+    /// Steps between a node and its effect that are not shown.
+    Gap(usize, usize),
+    /// Draw a node itself, all its causes being drawn.
+    Itself(usize, usize),
+    /// A side lane ends in the lane to its left.
+    Join(usize),
+}
+
+impl Drawing<'_> {
+    /// For each shown node the cause whose lane it continues: one that leads to
+    /// a change if there is one, the longest way among those.
+    fn trunks(&self) -> Vec<Option<usize>> {
+        let best = |children: &Vec<usize>| {
+            children.iter().copied().max_by_key(|&child| {
+                let node = &self.nodes[child];
+                (node.leads_to_change, node.height, std::cmp::Reverse(child))
+            })
+        };
+        self.selection.children.iter().map(best).collect()
+    }
+
+    /// Where source text begins, so that all of it is aligned: behind the longest
+    /// place, but leaving it at least half of the line.
+    fn text_column(&self, trunks: &[Option<usize>]) -> usize {
+        let mut lanes = vec![0usize; self.nodes.len()];
+        let mut column = 0;
+        for (index, node) in self.nodes.iter().enumerate().filter(|&(index, _)| self.selection.shown[index]) {
+            if let Some(parent) = self.selection.parent[index] {
+                lanes[index] = lanes[parent] + usize::from(trunks[parent] != Some(index));
+            }
+            let place = width(&self.style.fit(&place_of(node.cause).map(words::place).unwrap_or_default()));
+            column = column.max(2 * lanes[index] + 2 + place + 2);
+        }
+        column.min(self.style.width * 2 / 5)
+    }
+
+    fn tree(&mut self, root: usize, trunks: &[Option<usize>]) {
+        let mut tasks = vec![Task::Node(root, 0)];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Node(index, lane) => {
+                    tasks.push(Task::Itself(index, lane));
+                    // A stack: what comes first is pushed last.
+                    for &child in self.selection.children[index].iter().rev() {
+                        if trunks[index] != Some(child) {
+                            tasks.extend([
+                                Task::Join(lane),
+                                Task::Gap(child, lane + 1),
+                                Task::Node(child, lane + 1),
+                            ]);
+                        }
+                    }
+                    if let Some(trunk) = trunks[index] {
+                        tasks.extend([Task::Gap(trunk, lane), Task::Node(trunk, lane)]);
+                    }
+                }
+                Task::Gap(index, lane) => {
+                    let hidden = self.selection.above[index];
+                    if hidden > 0 {
+                        let row = self
+                            .lanes(lane)
+                            .put(Ink::Faint, self.style.signs().gap)
+                            .put(Ink::Faint, format!(" {} not shown", steps(hidden)));
+                        self.rows.push(row);
+                    }
+                }
+                Task::Itself(index, lane) => self.node(index, lane),
+                Task::Join(lane) => {
+                    let signs = self.style.signs();
+                    let row = self.lanes(lane).put(Ink::Faint, signs.join).put(Ink::Faint, signs.bend);
+                    self.rows.push(row);
+                }
+            }
+        }
+    }
+
+    /// A row that begins with the open lanes to the left of a lane.
+    fn lanes(&self, lane: usize) -> Row {
+        Row::new().put(Ink::Faint, format!("{} ", self.style.signs().lane).repeat(lane))
+    }
+
+    fn node(&mut self, index: usize, lane: usize) {
+        let (style, signs) = (self.style, self.style.signs());
+        let cause = self.nodes[index].cause;
+        let is_failure = self.nodes[index].parent.is_none();
+        if self.selection.beside[index] > 0 {
+            let open = usize::from(!self.selection.children[index].is_empty());
+            let text = format!("{} {} not shown", signs.gap, steps(self.selection.beside[index]));
+            self.rows.push(self.lanes(lane + open).put(Ink::Faint, text));
+        }
+
+        let (sign, ink) = match () {
+            () if is_failure => (signs.failure, Ink::BadMark),
+            () if cause.change.is_some() => (signs.node, Ink::Link),
+            () => (signs.node, Ink::Faint),
+        };
+        let mut head = self.lanes(lane).put(ink, sign).put(Ink::Plain, " ");
+        let mut what = style.fit(cause.what.trim());
+        if let Some(place) = place_of(cause) {
+            let room = self.column.saturating_sub(head.width() + 2).max(8);
+            let name = style.fit(&words::place(place));
+            head = head
+                .put(Ink::Strong, cut_path(&name, room, signs.more))
+                .put(Ink::Plain, "  ")
+                .pad(self.column);
+            let text = style.fit(place.text.trim());
+            let ink = if cause.kind == "missing" { Ink::Good } else { Ink::Plain };
+            head = head.put(ink, text);
+        } else {
+            head = head.put(Ink::Plain, std::mem::take(&mut what));
+        }
+        if let Some(change) = cause.change {
+            head = head.end(Ink::Link, format!("  {} #{change}", signs.change));
+        }
+        self.rows.push(head);
+
+        if cause.kind == "missing" {
+            self.detail(lane, is_failure, |row| row.put(Ink::Faint, "good ran this line, bad did not"));
+        }
+        if let (Some(bad), Some(good)) = (&cause.place, &cause.good_place)
+            && bad.text.trim() != good.text.trim()
+            && !good.text.trim().is_empty()
+        {
+            let text = style.fit(good.text.trim());
+            self.detail(lane, is_failure, |row| row.put(Ink::Faint, "in good: ").put(Ink::Good, text));
+        }
+        let how = style.fit(cause.how.trim());
+        if !what.is_empty() || !how.is_empty() {
+            self.detail(lane, is_failure, |row| {
+                let gap = if what.is_empty() || how.is_empty() { "" } else { "  " };
+                let row = row.put(Ink::Plain, what).put(Ink::Plain, gap);
+                if how.is_empty() { row } else { row.put(Ink::Faint, format!("{} {how}", signs.leads)) }
+            });
+        }
+        self.values(lane, is_failure, cause);
+    }
+
+    fn values(&mut self, lane: usize, is_last: bool, cause: &Cause) {
+        let (different, same): (Vec<_>, Vec<_>) =
+            cause.values.iter().partition(|value| value.good != value.bad);
+        let names = different.iter().take(VALUES).map(|value| width(&self.style.fit(&value.name))).max();
+        for value in different.iter().take(VALUES) {
+            let style = self.style;
+            let shown = |value: &Option<String>, place| style.fit(&words::value(value.as_deref(), place));
+            self.detail(lane, is_last, |row| {
+                let column = row.width() + names.unwrap_or(0).min(24);
+                row.put(Ink::Strong, style.fit(&value.name))
+                    .pad(column)
+                    .put(Ink::Faint, "  good ")
+                    .put(Ink::Good, shown(&value.good, cause.good_place.as_ref()))
+                    .put(Ink::Faint, ", bad ")
+                    .put(Ink::Bad, shown(&value.bad, cause.place.as_ref()))
+            });
+        }
+        let mut rest = Vec::new();
+        if different.len() > VALUES {
+            rest.push(format!("{} more differ", different.len() - VALUES));
+        }
+        if !same.is_empty() {
+            let all = same.iter().take(VALUES).map(|value| {
+                format!(
+                    "{} = {}",
+                    self.style.fit(&value.name),
+                    self.style.fit(value.bad.as_deref().unwrap_or("none"))
+                )
+            });
+            let mut all = all.collect::<Vec<_>>().join(", ");
+            if same.len() > VALUES {
+                all.push_str(", ...");
+            }
+            rest.push(format!("same in both: {all}"));
+        }
+        if !rest.is_empty() {
+            self.detail(lane, is_last, |row| row.put(Ink::Faint, rest.join("; ")));
+        }
+    }
+
+    /// A line under a node, at the column of source text.
+    fn detail(&mut self, lane: usize, is_last: bool, fill: impl FnOnce(Row) -> Row) {
+        let lanes = if is_last { self.lanes(lane) } else { self.lanes(lane + 1) };
+        let row = lanes.pad(self.column);
+        self.rows.push(fill(row));
+    }
+}
+
+/// The place to show for a cause: bad's, or good's for what bad did not run.
+#[must_use]
+pub fn place_of(cause: &Cause) -> Option<&Place> {
+    cause.place.as_ref().or(cause.good_place.as_ref())
+}

@@ -1,0 +1,348 @@
+//! The answer as one self-contained page.
+//!
+//! Everything that matters is in the markup, so the page can be read without
+//! scripts, printed and searched. The script (`html/page.js`) adds the panel with
+//! both versions' source, folding and the keyboard; it gets its data as JSON and
+//! makes elements only from text. The page forbids itself any request by its
+//! content security policy.
+
+mod data;
+mod tree;
+
+use std::fmt::Write as _;
+
+use explain::answer::{Answer, Hunk, Observation, OutputDifference, Place, Version};
+
+use crate::hunk::{self, Part, Side};
+use crate::sources::Sources;
+use crate::text::{shared_ends, visible};
+use crate::words;
+
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+
+/// More lines of one change are only counted.
+const HUNK_LINES: usize = 400;
+
+/// Renders an answer. `sources` gives the page more lines around each place than
+/// the answer itself carries.
+#[must_use]
+pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
+    let mut page = String::new();
+    let title = escape(&words::sentence(&answer.observation.summary));
+    let (class, word) = if answer.verified { ("ok", "Verified") } else { ("no", "Not verified") };
+    let _ = write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\" class=\"no-js\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
+         <title>relapse: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#how\">Skip to the causes</a>\n\
+         <header class=\"{class}\">\n<p><strong>{word}</strong> <span>{}</span></p>\n\
+         <div class=\"tools\" hidden><button id=\"theme\" type=\"button\" title=\"Light or dark (t)\">Theme</button>\
+         <button id=\"help-open\" type=\"button\" title=\"Keys (?)\">?</button></div>\n</header>\n<main>\n",
+        escape(&upper_first(&words::verdict(answer)))
+    );
+    page.push_str("<div class=\"top\">\n");
+    observation(answer, &mut page);
+    root(answer, &mut page);
+    page.push_str("</div>\n");
+    if !answer.causes.is_empty() {
+        page.push_str(
+            "<section id=\"how\">\n<h2>How it came about</h2>\n\
+             <p class=\"hint\">The failure comes first; below each line stands what made it so, down to the \
+             changes. <span class=\"js-only\">Choose a line to see it in both versions.</span></p>\n\
+             <div class=\"split\">\n",
+        );
+        tree::render(&answer.causes, &mut page);
+        page.push_str(
+            "<aside id=\"detail\" class=\"js-only\" aria-label=\"The chosen line in both versions\" tabindex=\"-1\"></aside>\n</div>\n</section>\n",
+        );
+    }
+    auxiliary(answer, &mut page);
+    tried(answer, &mut page);
+    notes(answer, &mut page);
+    page.push_str("</main>\n");
+    page.push_str(HELP);
+    let _ = write!(
+        page,
+        "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        data::embedded(answer, sources)
+    );
+    page
+}
+
+const HELP: &str = "<dialog id=\"help\" aria-labelledby=\"help-title\">\n<h2 id=\"help-title\">Keys</h2>\n<dl>\n\
+    <dt><kbd>↓</kbd> <kbd>j</kbd>, <kbd>↑</kbd> <kbd>k</kbd></dt><dd>next and previous line</dd>\n\
+    <dt><kbd>→</kbd> <kbd>l</kbd></dt><dd>unfold, or go to the first cause</dd>\n\
+    <dt><kbd>←</kbd> <kbd>h</kbd></dt><dd>fold, or go to the effect</dd>\n\
+    <dt><kbd>Home</kbd>, <kbd>End</kbd></dt><dd>first and last line</dd>\n\
+    <dt><kbd>c</kbd></dt><dd>next line that was changed</dd>\n\
+    <dt><kbd>Enter</kbd></dt><dd>show both versions, or the steps left out</dd>\n\
+    <dt><kbd>Esc</kbd></dt><dd>close, back to the causes</dd>\n\
+    <dt><kbd>t</kbd></dt><dd>light, dark, or as the system has it</dd>\n\
+    <dt><kbd>?</kbd></dt><dd>this list</dd>\n</dl>\n<form method=\"dialog\"><button>Close</button></form>\n</dialog>\n";
+
+/// Text for element content and quoted attributes.
+pub(crate) fn escape(text: &str) -> String {
+    let text = visible(text);
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+fn upper_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn observation(answer: &Answer, page: &mut String) {
+    let seen = &answer.observation;
+    let summary = words::sentence(&seen.summary);
+    let summary = if summary.is_empty() { "The test failed".to_owned() } else { upper_first(&summary) };
+    let _ = write!(
+        page,
+        "<section id=\"failed\">\n<h2>What failed</h2>\n<p class=\"summary\">{}</p>\n",
+        escape(&summary)
+    );
+    if let Some(difference) = &seen.output {
+        output(difference, page);
+    }
+    place(seen, page);
+    page.push_str("<table class=\"versions\"><tbody>\n");
+    for (side, version) in [("good", &answer.good), ("bad", &answer.bad)] {
+        let _ = writeln!(
+            page,
+            "<tr><th class=\"{side}\">{side}</th><td>{}</td><td>{}</td></tr>",
+            version_name(version),
+            escape(&version.end)
+        );
+    }
+    for (name, command) in [("build", &answer.build), ("test", &answer.test)] {
+        if !command.is_empty() {
+            let _ = writeln!(
+                page,
+                "<tr><th>{name}</th><td colspan=\"2\"><code>{}</code></td></tr>",
+                escape(command)
+            );
+        }
+    }
+    page.push_str("</tbody></table>\n</section>\n");
+}
+
+fn version_name(version: &Version) -> String {
+    let mut name = escape(&version.name);
+    if let Some(commit) = version.commit.as_ref().filter(|&commit| commit != &version.name) {
+        let short: String = commit.chars().take(10).collect();
+        let _ = write!(name, " <code title=\"{}\">{}</code>", escape(commit), escape(&short));
+    }
+    name
+}
+
+fn output(difference: &OutputDifference, page: &mut String) {
+    let (front, back) = shared_ends(&difference.good, &difference.bad);
+    let _ = write!(
+        page,
+        "<p class=\"hint\">{} differs at line {} (byte {})</p>\n<table class=\"output\"><tbody>\n",
+        escape(&difference.sink),
+        difference.line,
+        difference.offset
+    );
+    for (side, text) in [("good", &difference.good), ("bad", &difference.bad)] {
+        let (before, rest) = text.split_at(front);
+        let (middle, after) = rest.split_at(rest.len() - back);
+        let shown = if text.is_empty() {
+            "<em>nothing</em>".to_owned()
+        } else {
+            format!("<code>{}<mark>{}</mark>{}</code>", escape(before), escape(middle), escape(after))
+        };
+        let _ = writeln!(page, "<tr class=\"{side}\"><th>{side}</th><td>{shown}</td></tr>");
+    }
+    page.push_str("</tbody></table>\n");
+}
+
+fn place(seen: &Observation, page: &mut String) {
+    let Some(here) = &seen.place else { return };
+    let _ = write!(page, "<p class=\"at\">at {}</p>\n", place_name(here));
+    if !here.text.trim().is_empty() {
+        let _ = writeln!(
+            page,
+            "<pre class=\"one\"><span class=\"number\">{}</span>{}</pre>",
+            here.line,
+            escape(here.text.trim())
+        );
+    }
+    let callers = &seen.stack[usize::from(seen.stack.first().is_some_and(|first| first.line == here.line))..];
+    if !callers.is_empty() {
+        let _ = write!(
+            page,
+            "<details class=\"stack\"><summary>Called from {}</summary><ol>",
+            place_name(&callers[0])
+        );
+        for frame in callers {
+            let _ = write!(page, "<li>{}</li>", place_name(frame));
+        }
+        page.push_str("</ol></details>\n");
+    }
+}
+
+fn place_name(place: &Place) -> String {
+    let name = format!("<b>{}</b>", escape(&words::place(place)));
+    if place.function.is_empty() {
+        name
+    } else {
+        format!("{name} in <code>{}</code>", escape(&place.function))
+    }
+}
+
+fn root(answer: &Answer, page: &mut String) {
+    let title =
+        if answer.root.len() == 1 { "The change that caused it" } else { "The changes that caused it" };
+    let _ = write!(page, "<section id=\"root\">\n<h2>{title}</h2>\n");
+    if answer.root.is_empty() {
+        page.push_str("<p>None was found.</p>\n");
+    }
+    for hunk in &answer.root {
+        change(hunk, page);
+    }
+    page.push_str("</section>\n");
+}
+
+fn change(hunk: &Hunk, page: &mut String) {
+    let _ = write!(
+        page,
+        "<article class=\"change\" id=\"change-{0}\">\n<h3><span class=\"badge\">#{0}</span> {1}",
+        hunk.change,
+        escape(&words::hunk_place(hunk))
+    );
+    if let Some(old) = &hunk.old_file {
+        let _ = write!(page, " <span class=\"was\">was {}</span>", escape(old));
+    }
+    let heading = words::heading(hunk);
+    if !heading.is_empty() {
+        let _ = write!(page, " <span class=\"heading\">in <code>{}</code></span>", escape(heading));
+    }
+    page.push_str("</h3>\n");
+    let parts = hunk::shorten(hunk::lines(hunk), HUNK_LINES);
+    if !parts.is_empty() {
+        page.push_str("<div class=\"scroll\"><table class=\"diff\"><tbody>\n");
+        for part in &parts {
+            diff_row(part, page);
+        }
+        page.push_str("</tbody></table></div>\n");
+    }
+    page.push_str("</article>\n");
+}
+
+fn diff_row(part: &Part<'_>, page: &mut String) {
+    let line = match part {
+        Part::Line(line) => line,
+        Part::LeftOut(count) => {
+            let count = words::count(words::number(*count), "line");
+            let _ = writeln!(page, "<tr class=\"left-out\"><td colspan=\"4\">{count} not shown</td></tr>");
+            return;
+        }
+    };
+    let (class, sign) = match line.side {
+        Side::Both => ("both", ""),
+        Side::Good => ("good", "−"),
+        Side::Bad => ("bad", "+"),
+    };
+    let guilty = if line.guilty { " guilty" } else { "" };
+    let title = if line.guilty { " title=\"The failure came from this line\"" } else { "" };
+    let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
+    let text = match line.partner {
+        Some(partner) => {
+            let (front, back) = shared_ends(line.text, partner);
+            let (before, rest) = line.text.split_at(front);
+            let (middle, after) = rest.split_at(rest.len() - back);
+            format!("{}<mark>{}</mark>{}", escape(before), escape(middle), escape(after))
+        }
+        None => escape(line.text),
+    };
+    let _ = writeln!(
+        page,
+        "<tr class=\"{class}{guilty}\"{title}><td class=\"number\">{}</td><td class=\"number\">{}</td>\
+         <td class=\"sign\">{sign}</td><td class=\"code\">{text}</td></tr>",
+        number(line.old),
+        number(line.new)
+    );
+}
+
+fn auxiliary(answer: &Answer, page: &mut String) {
+    if answer.auxiliary.is_empty() {
+        return;
+    }
+    let _ = write!(
+        page,
+        "<section id=\"auxiliary\">\n<h2>To be undone along with it, so that it builds</h2>\n<details{}><summary>{}</summary>\n",
+        if answer.auxiliary.len() <= 3 { " open" } else { "" },
+        words::count(words::number(answer.auxiliary.len()), "change")
+    );
+    for hunk in &answer.auxiliary {
+        change(hunk, page);
+    }
+    page.push_str("</details>\n</section>\n");
+}
+
+fn tried(answer: &Answer, page: &mut String) {
+    page.push_str("<section id=\"tried\">\n<h2>What was tried</h2>\n");
+    for line in words::effort(answer) {
+        let _ = write!(page, "<p>{}</p>\n", escape(&upper_first(&line)));
+    }
+    if !answer.method.is_empty() {
+        let _ = write!(page, "<p class=\"hint\">Method <code>{}</code></p>\n", escape(&answer.method));
+    }
+    let log = &answer.trials.log;
+    if !log.is_empty() {
+        let _ = write!(
+            page,
+            "<details><summary>{}</summary>\n<div class=\"scroll\"><table class=\"log\">\
+             <thead><tr><th>changes undone</th><th>outcome</th><th></th></tr></thead><tbody>\n",
+            words::count(words::number(log.len()), "trial")
+        );
+        for trial in log {
+            let mut numbers: Vec<String> =
+                trial.reverted.iter().take(12).map(|change| format!("#{change}")).collect();
+            if trial.reverted.len() > 12 {
+                numbers.push(format!("and {} more", trial.reverted.len() - 12));
+            }
+            let class = match trial.outcome.as_str() {
+                "pass" => "good",
+                "fail" => "bad",
+                _ => "neither",
+            };
+            let _ = writeln!(
+                page,
+                "<tr><td>{}</td><td class=\"{class}\">{}</td><td>{}</td></tr>",
+                numbers.join(" "),
+                escape(&trial.outcome),
+                escape(&trial.why)
+            );
+        }
+        page.push_str("</tbody></table></div></details>\n");
+    }
+    page.push_str("</section>\n");
+}
+
+fn notes(answer: &Answer, page: &mut String) {
+    if answer.notes.is_empty() {
+        return;
+    }
+    page.push_str("<section id=\"notes\">\n<h2>Notes</h2>\n<ul>\n");
+    for note in &answer.notes {
+        let _ = writeln!(page, "<li>{}</li>", escape(note));
+    }
+    page.push_str("</ul>\n</section>\n");
+}

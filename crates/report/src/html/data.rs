@@ -1,0 +1,126 @@
+//! What the page's script needs, as JSON inside a script element.
+
+use std::collections::BTreeMap;
+
+use explain::answer::{Answer, Hunk, Place};
+use serde::Serialize;
+
+use crate::forest;
+use crate::sources::{self, Excerpt, Sources};
+use crate::text::visible;
+
+#[derive(Serialize)]
+struct Data {
+    nodes: Vec<Node>,
+    changes: Vec<Change>,
+    good: BTreeMap<String, Vec<Excerpt>>,
+    bad: BTreeMap<String, Vec<Excerpt>>,
+}
+
+#[derive(Serialize)]
+struct Node {
+    id: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<usize>,
+    kind: String,
+    what: String,
+    how: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    good: Option<At>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bad: Option<At>,
+    /// Name, good, bad.
+    values: Vec<(String, Option<String>, Option<String>)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<String>,
+}
+
+#[derive(Serialize)]
+struct At {
+    file: String,
+    line: u32,
+    function: String,
+    text: String,
+}
+
+/// Lines of a change, to mark them in source text.
+#[derive(Serialize)]
+struct Change {
+    change: u32,
+    good: (String, u32, u32),
+    bad: (String, u32, u32),
+}
+
+/// The data, in a form that nothing in it can end the script element: a `<`
+/// only ever stands in strings, where JSON lets it be written by its number.
+pub fn embedded(answer: &Answer, sources: Option<&Sources>) -> String {
+    let shown = |text: &str| visible(text).into_owned();
+    let at = |place: &Place| At {
+        file: shown(&place.file),
+        line: place.line,
+        function: shown(&place.function),
+        text: shown(&place.text),
+    };
+    let nodes = forest::flatten(&answer.causes)
+        .into_iter()
+        .map(|node| {
+            let cause = node.cause;
+            Node {
+                id: cause.id,
+                parent: node.parent,
+                kind: shown(&cause.kind),
+                what: shown(cause.what.trim()),
+                how: shown(cause.how.trim()),
+                good: cause.good_place.as_ref().map(at),
+                bad: cause.place.as_ref().map(at),
+                values: cause
+                    .values
+                    .iter()
+                    .map(|value| {
+                        (
+                            shown(&value.name),
+                            value.good.as_deref().map(shown),
+                            value.bad.as_deref().map(shown),
+                        )
+                    })
+                    .collect(),
+                change: cause.change,
+                // As text: it may be larger than the script's numbers are exact.
+                step: cause.step.map(|step| step.to_string()),
+            }
+        })
+        .collect();
+    let lines = |hunk: &Hunk| Change {
+        change: hunk.change,
+        good: (shown(hunk.old_file.as_ref().unwrap_or(&hunk.file)), hunk.old_start, hunk.old_lines),
+        bad: (shown(&hunk.file), hunk.new_start, hunk.new_lines),
+    };
+    let (good, bad) = sources::places(answer);
+    let (good, bad) = sources.map_or_else(Default::default, |sources| {
+        (sources::excerpts(&sources.good, &good), sources::excerpts(&sources.bad, &bad))
+    });
+    let with_shown_paths = |files: BTreeMap<String, Vec<Excerpt>>| {
+        files.into_iter().map(|(path, parts)| (shown(&path), parts)).collect()
+    };
+    let data = Data {
+        nodes,
+        changes: answer.root.iter().chain(&answer.auxiliary).map(lines).collect(),
+        good: with_shown_paths(good),
+        bad: with_shown_paths(bad),
+    };
+    // Plain data with string keys: writing it cannot fail. Were it ever to, the page
+    // does without its script.
+    let text = serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned());
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

@@ -1,0 +1,215 @@
+//! The causes as a tree of rows. The markup is flat (browsers limit how deep
+//! elements nest, and chains of causes are longer); levels are said in ARIA and
+//! drawn with lanes.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use explain::answer::{Cause, ValuePair};
+
+use super::escape;
+use crate::forest::{self, Counted, Node};
+use crate::graph;
+use crate::words;
+
+/// About how many rows the page shows before the reader asks for more.
+const SHOWN: usize = 60;
+/// Lanes drawn; deeper rows stand in the last one.
+const LANES: usize = 14;
+/// Differing values in a row; the panel has them all.
+const VALUES: usize = 6;
+
+/// Writes the tree.
+pub fn render(causes: &[Cause], page: &mut String) {
+    let nodes = forest::flatten(causes);
+    let selection = forest::select(&nodes, SHOWN);
+    let columns = columns(&nodes);
+    page.push_str("<div role=\"tree\" id=\"tree\" aria-label=\"Causes, the failure first\">\n");
+    let mut announced = HashSet::new();
+    for (index, node) in nodes.iter().enumerate() {
+        let counted = selection.counted[index];
+        if counted != Counted::Shown && announced.insert(counted) {
+            gap(&nodes, &columns, index, counted, &selection, page);
+        }
+        row(&nodes, &columns, index, node, counted, page);
+    }
+    page.push_str("</div>\n");
+}
+
+/// Name of a group of hidden rows that appear together.
+fn group(counted: Counted) -> String {
+    match counted {
+        Counted::Shown => String::new(),
+        Counted::Above(index) => format!("a{index}"),
+        Counted::Beside(index) => format!("b{index}"),
+        Counted::Elsewhere => "e".to_owned(),
+    }
+}
+
+/// In which column each node stands: an only cause under its effect, several
+/// causes one column to the right.
+fn columns(nodes: &[Node<'_>]) -> Vec<usize> {
+    let mut columns: Vec<usize> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let column =
+            node.parent.map_or(0, |parent| columns[parent] + usize::from(nodes[parent].children.len() > 1));
+        columns.push(column);
+    }
+    columns
+}
+
+/// The lines to the left of a row.
+fn gutter(nodes: &[Node<'_>], columns: &[usize], index: usize, page: &mut String) {
+    let mut lower = index;
+    let mut first = true;
+    // Lanes of effects further up that still have causes below this row. Only the
+    // drawn ones: the walk ends where columns stop changing.
+    let mut passed = [false; LANES];
+    while let Some(parent) = nodes[lower].parent {
+        if nodes[parent].children.len() > 1 {
+            let column = columns[parent].min(LANES - 1);
+            let is_last = nodes[parent].children.last() == Some(&lower);
+            if first {
+                let class = if is_last { "last elbow" } else { "elbow" };
+                let _ = write!(page, "<i class=\"{class}\" style=\"--c:{column}\"></i>");
+            } else if !is_last && !passed[column] {
+                let _ = write!(page, "<i class=\"pass\" style=\"--c:{column}\"></i>");
+            }
+            passed[column] = true;
+        } else if first {
+            let _ = write!(page, "<i class=\"up\" style=\"--c:{}\"></i>", columns[index].min(LANES - 1));
+        }
+        first = false;
+        lower = parent;
+        if columns[lower] == 0 && nodes[lower].parent.is_none_or(|parent| nodes[parent].children.len() == 1) {
+            break;
+        }
+    }
+}
+
+fn gap(
+    nodes: &[Node<'_>],
+    columns: &[usize],
+    index: usize,
+    counted: Counted,
+    selection: &forest::Selection,
+    page: &mut String,
+) {
+    let (count, why) = match counted {
+        Counted::Shown => return,
+        Counted::Above(at) => (selection.above[at], "not shown"),
+        Counted::Beside(at) => (selection.beside[at], "not shown"),
+        Counted::Elsewhere => (selection.elsewhere, "of further failures"),
+    };
+    let _ = write!(
+        page,
+        "<div role=\"treeitem\" class=\"row gap js-only\" aria-level=\"{}\" tabindex=\"-1\" data-group=\"{}\" style=\"--c:{}\">",
+        nodes[index].depth + 1,
+        group(counted),
+        columns[index].min(LANES - 1)
+    );
+    gutter(nodes, columns, index, page);
+    let _ = writeln!(page, "<span class=\"body\">{} {why}</span></div>", graph::steps(count));
+}
+
+fn row(
+    nodes: &[Node<'_>],
+    columns: &[usize],
+    index: usize,
+    node: &Node<'_>,
+    counted: Counted,
+    page: &mut String,
+) {
+    let cause = node.cause;
+    let siblings = node.parent.map(|parent| &nodes[parent].children);
+    let position = siblings.and_then(|siblings| siblings.iter().position(|&sibling| sibling == index));
+    let mut class = "row node".to_owned();
+    for (add, name) in [
+        (node.parent.is_none(), " failure"),
+        (cause.change.is_some(), " changed"),
+        (cause.kind == "missing", " missing"),
+        (counted != Counted::Shown, " far"),
+        (cause.values.iter().any(differs), " differs"),
+    ] {
+        if add {
+            class.push_str(name);
+        }
+    }
+    let _ = write!(
+        page,
+        "<div role=\"treeitem\" class=\"{class}\" id=\"node-{index}\" aria-level=\"{}\" aria-posinset=\"{}\" \
+         aria-setsize=\"{}\" tabindex=\"-1\" style=\"--c:{}\"",
+        node.depth + 1,
+        position.unwrap_or(0) + 1,
+        siblings.map_or(1, Vec::len),
+        columns[index].min(LANES - 1),
+    );
+    if counted != Counted::Shown {
+        let _ = write!(page, " data-in=\"{}\"", group(counted));
+    }
+    page.push('>');
+    gutter(nodes, columns, index, page);
+    if !node.children.is_empty() {
+        let _ = write!(page, "<i class=\"down\" style=\"--c:{}\"></i>", columns[index].min(LANES - 1));
+    }
+    page.push_str("<i class=\"dot\"></i><span class=\"body\"><span class=\"head\">");
+    if let Some(place) = graph::place_of(cause) {
+        let _ = write!(
+            page,
+            "<span class=\"where\">{}</span> <code>{}</code>",
+            escape(&words::place(place)),
+            escape(place.text.trim())
+        );
+    }
+    if let Some(change) = cause.change {
+        let _ = write!(page, " <a class=\"badge\" href=\"#change-{change}\" tabindex=\"-1\">#{change}</a>");
+    }
+    page.push_str("</span>");
+    if let (Some(bad), Some(good)) = (&cause.place, &cause.good_place)
+        && bad.text.trim() != good.text.trim()
+    {
+        let _ = write!(page, "<span class=\"was\">in good: <code>{}</code></span>", escape(good.text.trim()));
+    }
+    if cause.kind == "missing" {
+        page.push_str("<span class=\"was\">good ran this line, bad did not</span>");
+    }
+    if !cause.what.trim().is_empty() || !cause.how.trim().is_empty() {
+        let _ = write!(page, "<span class=\"what\">{}", escape(cause.what.trim()));
+        if !cause.how.trim().is_empty() {
+            let _ = write!(
+                page,
+                " <span class=\"how\" title=\"What it was to the line above\">{}</span>",
+                escape(cause.how.trim())
+            );
+        }
+        page.push_str("</span>");
+    }
+    values(cause, page);
+    page.push_str("</span></div>\n");
+}
+
+fn differs(value: &ValuePair) -> bool {
+    value.good != value.bad
+}
+
+fn values(cause: &Cause, page: &mut String) {
+    let different: Vec<&ValuePair> = cause.values.iter().filter(|value| differs(value)).collect();
+    if different.is_empty() {
+        return;
+    }
+    let shown = |value: &Option<String>, place| escape(&words::value(value.as_deref(), place));
+    page.push_str("<span class=\"values\">");
+    for value in different.iter().take(VALUES) {
+        let _ = write!(
+            page,
+            "<span class=\"value\"><code>{}</code> good <b class=\"good\">{}</b>, bad <b class=\"bad\">{}</b></span> ",
+            escape(&value.name),
+            shown(&value.good, cause.good_place.as_ref()),
+            shown(&value.bad, cause.place.as_ref())
+        );
+    }
+    if different.len() > VALUES {
+        let _ = write!(page, "<span class=\"value\">and {} more</span>", different.len() - VALUES);
+    }
+    page.push_str("</span>");
+}

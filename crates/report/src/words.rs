@@ -1,0 +1,181 @@
+//! Sentences that every rendering uses, so that all say the same.
+
+use explain::answer::{Answer, Hunk, Place};
+
+use crate::text::visible;
+
+/// `1 build`, `3 builds`.
+#[must_use]
+pub fn count(number: u32, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+/// The verdict without its first word: what was shown, or why it was not.
+#[must_use]
+pub fn verdict(answer: &Answer) -> String {
+    if !answer.verified {
+        return match answer.not_verified.as_deref().map(str::trim) {
+            Some(reason) if !reason.is_empty() => visible(reason).into_owned(),
+            _ => "no set of changes was shown to make the test pass again".to_owned(),
+        };
+    }
+    let root = number(answer.root.len());
+    let whole = answer.trials.changes.max(root.saturating_add(number(answer.auxiliary.len())));
+    let mut sentence = match (root, whole) {
+        (1, 1) => "undoing the only change makes the test pass again".to_owned(),
+        (1, _) => format!("undoing 1 of {whole} changes makes the test pass again"),
+        (2, 2) => "undoing both changes makes the test pass again".to_owned(),
+        (_, _) if root == whole => format!("undoing all {whole} changes makes the test pass again"),
+        (_, _) => format!("undoing {root} of {whole} changes together makes the test pass again"),
+    };
+    match number(answer.auxiliary.len()) {
+        0 if root > 1 => sentence.push_str("; each of them is needed"),
+        0 => {}
+        1 => sentence.push_str(", together with 1 more so that it builds"),
+        more => sentence.push_str(&format!(", together with {more} more so that it builds")),
+    }
+    sentence
+}
+
+/// `verified` or `NOT VERIFIED`.
+#[must_use]
+pub fn verdict_word(answer: &Answer) -> &'static str {
+    if answer.verified { "verified" } else { "NOT VERIFIED" }
+}
+
+/// One line for the log of a continuous integration run: verdict, the root
+/// changes, what failed, what it took. Never has a line end inside.
+#[must_use]
+pub fn summary_line(answer: &Answer) -> String {
+    const SHOWN: usize = 5;
+    let mut places: Vec<String> = answer.root.iter().take(SHOWN).map(hunk_place).collect();
+    if answer.root.len() > SHOWN {
+        places.push(format!("{} more", answer.root.len() - SHOWN));
+    }
+    let what = sentence(&answer.observation.summary);
+    let mut line = format!("relapse: {}: ", verdict_word(answer));
+    line.push_str(&match (places.is_empty(), answer.verified) {
+        (true, _) => "no cause found".to_owned(),
+        (false, true) => format!("caused by {}", places.join(", ")),
+        (false, false) => format!("perhaps caused by {}", places.join(", ")),
+    });
+    if !what.is_empty() {
+        line.push_str(": ");
+        line.push_str(&what);
+    }
+    if !answer.verified {
+        line.push_str("; ");
+        line.push_str(&verdict(answer));
+    }
+    line.push_str(&format!(
+        " ({}, {}, {})",
+        count(answer.trials.builds, "build"),
+        count(answer.trials.runs, "run"),
+        seconds(answer.trials.seconds)
+    ));
+    visible(&line).replace('\t', " ")
+}
+
+/// A sentence without its full stop and the white space around.
+#[must_use]
+pub fn sentence(text: &str) -> String {
+    visible(text.trim().trim_end_matches('.')).into_owned()
+}
+
+/// `file:line` of a change in bad; where bad has no lines, the line before.
+#[must_use]
+pub fn hunk_place(hunk: &Hunk) -> String {
+    match hunk.kind.as_str() {
+        "added" | "deleted" | "renamed" | "binary" | "mode" => {
+            format!("{} ({})", visible(&hunk.file), visible(&hunk.kind))
+        }
+        _ => format!("{}:{}", visible(&hunk.file), hunk.new_start.max(1)),
+    }
+}
+
+/// The function around a change, without the brace that opens it.
+#[must_use]
+pub fn heading(hunk: &Hunk) -> &str {
+    hunk.heading.trim().trim_end_matches('{').trim_end()
+}
+
+/// A value of a pair, or what its absence means.
+#[must_use]
+pub fn value(value: Option<&str>, place: Option<&Place>) -> String {
+    match (value, place) {
+        (Some(value), _) => visible(value).into_owned(),
+        (None, Some(_)) => "none".to_owned(),
+        (None, None) => "not run".to_owned(),
+    }
+}
+
+/// `file:line`, or `file` if the line is unknown.
+#[must_use]
+pub fn place(place: &Place) -> String {
+    let file = if place.file.is_empty() { "?".into() } else { visible(&place.file) };
+    if place.line == 0 { file.into_owned() } else { format!("{file}:{}", place.line) }
+}
+
+/// `0.3 s`, `12.4 s`, `3 min 5 s`, `2 h 7 min`.
+#[must_use]
+pub fn seconds(seconds: f64) -> String {
+    // Anything that is no time (negative, infinite, not a number) shows as none.
+    let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
+    if seconds < 99.95 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round().min(1e15) as u64;
+    if whole < 3600 {
+        format!("{} min {} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// The changes, trials and time in one or two sentences.
+#[must_use]
+pub fn effort(answer: &Answer) -> Vec<String> {
+    let trials = &answer.trials;
+    let mut candidates = format!("{} between the versions", count(trials.changes, "change"));
+    if trials.candidates < trials.changes {
+        candidates.push_str(&format!(", {} of them could have played a part", trials.candidates));
+    }
+    let mut tried = format!("{}, {}", count(trials.builds, "build"), count(trials.runs, "test run"));
+    if trials.remembered > 0 {
+        tried.push_str(&format!(", {} remembered", count(trials.remembered, "outcome")));
+    }
+    tried.push_str(&format!(", {}", seconds(trials.seconds)));
+    vec![candidates, tried]
+}
+
+/// Length of a list as the counters of an answer have it.
+#[must_use]
+pub fn number(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        for (given, shown) in [
+            (0.04, "0.0 s"),
+            (12.44, "12.4 s"),
+            (99.96, "1 min 40 s"),
+            (3599.6, "1 h 0 min"),
+            (7620.0, "2 h 7 min"),
+            (-1.0, "0.0 s"),
+            (f64::NAN, "0.0 s"),
+        ] {
+            assert_eq!(seconds(given), shown, "{given}");
+        }
+    }
+
+    #[test]
+    fn one_thing_is_not_many() {
+        assert_eq!(count(1, "build"), "1 build");
+        assert_eq!(count(0, "build"), "0 builds");
+    }
+}
