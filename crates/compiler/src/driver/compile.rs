@@ -5,7 +5,9 @@
 //!       (all diagnostics)                             (silent)
 //! ```
 //! If instrumentation or the second clang fails, the file is compiled as if we were
-//! not there, and one note says so.
+//! not there, and one note says so. In plain mode there is one step, without
+//! instrumentation; what is dropped from the options is the same, so that a program
+//! computes the same in both.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +15,18 @@ use std::path::Path;
 
 use super::command::{Command, Goal, Input, Kind};
 use super::options::Role;
+use super::process::Voice;
+use super::setup::Mode;
 use super::{Session, command};
+
+/// What came of compiling one input.
+pub struct Made {
+    /// Clang's exit code.
+    pub code: i32,
+    /// Not so for a file that was to be instrumented and could not: the next attempt
+    /// may be luckier.
+    pub as_asked: bool,
+}
 
 /// Compiles one input of the command into `product`. Returns clang's exit code.
 /// `first` is true for the first input: only with it clang may speak about the
@@ -25,14 +38,31 @@ pub fn compile(
     product: &Path,
     first: bool,
 ) -> io::Result<i32> {
+    match &session.objects {
+        Some(cache) => cache.compile(session, command, input, product, first),
+        None => Ok(fresh(session, command, input, product, first, &mut Voice::Direct)?.code),
+    }
+}
+
+/// Compiles without looking into the cache.
+pub fn fresh(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+    voice: &mut Voice,
+) -> io::Result<Made> {
     let stdin = if input.path.as_os_str() == "-" { Some(session.read_stdin()?) } else { None };
-    if input.kind != Kind::Source || command.foreign.is_some() {
-        if let (Kind::Source, Some(option)) = (input.kind, &command.foreign) {
-            session
-                .note(&format!("{}: compiled without recording because of {option}", input.path.display()));
+    let instruments = session.mode == Mode::Instrument && input.kind == Kind::Source;
+    if !instruments || command.foreign.is_some() {
+        if let (true, Some(option)) = (instruments, &command.foreign) {
+            let path = input.path.display();
+            session.note(voice, &format!("{path}: compiled without recording because of {option}"));
         }
         let args = plain(session, command, input, product, first, false);
-        return session.runner.talk(&session.clang, &args, stdin.as_deref());
+        let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
+        return Ok(Made { code, as_asked: true });
     }
 
     let dir = tempfile::tempdir_in(session.temp.path())?;
@@ -43,9 +73,9 @@ pub fn compile(
     let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
 
     let args = to_bitcode(session, command, input, &bitcode, first);
-    let code = session.runner.talk(&session.clang, &args, stdin.as_deref())?;
+    let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
     if code != 0 || !bitcode.exists() {
-        return Ok(code);
+        return Ok(Made { code, as_asked: true });
     }
     let debug = if command.debug_is_wanted { crate::Debug::Keep } else { crate::Debug::Strip };
     let problem = match session.instrument(&bitcode, &instrumented, debug) {
@@ -53,7 +83,7 @@ pub fn compile(
             let args = to_code(command, &instrumented, product);
             let (code, words) = session.runner.quietly(&session.clang, &args)?;
             if code == 0 {
-                return Ok(0);
+                return Ok(Made { code, as_asked: true });
             }
             let words = String::from_utf8_lossy(&words).into_owned();
             session.runner.say(&format!("# code generation failed: {words}"));
@@ -64,17 +94,31 @@ pub fn compile(
     // Code generation also finds errors of the user's (in inline assembly): plain
     // compilation then reports them in clang's own words. Its warnings were shown.
     let args = plain(session, command, input, product, first, true);
-    let code = session.runner.talk(&session.clang, &args, stdin.as_deref())?;
+    let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
     if code == 0 {
-        session.note(&format!("{}: compiled without recording: {problem}", input.path.display()));
+        session.note(voice, &format!("{}: compiled without recording: {problem}", input.path.display()));
     }
-    Ok(code)
+    Ok(Made { code, as_asked: false })
 }
 
 /// The user's options for a compile step of one input.
-fn user_options(command: &Command, first: bool) -> Vec<OsString> {
-    let mut args = Vec::new();
-    for item in &command.items {
+fn user_options(session: &Session, command: &Command, first: bool) -> Vec<OsString> {
+    options_without(session, command, first, &[])
+}
+
+/// The same, without those that have one of `roles`.
+pub fn options_without(session: &Session, command: &Command, first: bool, roles: &[Role]) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    if session.colours {
+        args.push("-fcolor-diagnostics".into());
+    }
+    if let Some(tree) = &session.tree {
+        // First, so that the user's own mappings have the last word.
+        args.push("--start-no-unused-arguments".into());
+        args.extend(tree.options(session.mode));
+        args.push("--end-no-unused-arguments".into());
+    }
+    for item in command.items.iter().filter(|item| !roles.contains(&item.role)) {
         let keep = match item.role {
             Role::Compile | Role::Codegen | Role::Depend | Role::Foreign => true,
             // With `-c`, clang itself says that such words are not used.
@@ -126,7 +170,7 @@ fn input_words(input: &Input) -> Vec<OsString> {
     args
 }
 
-fn mode(session: &Session) -> Vec<OsString> {
+pub fn mode(session: &Session) -> Vec<OsString> {
     command::driver_mode(session.language).map(OsString::from).into_iter().collect()
 }
 
@@ -141,13 +185,33 @@ fn plain(
     again: bool,
 ) -> Vec<OsString> {
     let mut args = mode(session);
-    args.extend(user_options(command, first));
+    args.extend(user_options(session, command, first));
     args.extend(dependencies(command, input));
     if again {
         args.push("-w".into());
     }
+    if session.mode == Mode::Plain && input.kind == Kind::Source {
+        // As in the instrumented build of the same file.
+        args.push("-ffp-contract=off".into());
+    }
     args.push(if command.goal == Goal::Assembly { "-S".into() } else { "-c".into() });
     args.extend(["-o".into(), product.into()]);
+    args.extend(input_words(input));
+    args
+}
+
+/// Preprocessing, for the cache. Writes the dependency file as well.
+pub fn to_text(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    text: &Path,
+    first: bool,
+) -> Vec<OsString> {
+    let mut args = mode(session);
+    args.extend(user_options(session, command, first));
+    args.extend(dependencies(command, input));
+    args.extend(["-E".into(), "-o".into(), text.into()]);
     args.extend(input_words(input));
     args
 }
@@ -161,7 +225,7 @@ fn to_bitcode(
     first: bool,
 ) -> Vec<OsString> {
     let mut args = mode(session);
-    args.extend(user_options(command, first));
+    args.extend(user_options(session, command, first));
     args.extend(dependencies(command, input));
     if !command.debug_is_full {
         // Source places and variables of the model come from debug information.

@@ -5,6 +5,9 @@
 //! several copies the first one that the dynamic linker meets must serve all: that is
 //! the executable's, because its `__relapse_*` symbols are exported and those of
 //! libraries stay open to interposition, whatever `-Bsymbolic` says.
+//!
+//! In plain mode nothing is added but the choice of the linker, which is the same in
+//! both modes.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 use super::command::{self, Command};
 use super::options::Role;
+use super::process::Voice;
+use super::setup::Mode;
 use super::toolchain::{self, RUNTIME_NAME};
 use super::{Session, version_script};
 
@@ -29,6 +34,7 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
             Role::Compile | Role::Codegen | Role::Output | Role::Foreign => {
                 args.extend(item.words.iter().cloned());
             }
+            Role::Link if session.mode == Mode::Plain => args.extend(item.words.iter().cloned()),
             Role::Link => args.extend(version_script::open(&item.words, session.temp.path())?),
             Role::Mode | Role::Language | Role::Depend | Role::Straight => {}
             Role::FastMath | Role::Lto | Role::GccOnly => {}
@@ -46,11 +52,15 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
         args.push("-fuse-ld=lld".into());
     }
     let has_runtime = command.inputs.iter().any(|input| input.path.ends_with(RUNTIME_NAME));
-    if !command.linking.relocatable && command.foreign.is_none() && !has_runtime {
+    let wants_runtime = session.mode == Mode::Instrument
+        && !command.linking.relocatable
+        && command.foreign.is_none()
+        && !has_runtime;
+    if wants_runtime {
         let runtime = toolchain::runtime_object(session.cache.as_deref(), session.temp.path())?;
         args.extend(runtime_words(command, &runtime, lld));
     }
-    session.runner.talk(&session.clang, &args, None)
+    session.runner.talk(&session.clang, &args, None, &mut Voice::Direct)
 }
 
 fn runtime_words(command: &Command, runtime: &Path, lld: bool) -> Vec<OsString> {

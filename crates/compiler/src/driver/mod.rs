@@ -10,30 +10,43 @@
 //! | `-c`, `-S` | each C or C++ source: bitcode, instrumentation, code ([`compile`]) |
 //! | link | sources to temporary objects, then clang links them with the runtime ([`link`]) |
 //!
+//! In plain mode ([`Mode`]) instrumentation and runtime are left out. With an
+//! [`ObjectCache`], nothing is compiled twice. [`shims`] makes a folder of the names
+//! by which builds call compilers.
+//!
 //! What must not be known here: LLVM (that is `instrument_file`'s business) and what
 //! the instrumented code looks like.
 //!
 //! This module is a program's `main` in library form: it alone in this crate runs
-//! processes, writes notes to standard error and, in [`Session::from_environment`],
-//! reads environment variables (`RELAPSE_CLANG`, `RELAPSE_DRIVER_LOG`).
+//! processes, writes notes to standard error and, in [`Setup::from_environment`],
+//! reads environment variables (`RELAPSE_*`; the page on the driver lists them).
 
+mod cache;
 mod command;
 mod compile;
 mod link;
+mod names;
 mod options;
 mod process;
 mod response;
+mod setup;
 mod signals;
 mod toolchain;
+mod tree;
 mod version_script;
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Debug;
 use command::{Command, Goal};
-use process::Runner;
+use process::{Runner, Voice};
+use tree::Tree;
+
+pub use cache::{CacheCounts, ObjectCache, cache_counts};
+pub use names::{ShimError, called_as, shims};
+pub use setup::{Mode, Setup};
 
 /// Which compiler to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,13 +72,29 @@ pub enum Instrument {
     Program { program: PathBuf, words: Vec<OsString> },
 }
 
-/// Everything one run of the driver needs to know about its surroundings.
+impl Instrument {
+    /// The program that does it, if it is not this one.
+    fn program(&self) -> Option<&Path> {
+        match self {
+            Instrument::Function(_) => None,
+            Instrument::Program { program, .. } => Some(program),
+        }
+    }
+}
+
+/// One run of the driver.
 #[derive(Debug)]
 pub struct Session {
     language: Language,
+    mode: Mode,
     clang: PathBuf,
     has_lld: bool,
     cache: Option<PathBuf>,
+    objects: Option<ObjectCache>,
+    tree: Option<Tree>,
+    folders: Vec<PathBuf>,
+    /// Clang must be told to use colours, because it talks to us and not to a terminal.
+    colours: bool,
     instrument: Instrument,
     runner: Runner,
     temp: tempfile::TempDir,
@@ -85,7 +114,7 @@ pub fn run(language: Language, args: &[OsString]) -> i32 {
         let debug = if debug == STRIP { Debug::Strip } else { Debug::Keep };
         return instrument_here(Path::new(input), Path::new(output), debug);
     }
-    match Session::from_environment(language) {
+    match Setup::from_environment(language).and_then(Session::new) {
         Ok(session) => {
             signals::remove_when_killed(session.temp.path());
             session.run(args)
@@ -109,46 +138,26 @@ fn instrument_here(input: &Path, output: &Path, debug: Debug) -> i32 {
 }
 
 impl Session {
-    /// A session as the environment describes it.
-    pub fn from_environment(language: Language) -> Result<Self, String> {
-        let named = std::env::var_os("RELAPSE_CLANG").filter(|value| !value.is_empty()).map(PathBuf::from);
-        let log = std::env::var_os("RELAPSE_DRIVER_LOG").filter(|value| !value.is_empty()).map(PathBuf::from);
-        let cache = std::env::var_os("XDG_CACHE_HOME")
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-            .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
-        let program = std::env::current_exe().map_err(|error| format!("failed to find myself: {error}"))?;
-        // `relapse` needs to be told which of its commands is meant; `relapse-cc` not.
-        let mut words: Vec<OsString> = Vec::new();
-        if program.file_name().is_some_and(|name| name == "relapse") {
-            words.push("cc".into());
-        }
-        words.push(INSTRUMENT.into());
-        Self::new(language, named.as_deref(), log, cache, Instrument::Program { program, words })
-    }
-
-    /// A session with everything said. `clang`: the compiler, if not the usual one;
-    /// `cache`: a folder in which the runtime object may be kept.
-    pub fn new(
-        language: Language,
-        clang: Option<&Path>,
-        log: Option<PathBuf>,
-        cache: Option<PathBuf>,
-        instrument: Instrument,
-    ) -> Result<Self, String> {
-        let clang = toolchain::find_clang(clang)
+    /// A session as `setup` describes it. The error is a sentence for the user.
+    pub fn new(setup: Setup) -> Result<Self, String> {
+        let clang = toolchain::find_clang(setup.clang.as_deref(), setup.instrument.program())
             .ok_or("failed to find clang 22: install it, or name it in RELAPSE_CLANG")?;
         let temp = tempfile::Builder::new()
             .prefix("relapse-cc-")
             .tempdir()
             .map_err(|error| format!("failed to make a temporary folder: {error}"))?;
         Ok(Session {
-            language,
+            language: setup.language,
+            mode: setup.mode,
             has_lld: toolchain::has_lld(&clang),
             clang,
-            cache,
-            instrument,
-            runner: Runner { log, temp: temp.path().to_owned() },
+            cache: setup.runtime_cache,
+            colours: setup.objects.is_some() && io::stderr().is_terminal(),
+            objects: setup.objects,
+            tree: setup.tree.as_deref().and_then(Tree::new),
+            folders: setup.folders,
+            instrument: setup.instrument,
+            runner: Runner { log: setup.log, temp: temp.path().to_owned() },
             temp,
             stdin: std::cell::OnceCell::new(),
         })
@@ -166,7 +175,7 @@ impl Session {
         let args = response::expand(args);
         let command = Command::parse(&args);
         if !command.dropped.is_empty() {
-            self.note(&format!("options of gcc ignored: {}", command.dropped.join(" ")));
+            self.note(&mut Voice::Direct, &format!("options of gcc ignored: {}", command.dropped.join(" ")));
         }
         if command.straight || self.clang_would_refuse(&command)? {
             return self.straight(&command);
@@ -204,7 +213,7 @@ impl Session {
         let mut args: Vec<OsString> =
             command::driver_mode(self.language).map(OsString::from).into_iter().collect();
         args.extend(command.cleaned());
-        self.runner.talk(&self.clang, &args, None)
+        self.runner.talk(&self.clang, &args, None, &mut Voice::Direct)
     }
 
     /// Would clang refuse the command as a whole, before looking into any file? Then
@@ -266,8 +275,8 @@ impl Session {
         Ok(self.stdin.get_or_init(|| bytes).clone())
     }
 
-    fn note(&self, text: &str) {
-        complain(&format!("note: {text}"));
+    fn note(&self, voice: &mut Voice, text: &str) {
+        voice.say(format!("relapse-cc: note: {text}\n").as_bytes());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Running the compiler's steps: child processes, their standard input, the log.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -21,18 +21,58 @@ pub struct Runner {
 /// environment included.
 const LONG_COMMAND: usize = 256 << 10;
 
+/// Where diagnostics go. Always to the user; a cache wants to have them as well.
+#[derive(Debug)]
+pub enum Voice {
+    Direct,
+    Kept(Vec<u8>),
+}
+
+impl Voice {
+    /// Says `bytes` to the user.
+    pub fn say(&mut self, bytes: &[u8]) {
+        // If standard error is closed there is nobody to tell.
+        let _ = io::stderr().write_all(bytes);
+        if let Voice::Kept(kept) = self {
+            kept.extend_from_slice(bytes);
+        }
+    }
+
+    /// What was said, if it was kept.
+    pub fn kept(&self) -> &[u8] {
+        match self {
+            Voice::Direct => &[],
+            Voice::Kept(kept) => kept,
+        }
+    }
+}
+
 impl Runner {
     /// Runs a program that talks to the user: its output is ours.
     /// `input` replaces standard input.
-    pub fn talk(&self, program: &Path, args: &[OsString], input: Option<&[u8]>) -> io::Result<i32> {
+    pub fn talk(
+        &self,
+        program: &Path,
+        args: &[OsString],
+        input: Option<&[u8]>,
+        voice: &mut Voice,
+    ) -> io::Result<i32> {
         self.note(program, args);
         let mut command = Command::new(program);
         command.args(self.shortened(args)?);
-        let Some(bytes) = input else {
-            return Ok(exit_code(command.status()?));
-        };
-        let mut child = command.stdin(Stdio::piped()).spawn()?;
-        feed(child.stdin.take(), bytes);
+        if input.is_some() {
+            command.stdin(Stdio::piped());
+        }
+        if let Voice::Kept(_) = voice {
+            command.stderr(Stdio::piped());
+        }
+        let mut child = command.spawn()?;
+        let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+        // Both at once: a child that speaks before it has read all must not wait for us.
+        std::thread::scope(|scope| {
+            scope.spawn(|| feed(stdin, input.unwrap_or_default()));
+            stderr.map_or(Ok(()), |stderr| listen(stderr, voice))
+        })?;
         Ok(exit_code(child.wait()?))
     }
 
@@ -93,6 +133,19 @@ impl Runner {
 fn feed(stdin: Option<std::process::ChildStdin>, bytes: &[u8]) {
     if let Some(mut stdin) = stdin {
         let _ = stdin.write_all(bytes);
+    }
+}
+
+/// Passes on what a child says, as it says it.
+fn listen(mut stderr: std::process::ChildStderr, voice: &mut Voice) -> io::Result<()> {
+    let mut buffer = [0; 4096];
+    loop {
+        match stderr.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => voice.say(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

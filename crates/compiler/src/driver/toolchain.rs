@@ -12,18 +12,27 @@ const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/relapse_runtime
 pub const RUNTIME_NAME: &str = "relapse_runtime.o";
 
 /// The clang to run: `named` if given, else version 22 from where Debian puts it.
-pub fn find_clang(named: Option<&Path>) -> Option<PathBuf> {
+/// Never `myself`, which may lie in `PATH` under a compiler's name: the driver would
+/// call itself for ever.
+pub fn find_clang(named: Option<&Path>, myself: Option<&Path>) -> Option<PathBuf> {
+    let myself = myself.map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
+    let is_other = |path: &PathBuf| fs::canonicalize(path).ok() != myself || myself.is_none();
     if let Some(path) = named {
-        return Some(path.to_owned());
+        let is_name = path.components().count() == 1 && path.file_name() == Some(path.as_os_str());
+        return if is_name { search_path(path, is_other) } else { Some(path.to_owned()).filter(is_other) };
     }
     let well_known = ["/usr/bin/clang-22", "/usr/lib/llvm-22/bin/clang", "/usr/local/bin/clang-22"];
-    well_known.iter().map(PathBuf::from).find(|path| path.is_file()).or_else(|| search_path("clang-22"))
+    well_known
+        .iter()
+        .map(PathBuf::from)
+        .find(|path| path.is_file() && is_other(path))
+        .or_else(|| search_path(Path::new("clang-22"), is_other))
 }
 
 /// Looks `name` up in the folders of `PATH`.
-fn search_path(name: &str) -> Option<PathBuf> {
+fn search_path(name: &Path, is_wanted: impl Fn(&PathBuf) -> bool) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file() && is_wanted(file))
 }
 
 /// Does clang find lld beside itself? Then `-fuse-ld=lld` works.

@@ -1,0 +1,253 @@
+//! Entries on disk.
+//!
+//! ```text
+//! DIR/objects/3f/0c...   one entry: a header, diagnostics, the object
+//! DIR/stats              one line per lookup
+//!
+//! header: magic (8) │ checksum of the rest (16) │ length of diagnostics (8, little endian)
+//! ```
+//! An entry is written beside its place and renamed, so that a reader never sees half
+//! of one, and two builds that make the same entry at once do not disturb each other.
+//! An entry's time of modification is the time of its last use.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+const MAGIC: &[u8; 8] = b"rlpsobj1";
+const HEADER: usize = 8 + 16 + 8;
+
+/// A longer file of statistics begins anew; the old one stays beside it.
+const LONG_STATS: u64 = 8 << 20;
+
+/// What was compiled once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub diagnostics: Vec<u8>,
+    pub object: Vec<u8>,
+}
+
+/// What was found under a key.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    Entry(Entry),
+    Nothing,
+    /// Not what was stored; it is gone now.
+    Damaged,
+}
+
+/// The folder of a cache.
+#[derive(Clone, Debug)]
+pub struct Entries {
+    pub dir: PathBuf,
+}
+
+impl Entries {
+    fn path(&self, key: u128) -> PathBuf {
+        let name = format!("{key:032x}");
+        self.dir.join("objects").join(&name[..2]).join(&name[2..])
+    }
+
+    /// Looks for an entry, and marks it as used.
+    pub fn find(&self, key: u128) -> Found {
+        let path = self.path(key);
+        let Ok(bytes) = fs::read(&path) else { return Found::Nothing };
+        let Some(entry) = decode(&bytes) else {
+            let _ = fs::remove_file(&path);
+            return Found::Damaged;
+        };
+        if let Ok(file) = File::options().append(true).open(&path) {
+            // Only the order in which entries are dropped depends on it.
+            let _ = file.set_modified(SystemTime::now());
+        }
+        Found::Entry(entry)
+    }
+
+    pub fn store(&self, key: u128, entry: &Entry) -> io::Result<()> {
+        let path = self.path(key);
+        let dir = path.parent().unwrap_or(&self.dir);
+        fs::create_dir_all(dir)?;
+        let mut file = tempfile::Builder::new().prefix("new-").tempfile_in(dir)?;
+        file.write_all(&encode(entry))?;
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Drops the entries not used for longest, if all of them together are larger than
+    /// `limit`. What is left is well below, so that this is not due again at once.
+    pub fn trim(&self, limit: u64) -> io::Result<()> {
+        let mut found: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+        for shard in fs::read_dir(self.dir.join("objects"))? {
+            let Ok(files) = fs::read_dir(shard?.path()) else { continue };
+            for file in files.flatten() {
+                // Another build may have dropped it meanwhile.
+                let Ok(meta) = file.metadata() else { continue };
+                found.push((meta.modified()?, meta.len(), file.path()));
+            }
+        }
+        let mut total: u64 = found.iter().map(|(_, length, _)| length).sum();
+        if total <= limit {
+            return Ok(());
+        }
+        found.sort();
+        for (_, length, path) in found {
+            if total <= limit - limit / 5 {
+                break;
+            }
+            let _ = fs::remove_file(path);
+            total -= length;
+        }
+        Ok(())
+    }
+
+    /// Writes a line of statistics. One short write to the end of a file is not torn
+    /// by others of its kind.
+    pub fn count(&self, what: &str, detail: &str) {
+        let detail = detail.replace(['\n', '\r'], " ");
+        let path = self.dir.join("stats");
+        if fs::metadata(&path).is_ok_and(|meta| meta.len() > LONG_STATS) {
+            let _ = fs::rename(&path, self.dir.join("stats.old"));
+        }
+        let line = format!("{what}\t{detail}\n");
+        // Statistics must not disturb a build.
+        let _ = fs::create_dir_all(&self.dir)
+            .and_then(|()| File::options().create(true).append(true).open(&path))
+            .and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+}
+
+fn encode(entry: &Entry) -> Vec<u8> {
+    let mut rest = Vec::with_capacity(8 + entry.diagnostics.len() + entry.object.len());
+    rest.extend_from_slice(&(entry.diagnostics.len() as u64).to_le_bytes());
+    rest.extend_from_slice(&entry.diagnostics);
+    rest.extend_from_slice(&entry.object);
+    let mut bytes = Vec::with_capacity(HEADER + rest.len());
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&xxh3_128(&rest).to_le_bytes());
+    bytes.extend_from_slice(&rest);
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<Entry> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let (sum, rest) = rest.split_first_chunk::<16>()?;
+    if xxh3_128(rest) != u128::from_le_bytes(*sum) {
+        return None;
+    }
+    let (length, rest) = rest.split_first_chunk::<8>()?;
+    let (diagnostics, object) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    Some(Entry { diagnostics: diagnostics.to_vec(), object: object.to_vec() })
+}
+
+/// How often a cache was asked, and what came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounts {
+    /// Nothing was compiled.
+    pub hits: u64,
+    /// Compiled, and stored if that succeeded.
+    pub misses: u64,
+    /// Compiled without asking, because the command is one whose result is not kept.
+    pub bypassed: u64,
+    /// Entries that were found to be damaged (each is also a miss).
+    pub damaged: u64,
+}
+
+/// Reads the statistics of the cache in `dir`. A cache that was never used has
+/// counted nothing.
+pub fn cache_counts(dir: &Path) -> io::Result<CacheCounts> {
+    let mut counts = CacheCounts::default();
+    let text = match fs::read(dir.join("stats")) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(counts),
+        Err(error) => return Err(error),
+    };
+    for line in text.split(|&byte| byte == b'\n') {
+        match line.split(|&byte| byte == b'\t').next().unwrap_or_default() {
+            b"hit" => counts.hits += 1,
+            b"miss" => counts.misses += 1,
+            b"bypass" => counts.bypassed += 1,
+            b"damaged" => counts.damaged += 1,
+            _ => {}
+        }
+    }
+    Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn entries() -> (tempfile::TempDir, Entries) {
+        let dir = tempfile::tempdir().unwrap();
+        let entries = Entries { dir: dir.path().join("cache") };
+        (dir, entries)
+    }
+
+    fn entry(length: usize) -> Entry {
+        Entry { diagnostics: b"a warning".to_vec(), object: vec![7; length] }
+    }
+
+    #[test]
+    fn what_is_stored_is_found() {
+        let (_dir, entries) = entries();
+        assert_eq!(entries.find(1), Found::Nothing);
+        entries.store(1, &entry(10)).unwrap();
+        entries.store(2, &entry(0)).unwrap();
+        assert_eq!(entries.find(1), Found::Entry(entry(10)));
+        assert_eq!(entries.find(2), Found::Entry(entry(0)));
+        assert_eq!(entries.find(3), Found::Nothing);
+    }
+
+    #[test]
+    fn every_damage_is_noticed() {
+        let (_dir, entries) = entries();
+        entries.store(1, &entry(3)).unwrap();
+        let path = entries.path(1);
+        let whole = fs::read(&path).unwrap();
+        let mut damaged: Vec<Vec<u8>> = (0..whole.len()).map(|length| whole[..length].to_vec()).collect();
+        damaged.extend((0..whole.len()).map(|at| {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            bytes
+        }));
+        for bytes in damaged {
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(entries.find(1), Found::Damaged, "{bytes:?}");
+            assert_eq!(entries.find(1), Found::Nothing);
+        }
+    }
+
+    #[test]
+    fn the_entries_not_used_for_longest_go_first() {
+        let (_dir, entries) = entries();
+        let now = SystemTime::now();
+        for key in 0..10_u128 {
+            entries.store(key << 120, &entry(1000)).unwrap();
+            let file = File::options().append(true).open(entries.path(key << 120)).unwrap();
+            file.set_modified(now - Duration::from_secs(1000 - key as u64)).unwrap();
+        }
+        entries.trim(1 << 20).unwrap();
+        assert!((0..10_u128).all(|key| entries.path(key << 120).exists()));
+        // Using the oldest makes it the youngest.
+        entries.find(0);
+        entries.trim(5500).unwrap();
+        let left: Vec<u128> = (0..10).filter(|key| entries.path(key << 120).exists()).collect();
+        assert_eq!(left, [0, 7, 8, 9]);
+    }
+
+    #[test]
+    fn lookups_are_counted() {
+        let (_dir, entries) = entries();
+        assert_eq!(cache_counts(&entries.dir).unwrap(), CacheCounts::default());
+        for (what, detail) in [("hit", "a.c"), ("hit", "two\nlines"), ("miss", "b.c"), ("bypass", "-v")] {
+            entries.count(what, detail);
+        }
+        let expected = CacheCounts { hits: 2, misses: 1, bypassed: 1, damaged: 0 };
+        assert_eq!(cache_counts(&entries.dir).unwrap(), expected);
+    }
+}
