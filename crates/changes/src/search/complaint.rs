@@ -1,0 +1,179 @@
+//! What a compiler's complaint points at.
+//!
+//! A set of changes mostly does not build because a name is gone that the
+//! reverted lines use, or is there twice. Compilers quote the name, and say the
+//! place. Changes that mention the name more often on one side than on the
+//! other are what the reverted ones depend on.
+
+use super::structure::{Mention, Structure};
+use crate::change::ChangeSet;
+use std::collections::BTreeSet;
+
+/// A hint with more changes than this is none.
+const MOST_HINTED: usize = 64;
+
+/// Changes, not yet reverted, that the complaint about reverting `reverted`
+/// points at: the closest circle first, each without those before it.
+pub(super) fn hinted(structure: &Structure, complaint: &str, reverted: &ChangeSet) -> Vec<ChangeSet> {
+    let read = Complaint::read(complaint);
+    let fresh = |ids: &mut dyn Iterator<Item = crate::change::ChangeId>| -> ChangeSet {
+        ids.filter(|id| !reverted.contains(id)).collect()
+    };
+    let mut circles: Vec<ChangeSet> = Vec::new();
+
+    // Names that are missing: whoever declared them in good; else whoever used them.
+    let missing = |wanted: &dyn Fn(&Mention) -> bool| -> ChangeSet {
+        let mentions = read.missing.iter().flat_map(|word| structure.mentions(word));
+        fresh(&mut mentions.filter(|mention| wanted(mention)).map(|mention| mention.id))
+    };
+    circles.push(missing(&|mention| mention.old_declares && mention.old > mention.new));
+    // Names bad declares that are gone because their declaration was reverted:
+    // whoever brought a use of them.
+    circles.push(missing(&|mention| mention.new > mention.old));
+    circles.push(missing(&|mention| mention.old > mention.new));
+    // Missing files, of the compiler or of make.
+    circles.push(fresh(&mut read.files.iter().filter_map(|file| structure.of_file(file)).flatten().copied()));
+    // Any other name that is spoken of.
+    let named = read.named.iter().flat_map(|word| structure.mentions(word));
+    circles.push(fresh(&mut named.filter(|mention| mention.old != mention.new).map(|mention| mention.id)));
+    // What stands at the place, and what mentions the same names as that.
+    let mut at_place = ChangeSet::new();
+    let mut alike = ChangeSet::new();
+    for (file, line) in &read.places {
+        for (id, words) in structure.at(file, *line, reverted) {
+            at_place.insert(id);
+            let mentions = words.iter().flat_map(|word| structure.mentions(word));
+            alike.extend(mentions.filter(|mention| mention.old != mention.new).map(|mention| mention.id));
+        }
+    }
+    circles.push(fresh(&mut at_place.into_iter()));
+    circles.push(fresh(&mut alike.into_iter()));
+
+    let mut seen = ChangeSet::new();
+    let mut distinct = Vec::new();
+    for circle in circles {
+        let circle = &circle - &seen;
+        if !circle.is_empty() && circle.len() <= MOST_HINTED {
+            seen.extend(&circle);
+            distinct.push(circle);
+        }
+    }
+    distinct
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Complaint {
+    /// Names said not to exist.
+    missing: BTreeSet<String>,
+    /// All names that are quoted.
+    named: BTreeSet<String>,
+    /// Files said not to exist.
+    files: BTreeSet<String>,
+    /// Where errors were seen.
+    places: BTreeSet<(String, u32)>,
+}
+
+const MISSING: [&str; 10] = [
+    "undeclared",
+    "undefined",
+    "unknown type",
+    "unknown field",
+    "no member named",
+    "does not refer",
+    "not declared",
+    "has no member",
+    "implicit declaration",
+    "incomplete",
+];
+const NO_FILE: [&str; 4] = ["file not found", "No such file", "No rule to make", "missing and no known rule"];
+
+impl Complaint {
+    fn read(text: &str) -> Complaint {
+        let mut complaint = Complaint::default();
+        for line in text.lines().take(2000) {
+            let about_missing = MISSING.iter().any(|words| line.contains(words));
+            let about_file = NO_FILE.iter().any(|words| line.contains(words));
+            let about_error = line.contains("error") || line.contains("multiple definition") || about_missing;
+            if !(about_error || about_file || line.contains("note:") || line.contains("duplicate symbol")) {
+                continue;
+            }
+            for quoted in quoted(line) {
+                if about_file {
+                    complaint.files.insert(quoted.to_owned());
+                    continue;
+                }
+                for word in words(quoted) {
+                    if about_missing {
+                        complaint.missing.insert(word.to_owned());
+                    }
+                    complaint.named.insert(word.to_owned());
+                }
+            }
+            if let Some((_, symbol)) = line.split_once("symbol: ") {
+                complaint.missing.extend(words(symbol).take(1).map(str::to_owned));
+            }
+            if let Some(at) = line.find(": fatal error: ").or_else(|| line.find(": error: "))
+                && let Some(place) = place(&line[..at])
+            {
+                complaint.places.insert(place);
+            }
+        }
+        complaint
+    }
+}
+
+/// Texts in quotes of the kinds compilers, linkers and make use.
+fn quoted(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(['\'', '`', '‘', '"']) {
+        let open = rest[start..].chars().next().map_or(1, char::len_utf8);
+        let inner = &rest[start + open..];
+        let Some(end) = inner.find(['\'', '’', '"', '`']) else { break };
+        found.push(&inner[..end]);
+        let close = inner[end..].chars().next().map_or(1, char::len_utf8);
+        rest = &inner[end + close..];
+    }
+    found
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+}
+
+/// `file:line` or `file:line:column`.
+fn place(text: &str) -> Option<(String, u32)> {
+    let mut parts = text.trim().split(':');
+    let file = parts.next()?;
+    let line = parts.next()?.parse().ok()?;
+    Some((file.trim_start_matches("./").to_owned(), line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(words: &[&str]) -> BTreeSet<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn names_places_and_files_are_read() {
+        let complaint = Complaint::read(
+            "cc -c a.c\nsrc/a.c:12:9: error: use of undeclared identifier 'm'\n   12 |   z = x + m;\n\
+             src/b.c:3: fatal error: 'gone.h' file not found\nld.lld: error: undefined symbol: helper\n\
+             a.c:(.text+0x1): undefined reference to `other'\nb.c:7:1: error: conflicting types for 'f'\n",
+        );
+        assert_eq!(complaint.missing, set(&["m", "helper", "other"]));
+        assert_eq!(complaint.named, set(&["m", "other", "f"]));
+        assert_eq!(complaint.files, set(&["gone.h"]));
+        let places = [("b.c", 7), ("src/a.c", 12), ("src/b.c", 3)];
+        assert_eq!(complaint.places, places.iter().map(|(file, line)| ((*file).to_owned(), *line)).collect());
+    }
+
+    #[test]
+    fn nonsense_is_no_hint() {
+        assert_eq!(Complaint::read("error: ‘ü\nerror '\n: error: x\nö:é: error: '"), Complaint::default());
+    }
+}

@@ -1,0 +1,70 @@
+//! Delta debugging (Zeller, "Yesterday, my program worked. Today, it does not.
+//! Why?", 1999; in the simplified form of Zeller and Hildebrandt, 2002).
+//!
+//! It looks for the least set of changes that, *applied to good*, fails. That
+//! is another question than which changes to revert in bad: where two changes
+//! each fail alone, it finds one of them, and reverting this one does not help.
+//! It is here for comparison, and says so by not being verified.
+
+use super::{Found, Search, cut, list, set, without};
+use crate::change::{ChangeId, ChangeSet};
+use crate::outcome::{Outcome, Trials};
+
+impl<T: Trials> Search<'_, T> {
+    /// Delta debugging over all changes.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out.
+    pub fn dd(&mut self) -> Result<Option<Found>, T::Error> {
+        let all = self.structure.all().clone();
+        self.failing(&all)
+    }
+
+    /// Delta debugging over the changes that were executed; the others stay as
+    /// they are in bad. None if the test fails with all of them reverted: then
+    /// the cause is elsewhere.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out.
+    pub fn add(&mut self, executed: &ChangeSet) -> Result<Option<Found>, T::Error> {
+        if executed.is_empty() || self.outcome(executed)? == Outcome::Fail {
+            return Ok(None);
+        }
+        self.failing(executed)
+    }
+
+    fn failing(&mut self, universe: &ChangeSet) -> Result<Option<Found>, T::Error> {
+        let mut applied = list(universe);
+        let mut parts = 2;
+        while applied.len() > 1 && !self.exhausted() {
+            self.suspects = applied.len();
+            // Of parts of equal size the last comes first: what stands further
+            // down in a program is mostly nearer to where it fails.
+            let cuts = cut(self.structure, &applied, parts);
+            let mut tries: Vec<(Vec<ChangeId>, usize)> =
+                cuts.iter().rev().map(|part| (part.to_vec(), 2)).collect();
+            if cuts.len() > 2 {
+                tries.extend(cuts.iter().map(|part| (without(&applied, part), parts - 1)));
+            }
+            let sets: Vec<ChangeSet> = tries.iter().map(|(applied, _)| universe - &set(applied)).collect();
+            if let Some(at) = self.first(&sets, Outcome::Fail)? {
+                (applied, parts) = tries.swap_remove(at);
+            } else if parts >= applied.len() {
+                break;
+            } else {
+                parts = (2 * parts).min(applied.len());
+            }
+        }
+        if applied.is_empty() {
+            return Ok(None);
+        }
+        let root = set(&applied);
+        match self.first_passing(vec![applied.clone()])? {
+            Some(passing) => self.finish(passing, &applied).map(Some),
+            None => {
+                let auxiliary = self.auxiliary(&root)?;
+                Ok(Some(Found { root, auxiliary }))
+            }
+        }
+    }
+}

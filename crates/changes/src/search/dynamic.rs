@@ -1,0 +1,186 @@
+//! Which of the candidates are guilty: rec(Δ, n).
+//!
+//! Only passing trials carry information. Classic delta debugging also trusts
+//! failing ones and so misses causes that need two changes reverted together.
+//! A set that does not build is completed by auxiliary changes and tried again.
+
+use super::{Found, Search, Stage, cut, list, set, without};
+use crate::change::{ChangeId, ChangeSet};
+use crate::outcome::{Outcome, Trials};
+
+/// Candidates that are tried alone before larger sets.
+const TRIED_ALONE: usize = 4;
+
+/// Candidates whose reversion, with everything else in `full`, passes.
+#[derive(Debug)]
+pub(super) struct Passing {
+    pub candidates: Vec<ChangeId>,
+    pub full: ChangeSet,
+}
+
+impl<T: Trials> Search<'_, T> {
+    /// The method of the paper over candidates nobody has ranked: partition
+    /// until no smaller part passes. None if no set that was tried passes.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out.
+    pub fn dynamic(&mut self, candidates: &ChangeSet) -> Result<Option<Found>, T::Error> {
+        let order = list(candidates);
+        match self.partition(order.clone())? {
+            Some(passing) => self.finish(passing, &order).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`Search::dynamic`] with candidates in the order of suspicion, the
+    /// most suspicious first: mostly one of the first few is it, so these are
+    /// tried alone, then ever longer beginnings of the list. If the list holds
+    /// all changes there are, something is always found, for good passes.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out.
+    pub fn dynamic_ranked(&mut self, ranked: &[ChangeId]) -> Result<Option<Found>, T::Error> {
+        let ranked = distinct(ranked);
+        if ranked.is_empty() {
+            return Ok(None);
+        }
+        self.suspects = ranked.len();
+        let mut passing = None;
+        for lengths in [first_tries(ranked.len()), long_tries(ranked.len())] {
+            let tries: Vec<Vec<ChangeId>> = lengths.into_iter().map(|range| ranked[range].to_vec()).collect();
+            passing = self.first_passing(tries)?;
+            if passing.is_some() || self.exhausted() {
+                break;
+            }
+        }
+        let passing = match passing {
+            Some(passing) => self.narrow(passing)?,
+            None => match self.partition(ranked.clone())? {
+                Some(passing) => passing,
+                None => return Ok(None),
+            },
+        };
+        self.finish(passing, &ranked).map(Some)
+    }
+
+    /// rec(Δ, n), where Δ need not pass itself.
+    fn partition(&mut self, mut delta: Vec<ChangeId>) -> Result<Option<Passing>, T::Error> {
+        let mut best = None;
+        let mut parts = 2;
+        self.suspects = delta.len();
+        while delta.len() > 1 && !self.exhausted() {
+            let mut tries: Vec<Vec<ChangeId>> = Vec::new();
+            for part in cut(self.structure, &delta, parts) {
+                tries.push(part.to_vec());
+                // Of two halves each is the other's rest.
+                if parts > 2 {
+                    tries.push(without(&delta, part));
+                }
+            }
+            if let Some(passing) = self.first_passing(tries)? {
+                delta.clone_from(&passing.candidates);
+                self.suspects = delta.len();
+                best = Some(passing);
+                parts = 2;
+            } else if parts >= delta.len() {
+                break;
+            } else {
+                parts = (2 * parts).min(delta.len());
+            }
+        }
+        if best.is_none() {
+            return self.first_passing(vec![delta]);
+        }
+        Ok(best)
+    }
+
+    /// Of a list that passes, the least: the shortest passing beginning ends
+    /// with a change that is needed; keep that one and go on with what stands
+    /// before it. For k needed changes of n this takes about k log n trials,
+    /// and it keeps the most suspicious where there is a choice.
+    fn narrow(&mut self, passing: Passing) -> Result<Passing, T::Error> {
+        let Passing { candidates: mut rest, mut full } = passing;
+        let mut needed: Vec<ChangeId> = Vec::new();
+        while !rest.is_empty() && !self.exhausted() {
+            self.suspects = rest.len() + needed.len();
+            if !needed.is_empty()
+                && let Some(enough) = self.first_passing(vec![needed.clone()])?
+            {
+                return Ok(enough);
+            }
+            let (mut fails, mut passes) = (0, rest.len());
+            while passes - fails > 1 {
+                let middle = fails.midpoint(passes);
+                let shorter: Vec<_> = needed.iter().chain(&rest[..middle]).copied().collect();
+                match self.first_passing(vec![shorter])? {
+                    Some(shorter) => {
+                        passes = middle;
+                        full = shorter.full;
+                    }
+                    None => fails = middle,
+                }
+            }
+            needed.push(rest[passes - 1]);
+            rest.truncate(passes - 1);
+        }
+        needed.extend(rest);
+        Ok(Passing { candidates: needed, full })
+    }
+
+    /// The first of these sets that passes as it is, else the first that passes
+    /// when it is completed so that it builds.
+    pub(super) fn first_passing(&mut self, tries: Vec<Vec<ChangeId>>) -> Result<Option<Passing>, T::Error> {
+        let sets: Vec<ChangeSet> = tries.iter().map(|list| set(list)).collect();
+        let outcomes = self.ask(&sets, Some(Outcome::Pass))?;
+        if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Pass) {
+            return Ok(Some(Passing { candidates: tries[at].clone(), full: sets[at].clone() }));
+        }
+        for (at, outcome) in outcomes.into_iter().enumerate() {
+            if outcome != Outcome::Broken || self.exhausted() {
+                continue;
+            }
+            let full = &sets[at] | &self.auxiliary(&sets[at])?;
+            if self.outcome(&full)? == Outcome::Pass {
+                return Ok(Some(Passing { candidates: tries[at].clone(), full }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// From a set that passes to an answer: 1-minimal, in root and auxiliary.
+    pub(super) fn finish(&mut self, passing: Passing, ranked: &[ChangeId]) -> Result<Found, T::Error> {
+        let order: Vec<ChangeId> = passing.candidates.iter().chain(ranked).copied().collect();
+        let least = self.one_minimal(&passing.full, &order)?;
+        let claimed: ChangeSet = &set(&passing.candidates) & &least;
+        self.during(Stage::Shrinking, |search| search.roles(least, claimed, &order))
+    }
+}
+
+fn distinct(list: &[ChangeId]) -> Vec<ChangeId> {
+    let mut seen = ChangeSet::new();
+    list.iter().copied().filter(|id| seen.insert(*id)).collect()
+}
+
+/// The first few alone, and the pairs and quartets they make.
+fn first_tries(length: usize) -> Vec<std::ops::Range<usize>> {
+    let mut tries = Vec::new();
+    for alone in 0..length.min(TRIED_ALONE) {
+        tries.push(alone..alone + 1);
+        if alone > 0 && (alone + 1).is_power_of_two() {
+            tries.push(0..alone + 1);
+        }
+    }
+    tries
+}
+
+/// Ever longer beginnings, and at last all.
+fn long_tries(length: usize) -> Vec<std::ops::Range<usize>> {
+    let mut tries = Vec::new();
+    let mut end = 2 * TRIED_ALONE;
+    while end < length {
+        tries.push(0..end);
+        end *= 2;
+    }
+    tries.push(0..length);
+    tries
+}

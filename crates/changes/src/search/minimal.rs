@@ -1,0 +1,76 @@
+//! Passing sets without anything superfluous.
+
+use super::{Found, Search, Stage, cut, set, without};
+use crate::change::{ChangeId, ChangeSet};
+use crate::outcome::{Outcome, Trials};
+
+impl<T: Trials> Search<'_, T> {
+    /// Leaves changes out of a passing set until putting any single one back
+    /// makes it not pass. `order` says which to keep where there is a choice,
+    /// the dearest first; what it does not name goes first of all.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out.
+    pub fn one_minimal(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
+        self.during(Stage::Shrinking, |search| search.shrink(passing, order))
+    }
+
+    fn shrink(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
+        let mut kept = by_preference(passing, order);
+        // Large pieces first: with little needed, most goes in a few trials.
+        let mut size = kept.len().div_ceil(2).max(1);
+        while !self.exhausted() {
+            self.suspects = kept.len();
+            let parts = kept.len().div_ceil(size);
+            let mut tries: Vec<Vec<ChangeId>> = cut(self.structure, &kept, parts)
+                .into_iter()
+                .rev()
+                .map(|part| without(&kept, part))
+                .collect();
+            let sets: Vec<ChangeSet> = tries.iter().map(|list| set(list)).collect();
+            if let Some(at) = self.first(&sets, Outcome::Pass)? {
+                kept = tries.swap_remove(at);
+                size = size.min(kept.len().div_ceil(2)).max(1);
+            } else if size == 1 {
+                break;
+            } else {
+                size = size.div_ceil(2);
+            }
+        }
+        Ok(set(&kept))
+    }
+
+    /// Tells root from auxiliary in a passing set. Root is what a search
+    /// claimed, and whatever the test is seen to need: without it the program
+    /// builds and does not pass. The rest is there so that it builds.
+    pub(super) fn roles(
+        &mut self,
+        passing: ChangeSet,
+        claimed: ChangeSet,
+        order: &[ChangeId],
+    ) -> Result<Found, T::Error> {
+        let list = by_preference(&passing, order);
+        let one_back: Vec<ChangeSet> =
+            list.iter().map(|id| passing.iter().copied().filter(|other| other != id).collect()).collect();
+        let outcomes = self.ask(&one_back, None)?;
+        let mut root = claimed;
+        for (id, outcome) in list.iter().zip(outcomes) {
+            if outcome != Outcome::Broken {
+                root.insert(*id);
+            }
+        }
+        if root.is_empty() {
+            // Everything hangs together; the dearest stands for the rest.
+            root.extend(list.first());
+        }
+        let auxiliary = &passing - &root;
+        Ok(Found { root, auxiliary })
+    }
+}
+
+fn by_preference(changes: &ChangeSet, order: &[ChangeId]) -> Vec<ChangeId> {
+    let mut left = changes.clone();
+    let mut list: Vec<ChangeId> = order.iter().copied().filter(|id| left.remove(id)).collect();
+    list.extend(left);
+    list
+}

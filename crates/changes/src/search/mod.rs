@@ -1,0 +1,292 @@
+//! The search for the guilty changes, by trials.
+//!
+//! A trial reverts a set of changes in the bad version, builds and tests. Bad
+//! itself (nothing reverted) fails, good (everything reverted) passes; the
+//! caller has seen to that. Between the two anything can happen: a set may not
+//! build, may fail otherwise, and what passes need not keep passing when more
+//! is reverted.
+//!
+//! * `dd`: delta debugging, in the two forms used for comparison
+//! * `dynamic`: the search that trusts passing trials only, and its form for
+//!   ranked candidates
+//! * `auxiliary`: what must be reverted too, so that it builds; `complaint`
+//!   reads hints off the compiler's messages
+//! * `minimal`: making a passing set 1-minimal, and telling root from auxiliary
+//! * `verify`: the last word
+//!
+//! Answers do not depend on how many trials run side by side: of a batch,
+//! everything behind the first outcome that decides is disregarded, also when it
+//! is known.
+
+mod auxiliary;
+mod complaint;
+mod dd;
+mod dynamic;
+mod minimal;
+#[cfg(test)]
+mod model;
+mod structure;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use structure::Structure;
+pub use verify::Verified;
+
+use crate::change::{ChangeId, ChangeSet};
+use crate::outcome::{Outcome, Trials};
+use std::collections::HashMap;
+
+/// What a search found: reverting both sets together makes the test pass, if
+/// [`Search::verify`] says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Changes whose reversion the test needs.
+    pub root: ChangeSet,
+    /// Changes that must be reverted with them for the program to build.
+    pub auxiliary: ChangeSet,
+}
+
+impl Found {
+    /// Root and auxiliary changes together.
+    #[must_use]
+    pub fn all(&self) -> ChangeSet {
+        &self.root | &self.auxiliary
+    }
+}
+
+/// What a search is busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Finding changes that make the test pass when reverted.
+    Narrowing,
+    /// Finding what must be reverted too for it to build.
+    Auxiliary,
+    /// Leaving out what is not needed.
+    Shrinking,
+    Verifying,
+}
+
+/// Told before each trial (or batch of trials).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub stage: Stage,
+    /// Trials asked for so far.
+    pub asked: u64,
+    /// Changes reverted in the next one.
+    pub reverting: usize,
+    /// Changes still under suspicion.
+    pub suspects: usize,
+}
+
+/// A trial that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    pub reverted: ChangeSet,
+    pub outcome: Outcome,
+    pub stage: Stage,
+}
+
+/// A search in progress: what is known so far, shared by all methods.
+pub struct Search<'a, T: Trials> {
+    trials: &'a mut T,
+    structure: &'a Structure,
+    watch: &'a mut dyn FnMut(&Progress),
+    known: HashMap<ChangeSet, Outcome>,
+    built: HashMap<ChangeSet, bool>,
+    /// Sets that did not build, and what made them build.
+    completed: Vec<(ChangeSet, ChangeSet)>,
+    log: Vec<Tried>,
+    asked: u64,
+    limit: u64,
+    stage: Stage,
+    suspects: usize,
+}
+
+impl<'a, T: Trials> Search<'a, T> {
+    /// A search over the changes of `structure`. `watch` is told of progress.
+    pub fn new(trials: &'a mut T, structure: &'a Structure, watch: &'a mut dyn FnMut(&Progress)) -> Self {
+        // By definition; nobody needs to try.
+        let known =
+            HashMap::from([(ChangeSet::new(), Outcome::Fail), (structure.all().clone(), Outcome::Pass)]);
+        Search {
+            trials,
+            structure,
+            watch,
+            known,
+            built: HashMap::new(),
+            completed: Vec::new(),
+            log: Vec::new(),
+            asked: 0,
+            limit: u64::MAX,
+            stage: Stage::Narrowing,
+            suspects: 0,
+        }
+    }
+
+    /// Ends the search after so many further trials and builds (or a few more):
+    /// what has been found until then is reported, minimal or not.
+    pub fn limit(&mut self, trials: u64) {
+        self.limit = self.asked.saturating_add(trials);
+    }
+
+    /// Trials in the order in which their outcomes were learned.
+    #[must_use]
+    pub fn log(&self) -> &[Tried] {
+        &self.log
+    }
+
+    /// Trials and builds asked for.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// Whether the limit ended the search.
+    #[must_use]
+    pub fn exhausted(&self) -> bool {
+        self.asked >= self.limit
+    }
+
+    fn outcome(&mut self, set: &ChangeSet) -> Result<Outcome, T::Error> {
+        let outcomes = self.ask(std::slice::from_ref(set), None)?;
+        Ok(outcomes.first().copied().unwrap_or(Outcome::Unresolved))
+    }
+
+    /// Index of the first set with the wanted outcome.
+    fn first(&mut self, sets: &[ChangeSet], wanted: Outcome) -> Result<Option<usize>, T::Error> {
+        let outcomes = self.ask(sets, Some(wanted))?;
+        Ok(outcomes.iter().position(|outcome| *outcome == wanted))
+    }
+
+    /// Outcomes of these sets, up to the first that is `stop`.
+    fn ask(&mut self, sets: &[ChangeSet], stop: Option<Outcome>) -> Result<Vec<Outcome>, T::Error> {
+        // What lies behind a known stop need not be tried.
+        let known_stop = sets.iter().position(|set| stop.is_some() && self.known.get(set).copied() == stop);
+        let sets = &sets[..known_stop.map_or(sets.len(), |at| at + 1)];
+        let mut unknown: Vec<ChangeSet> = Vec::new();
+        for set in sets {
+            if !self.known.contains_key(set) && !unknown.contains(set) {
+                unknown.push(set.clone());
+            }
+        }
+        if !unknown.is_empty() {
+            self.tell(unknown[0].len());
+            let mut answers = match stop {
+                Some(stop) => self.trials.outcomes_until(&unknown, stop)?,
+                None => self.trials.outcomes(&unknown, false)?,
+            };
+            if let Some(at) = answers.iter().position(|outcome| Some(*outcome) == stop) {
+                answers.truncate(at + 1);
+            }
+            for (set, outcome) in unknown.into_iter().zip(answers) {
+                self.asked += 1;
+                self.built.insert(set.clone(), outcome != Outcome::Broken);
+                self.log.push(Tried { reverted: set.clone(), outcome, stage: self.stage });
+                self.known.insert(set, outcome);
+            }
+        }
+        let mut outcomes = Vec::new();
+        for set in sets {
+            let Some(outcome) = self.known.get(set) else { break };
+            outcomes.push(*outcome);
+            if Some(*outcome) == stop {
+                break;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Index of the first set that builds.
+    fn first_built(&mut self, sets: &[ChangeSet]) -> Result<Option<usize>, T::Error> {
+        let known = |search: &Self, set: &ChangeSet| {
+            search
+                .built
+                .get(set)
+                .copied()
+                .or_else(|| search.known.get(set).map(|outcome| *outcome != Outcome::Broken))
+        };
+        let known_built = sets.iter().position(|set| known(self, set) == Some(true));
+        let sets = &sets[..known_built.map_or(sets.len(), |at| at + 1)];
+        let mut unknown: Vec<ChangeSet> = Vec::new();
+        for set in sets {
+            if known(self, set).is_none() && !unknown.contains(set) {
+                unknown.push(set.clone());
+            }
+        }
+        if !unknown.is_empty() {
+            self.tell(unknown[0].len());
+            let mut answers = self.trials.builds_until(&unknown)?;
+            if let Some(at) = answers.iter().position(|built| *built) {
+                answers.truncate(at + 1);
+            }
+            for (set, built) in unknown.into_iter().zip(answers) {
+                self.asked += 1;
+                if !built {
+                    self.log.push(Tried {
+                        reverted: set.clone(),
+                        outcome: Outcome::Broken,
+                        stage: self.stage,
+                    });
+                    self.known.insert(set.clone(), Outcome::Broken);
+                }
+                self.built.insert(set, built);
+            }
+        }
+        Ok(sets.iter().position(|set| known(self, set) == Some(true)))
+    }
+
+    fn tell(&mut self, reverting: usize) {
+        let progress = Progress { stage: self.stage, asked: self.asked, reverting, suspects: self.suspects };
+        (self.watch)(&progress);
+    }
+
+    /// Does something as part of a stage and returns to the one before.
+    fn during<R>(&mut self, stage: Stage, work: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.stage, stage);
+        let result = work(self);
+        self.stage = before;
+        result
+    }
+}
+
+/// Cuts a list into `parts` stretches of nearly equal length (fewer if it is
+/// short), at borders between files or functions where there is one nearby:
+/// what stands together mostly builds together.
+fn cut<'l>(structure: &Structure, list: &'l [ChangeId], parts: usize) -> Vec<&'l [ChangeId]> {
+    let parts = parts.clamp(1, list.len().max(1));
+    let reach = list.len() / parts / 4;
+    let mut cuts = Vec::new();
+    let mut start = 0;
+    for part in 1..parts {
+        let ideal = list.len() * part / parts;
+        let window = ideal.saturating_sub(reach).max(start + 1)..=(ideal + reach).min(list.len() - 1);
+        let best = window.max_by_key(|at| {
+            let border = structure.border(list[at - 1], list[*at]);
+            (border, std::cmp::Reverse(at.abs_diff(ideal)))
+        });
+        let at = best.unwrap_or(ideal.max(start + 1).min(list.len()));
+        if at > start {
+            cuts.push(&list[start..at]);
+            start = at;
+        }
+    }
+    if start < list.len() {
+        cuts.push(&list[start..]);
+    }
+    cuts
+}
+
+fn list(set: &ChangeSet) -> Vec<ChangeId> {
+    // Numbers follow files and lines, so neighbours stay neighbours.
+    set.iter().copied().collect()
+}
+
+fn without(list: &[ChangeId], part: &[ChangeId]) -> Vec<ChangeId> {
+    let part = set(part);
+    list.iter().copied().filter(|id| !part.contains(id)).collect()
+}
+
+fn set(list: &[ChangeId]) -> ChangeSet {
+    list.iter().copied().collect()
+}

@@ -1,0 +1,241 @@
+//! What a search may know of the changes without trying them: which stand
+//! together, and which words they mention.
+
+use crate::change::{Change, ChangeId, ChangeKind, ChangeSet};
+use crate::diff::Difference;
+use std::collections::{BTreeMap, HashMap};
+
+/// Where changes stand and what they speak of. All of it is hints: they make a
+/// search shorter, never wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Structure {
+    all: ChangeSet,
+    places: BTreeMap<ChangeId, Place>,
+    words: HashMap<String, Vec<Mention>>,
+    /// Changes by the base names of their files.
+    bases: HashMap<String, ChangeSet>,
+    /// Line changes of each file, in order.
+    files: HashMap<String, Vec<Extent>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    file: String,
+    heading: String,
+}
+
+/// How a change speaks of a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mention {
+    pub id: ChangeId,
+    /// How often in its old and new lines.
+    pub old: u32,
+    pub new: u32,
+    /// Whether old (new) lines seem to declare it.
+    pub old_declares: bool,
+    pub new_declares: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Extent {
+    id: ChangeId,
+    new_start: u32,
+    old: u32,
+    new: u32,
+    words: Vec<String>,
+}
+
+impl Structure {
+    /// Of so many changes about which nothing is known.
+    #[must_use]
+    pub fn flat(changes: u32) -> Structure {
+        Structure { all: (0..changes).map(ChangeId).collect(), ..Structure::default() }
+    }
+
+    /// Of the changes of a difference.
+    #[must_use]
+    pub fn new(difference: &Difference) -> Structure {
+        Structure::of(difference.changes())
+    }
+
+    /// Of these changes, which should be all of a difference.
+    #[must_use]
+    pub fn of(changes: &[Change]) -> Structure {
+        let mut structure = Structure::default();
+        for change in changes {
+            structure.all.insert(change.id);
+            let place = Place { file: change.file.clone(), heading: change.heading.clone() };
+            structure.places.insert(change.id, place);
+            for path in [Some(&change.file), change.old_file.as_ref()].into_iter().flatten() {
+                let base = path.rsplit('/').next().unwrap_or(path);
+                structure.bases.entry(base.to_owned()).or_default().insert(change.id);
+            }
+            let words = count_words(change);
+            if change.kind == ChangeKind::Lines {
+                let count = |lines: &[String]| u32::try_from(lines.len()).unwrap_or(u32::MAX);
+                structure.files.entry(change.file.clone()).or_default().push(Extent {
+                    id: change.id,
+                    new_start: if change.new_lines.is_empty() {
+                        change.new_start + 1
+                    } else {
+                        change.new_start
+                    },
+                    old: count(&change.old_lines),
+                    new: count(&change.new_lines),
+                    words: words.keys().map(|word| (*word).to_owned()).collect(),
+                });
+            }
+            for (word, mut mention) in words {
+                mention.id = change.id;
+                structure.words.entry(word.to_owned()).or_default().push(mention);
+            }
+        }
+        structure
+    }
+
+    /// All changes there are.
+    #[must_use]
+    pub fn all(&self) -> &ChangeSet {
+        &self.all
+    }
+
+    /// How strong the border between two neighbouring changes is: 2 between
+    /// files, 1 between functions, 0 within one.
+    pub(super) fn border(&self, a: ChangeId, b: ChangeId) -> u8 {
+        match (self.places.get(&a), self.places.get(&b)) {
+            (Some(a), Some(b)) if a.file != b.file => 2,
+            (Some(a), Some(b)) if a.heading != b.heading => 1,
+            _ => 0,
+        }
+    }
+
+    /// Changes in the functions of `set`, and changes in its files.
+    pub(super) fn around(&self, set: &ChangeSet) -> [ChangeSet; 2] {
+        let places: Vec<&Place> = set.iter().filter_map(|id| self.places.get(id)).collect();
+        let near = |same: &dyn Fn(&Place) -> bool| -> ChangeSet {
+            self.places
+                .iter()
+                .filter(|(id, place)| !set.contains(id) && same(place))
+                .map(|(id, _)| *id)
+                .collect()
+        };
+        [
+            near(&|place| places.contains(&place)),
+            near(&|place| places.iter().any(|other| other.file == place.file)),
+        ]
+    }
+
+    pub(super) fn mentions(&self, word: &str) -> &[Mention] {
+        self.words.get(word).map_or(&[], Vec::as_slice)
+    }
+
+    /// Changes of the files with this base name.
+    pub(super) fn of_file(&self, path: &str) -> Option<&ChangeSet> {
+        self.bases.get(path.rsplit('/').next().unwrap_or(path))
+    }
+
+    /// Changes that stand at a line of a file in which some are reverted, and
+    /// the words they mention.
+    pub(super) fn at(&self, path: &str, line: u32, reverted: &ChangeSet) -> Vec<(ChangeId, &[String])> {
+        let base = path.rsplit('/').next().unwrap_or(path);
+        let mut found = Vec::new();
+        for (file, extents) in &self.files {
+            // Compilers name files from wherever they were started.
+            let same =
+                file == path || path.ends_with(&format!("/{file}")) || file.ends_with(&format!("/{path}"));
+            if !same && file.rsplit('/').next() != Some(base) {
+                continue;
+            }
+            let mut shift: i64 = 0;
+            for extent in extents {
+                let is_reverted = reverted.contains(&extent.id);
+                let length = if is_reverted { extent.old } else { extent.new };
+                let start = i64::from(extent.new_start) + shift;
+                if (start..start + i64::from(length)).contains(&i64::from(line)) {
+                    found.push((extent.id, extent.words.as_slice()));
+                }
+                if is_reverted {
+                    shift += i64::from(extent.old) - i64::from(extent.new);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// How often each word stands in old and new lines.
+fn count_words(change: &Change) -> BTreeMap<&str, Mention> {
+    let mut words = BTreeMap::new();
+    for (lines, old) in [(&change.old_lines, true), (&change.new_lines, false)] {
+        for line in lines {
+            for (word, declares) in words_of(line) {
+                let mention = words.entry(word).or_insert(Mention {
+                    id: change.id,
+                    old: 0,
+                    new: 0,
+                    old_declares: false,
+                    new_declares: false,
+                });
+                if old {
+                    mention.old += 1;
+                    mention.old_declares |= declares;
+                } else {
+                    mention.new += 1;
+                    mention.new_declares |= declares;
+                }
+            }
+        }
+    }
+    words
+}
+
+const NO_TYPES: [&str; 9] = ["return", "else", "goto", "case", "sizeof", "in", "do", "throw", "new"];
+
+/// The words of a line, and whether it looks like their declaration: behind
+/// another word (`int x`, `struct s`), behind a word and a star (`char *p`), or
+/// as the first word of a line that ends like an enumerator (`RED,`).
+fn words_of(line: &str) -> Vec<(&str, bool)> {
+    let mut words: Vec<(&str, bool)> = Vec::new();
+    let mut before: Option<&str> = None;
+    let mut rest = line;
+    let mut first = true;
+    while let Some(start) = rest.find(is_word_start) {
+        let gap = &rest[..start];
+        let tail = &rest[start..];
+        let end = tail.find(|c: char| !(is_word_start(c) || c.is_ascii_digit())).unwrap_or(tail.len());
+        let word = &tail[..end];
+        let behind = tail[end..].trim_start();
+        let joined = gap.chars().all(|c| c.is_whitespace() || c == '*');
+        let typed = joined && before.is_some_and(|before| !NO_TYPES.contains(&before));
+        let listed = first && gap.trim().is_empty() && (behind.starts_with(',') || behind.is_empty());
+        words.push((word, typed || listed));
+        before = Some(word);
+        first = false;
+        rest = &tail[end..];
+    }
+    words
+}
+
+fn is_word_start(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(line: &str) -> Vec<&str> {
+        words_of(line).into_iter().filter(|(_, declares)| *declares).map(|(word, _)| word).collect()
+    }
+
+    #[test]
+    fn declarations_are_recognised() {
+        assert_eq!(declared("  int m;"), ["m"]);
+        assert_eq!(declared("char *name = f(x);"), ["name"]);
+        assert_eq!(declared("#define LIMIT 3"), ["LIMIT"]);
+        assert_eq!(declared("  RED,"), ["RED"]);
+        assert_eq!(declared("  m = g(m);"), Vec::<&str>::new());
+        assert_eq!(declared("return m;"), Vec::<&str>::new());
+    }
+}

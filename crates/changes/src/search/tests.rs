@@ -1,0 +1,360 @@
+//! All methods in worlds small enough to know the truth.
+
+use super::model::{Model, World, world};
+use super::*;
+use crate::change::{Change, ChangeKind, Matter};
+use proptest::prelude::*;
+
+fn ids(list: &[u32]) -> ChangeSet {
+    list.iter().copied().map(ChangeId).collect()
+}
+
+fn ranked(list: &[u32]) -> Vec<ChangeId> {
+    list.iter().copied().map(ChangeId).collect()
+}
+
+/// The four changes of the running example, evaluated.
+fn running_example(reverted: &ChangeSet) -> Outcome {
+    let bad = |change: u32| !reverted.contains(&ChangeId(change - 1));
+    let (x, y, z) = (3, 2, 1);
+    let sorted = !bad(1);
+    let smaller = if bad(2) { x < y } else { x > y };
+    let mut sum = 0;
+    if sorted || smaller {
+        sum += x;
+    } else {
+        sum += y;
+    }
+    sum += match (z > 0, bad(3), bad(4)) {
+        (true, true, _) | (false, _, false) => -z,
+        (true, false, _) | (false, _, true) => z,
+    };
+    if sum == 4 { Outcome::Pass } else { Outcome::Fail }
+}
+
+#[test]
+fn the_running_example() {
+    let structure = Structure::flat(4);
+    let mut model = Model::new(running_example);
+    let mut watch = |_: &Progress| {};
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    // The first cause touches c3 only, and reverting it is not enough.
+    assert_eq!(search.dynamic(&ids(&[2])), Ok(None));
+    let found = search.dynamic(&ids(&[1, 2])).unwrap().unwrap();
+    assert_eq!(found, Found { root: ids(&[1, 2]), auxiliary: ids(&[]) });
+    assert!(search.verify(&found).unwrap().minimal);
+    assert_eq!(search.dynamic_ranked(&ranked(&[2, 1])).unwrap(), Some(found));
+}
+
+#[test]
+fn delta_debugging_misses_half_of_the_running_example() {
+    let structure = Structure::flat(4);
+    let mut model = Model::new(running_example);
+    let mut watch = |_: &Progress| {};
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    for found in [search.dd().unwrap().unwrap(), search.add(&ids(&[0, 1, 2])).unwrap().unwrap()] {
+        assert_eq!(found, Found { root: ids(&[2]), auxiliary: ids(&[]) });
+        let verified = search.verify(&found).unwrap();
+        assert!(!verified.passes && !verified.minimal);
+        assert_eq!(verified.outcome, Outcome::Fail);
+    }
+}
+
+/// A change of one line.
+fn line(id: u32, file: &str, at: u32, old: &str, new: &str) -> Change {
+    Change {
+        id: ChangeId(id),
+        file: file.to_owned(),
+        old_file: None,
+        kind: ChangeKind::Lines,
+        matter: Matter::Substance,
+        old_start: at,
+        old_lines: vec![old.to_owned()],
+        new_start: at,
+        new_lines: vec![new.to_owned()],
+        heading: String::new(),
+    }
+}
+
+/// Builds if every name used is declared, by reading the lines.
+fn compile(changes: &[Change], reverted: &ChangeSet) -> Option<String> {
+    let side = |change: &Change| {
+        let lines = if reverted.contains(&change.id) { &change.old_lines } else { &change.new_lines };
+        lines[0].clone()
+    };
+    let lines: Vec<String> = changes.iter().map(side).collect();
+    let declared: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("int "))
+        .map(|line| line.trim_end_matches(';'))
+        .collect();
+    for (change, line) in changes.iter().zip(&lines) {
+        if line.starts_with("int ") {
+            continue;
+        }
+        let words = line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        for word in words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())) {
+            if !declared.contains(&word) {
+                return Some(format!(
+                    "{}:{}:5: error: use of undeclared identifier '{word}'\n",
+                    change.file, change.new_start
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// The auxiliary example, between `noise` other changes.
+fn auxiliary_example(noise: u32) -> Vec<Change> {
+    let mut changes = vec![
+        line(0, "a.c", 1, "int x;", "int x;"),
+        line(1, "a.c", 2, "int m;", "int y;"),
+        line(2, "a.c", 3, "m = 1;", "y = 1;"),
+        line(3, "a.c", 4, "x + m + 3", "x + y + 2"),
+    ];
+    changes.extend((4..4 + noise).map(|id| line(id, "z.c", id, "x + 1", "x + 2")));
+    changes
+}
+
+#[test]
+fn the_auxiliary_example() {
+    for (noise, hints) in [(0, true), (60, true), (0, false), (60, false)] {
+        let changes = auxiliary_example(noise);
+        let structure = Structure::of(&changes);
+        let guilty = ChangeId(3);
+        let known = changes.clone();
+        let mut model = Model::new(move |set: &ChangeSet| match compile(&known, set) {
+            Some(_) => Outcome::Broken,
+            None if set.contains(&guilty) => Outcome::Pass,
+            None => Outcome::Fail,
+        });
+        if hints {
+            model.complain = Some(Box::new(move |set| compile(&changes, set).unwrap_or_default()));
+        }
+        let mut watch = |_: &Progress| {};
+        let mut search = Search::new(&mut model, &structure, &mut watch);
+        assert_eq!(search.auxiliary(&ids(&[3])), Ok(ids(&[1, 2])));
+        let builds = search.asked();
+        assert!(builds <= if hints { 5 } else { 16 }, "{builds} builds with {noise} other changes");
+        let found = search.dynamic_ranked(&ranked(&[3])).unwrap().unwrap();
+        assert_eq!(found, Found { root: ids(&[3]), auxiliary: ids(&[1, 2]) });
+        assert!(search.verify(&found).unwrap().minimal);
+        // From all changes, without a rank, the same three are found.
+        let found = search.dynamic(&structure.all().clone()).unwrap().unwrap();
+        assert_eq!(found.all(), ids(&[1, 2, 3]));
+    }
+}
+
+#[test]
+fn the_common_case_is_cheap() {
+    let count = 500;
+    let structure = Structure::flat(count);
+    let order: Vec<ChangeId> = (0..count).map(ChangeId).collect();
+    for (guilty, most) in
+        [(vec![0], 1), (vec![1], 2), (vec![0, 1], 5), (vec![3], 6), (vec![6, 2], 16), (vec![200], 24)]
+    {
+        let cause = ids(&guilty);
+        let wanted = cause.clone();
+        let mut model = Model::new(
+            move |set: &ChangeSet| {
+                if wanted.is_subset(set) { Outcome::Pass } else { Outcome::Fail }
+            },
+        );
+        let mut watch = |_: &Progress| {};
+        let mut search = Search::new(&mut model, &structure, &mut watch);
+        let found = search.dynamic_ranked(&order).unwrap().unwrap();
+        assert_eq!(found.root, cause);
+        assert!(search.asked() <= most, "{} trials for {guilty:?}", search.asked());
+    }
+}
+
+#[test]
+fn a_limit_ends_the_search() {
+    let structure = Structure::flat(64);
+    let wanted = ids(&[5, 17, 40]);
+    let mut model =
+        Model::new(move |set: &ChangeSet| if wanted.is_subset(set) { Outcome::Pass } else { Outcome::Fail });
+    let mut watch = |_: &Progress| {};
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    search.limit(12);
+    let all: Vec<ChangeId> = structure.all().iter().copied().collect();
+    let found = search.dynamic_ranked(&all).unwrap().unwrap();
+    assert!(search.exhausted());
+    assert!(ids(&[5, 17, 40]).is_subset(&found.all()));
+    let verified = search.verify(&found).unwrap();
+    assert!(verified.passes && !verified.minimal);
+}
+
+#[test]
+fn progress_is_told() {
+    let structure = Structure::flat(8);
+    let mut model =
+        Model::new(|set: &ChangeSet| if set.contains(&ChangeId(7)) { Outcome::Pass } else { Outcome::Fail });
+    let mut stages = Vec::new();
+    let mut watch = |progress: &Progress| stages.push(progress.stage);
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    let found = search.dynamic(&structure.all().clone()).unwrap().unwrap();
+    search.verify(&found).unwrap();
+    assert_eq!(search.log().len() as u64, search.asked());
+    assert!(stages.contains(&Stage::Narrowing));
+}
+
+type InWorld<'a, 'w> = Search<'a, Model<&'w dyn Fn(&ChangeSet) -> Outcome>>;
+
+/// Runs a method and returns what it found, what the check said, and the log.
+fn run(
+    world: &World,
+    eager: bool,
+    method: impl Fn(&mut InWorld<'_, '_>) -> Option<Found>,
+) -> (Option<(Found, Verified)>, Vec<Tried>, u64) {
+    let structure = Structure::flat(world.changes);
+    let outcome = |set: &ChangeSet| world.outcome(set);
+    let mut model = Model::new(&outcome as &dyn Fn(&ChangeSet) -> Outcome);
+    model.eager = eager;
+    let mut watch = |_: &Progress| {};
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    let found = method(&mut search);
+    let checked = found.map(|found| {
+        let verified = search.verify(&found).unwrap();
+        (found, verified)
+    });
+    (checked, search.log().to_vec(), search.asked())
+}
+
+/// What every answer that is called verified must satisfy, whoever found it.
+fn check(world: &World, found: &Found, verified: &Verified) -> Result<(), TestCaseError> {
+    let all = found.all();
+    prop_assert_eq!(verified.outcome, world.outcome(&all));
+    prop_assert_eq!(verified.passes, world.outcome(&all) == Outcome::Pass);
+    prop_assert_eq!(verified.minimal, verified.passes && world.needed_singly(&all));
+    prop_assert!(found.root.is_disjoint(&found.auxiliary));
+    prop_assert!(!found.root.is_empty());
+    if verified.passes {
+        prop_assert!(verified.minimal, "not minimal: {:?}", found);
+        for id in &found.auxiliary {
+            let less: ChangeSet = all.iter().copied().filter(|other| other != id).collect();
+            prop_assert_eq!(world.outcome(&less), Outcome::Broken);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn ranked_over_everything_always_finds(world in world(9), order in Just((0..9).collect::<Vec<u32>>()).prop_shuffle()) {
+        let order: Vec<ChangeId> = order.into_iter().filter(|id| *id < world.changes).map(ChangeId).collect();
+        let (found, log, asked) = run(&world, false, |search| search.dynamic_ranked(&order).unwrap());
+        let (found, verified) = found.expect("good passes");
+        check(&world, &found, &verified)?;
+        prop_assert!(verified.minimal);
+        prop_assert!(world.minimal_sets().contains_key(&found.all()));
+        prop_assert!(asked <= 1 << world.changes);
+        // Side by side, the same answer by the same trials.
+        let (again, again_log, _) = run(&world, true, |search| search.dynamic_ranked(&order).unwrap());
+        prop_assert_eq!(Some((found, verified)), again);
+        prop_assert_eq!(log, again_log);
+    }
+
+    #[test]
+    fn candidates_give_verified_answers_or_none(world in world(9), bits: u32) {
+        let candidates: ChangeSet = world.all().into_iter().filter(|id| bits >> id.0 & 1 == 1).collect();
+        let method = |search: &mut InWorld<'_, '_>| search.dynamic(&candidates).unwrap();
+        let (found, log, _) = run(&world, false, method);
+        let (again, again_log, _) = run(&world, true, method);
+        prop_assert_eq!(&found, &again);
+        prop_assert_eq!(log, again_log);
+        if let Some((found, verified)) = found {
+            check(&world, &found, &verified)?;
+            prop_assert!(verified.minimal);
+        } else {
+            // It would have been seen if the candidates, or any single one, passed.
+            prop_assert!(world.outcome(&candidates) != Outcome::Pass);
+            for id in &candidates {
+                prop_assert!(world.outcome(&ids(&[id.0])) != Outcome::Pass);
+            }
+        }
+    }
+
+    #[test]
+    fn delta_debugging_is_minimal_in_its_own_way(world in world(9), bits: u32) {
+        let executed: ChangeSet = world.all().into_iter().filter(|id| bits >> id.0 & 1 == 1).collect();
+        for universe in [world.all(), executed] {
+            let dd = |search: &mut InWorld<'_, '_>| {
+                if universe == *search.structure.all() { search.dd().unwrap() } else { search.add(&universe).unwrap() }
+            };
+            let (found, log, _) = run(&world, false, dd);
+            let (again, again_log, _) = run(&world, true, dd);
+            prop_assert_eq!(&found, &again);
+            prop_assert_eq!(log, again_log);
+            let Some((found, verified)) = found else {
+                prop_assert!(universe.is_empty() || world.outcome(&universe) == Outcome::Fail);
+                continue;
+            };
+            check(&world, &found, &verified)?;
+            if !verified.passes {
+                // Applied to the rest it fails, and no single change can be left out.
+                prop_assert_eq!(world.outcome(&(&universe - &found.root)), Outcome::Fail);
+                for id in &found.root {
+                    let more = &(&universe - &found.root) | &ids(&[id.0]);
+                    prop_assert!(more == universe || world.outcome(&more) != Outcome::Fail);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn auxiliary_changes_make_it_build(world in world(12), bits: u32) {
+        let reverted: ChangeSet = world.all().into_iter().filter(|id| bits >> id.0 & 1 == 1).collect();
+        let structure = Structure::flat(world.changes);
+        let mut model = world.model();
+        let mut watch = |_: &Progress| {};
+        let mut search = Search::new(&mut model, &structure, &mut watch);
+        let added = search.auxiliary(&reverted).unwrap();
+        prop_assert!(added.is_disjoint(&reverted));
+        prop_assert!(world.outcome(&(&reverted | &added)) != Outcome::Broken);
+        prop_assert_eq!(added.is_empty(), world.outcome(&reverted) != Outcome::Broken);
+        for id in &added {
+            let less: ChangeSet = added.iter().copied().filter(|other| other != id).collect();
+            prop_assert_eq!(world.outcome(&(&reverted | &less)), Outcome::Broken);
+        }
+    }
+
+    #[test]
+    fn any_passing_set_can_be_made_minimal(world in world(10), bits: u32) {
+        let some: ChangeSet = world.all().into_iter().filter(|id| bits >> id.0 & 1 == 1).collect();
+        let passing = if world.outcome(&some) == Outcome::Pass { some } else { world.all() };
+        let structure = Structure::flat(world.changes);
+        let mut model = world.model();
+        let mut watch = |_: &Progress| {};
+        let mut search = Search::new(&mut model, &structure, &mut watch);
+        let least = search.one_minimal(&passing, &[]).unwrap();
+        prop_assert!(least.is_subset(&passing));
+        prop_assert_eq!(world.outcome(&least), Outcome::Pass);
+        prop_assert!(world.needed_singly(&least));
+    }
+
+    #[test]
+    fn tame_worlds_take_few_trials(changes in 2_u32..300, guilty in proptest::collection::btree_set(0_u32..300, 1..4)) {
+        let cause: ChangeSet = guilty.into_iter().map(|id| ChangeId(id % changes)).collect();
+        let world = World { changes, causes: vec![cause.clone()], needs: Vec::new(), seed: 0, unresolved: 0, odd: 0 };
+        let order: Vec<ChangeId> = world.all().into_iter().collect();
+        let (found, _, asked) = run(&world, false, |search| search.dynamic_ranked(&order).unwrap());
+        prop_assert_eq!(found.map(|(found, _)| found.root), Some(cause.clone()));
+        let bits = u64::from(changes.ilog2()) + 1;
+        let bound = 8 + bits + cause.len() as u64 * (bits + 3);
+        prop_assert!(asked <= bound, "{} trials, at most {} expected", asked, bound);
+    }
+
+    #[test]
+    fn cuts_cover_the_list(length in 0_u32..50, parts in 1_usize..60) {
+        let structure = Structure::flat(length);
+        let all: Vec<ChangeId> = structure.all().iter().copied().collect();
+        let cuts = cut(&structure, &all, parts);
+        prop_assert_eq!(cuts.concat(), all.clone());
+        prop_assert!(cuts.iter().all(|part| !part.is_empty()));
+        prop_assert_eq!(cuts.len(), parts.min(all.len()));
+    }
+}
