@@ -1,4 +1,76 @@
 //! Why a value is what it is: dynamic dependences and slices.
+//!
+//! A *slice* is the set of executed instructions that a value, or the fact that
+//! something ran at all, came from: through registers, through memory, through
+//! the branches that decided, across calls, library functions and threads. It
+//! is computed backwards over a recording, one segment of the replay at a time.
+//!
+//! # What lives here
+//! * [`criterion`]: the question;
+//! * [`slicer`]: a recorded process made ready for questions;
+//! * [`slice`](mod@slice): the answer, a graph of executed instructions;
+//! * [`visits`]: when a source line ran;
+//! * [`snapshot`]: the values at executed instructions, for showing;
+
+//! * `log`, `walk`, `wants`, `facts`: one segment's steps, the way back over
+//!   them, what is still looked for, and what is known before anything runs.
+//!
+//! # What must not be known here
+//! Good and bad versions, changes, terminals. Source files are names and line
+//! numbers; nothing here opens one.
+//!
+//! # How
+//! Dynamic slicing after Wang and Roychoudhury, *Dynamic slicing on Java
+//! bytecode traces*: walking back, the slicer holds the places (registers of an
+//! activation, ranges of memory) whose last assignment is still to be found, and
+//! for every activation the blocks whose deciding branch is still to be found.
+//! An instruction that assigns such a place, or decides such a block, is taken,
+//! and what it used is looked for in its turn. Nothing is stored but one segment
+//! of steps, and time is near-linear in the steps walked over.
+//!
+//! # Example
+//! ```no_run
+//! use slice::{Criterion, Occurrence, Slicer, SlicerOptions, Wanted};
+//!
+//! let recording = recording::Recording::open("crash.rec".as_ref())?;
+//! let options = replay::process::Options::default();
+//! let process = replay::process::LoadedProcess::load(&recording, &recording.processes[0], &options)?;
+//! let slicer = Slicer::new(&process, SlicerOptions::default());
+//! let last = slicer.at_line("main.c", 12, Some(1))?;
+//! let question: Vec<Criterion> =
+//!     last.iter().map(|o| Criterion { at: *o, wanted: vec![Wanted::All] }).collect();
+//! let slice = slicer.slice(&question, &mut |_| {})?;
+//! for (file, line) in slicer.lines(&slice) {
+//!     println!("{file}:{line}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 pub mod criterion;
+mod facts;
+mod log;
+pub mod slice;
+pub mod slicer;
+pub mod snapshot;
+pub mod visits;
+mod walk;
+mod wants;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
+pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
+pub use slicer::{Progress, Slicer, SlicerOptions};
+pub use snapshot::{Named, Snapshot};
+pub use visits::Visit;
+
+/// What can go wrong: replay fails, or a question is about nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Replay(#[from] replay::error::Error),
+    #[error("find stream {0}: the process has only {1}")]
+    NoStream(u32, usize),
+    #[error("find step {step} of stream {stream}: it has only {steps}")]
+    NoStep { stream: u32, step: u64, steps: u64 },
+}
+
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,76 @@
+//! What is known of a function before anything runs.
+
+use program::cfg::Graph;
+use program::inst::{BlockId, Inst};
+use program::model::Function;
+use replay::image::Image;
+use std::sync::OnceLock;
+
+/// Control dependence of one function.
+pub struct Facts {
+    /// The block of each instruction.
+    pub block_of: Vec<BlockId>,
+    /// For each block, as a set of bits, the blocks whose running its last
+    /// instruction decides; empty if it decides nothing.
+    controls: Vec<Vec<u64>>,
+    /// For each block, whether any branch of the function decides about it.
+    pub decided: Vec<bool>,
+    /// Words of a set of blocks.
+    pub words: usize,
+}
+
+impl Facts {
+    pub fn of(function: &Function) -> Facts {
+        let mut block_of = vec![0; function.code.len()];
+        for (b, block) in function.blocks.iter().enumerate() {
+            block_of[block.start as usize..block.end as usize].fill(b as BlockId);
+        }
+        let graph = Graph::of(function);
+        let words = function.blocks.len().div_ceil(64);
+        let mut controls = vec![Vec::new(); function.blocks.len()];
+        let mut decided = vec![false; function.blocks.len()];
+        for (b, parents) in graph.control_dependence().into_iter().enumerate() {
+            for a in parents {
+                // An endless loop gets an invisible way out; nobody decides there.
+                if graph.successors(a).len() > 1 {
+                    let set: &mut Vec<u64> = &mut controls[a as usize];
+                    set.resize(words, 0);
+                    set[b / 64] |= 1 << (b % 64);
+                    decided[b] = true;
+                }
+            }
+        }
+        Facts { block_of, controls, decided, words }
+    }
+
+    /// The blocks that the last instruction of `block` decides about.
+    pub fn controls(&self, block: BlockId) -> &[u64] {
+        &self.controls[block as usize]
+    }
+}
+
+/// Facts of all functions of an image, each made when first needed.
+pub struct AllFacts<'i> {
+    pub image: &'i Image,
+    all: Vec<OnceLock<Facts>>,
+}
+
+impl<'i> AllFacts<'i> {
+    pub fn new(image: &'i Image) -> AllFacts<'i> {
+        AllFacts { image, all: (0..image.functions()).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The model of a function, by its number in the image.
+    pub fn function(&self, number: u32) -> &'i Function {
+        let code = self.image.code(number);
+        &self.image.module(code.module).functions[code.function as usize]
+    }
+
+    pub fn inst(&self, number: u32, index: u32) -> &'i Inst {
+        &self.function(number).code[index as usize]
+    }
+
+    pub fn get(&self, number: u32) -> &Facts {
+        self.all[number as usize].get_or_init(|| Facts::of(self.function(number)))
+    }
+}

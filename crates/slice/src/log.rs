@@ -1,0 +1,235 @@
+//! The steps of one segment, as compact as walking back over them allows.
+
+use program::inst::{ArgTy, Inst};
+use program::model::Function;
+use recording::event::{Event, Position};
+use replay::code::Code;
+use replay::effects;
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+
+/// `Item::Step::effect`: nothing to say.
+pub const NONE: u32 = u32::MAX;
+/// A `Select` took its first, or its second value.
+pub const FIRST: u32 = u32::MAX - 1;
+pub const SECOND: u32 = u32::MAX - 2;
+
+/// One thing that happened. `depth` counts activations, the running one
+/// included; `function` is a number in the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// An instruction ran; `effect` is an index in [`Log::effects`], for a call
+    /// one in [`Log::passed`], or one of the constants above.
+    Step { function: u32, index: u32, depth: u32, effect: u32 },
+    /// The step before went over this edge.
+    Edge { depth: u32, from: u32, to: u32 },
+    /// The activation `depth` began; `copies` indexes [`Log::copies`].
+    Enter { function: u32, depth: u32, outside: bool, copies: u32 },
+    /// The call at `index` of activation `depth` returned.
+    Returned { function: u32, index: u32, depth: u32 },
+    /// The same, of a call that left the program.
+    External { depth: u32, call: u32 },
+    /// Control came back to the call at `index` by a jump.
+    Landed { function: u32, index: u32, depth: u32 },
+    /// An event changed memory: an index in [`Log::changes`].
+    Changed { depth: u32, change: u32 },
+    /// A load saw what the thread did not write: an index in [`Log::misses`].
+    Missed { miss: u32 },
+    /// A variadic argument was put into memory: an index in [`Log::spills`].
+    Spilled { depth: u32, spill: u32 },
+}
+
+/// A call that left the program.
+#[derive(Clone, Debug)]
+pub struct Outside {
+    pub function: u32,
+    pub index: u32,
+    pub reads: Vec<(u64, u64)>,
+    pub writes: Vec<(u64, u64)>,
+    pub known: Option<&'static externals::External>,
+}
+
+/// Memory changed by an event.
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    Patch { address: u64, len: u64 },
+    Moved { from: u64, to: u64, len: u64 },
+    Zeroed { address: u64, len: u64 },
+}
+
+/// A load that the recording had to correct.
+#[derive(Clone, Debug)]
+pub struct Miss {
+    pub step: u64,
+    pub module: u32,
+    pub site: u32,
+    pub address: u64,
+    pub bytes: Vec<u8>,
+    pub writer: Option<u32>,
+    pub seq: Option<u64>,
+}
+
+/// A parameter passed by value: where the function's copy is.
+#[derive(Clone, Copy, Debug)]
+pub struct Copied {
+    pub parameter: u32,
+    pub to: u64,
+    pub len: u64,
+}
+
+/// A variadic argument in memory: its number among the call's arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Spill {
+    pub argument: u32,
+    pub address: u64,
+    pub len: u64,
+}
+
+/// See the module's documentation.
+#[derive(Default)]
+pub struct Log {
+    pub items: Vec<Item>,
+    pub effects: Vec<Effect>,
+    pub externals: Vec<Outside>,
+    pub changes: Vec<Change>,
+    pub misses: Vec<Miss>,
+    pub copies: Vec<Vec<Copied>>,
+    pub spills: Vec<Spill>,
+    /// Addresses of the by-value arguments of a call that has any, in order.
+    pub passed: Vec<Vec<u64>>,
+    /// The function of the last step: where its code is, and its number.
+    last: (usize, u32),
+}
+
+impl Log {
+    fn number(&mut self, view: &View<'_>) -> u32 {
+        let at = std::ptr::from_ref::<Code>(view.code).addr();
+        if self.last.0 != at {
+            let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
+            self.last = (at, number);
+        }
+        self.last.1
+    }
+}
+
+impl Observer for Log {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        let function = self.number(view);
+        let effect = match effect {
+            Effect::None => match view.inst() {
+                Inst::Select { cond, .. } => {
+                    if view.value(*cond) & 1 != 0 {
+                        FIRST
+                    } else {
+                        SECOND
+                    }
+                }
+                Inst::Call(call) if call.args.iter().any(|a| matches!(a.ty, ArgTy::ByVal { .. })) => {
+                    let by_value = call.args.iter().filter(|a| matches!(a.ty, ArgTy::ByVal { .. }));
+                    self.passed.push(by_value.map(|a| view.value(a.value)).collect());
+                    self.passed.len() as u32 - 1
+                }
+                _ => NONE,
+            },
+            some => {
+                self.effects.push(some);
+                self.effects.len() as u32 - 1
+            }
+        };
+        self.items.push(Item::Step { function, index: view.index, depth: view.depth, effect });
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        self.items.push(Item::Edge { depth: view.depth, from, to });
+    }
+
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        let function = self.number(view);
+        let mut copies = NONE;
+        if view.code.by_value && !outside {
+            copies = self.copies.len() as u32;
+            self.copies.push(copied(view.function(), view));
+        }
+        self.items.push(Item::Enter { function, depth: view.depth, outside, copies });
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        let function = self.number(view);
+        self.items.push(Item::Returned { function, index: view.index, depth: view.depth });
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let function = self.number(view);
+        self.items.push(Item::External { depth: view.depth, call: self.externals.len() as u32 });
+        self.externals.push(Outside {
+            function,
+            index: view.index,
+            reads: merged(effects::reads(view, call)),
+            writes: merged(effects::writes(view, call)),
+            known: call.known,
+        });
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        let function = self.number(view);
+        self.items.push(Item::Landed { function, index: view.index, depth: view.depth });
+    }
+
+    fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {
+        let change = match *event {
+            Event::Patch { address, bytes } => Change::Patch { address, len: bytes.len() as u64 },
+            Event::Moved { from, to, length } => Change::Moved { from, to, len: length },
+            Event::Zeroed { address, length } => Change::Zeroed { address, len: length },
+            _ => return,
+        };
+        let depth = moment.view.map_or(0, |v| v.depth);
+        self.items.push(Item::Changed { depth, change: self.changes.len() as u32 });
+        self.changes.push(change);
+    }
+
+    fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {
+        let mut bytes = vec![0; len as usize];
+        view.memory.peek(address, &mut bytes);
+        self.items.push(Item::Missed { miss: self.misses.len() as u32 });
+        self.misses.push(Miss {
+            step: view.count,
+            module: view.code.module,
+            site: view.site(),
+            address,
+            bytes,
+            writer,
+            seq: position.seq,
+        });
+    }
+
+    fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
+        self.items.push(Item::Spilled { depth: view.depth, spill: self.spills.len() as u32 });
+        self.spills.push(Spill { argument, address, len });
+    }
+}
+
+/// Without ranges that lie in others.
+fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    if ranges.len() > 1 {
+        ranges.sort_unstable_by_key(|(at, len)| (*at, std::cmp::Reverse(*len)));
+        let mut end = 0;
+        ranges.retain(|(at, len)| {
+            let last = at.saturating_add(*len);
+            let new = last > end;
+            end = end.max(last);
+            new
+        });
+    }
+    ranges
+}
+
+/// The by-value parameters of the function just entered.
+fn copied(function: &Function, view: &View<'_>) -> Vec<Copied> {
+    let mut out = Vec::new();
+    for (number, p) in function.params.iter().enumerate() {
+        if let ArgTy::ByVal { size, .. } = p.ty {
+            let to = view.frame.wrapping_add(p.frame_offset);
+            out.push(Copied { parameter: number as u32, to, len: size });
+        }
+    }
+    out
+}

@@ -1,0 +1,324 @@
+//! A recorded process, made ready for questions.
+
+use crate::criterion::{Criterion, Occurrence};
+use crate::facts::AllFacts;
+use crate::log::Log;
+use crate::slice::{Dependence, Origin, Slice};
+use crate::walk::{Collected, Crossing, Walker};
+use crate::wants::{List, Piece};
+use crate::{Error, Result};
+use recording::event::{Event, Position};
+use replay::checkpoint::Checkpoints;
+use replay::io::{Collector, IoList};
+use replay::machine::{End, Machine};
+use replay::observer::{ExternalCall, Moment, Observer, View};
+use replay::process::LoadedProcess;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::OnceLock;
+
+/// How much memory and time a slicer may take.
+#[derive(Clone, Copy, Debug)]
+pub struct SlicerOptions {
+    /// Instructions of a segment: this many steps are held at a time.
+    pub segment: u64,
+    /// Executed instructions listed in a slice; more are only counted.
+    pub max_nodes: usize,
+}
+
+impl Default for SlicerOptions {
+    fn default() -> SlicerOptions {
+        SlicerOptions { segment: 1 << 20, max_nodes: 2_000_000 }
+    }
+}
+
+/// How far a slice has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub stream: u32,
+    /// Instructions walked over, of at most so many.
+    pub walked: u64,
+    pub of: u64,
+    /// Executions taken so far.
+    pub nodes: usize,
+}
+
+/// One stream: its checkpoints, and what the pass that made them saw.
+pub(crate) struct Prepared<'p> {
+    pub checkpoints: Checkpoints<'p>,
+    io: IoList,
+    /// Threads started: stream, and the step of the call.
+    threads: Vec<(u32, u64)>,
+}
+
+/// See the module's documentation. Streams are replayed when first asked about.
+pub struct Slicer<'p> {
+    pub(crate) process: &'p LoadedProcess,
+    options: SlicerOptions,
+    pub(crate) facts: AllFacts<'p>,
+    prepared: Vec<OnceLock<Prepared<'p>>>,
+}
+
+impl<'p> Slicer<'p> {
+    #[must_use]
+    pub fn new(process: &'p LoadedProcess, options: SlicerOptions) -> Slicer<'p> {
+        Slicer {
+            process,
+            options,
+            facts: AllFacts::new(&process.image),
+            prepared: process.streams.iter().map(|_| OnceLock::new()).collect(),
+        }
+    }
+
+    #[must_use]
+    pub fn process(&self) -> &'p LoadedProcess {
+        self.process
+    }
+
+    pub(crate) fn prepared(&self, stream: u32) -> Result<&Prepared<'p>> {
+        let count = self.prepared.len();
+        let place = self.prepared.get(stream as usize).ok_or(Error::NoStream(stream, count))?;
+        Ok(place.get_or_init(|| {
+            let mut first = First::default();
+            let stream = &self.process.streams[stream as usize].stream;
+            let every = self.options.segment;
+            let checkpoints = Checkpoints::make(&self.process.image, stream, every, &mut first);
+            Prepared { checkpoints, io: first.io.finish(), threads: first.threads }
+        }))
+    }
+
+    /// Instructions a stream executed, as far as it can be replayed.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn steps(&self, stream: u32) -> Result<u64> {
+        Ok(self.prepared(stream)?.checkpoints.counters().instructions)
+    }
+
+    /// How a stream ended; none if its replay fails before.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn end(&self, stream: u32) -> Result<Option<End>> {
+        Ok(self.prepared(stream)?.checkpoints.end())
+    }
+
+    /// Why a stream cannot be replayed to its end, if it cannot.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn trouble(&self, stream: u32) -> Result<Option<String>> {
+        Ok(self.prepared(stream)?.checkpoints.error().map(ToString::to_string))
+    }
+
+    /// Input and output of a stream. An event's call is step
+    /// `event.instruction - 1`.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn io(&self, stream: u32) -> Result<&IoList> {
+        Ok(&self.prepared(stream)?.io)
+    }
+
+    /// The machine just before a step, or at the very end.
+    ///
+    /// # Errors
+    /// If there is no such step, or replay fails.
+    pub fn machine_at(&self, at: Occurrence) -> Result<Machine<'p>> {
+        Ok(self.prepared(at.stream)?.checkpoints.machine_at(at.step)?)
+    }
+
+    /// Everything the answers to the questions came from.
+    ///
+    /// # Errors
+    /// If a question names something that did not happen, or replay fails.
+    pub fn slice(&self, criteria: &[Criterion], progress: &mut dyn FnMut(Progress)) -> Result<Slice> {
+        let mut all = Collected::new(&self.facts, self.options.max_nodes);
+        all.slice.criteria = vec![None; criteria.len()];
+        let mut todo: BTreeMap<u32, Todo<'_>> = BTreeMap::new();
+        for (n, c) in criteria.iter().enumerate() {
+            let steps = self.steps(c.at.stream)?;
+            if c.at.step > steps {
+                return Err(Error::NoStep { stream: c.at.stream, step: c.at.step, steps });
+            }
+            todo.entry(c.at.stream).or_default().asked.push((n, c));
+        }
+        let mut done = Done::default();
+        while let Some((stream, asked)) = todo.pop_first() {
+            if !done.streams.insert(stream) {
+                all.remember();
+            }
+            let (crossings, began) = self.walk(&mut all, stream, asked, progress)?;
+            if let (Some((other, step)), true) = (self.starter(stream)?, began.is_wanted()) {
+                todo.entry(other).or_default().starts.push((step, began));
+            }
+            self.follow(&mut all, stream, crossings, &mut done, &mut todo)?;
+        }
+        Ok(all.finish())
+    }
+
+    /// One walk over a stream, back from the last step asked about.
+    fn walk(
+        &self,
+        all: &mut Collected<'_>,
+        stream: u32,
+        todo: Todo<'_>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(Vec<Crossing>, List)> {
+        let checkpoints = &self.prepared(stream)?.checkpoints;
+        let total = checkpoints.counters().instructions;
+        let is_thread = self.starter(stream)?.is_some();
+        let mut walker = Walker::new(all, stream, is_thread);
+        for (n, criterion) in todo.asked {
+            walker.ask(n, criterion);
+        }
+        for (step, list) in todo.starts {
+            walker.want_start(step, list);
+        }
+        for (step, pieces) in todo.after {
+            walker.want_after(step.min(total.saturating_sub(1)), pieces);
+        }
+        let Some(last) = walker.last_asked() else { return Ok((Vec::new(), List::default())) };
+        if last == total {
+            let machine = checkpoints.machine_at(total)?;
+            if let Some(v) = machine.view()
+                && let Some(function) = v.image.function(v.code.module, v.code.function)
+            {
+                walker.unfinished(function, v.index, v.depth, total);
+            }
+        }
+        let mut walked = 0;
+        for index in (0..checkpoints.len()).rev() {
+            let segment = checkpoints.segment(index);
+            if segment.instructions.start > last || segment.instructions.is_empty() && index > 0 {
+                continue;
+            }
+            let mut log = Log::default();
+            checkpoints.replay(index, &mut log)?;
+            walker.segment(&log, segment.instructions.end);
+            walked += segment.instructions.end - segment.instructions.start;
+            progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
+            if walker.is_done() {
+                break;
+            }
+        }
+        walker.finish();
+        let crossings = std::mem::take(&mut walker.crossings);
+        let began = walker.began;
+        all.slice.walked += walked;
+        Ok((crossings, began))
+    }
+
+    /// The call that started a stream's thread: its stream and step.
+    fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
+        let Some(this) = self.process.streams.get(stream as usize) else { return Ok(None) };
+        for other in 0..self.process.streams.len() as u32 {
+            if other != stream {
+                let found = self.prepared(other)?.threads.iter().find(|t| t.0 == this.number);
+                if let Some((_, step)) = found {
+                    return Ok(Some((other, *step)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// From what a stream read to who wrote it in another.
+    fn follow(
+        &self,
+        all: &mut Collected<'_>,
+        stream: u32,
+        crossings: Vec<Crossing>,
+        done: &mut Done,
+        todo: &mut BTreeMap<u32, Todo<'_>>,
+    ) -> Result<()> {
+        let number = self.process.streams[stream as usize].number;
+        if crossings.is_empty() {
+            return Ok(());
+        }
+        let streams = self.process.streams.iter().map(|s| (s.number, &s.stream)).collect();
+        let reads: Vec<replay::writers::Read> = crossings.iter().map(|c| c.read.clone()).collect();
+        let found = replay::writers(&self.process.image, &streams, number, &reads)?;
+        for (crossing, write) in crossings.into_iter().zip(found) {
+            let (address, len) = (crossing.read.address, crossing.read.bytes.len() as u64);
+            let index = write
+                .as_ref()
+                .and_then(|w| self.process.streams.iter().position(|s| s.number == w.stream).map(|i| (i, w)));
+            let Some((index, write)) = index else {
+                let origin = Origin::Stream { stream: crossing.read.writer, address, len };
+                for piece in crossing.pieces {
+                    all.leaf(piece.list, &origin);
+                }
+                continue;
+            };
+            for piece in &crossing.pieces {
+                all.edges.rewrite(piece.list, |how| match how {
+                    Dependence::Memory { address, len } => Dependence::Thread { address, len },
+                    other => other,
+                });
+            }
+            if done.crossed.insert((stream, index as u32, write.instruction, address, len)) {
+                let after = &mut todo.entry(index as u32).or_default().after;
+                after.push((write.instruction, crossing.pieces));
+            }
+        }
+        Ok(())
+    }
+
+    /// Source lines of a slice: path of the file as the compiler had it, and
+    /// line.
+    #[must_use]
+    pub fn lines(&self, slice: &Slice) -> BTreeSet<(String, u32)> {
+        let mut lines = BTreeSet::new();
+        for site in slice.sites.keys() {
+            let module = self.process.image.module(site.module);
+            let place = module.functions[site.function as usize].place(site.index as usize);
+            if place.line > 0 {
+                lines.insert((module.file_path(place.file), place.line));
+            }
+        }
+        lines
+    }
+}
+
+/// What is to be done in a stream.
+#[derive(Default)]
+struct Todo<'c> {
+    asked: Vec<(usize, &'c Criterion)>,
+    after: Vec<(u64, Vec<Piece>)>,
+    /// Calls that started threads, and what is wanted of them.
+    starts: Vec<(u64, List)>,
+}
+
+/// What has been done, lest threads send each other round in circles.
+#[derive(Default)]
+struct Done {
+    streams: HashSet<u32>,
+    crossed: HashSet<(u32, u32, u64, u64, u64)>,
+}
+
+/// The first pass over a stream.
+#[derive(Default)]
+struct First {
+    io: Collector,
+    threads: Vec<(u32, u64)>,
+}
+
+impl Observer for First {
+    const STEPS: bool = false;
+
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        if let Event::Thread { stream: Some(stream), .. } = event {
+            let count = moment.view.map_or(0, |v| v.count);
+            self.threads.push((*stream, count.saturating_sub(1)));
+        }
+        self.io.event(moment, position, event);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.io.external(view, call);
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        self.io.landed(view);
+    }
+}

@@ -1,0 +1,398 @@
+//! The values at an executed instruction, as text.
+
+use crate::Result;
+use crate::criterion::Occurrence;
+use crate::slice::Site;
+use crate::slicer::Slicer;
+use program::inst::{FloatKind, Inst, Operand, Reg, Ty};
+use program::model::{Function, Home, Module, Place};
+use replay::machine::Machine;
+use replay::observer::{Effect, ExternalCall, Observer, View};
+use replay::vars::{self, Bindings, Limits, Value};
+
+/// A place in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Where {
+    /// Path as the compiler had it; empty if unknown.
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub function: String,
+}
+
+/// A value, and what the source calls it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Variable, or an expression such as `table[…]`; none if there is no name.
+    pub name: Option<String>,
+    /// By the variable's type if it has one, else as the instruction took it.
+    pub value: String,
+    /// The low 64 bits.
+    pub raw: u64,
+    /// The register slot, if it was in one.
+    pub reg: Option<Reg>,
+}
+
+/// See the module's documentation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    pub at: Option<Occurrence>,
+    pub site: Option<Site>,
+    pub place: Where,
+    /// Where each activation stands, innermost (which is `place`) first.
+    pub stack: Vec<Where>,
+    /// What the instruction read, in the order of the model's operands. Of a
+    /// call: the callee is not among them.
+    pub operands: Vec<Named>,
+    /// What it computed, loaded, stored, or got back from outside of the
+    /// program; none for a call of a function of the program, whose `Return`
+    /// has it as its operand.
+    pub result: Option<Named>,
+    /// Of a branch: whether it went to its first target. Of a switch, the value
+    /// is the operand.
+    pub branch: Option<bool>,
+    /// Name of the function called, if this is a call.
+    pub callee: Option<String>,
+    /// Parameters and locals as they were before the instruction ran; those
+    /// that have no value there are left out.
+    pub variables: Vec<Named>,
+}
+
+impl Slicer<'_> {
+    /// Replays as far as needed and shows the values at each of the given
+    /// executions, in the given order. One step past the last is allowed: the
+    /// instruction that was about to run (its result is none).
+    ///
+    /// # Errors
+    /// If there is no such step, or replay fails.
+    pub fn values(&self, at: &[Occurrence], limits: Limits) -> Result<Vec<Snapshot>> {
+        let mut order: Vec<usize> = (0..at.len()).collect();
+        order.sort_by_key(|i| at[*i]);
+        let mut out = vec![Snapshot::default(); at.len()];
+        let mut machine: Option<(u32, Machine<'_>)> = None;
+        let mut before: Option<usize> = None;
+        for i in order {
+            let o = at[i];
+            if let Some(b) = before.filter(|b| at[*b] == o) {
+                out[i] = out[b].clone();
+                continue;
+            }
+            let checkpoints = &self.prepared(o.stream)?.checkpoints;
+            let mut here = match machine.take() {
+                // Running on is cheaper than starting anew nearby.
+                Some((stream, mut m))
+                    if stream == o.stream
+                        && m.counters().instructions <= o.step
+                        && o.step - m.counters().instructions < 1 << 16 =>
+                {
+                    m.run(&mut replay::observer::Null, o.step)?;
+                    m
+                }
+                _ => checkpoints.machine_at(o.step)?,
+            };
+            out[i] = self.take_snapshot(o, &mut here, limits)?;
+            machine = Some((o.stream, here));
+            before = Some(i);
+        }
+        Ok(out)
+    }
+
+    fn take_snapshot(&self, at: Occurrence, machine: &mut Machine<'_>, limits: Limits) -> Result<Snapshot> {
+        let mut out = Snapshot { at: Some(at), ..Snapshot::default() };
+        for frame in machine.frames().iter().rev() {
+            let code = self.process.image.code(frame.function);
+            let module = self.process.image.module(code.module);
+            out.stack.push(place(module, &module.functions[code.function as usize], frame.pc));
+        }
+        let Some(view) = machine.view() else { return Ok(out) };
+        out.place = out.stack.first().cloned().unwrap_or_default();
+        let site = Site { module: view.code.module, function: view.code.function, index: view.index };
+        out.site = Some(site);
+        let module = self.process.image.module(site.module);
+        let function = &module.functions[site.function as usize];
+        let bindings = Bindings::of(function);
+        for (i, v) in function.variables.iter().enumerate() {
+            let value = vars::value(&view, &bindings, i as u32);
+            if value != Value::Gone {
+                let raw = match &value {
+                    Value::At(a) => view.memory.peek_word(*a, 8),
+                    Value::Bytes { bytes, .. } => {
+                        bytes.iter().take(8).rev().fold(0, |n, b| n << 8 | u64::from(*b))
+                    }
+                    Value::Gone => 0,
+                };
+                let text = vars::show(view.module(), view.memory, v.ty, &value, limits);
+                out.variables.push(Named { name: Some(v.name.clone()), value: text, raw, reg: None });
+            }
+        }
+        let names = Names { module, function, bindings: &bindings, limits };
+        let inst = &function.code[site.index as usize];
+        out.callee = match inst {
+            Inst::Call(c) => Some(callee(&view, view.value(c.callee))),
+            _ => None,
+        };
+        // Operands of a step that never runs are as good now as then.
+        out.operands = names.operands(&view, inst);
+        if let Inst::Branch { cond, .. } = inst {
+            out.branch = Some(view.value(*cond) & 1 != 0);
+        }
+        let mut after = After { step: at.step, ..After::default() };
+        if at.step < self.steps(at.stream)? {
+            machine.run(&mut after, at.step + 1)?;
+        }
+        out.result = after.regs.and_then(|(regs, frame)| {
+            let view = View { regs: &regs, frame, ..machine.view()? };
+            let code = self.process.image.code(self.process.image.function(site.module, site.function)?);
+            names.result(&View { code, index: site.index, ..view }, inst, after.external.as_deref())
+        });
+        Ok(out)
+    }
+}
+
+/// The registers just after a step.
+#[derive(Default)]
+struct After {
+    step: u64,
+    regs: Option<(Vec<u64>, u64)>,
+    external: Option<Vec<u64>>,
+}
+
+impl Observer for After {
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        if view.count == self.step {
+            self.regs = Some((view.regs.to_vec(), view.frame));
+        }
+    }
+
+    fn external(&mut self, _: &View<'_>, call: &ExternalCall<'_>) {
+        self.external = Some(call.result.to_vec());
+    }
+}
+
+fn place(module: &Module, function: &Function, index: u32) -> Where {
+    let Place { file, line, column } = function.place(index as usize);
+    let path = if line == 0 { String::new() } else { module.file_path(file) };
+    Where { file: path, line, column, function: function.name.clone() }
+}
+
+fn callee(view: &View<'_>, address: u64) -> String {
+    if let Some(number) = view.image.function_at(address) {
+        let code = view.image.code(number);
+        return view.image.module(code.module).functions[code.function as usize].name.clone();
+    }
+    view.image.external_at(address).map_or_else(|| format!("{address:#x}"), |e| e.0.to_owned())
+}
+
+/// Finds names for the values of one function.
+struct Names<'n> {
+    module: &'n Module,
+    function: &'n Function,
+    bindings: &'n Bindings<'n>,
+    limits: Limits,
+}
+
+impl Names<'_> {
+    fn operands(&self, view: &View<'_>, inst: &Inst) -> Vec<Named> {
+        let mut out = Vec::new();
+        let skip = usize::from(matches!(inst, Inst::Call(_)));
+        let mut n = 0;
+        inst.for_each_use(|operand, _| {
+            if n >= skip {
+                out.push(self.named(view, operand, operand_type(inst, n)));
+            }
+            n += 1;
+        });
+        out
+    }
+
+    fn named(&self, view: &View<'_>, operand: Operand, ty: Ty) -> Named {
+        let reg = match operand {
+            Operand::Reg(r) => Some(r),
+            _ => None,
+        };
+        let variable = reg.and_then(|r| self.variable_in(view.index, r));
+        let name = match variable {
+            Some(v) => Some(self.function.variables[v as usize].name.clone()),
+            None => self.name(view.index, operand, 4),
+        };
+        let raw = view.wide(operand);
+        let value = match variable.and_then(|v| self.function.variables[v as usize].ty) {
+            Some(t) => self.typed(view, t, raw),
+            None => plain(ty, raw),
+        };
+        Named { name, value, raw: raw as u64, reg }
+    }
+
+    fn typed(&self, view: &View<'_>, ty: u32, raw: u128) -> String {
+        let size = self.module.types.get(ty as usize).map_or(8, |t| t.size.min(16)) as usize;
+        let bytes = raw.to_le_bytes()[..size].to_vec();
+        let known = vec![true; size];
+        vars::show(self.module, view.memory, Some(ty), &Value::Bytes { bytes, known }, self.limits)
+    }
+
+    fn result(&self, view: &View<'_>, inst: &Inst, external: Option<&[u64]>) -> Option<Named> {
+        match inst {
+            Inst::Store { addr, value, ty } => {
+                let mut named = self.named(view, *value, *ty);
+                named.name = self.pointed(view.index, *addr, 4);
+                Some(named)
+            }
+            Inst::Call(c) => {
+                let raw = *external?.first()?;
+                let ty = c.ret.first().copied()?;
+                let variable = self.assigned_variable(c.dst);
+                Some(self.result_named(view, c.dst, variable, ty, raw.into()))
+            }
+            _ => {
+                let (dst, _) = inst.defines()?;
+                let variable = self.assigned_variable(dst);
+                let raw = view.wide(Operand::Reg(dst));
+                Some(self.result_named(view, dst, variable, result_type(inst), raw))
+            }
+        }
+    }
+
+    fn result_named(&self, view: &View<'_>, dst: Reg, variable: Option<u32>, ty: Ty, raw: u128) -> Named {
+        let declared = variable.and_then(|v| self.function.variables.get(v as usize));
+        let value = match declared.and_then(|v| v.ty) {
+            Some(t) => self.typed(view, t, raw),
+            None => plain(ty, raw),
+        };
+        Named { name: declared.map(|v| v.name.clone()), value, raw: raw as u64, reg: Some(dst) }
+    }
+
+    /// The variable that lives in a register at an instruction.
+    fn variable_in(&self, index: u32, reg: Reg) -> Option<u32> {
+        (0..self.function.variables.len() as u32).find(|v| {
+            self.bindings
+                .at(index, *v)
+                .iter()
+                .any(|b| b.part.is_none() && matches!(b.home, Home::Value(Operand::Reg(r), _) if r == reg))
+        })
+    }
+
+    /// The variable that is said to live in a register from some place on.
+    fn assigned_variable(&self, reg: Reg) -> Option<u32> {
+        let b =
+            self.function.bindings.iter().find(|b| {
+                b.part.is_none() && matches!(b.home, Home::Value(Operand::Reg(r), _) if r == reg)
+            })?;
+        Some(b.variable)
+    }
+
+    /// A name for what an operand holds, found through the instructions that
+    /// made it.
+    fn name(&self, index: u32, operand: Operand, depth: u32) -> Option<String> {
+        let Operand::Reg(reg) = operand else { return self.symbol(operand).map(|s| format!("&{s}")) };
+        if let Some(v) = self.variable_in(index, reg) {
+            return Some(self.function.variables[v as usize].name.clone());
+        }
+        let inst = self.definition(reg)?;
+        match inst {
+            _ if depth == 0 => None,
+            Inst::Load { addr, .. } => self.pointed(index, *addr, depth - 1),
+            Inst::Copy { a, .. } | Inst::Cast { a, .. } => self.name(index, *a, depth - 1),
+            Inst::Frame { .. } => self.pointed(index, operand, depth - 1).map(|n| format!("&{n}")),
+            _ => self.assigned_variable(reg).map(|v| self.function.variables[v as usize].name.clone()),
+        }
+    }
+
+    fn symbol(&self, operand: Operand) -> Option<&str> {
+        match operand {
+            Operand::Symbol { symbol, offset: 0 } => {
+                let name = self.module.symbols.get(symbol as usize)?.name.as_str();
+                // String literals have names only the compiler knows.
+                (!name.starts_with(".str") && !name.is_empty()).then_some(name)
+            }
+            _ => None,
+        }
+    }
+
+    /// A name for what an address points to.
+    fn pointed(&self, index: u32, address: Operand, depth: u32) -> Option<String> {
+        let Operand::Reg(reg) = address else { return self.symbol(address).map(str::to_owned) };
+        if depth > 0 {
+            match self.definition(reg)? {
+                Inst::Frame { offset, .. } => {
+                    let home = self.function.bindings.iter().find(|b| b.home == Home::Frame(*offset))?;
+                    return Some(self.function.variables[home.variable as usize].name.clone());
+                }
+                Inst::Address { base, index: Operand::Const(0), offset: 0, .. } => {
+                    return self.pointed(index, *base, depth - 1);
+                }
+                Inst::Address { base, index: i, scale, offset, .. } => {
+                    let base = self
+                        .pointed(index, *base, depth - 1)
+                        .or_else(|| self.name(index, *base, depth - 1))?;
+                    if *scale != 0 {
+                        let i = self.name(index, *i, depth - 1).unwrap_or_else(|| "…".to_owned());
+                        return Some(format!("{base}[{i}]"));
+                    }
+                    return Some(format!("{base}+{offset}"));
+                }
+                _ => {}
+            }
+        }
+        self.name(index, address, depth).map(|n| format!("*{n}"))
+    }
+
+    /// The instruction that assigns a register; none if a phi or a call does.
+    fn definition(&self, reg: Reg) -> Option<&Inst> {
+        self.function.code.iter().find(|i| i.defines().is_some_and(|(d, n)| (d..d + n).contains(&reg)))
+    }
+}
+
+/// The type of an instruction's `n`th operand (a call's callee is the first).
+fn operand_type(inst: &Inst, n: usize) -> Ty {
+    match inst {
+        Inst::Bin { bits, .. } | Inst::ICmp { bits, .. } => Ty::Int(*bits),
+        Inst::Float { kind, .. } | Inst::FCmp { kind, .. } => Ty::Float(*kind),
+        Inst::Cast { from, .. } => *from,
+        Inst::Pure { ty, .. } => *ty,
+        Inst::Store { ty, .. } | Inst::Rmw { ty, .. } | Inst::CmpXchg { ty, .. } if n > 0 => *ty,
+        Inst::Switch { bits, .. } => Ty::Int(*bits),
+        Inst::Branch { .. } => Ty::Int(1),
+        Inst::Return { ret, .. } => ret.first().copied().unwrap_or(Ty::Int(64)),
+        Inst::Call(c) => match n.checked_sub(1).and_then(|n| c.args.get(n)).map(|a| a.ty) {
+            Some(program::inst::ArgTy::Value(ty)) => ty,
+            _ => Ty::Ptr,
+        },
+        Inst::Address { index_bits, .. } if n == 1 => Ty::Int(*index_bits),
+        Inst::Select { .. } if n == 0 => Ty::Int(1),
+        Inst::Select { .. } | Inst::Copy { .. } | Inst::Alloca { .. } | Inst::Unknown { .. } => Ty::Int(64),
+        Inst::MemCopy { .. } | Inst::MemSet { .. } if n == 2 => Ty::Int(64),
+        Inst::MemSet { .. } if n == 1 => Ty::Int(8),
+        _ => Ty::Ptr,
+    }
+}
+
+fn result_type(inst: &Inst) -> Ty {
+    match inst {
+        Inst::Bin { bits, .. } => Ty::Int(*bits),
+        Inst::Float { kind, .. } => Ty::Float(*kind),
+        Inst::ICmp { .. } | Inst::FCmp { .. } => Ty::Int(1),
+        Inst::Cast { to, .. } => *to,
+        Inst::Pure { ty, .. } | Inst::Load { ty, .. } | Inst::Rmw { ty, .. } | Inst::CmpXchg { ty, .. } => {
+            *ty
+        }
+        Inst::Unknown { ret, .. } => ret.first().copied().unwrap_or(Ty::Int(64)),
+        Inst::Select { .. } | Inst::Copy { .. } => Ty::Int(64),
+        _ => Ty::Ptr,
+    }
+}
+
+/// A value without a declared type.
+fn plain(ty: Ty, raw: u128) -> String {
+    match ty {
+        Ty::Int(1) => if raw & 1 != 0 { "true" } else { "false" }.to_owned(),
+        Ty::Int(bits) => {
+            let mask = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
+            replay::arith::signed(raw & mask, bits).to_string()
+        }
+        Ty::Ptr if raw as u64 == 0 => "NULL".to_owned(),
+        Ty::Ptr => format!("{:#x}", raw as u64),
+        Ty::Float(FloatKind::F32) => f32::from_bits(raw as u32).to_string(),
+        Ty::Float(FloatKind::F64) => f64::from_bits(raw as u64).to_string(),
+        Ty::Float(FloatKind::F80) => format!("{raw:#x}"),
+    }
+}

@@ -1,0 +1,212 @@
+//! When a source line ran.
+
+use crate::Result;
+use crate::criterion::Occurrence;
+use crate::slice::Site;
+use crate::slicer::Slicer;
+use replay::observer::{Effect, Observer, View};
+use std::collections::{HashMap, HashSet};
+
+/// One run through a source line, without what it called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit {
+    pub first: Occurrence,
+    pub last: Occurrence,
+}
+
+impl Slicer<'_> {
+    /// The instructions of a source line. The file is named by the end of its
+    /// path, in whole components: `main.c` finds `/src/main.c`, not
+    /// `/src/domain.c`.
+    #[must_use]
+    pub fn sites_at(&self, file: &str, line: u32) -> Vec<Site> {
+        let mut sites = Vec::new();
+        for (module, loaded) in self.process.image.modules() {
+            if self.process.image.canonical(module) != module {
+                continue;
+            }
+            let files: Vec<bool> = (0..loaded.model.files.len())
+                .map(|f| ends_with(&loaded.model.file_path(f as u32), file))
+                .collect();
+            if !files.contains(&true) {
+                continue;
+            }
+            for (function, f) in loaded.model.functions.iter().enumerate() {
+                for index in 0..f.code.len() {
+                    let place = f.place(index);
+                    if place.line == line && files.get(place.file as usize).copied().unwrap_or(false) {
+                        sites.push(Site { module, function: function as u32, index: index as u32 });
+                    }
+                }
+            }
+        }
+        sites
+    }
+
+    /// Executions of a source line's instructions, newest first in each stream;
+    /// all of them, or the last `most` of each stream.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn at_line(&self, file: &str, line: u32, most: Option<usize>) -> Result<Vec<Occurrence>> {
+        let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
+        let mut found = Vec::new();
+        if sites.is_empty() {
+            return Ok(found);
+        }
+        let most = most.unwrap_or(usize::MAX);
+        for stream in 0..self.process.streams.len() as u32 {
+            let checkpoints = &self.prepared(stream)?.checkpoints;
+            let mut here = Vec::new();
+            for index in (0..checkpoints.len()).rev() {
+                let mut steps = Steps { sites: Sites::new(&sites), found: Vec::new() };
+                checkpoints.replay(index, &mut steps)?;
+                here.extend(steps.found.into_iter().rev().map(|step| Occurrence { stream, step }));
+                if here.len() >= most {
+                    here.truncate(most);
+                    break;
+                }
+            }
+            found.append(&mut here);
+        }
+        Ok(found)
+    }
+
+    /// The last execution of each instruction that was executed at all, in the
+    /// stream that executed it last by number.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn last_occurrences(&self, sites: &[Site]) -> Result<Vec<(Site, Occurrence)>> {
+        let wanted: HashSet<Site> = sites.iter().copied().collect();
+        let mut last: HashMap<Site, Occurrence> = HashMap::new();
+        for stream in 0..self.process.streams.len() as u32 {
+            let checkpoints = &self.prepared(stream)?.checkpoints;
+            let mut here: HashMap<Site, Occurrence> = HashMap::new();
+            for index in (0..checkpoints.len()).rev() {
+                if here.len() == wanted.len() {
+                    break;
+                }
+                let mut lasts = Lasts { sites: Sites::new(&wanted), last: HashMap::new() };
+                checkpoints.replay(index, &mut lasts)?;
+                for (site, step) in lasts.last {
+                    here.entry(site).or_insert(Occurrence { stream, step });
+                }
+            }
+            last.extend(here);
+        }
+        let mut all: Vec<(Site, Occurrence)> = last.into_iter().collect();
+        all.sort();
+        Ok(all)
+    }
+
+    /// The last run through a source line, in the last stream that ran it.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn last_visit(&self, file: &str, line: u32) -> Result<Option<Visit>> {
+        let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
+        if sites.is_empty() {
+            return Ok(None);
+        }
+        for stream in (0..self.process.streams.len() as u32).rev() {
+            let checkpoints = &self.prepared(stream)?.checkpoints;
+            let mut last: Option<(u64, u64)> = None;
+            for index in (0..checkpoints.len()).rev() {
+                let segment = checkpoints.segment(index);
+                let mut runs = Runs { sites: Sites::new(&sites), open: Vec::new(), last: None };
+                checkpoints.replay(index, &mut runs)?;
+                last = match (runs.last, last) {
+                    // It began in this segment and went on into the next.
+                    (Some((first, end)), Some(next)) if end + 1 == segment.instructions.end => {
+                        Some((first, next.1))
+                    }
+                    (_, Some(next)) => Some(next),
+                    (here, None) => here,
+                };
+                if last.is_some_and(|(first, _)| first > segment.instructions.start) {
+                    break;
+                }
+            }
+            if let Some((first, end)) = last {
+                let at = |step| Occurrence { stream, step };
+                return Ok(Some(Visit { first: at(first), last: at(end) }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end)
+        .is_some_and(|before| before.is_empty() || before.ends_with('/') || end.starts_with('/'))
+}
+
+/// A set of instructions, quick to ask while a function runs.
+struct Sites<'s> {
+    sites: &'s HashSet<Site>,
+    functions: HashSet<(u32, u32)>,
+}
+
+impl<'s> Sites<'s> {
+    fn new(sites: &'s HashSet<Site>) -> Sites<'s> {
+        Sites { sites, functions: sites.iter().map(|s| (s.module, s.function)).collect() }
+    }
+
+    fn find(&self, view: &View<'_>) -> Option<Site> {
+        let (module, function) = (view.code.module, view.code.function);
+        let site = Site { module, function, index: view.index };
+        (self.functions.contains(&(module, function)) && self.sites.contains(&site)).then_some(site)
+    }
+}
+
+struct Steps<'s> {
+    sites: Sites<'s>,
+    found: Vec<u64>,
+}
+
+impl Observer for Steps<'_> {
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        if self.sites.find(view).is_some() {
+            self.found.push(view.count);
+        }
+    }
+}
+
+struct Lasts<'s> {
+    sites: Sites<'s>,
+    last: HashMap<Site, u64>,
+}
+
+impl Observer for Lasts<'_> {
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        if let Some(site) = self.sites.find(view) {
+            self.last.insert(site, view.count);
+        }
+    }
+}
+
+struct Runs<'s> {
+    sites: Sites<'s>,
+    /// For each activation, where its run through the line began, if it is in one.
+    open: Vec<Option<u64>>,
+    last: Option<(u64, u64)>,
+}
+
+impl Observer for Runs<'_> {
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        let depth = view.depth as usize;
+        if self.open.len() != depth {
+            self.open.resize(depth, None);
+        }
+        let Some(open) = self.open.last_mut() else { return };
+        if self.sites.find(view).is_some() {
+            let first = *open.get_or_insert(view.count);
+            if self.last.is_none_or(|l| view.count > l.1) {
+                self.last = Some((first, view.count));
+            }
+        } else {
+            *open = None;
+        }
+    }
+}

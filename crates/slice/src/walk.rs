@@ -1,0 +1,641 @@
+//! The way back over a stream: takes what is looked for, looks for what that
+//! used.
+//!
+//! Phis are transparent: whoever looks for a phi's register looks for the
+//! incoming one from then on. A constant that comes in over an edge was chosen
+//! by the jump that took the edge, so the jump is taken, with its condition if
+//! it has one.
+
+mod calls;
+mod outside;
+
+use crate::criterion::{Criterion, Occurrence, Wanted};
+use crate::facts::AllFacts;
+use crate::log::{FIRST, Item, Log, NONE, SECOND};
+use crate::slice::{Definition, Dependence, Leaf, Node, NodeId, Origin, Site, Slice, Taken};
+use crate::wants::{Edges, List, Piece, Ranges};
+use calls::CallState;
+use program::inst::{BlockId, Inst, Operand, Reg, RmwOp};
+use replay::observer::Effect;
+use std::collections::{BTreeMap, HashMap};
+
+/// Leaves of one range are listed no further than this.
+const MAX_LEAVES: usize = 1024;
+
+/// What the walks over all streams share.
+pub struct Collected<'a> {
+    pub facts: &'a AllFacts<'a>,
+    pub slice: Slice,
+    pub edges: Edges,
+    /// Per function and instruction.
+    counts: HashMap<u32, Vec<Option<Taken>>>,
+    pub max_nodes: usize,
+    /// Variables of static storage: address, size, where defined.
+    variables: Vec<(u64, u64, Definition)>,
+    /// Nodes of streams that were walked before.
+    known: HashMap<Occurrence, NodeId>,
+}
+
+/// Bytes that another stream wrote.
+#[derive(Clone, Debug)]
+pub struct Crossing {
+    pub read: replay::writers::Read,
+    pub pieces: Vec<Piece>,
+}
+
+/// One activation of a function.
+#[derive(Default)]
+struct Frame {
+    /// Number of its function, once an instruction of it was seen.
+    function: Option<u32>,
+    /// Per register slot; empty while none is wanted.
+    regs: Vec<List>,
+    wanted: usize,
+    /// Per block, the taken instructions whose deciding branch is looked for.
+    undecided: Vec<List>,
+    /// The same as a set.
+    bits: Vec<u64>,
+    /// Wanted slots of the result.
+    returns: Vec<(u32, List)>,
+    /// Variadic arguments: number, offset, length.
+    spilled: Vec<(u32, u64, u64, List)>,
+    /// The call under way, if anything is wanted of it.
+    call: Option<Box<CallState>>,
+}
+
+/// See the module's documentation.
+pub struct Walker<'w, 'a> {
+    all: &'w mut Collected<'a>,
+    stream: u32,
+    frames: Vec<Frame>,
+    memory: Ranges,
+    /// Wanted registers and undecided blocks, over all frames.
+    live: usize,
+    /// The edge just walked over assigned constants that are wanted.
+    constant: List,
+    /// Control came here by a jump out of the step before.
+    landing: List,
+    /// Questions by step, and what other streams want to be after a step.
+    asked: BTreeMap<u64, Vec<(usize, &'w Criterion)>>,
+    after: BTreeMap<u64, Vec<Piece>>,
+    /// What is wanted of calls that started threads.
+    starts: BTreeMap<u64, List>,
+    /// Number of the step before which the walk stands.
+    next: u64,
+    pub crossings: Vec<Crossing>,
+    /// The stream is that of a thread, which a call in another one started.
+    is_thread: bool,
+    /// What is wanted of that call.
+    pub began: List,
+}
+
+/// What an instruction is taken for, and what it used for that.
+#[derive(Default)]
+struct Take {
+    list: List,
+    /// Asked for by name: all it used.
+    all: bool,
+    /// Registers and memory, where it is not simply all operands.
+    regs: Vec<Reg>,
+    reads: Vec<(u64, u64)>,
+}
+
+impl<'a> Collected<'a> {
+    pub fn new(facts: &'a AllFacts<'a>, max_nodes: usize) -> Collected<'a> {
+        Collected {
+            facts,
+            slice: Slice::default(),
+            edges: Edges::default(),
+            counts: HashMap::new(),
+            max_nodes,
+            variables: variables(facts.image),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Another walk may come by what earlier ones have taken.
+    pub fn remember(&mut self) {
+        self.known = self.slice.nodes.iter().enumerate().map(|(i, n)| (n.at, i as NodeId)).collect();
+    }
+
+    fn count(&mut self, function: u32, index: u32, at: Occurrence) {
+        let code = &self.facts.function(function).code;
+        let of = self.counts.entry(function).or_insert_with(|| vec![None; code.len()]);
+        match &mut of[index as usize] {
+            Some(taken) => {
+                taken.count += 1;
+                taken.last = taken.last.max(at);
+            }
+            none => *none = Some(Taken { count: 1, last: at }),
+        }
+    }
+
+    pub fn leaf(&mut self, list: List, origin: &Origin) {
+        let leaves: Vec<Leaf> = self
+            .edges
+            .iter(list)
+            .take(MAX_LEAVES)
+            .map(|(needed_by, how)| Leaf { needed_by, how, origin: origin.clone() })
+            .collect();
+        self.slice.leaves.extend(leaves);
+    }
+
+    fn variable(&self, address: u64) -> Option<Definition> {
+        let i = self.variables.partition_point(|v| v.0 <= address).checked_sub(1)?;
+        let (start, size, definition) = &self.variables[i];
+        (address - start < *size).then(|| definition.clone())
+    }
+
+    /// The slice, when all walks are done.
+    pub fn finish(mut self) -> Slice {
+        for (function, of) in self.counts {
+            let code = self.facts.image.code(function);
+            for (index, taken) in of.into_iter().enumerate() {
+                if let Some(taken) = taken {
+                    let site = Site { module: code.module, function: code.function, index: index as u32 };
+                    self.slice.sites.insert(site, taken);
+                }
+            }
+        }
+        self.slice.edges = self.edges.all;
+        self.slice
+    }
+}
+
+fn variables(image: &replay::image::Image) -> Vec<(u64, u64, Definition)> {
+    let mut all = Vec::new();
+    for (_, loaded) in image.modules() {
+        for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
+            if let program::model::SymbolKind::Data { size, line, file, .. } = symbol.kind {
+                let file = if line == 0 { String::new() } else { loaded.model.file_path(file) };
+                all.push((*address, size, Definition { name: symbol.name.clone(), file, line }));
+            }
+        }
+    }
+    all.sort_by_key(|v| v.0);
+    all
+}
+
+impl<'w, 'a> Walker<'w, 'a> {
+    pub fn new(all: &'w mut Collected<'a>, stream: u32, is_thread: bool) -> Walker<'w, 'a> {
+        Walker {
+            all,
+            stream,
+            frames: Vec::new(),
+            memory: Ranges::default(),
+            live: 0,
+            constant: List::default(),
+            landing: List::default(),
+            asked: BTreeMap::new(),
+            after: BTreeMap::new(),
+            starts: BTreeMap::new(),
+            next: 0,
+            crossings: Vec::new(),
+            is_thread,
+            began: List::default(),
+        }
+    }
+
+    /// Asks, as criterion number `n`.
+    pub fn ask(&mut self, n: usize, criterion: &'w Criterion) {
+        self.asked.entry(criterion.at.step).or_default().push((n, criterion));
+    }
+
+    /// Wants bytes as they are after a step.
+    pub fn want_after(&mut self, step: u64, pieces: Vec<Piece>) {
+        self.after.entry(step).or_default().extend(pieces);
+    }
+
+    /// Wants the call of a step that started a thread.
+    pub fn want_start(&mut self, step: u64, list: List) {
+        let place = self.starts.entry(step).or_default();
+        *place = self.all.edges.join(*place, list);
+    }
+
+    /// The last step anything is asked about.
+    pub fn last_asked(&self) -> Option<u64> {
+        let all =
+            [self.asked.keys().next_back(), self.after.keys().next_back(), self.starts.keys().next_back()];
+        all.into_iter().flatten().max().copied()
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.all.slice.nodes.len()
+    }
+
+    /// Nothing is looked for any more, and no question is to come.
+    pub fn is_done(&self) -> bool {
+        self.live == 0
+            && self.memory.is_empty()
+            && self.asked.is_empty()
+            && self.after.is_empty()
+            && self.starts.is_empty()
+            && !self.landing.is_wanted()
+            && self.frames.iter().all(|f| f.call.is_none() && f.returns.is_empty() && f.spilled.is_empty())
+    }
+
+    /// An instruction that was about to run when the stream ended.
+    pub fn unfinished(&mut self, function: u32, index: u32, depth: u32, step: u64) {
+        self.next = step + 1;
+        self.step(&Log::default(), function, index, depth, NONE);
+    }
+
+    /// Walks back over a segment whose last step is number `end - 1`.
+    pub fn segment(&mut self, log: &Log, end: u64) {
+        self.next = end;
+        for (i, item) in log.items.iter().enumerate().rev() {
+            match *item {
+                Item::Step { function, index, depth, effect } => {
+                    self.step(log, function, index, depth, effect);
+                }
+                Item::Edge { depth, from, to } => self.edge(depth, from, to),
+                Item::Enter { function, depth, outside, copies } => {
+                    let copies = log.copies.get(copies as usize).map_or(&[][..], Vec::as_slice);
+                    self.entered(function, depth, outside, copies);
+                }
+                Item::Returned { function, index, depth } => self.returned(function, index, depth),
+                Item::External { depth, call } => {
+                    let before = log.items[..i].iter().rev().find(|x| !matches!(x, Item::Changed { .. }));
+                    let direct = matches!(before, Some(Item::Step { depth: d, .. }) if *d == depth);
+                    self.external(&log.externals[call as usize], depth, direct);
+                }
+                Item::Landed { function, index, depth } => self.landed(function, index, depth),
+                Item::Changed { depth, change } => self.changed(log.changes[change as usize], depth),
+                Item::Missed { miss } => self.missed(&log.misses[miss as usize]),
+                Item::Spilled { depth, spill } => self.spilled(log.spills[spill as usize], depth),
+            }
+        }
+    }
+
+    /// The stream has no more steps: what is still wanted was there before.
+    pub fn finish(&mut self) {
+        for piece in self.memory.drain() {
+            let variable = self.all.variable(piece.start);
+            let origin = Origin::Unwritten { address: piece.start, len: piece.len, variable };
+            self.all.leaf(piece.list, &origin);
+        }
+    }
+
+    /// Brings the stack of activations to a depth.
+    fn settle(&mut self, depth: u32, function: u32) -> usize {
+        while self.frames.len() > depth as usize {
+            if let Some(frame) = self.frames.pop() {
+                self.forget(&frame);
+            }
+        }
+        while self.frames.len() < depth as usize {
+            self.frames.push(Frame::default());
+        }
+        let f = depth as usize - 1;
+        self.frames[f].function = Some(function);
+        f
+    }
+
+    fn forget(&mut self, frame: &Frame) {
+        let undecided: u32 = frame.bits.iter().map(|w| w.count_ones()).sum();
+        self.live -= frame.wanted + undecided as usize;
+    }
+
+    fn node(&mut self, step: u64, f: usize, index: u32, list: List) -> Option<NodeId> {
+        let function = self.frames[f].function?;
+        let at = Occurrence { stream: self.stream, step };
+        if step != u64::MAX {
+            self.all.count(function, index, at);
+        }
+        if let Some(known) = self.all.known.get(&at).copied() {
+            let node = &mut self.all.slice.nodes[known as usize];
+            // The old edges go behind the new ones.
+            let mut last = list.first();
+            while let Some(edge) = self.all.edges.all.get_mut(last as usize) {
+                last = edge.next;
+                if last == crate::slice::END {
+                    edge.next = node.first;
+                    node.first = list.first();
+                    break;
+                }
+            }
+            return Some(known);
+        }
+        if self.all.slice.nodes.len() >= self.all.max_nodes {
+            self.all.slice.truncated = true;
+            return None;
+        }
+        let code = self.all.facts.image.code(function);
+        let site = Site { module: code.module, function: code.function, index };
+        self.all.slice.nodes.push(Node { at, site, depth: f as u32 + 1, first: list.first() });
+        Some(self.all.slice.nodes.len() as NodeId - 1)
+    }
+
+    fn want_reg(&mut self, f: usize, reg: Reg, list: List) {
+        let frame = &mut self.frames[f];
+        if frame.regs.is_empty() {
+            let slots = frame.function.map_or(0, |n| self.all.facts.function(n).slots);
+            frame.regs = vec![List::default(); slots as usize];
+        }
+        let Some(place) = frame.regs.get_mut(reg as usize) else { return };
+        if !place.is_wanted() {
+            frame.wanted += 1;
+            self.live += 1;
+        }
+        *place = self.all.edges.join(*place, list);
+    }
+
+    fn want_operand(&mut self, f: usize, operand: Operand, slots: u32, node: Option<NodeId>) {
+        if let Operand::Reg(r) = operand {
+            for reg in r..r + slots {
+                let list = self.all.edges.one(node, Dependence::Register(reg));
+                self.want_reg(f, reg, list);
+            }
+        }
+    }
+
+    fn want_memory(&mut self, address: u64, len: u64, node: Option<NodeId>) {
+        let list = self.all.edges.one(node, Dependence::Memory { address, len });
+        self.memory.want(address, len, list, &mut self.all.edges);
+    }
+
+    /// Takes a register out of what is wanted.
+    fn take_reg(&mut self, f: usize, reg: Reg) -> List {
+        let frame = &mut self.frames[f];
+        match frame.regs.get_mut(reg as usize) {
+            Some(list) if list.is_wanted() => {
+                frame.wanted -= 1;
+                self.live -= 1;
+                std::mem::take(list)
+            }
+            _ => List::default(),
+        }
+    }
+
+    fn take_regs(&mut self, f: usize, dst: Reg, n: u32) -> List {
+        let mut list = List::default();
+        if self.frames[f].wanted > 0 {
+            for reg in dst..dst + n {
+                let one = self.take_reg(f, reg);
+                list = self.all.edges.join(list, one);
+            }
+        }
+        list
+    }
+
+    /// Takes bytes out of what is wanted, as one list.
+    fn take_memory(&mut self, address: u64, len: u64) -> List {
+        let mut list = List::default();
+        for piece in self.memory.take(address, len, &mut self.all.edges) {
+            list = self.all.edges.join(list, piece.list);
+        }
+        list
+    }
+
+    /// Looks for the branch that decided about a block.
+    fn undecide(&mut self, f: usize, block: BlockId, node: Option<NodeId>) {
+        let Some(function) = self.frames[f].function else { return };
+        let facts = self.all.facts.get(function);
+        // The first activation was called from outside: nothing to find there.
+        if f == 0 && !self.is_thread && !facts.decided[block as usize] {
+            return;
+        }
+        let list = self.all.edges.one(node, Dependence::Control);
+        let frame = &mut self.frames[f];
+        if frame.undecided.is_empty() {
+            frame.undecided = vec![List::default(); facts.decided.len()];
+            frame.bits = vec![0; facts.words];
+        }
+        let place = &mut frame.undecided[block as usize];
+        if !place.is_wanted() {
+            self.live += 1;
+            frame.bits[block as usize / 64] |= 1 << (block % 64);
+        }
+        *place = self.all.edges.join(*place, list);
+    }
+
+    /// The undecided blocks that the branch at the end of a block decides about.
+    fn decide(&mut self, f: usize, function: u32, block: BlockId) -> List {
+        let mut list = List::default();
+        let frame = &mut self.frames[f];
+        if frame.bits.is_empty() {
+            return list;
+        }
+        let controls = self.all.facts.get(function).controls(block);
+        for (w, (bits, mask)) in frame.bits.iter_mut().zip(controls).enumerate() {
+            let mut hit = *bits & mask;
+            *bits &= !mask;
+            while hit != 0 {
+                let b = 64 * w + hit.trailing_zeros() as usize;
+                hit &= hit - 1;
+                self.live -= 1;
+                list = self.all.edges.join(list, std::mem::take(&mut frame.undecided[b]));
+            }
+        }
+        list
+    }
+
+    /// The phis of a block, as copies from the block the edge came from.
+    fn edge(&mut self, depth: u32, from: BlockId, to: BlockId) {
+        let f = depth as usize - 1;
+        let Some(frame) = self.frames.get(f).filter(|frame| frame.wanted > 0) else { return };
+        let Some(function) = frame.function else { return };
+        let model = self.all.facts.function(function);
+        let mut moved: Vec<(Operand, u32, List)> = Vec::new();
+        for phi in &model.blocks[to as usize].phis {
+            let Some((_, value)) = phi.incoming.iter().find(|i| i.0 == from) else { continue };
+            for k in 0..phi.slots {
+                let list = self.take_reg(f, phi.dst + k);
+                if list.is_wanted() {
+                    moved.push((*value, k, list));
+                }
+            }
+        }
+        for (value, k, list) in moved {
+            match value {
+                Operand::Reg(r) => self.want_reg(f, r + k, list),
+                _ => self.constant = self.all.edges.join(self.constant, list),
+            }
+        }
+    }
+
+    fn step(&mut self, log: &Log, function: u32, index: u32, depth: u32, effect: u32) {
+        self.next -= 1;
+        let step = self.next;
+        let f = self.settle(depth, function);
+        while let Some((at, _)) = self.after.last_key_value().filter(|(at, _)| **at >= step) {
+            let at = *at;
+            for piece in self.after.remove(&at).unwrap_or_default() {
+                self.memory.want(piece.start, piece.len, piece.list, &mut self.all.edges);
+            }
+        }
+        let inst = self.all.facts.inst(function, index);
+        let asked = self.asked.remove(&step).unwrap_or_default();
+        let mut take = Take { list: std::mem::take(&mut self.landing), ..Take::default() };
+        if let Some(start) = self.starts.remove(&step) {
+            take.list = self.all.edges.join(take.list, start);
+        }
+        take.all = take.list.is_wanted() || asks_all(&asked, inst);
+        if let Inst::Call(call) = inst {
+            let passed = log.passed.get(effect as usize).map_or(&[][..], Vec::as_slice);
+            self.call(f, index, step, call, passed, take, &asked);
+            return;
+        }
+        self.assigned(f, function, index, inst, log, effect, &mut take);
+        if !take.list.is_wanted() && asked.is_empty() {
+            return;
+        }
+        let node = self.node(step, f, index, take.list);
+        if take.list.is_wanted() || take.all {
+            if take.all || !matches!(inst, Inst::Return { .. }) {
+                self.uses(f, inst, effect, node);
+            }
+            for reg in take.regs {
+                self.want_operand(f, Operand::Reg(reg), 1, node);
+            }
+            for (address, len) in take.reads {
+                self.want_memory(address, len, node);
+            }
+        }
+        let block = self.all.facts.get(function).block_of[index as usize];
+        self.answer(f, inst, node, &asked);
+        self.undecide(f, block, node);
+    }
+
+    /// What of the wanted the instruction assigned or decided.
+    #[allow(clippy::too_many_arguments)] // one step, in its parts
+    fn assigned(
+        &mut self,
+        f: usize,
+        function: u32,
+        index: u32,
+        inst: &Inst,
+        log: &Log,
+        effect: u32,
+        take: &mut Take,
+    ) {
+        match inst {
+            Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } => {
+                let constant = std::mem::take(&mut self.constant);
+                take.list = self.all.edges.join(take.list, constant);
+                if !matches!(inst, Inst::Jump { .. }) {
+                    let block = self.all.facts.get(function).block_of[index as usize];
+                    let decided = self.decide(f, function, block);
+                    take.list = self.all.edges.join(take.list, decided);
+                }
+                return;
+            }
+            Inst::Return { value, .. } => {
+                for (k, list) in std::mem::take(&mut self.frames[f].returns) {
+                    take.list = self.all.edges.join(take.list, list);
+                    if let Some(Operand::Reg(r)) = value {
+                        take.regs.push(r + k);
+                    }
+                }
+                return;
+            }
+            _ => {}
+        }
+        let mut assigned = List::default();
+        if let Some((dst, n)) = inst.defines() {
+            assigned = self.take_regs(f, dst, n);
+            take.list = self.all.edges.join(take.list, assigned);
+        }
+        let wants_value = assigned.is_wanted() || take.all;
+        let Some(effect) = log.effects.get(effect as usize).copied() else { return };
+        match effect {
+            Effect::None => {}
+            Effect::Load { address, len } => {
+                if wants_value {
+                    take.reads.push((address, len.into()));
+                }
+            }
+            Effect::Store { address, len } => {
+                let stored = self.take_memory(address, len.into());
+                take.list = self.all.edges.join(take.list, stored);
+            }
+            Effect::Update { address, len, stored } => {
+                let mut hit = false;
+                if stored {
+                    let bytes = self.take_memory(address, len.into());
+                    hit = bytes.is_wanted();
+                    take.list = self.all.edges.join(take.list, bytes);
+                }
+                let exchanged = matches!(inst, Inst::Rmw { op: RmwOp::Xchg, .. });
+                if wants_value || hit && !exchanged {
+                    take.reads.push((address, len.into()));
+                }
+            }
+            Effect::Copy { to, from, len } => {
+                if take.all {
+                    take.reads.push((from, len));
+                }
+                for piece in self.memory.take(to, len, &mut self.all.edges) {
+                    take.reads.push((from.wrapping_add(piece.start - to), piece.len));
+                    take.list = self.all.edges.join(take.list, piece.list);
+                }
+            }
+            Effect::Fill { to, len } => {
+                let filled = self.take_memory(to, len);
+                take.list = self.all.edges.join(take.list, filled);
+            }
+        }
+    }
+
+    /// Looks for the operands.
+    fn uses(&mut self, f: usize, inst: &Inst, effect: u32, node: Option<NodeId>) {
+        match inst {
+            Inst::Select { slots, cond, a, b, .. } => {
+                self.want_operand(f, *cond, 1, node);
+                if effect != SECOND {
+                    self.want_operand(f, *a, *slots, node);
+                }
+                if effect != FIRST {
+                    self.want_operand(f, *b, *slots, node);
+                }
+            }
+            _ => {
+                let mut operands = [(Operand::Const(0), 0); 8];
+                let mut more = Vec::new();
+                let mut n = 0;
+                inst.for_each_use(|o, slots| {
+                    match operands.get_mut(n) {
+                        Some(place) => *place = (o, slots),
+                        None => more.push((o, slots)),
+                    }
+                    n += 1;
+                });
+                for (o, slots) in operands.into_iter().take(n).chain(more) {
+                    self.want_operand(f, o, slots, node);
+                }
+            }
+        }
+    }
+
+    /// Looks for what the questions at a step ask beyond what it used.
+    fn answer(&mut self, f: usize, inst: &Inst, node: Option<NodeId>, asked: &[(usize, &Criterion)]) {
+        let (dst, slots) = inst.defines().unwrap_or((0, 0));
+        for (n, criterion) in asked {
+            if let Some(place) = self.all.slice.criteria.get_mut(*n) {
+                *place = node;
+            }
+            for wanted in &criterion.wanted {
+                match wanted {
+                    Wanted::All | Wanted::Ran => {}
+                    Wanted::Registers(regs) => {
+                        // Its own result is this very instruction's.
+                        for reg in regs.iter().filter(|r| !(dst..dst + slots).contains(r)) {
+                            self.want_operand(f, Operand::Reg(*reg), 1, node);
+                        }
+                    }
+                    Wanted::Memory { address, len } => self.want_memory(*address, *len, node),
+                }
+            }
+        }
+    }
+}
+
+/// Whether all that an instruction used is asked for; its result is, if it is.
+fn asks_all(asked: &[(usize, &Criterion)], inst: &Inst) -> bool {
+    let (dst, n) = inst.defines().unwrap_or((0, 0));
+    asked.iter().flat_map(|(_, c)| &c.wanted).any(|w| match w {
+        Wanted::All => true,
+        Wanted::Registers(regs) => regs.iter().any(|r| (dst..dst + n).contains(r)),
+        Wanted::Ran | Wanted::Memory { .. } => false,
+    })
+}

@@ -1,0 +1,185 @@
+//! What came from outside of the program: library functions, the kernel, other
+//! threads, jumps.
+
+use super::calls::CallState;
+use super::{Crossing, Walker, asks_all};
+use crate::log::{Change, Miss, Outside};
+use crate::slice::{Dependence, Origin};
+use crate::wants::List;
+use externals::Model;
+use program::inst::Inst;
+
+impl Walker<'_, '_> {
+    /// A call that left the program has returned.
+    /// `direct`: the step before is the call itself; nothing was called back.
+    pub(super) fn external(&mut self, outside: &Outside, depth: u32, direct: bool) {
+        let f = self.settle(depth, outside.function);
+        let inst = self.all.facts.inst(outside.function, outside.index);
+        let Inst::Call(call) = inst else { return };
+        let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
+        let result = self.take_regs(f, call.dst, slots);
+        let mut written = List::default();
+        let mut copied = Vec::new();
+        for (address, len) in &outside.writes {
+            for piece in self.memory.take(*address, *len, &mut self.all.edges) {
+                written = self.all.edges.join(written, piece.list);
+                copied.push(source(outside, piece.start, piece.len));
+            }
+        }
+        let asked = direct
+            && self
+                .next
+                .checked_sub(1)
+                .and_then(|step| self.asked.get(&step))
+                .is_some_and(|a| asks_all(a, inst));
+        let reads = Some(outside.reads.clone());
+        let state = CallState { index: outside.index, reads, ..CallState::default() };
+        self.frames[f].call = Some(Box::new(state));
+        if !result.is_wanted() && !written.is_wanted() && !asked {
+            return;
+        }
+        let precise =
+            !asked && copied.iter().all(Option::is_some) && (!result.is_wanted() || copies(outside));
+        let list = self.all.edges.join(result, written);
+        let node = self.node(u64::MAX, f, outside.index, List::default());
+        let reads = if precise { copied.into_iter().flatten().collect() } else { outside.reads.clone() };
+        for (address, len) in reads {
+            self.want_memory(address, len, node);
+        }
+        if let Some(state) = &mut self.frames[f].call {
+            state.list = list;
+            state.node = Some(node);
+            state.all = list.is_wanted();
+        }
+    }
+
+    /// Something was made by the call out of the program that activation `f`
+    /// has under way.
+    pub(super) fn outside_takes(&mut self, f: usize, list: List) {
+        let mut state = self.frames[f].call.take().unwrap_or_default();
+        state.list = self.all.edges.join(state.list, list);
+        state.all = true;
+        if state.node.is_none()
+            && let Some(reads) = state.reads.clone()
+        {
+            let node = self.node(u64::MAX, f, state.index, List::default());
+            state.node = Some(node);
+            for (address, len) in reads {
+                self.want_memory(address, len, node);
+            }
+        }
+        self.frames[f].call = Some(state);
+    }
+
+    /// Memory was changed by an event.
+    pub(super) fn changed(&mut self, change: Change, depth: u32) {
+        let (address, len) = match change {
+            Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
+            Change::Moved { to, len, .. } => (to, len),
+        };
+        let pieces = self.memory.take(address, len, &mut self.all.edges);
+        if pieces.is_empty() {
+            return;
+        }
+        let caller = (depth as usize).checked_sub(1).filter(|f| *f < self.frames.len());
+        let under_way = caller.filter(|f| self.frames[*f].call.as_ref().is_some_and(|c| c.reads.is_some()));
+        for piece in pieces {
+            let by_call = under_way.filter(|f| match change {
+                Change::Patch { .. } => !self.is_read(*f, piece.start, piece.len),
+                Change::Moved { .. } | Change::Zeroed { .. } => true,
+            });
+            let Some(f) = by_call else {
+                let variable = self.all.variable(piece.start);
+                let origin = Origin::Outside { address: piece.start, len: piece.len, variable };
+                self.all.leaf(piece.list, &origin);
+                continue;
+            };
+            self.outside_takes(f, piece.list);
+            if let Change::Moved { from, to, .. } = change {
+                let node = self.frames[f].call.as_ref().and_then(|c| c.node).flatten();
+                self.want_memory(from.wrapping_add(piece.start - to), piece.len, node);
+            }
+        }
+    }
+
+    /// Whether the call under way read a range, so that a patch of it says what
+    /// was there, not what the call wrote.
+    fn is_read(&self, f: usize, start: u64, len: u64) -> bool {
+        let reads = self.frames[f].call.as_ref().and_then(|c| c.reads.as_ref());
+        reads.is_some_and(|reads| {
+            reads.iter().any(|(at, n)| start >= *at && start.saturating_add(len) <= at.saturating_add(*n))
+        })
+    }
+
+    /// A load saw what its thread had not written.
+    pub(super) fn missed(&mut self, miss: &Miss) {
+        let len = miss.bytes.len() as u64;
+        let pieces = self.memory.take(miss.address, len, &mut self.all.edges);
+        if pieces.is_empty() {
+            return;
+        }
+        if let (Some(writer), Some(seq)) = (miss.writer, miss.seq) {
+            let read = replay::writers::Read {
+                instruction: miss.step,
+                module: miss.module,
+                site: miss.site,
+                address: miss.address,
+                bytes: miss.bytes.clone(),
+                writer,
+                seq,
+            };
+            self.crossings.push(Crossing { read, pieces });
+            return;
+        }
+        for piece in pieces {
+            let variable = self.all.variable(piece.start);
+            let origin = Origin::Outside { address: piece.start, len: piece.len, variable };
+            self.all.leaf(piece.list, &origin);
+        }
+    }
+
+    /// Control came back to a call by a jump out of the step before.
+    pub(super) fn landed(&mut self, function: u32, index: u32, depth: u32) {
+        let f = self.settle(depth, function);
+        let Inst::Call(call) = self.all.facts.inst(function, index) else { return };
+        let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
+        let mut list = self.take_regs(f, call.dst, slots);
+        self.all.edges.rewrite(list, |how| match how {
+            Dependence::Register(r) => Dependence::Return(r),
+            other => other,
+        });
+        // What ran since then, undecided by any branch since, ran because of
+        // the jump, and because of what made the call it came back to run.
+        for block in 0..self.frames[f].undecided.len() {
+            let undecided = self.frames[f].undecided[block];
+            let first = self.all.edges.iter(undecided).next();
+            if undecided.is_wanted() {
+                let one = self.all.edges.one(first.map(|e| e.0), Dependence::Control);
+                list = self.all.edges.join(list, one);
+            }
+        }
+        self.landing = self.all.edges.join(self.landing, list);
+    }
+}
+
+/// Where the bytes that a copying function wrote came from.
+fn source(outside: &Outside, start: u64, len: u64) -> Option<(u64, u64)> {
+    if !copies(outside) {
+        return None;
+    }
+    let ((to, _), (from, read)) = (*outside.writes.first()?, *outside.reads.first()?);
+    let offset = start.checked_sub(to)?;
+    (offset + len <= read).then(|| (from.wrapping_add(offset), len))
+}
+
+/// The function copies one range to another, byte by byte, and returns an
+/// address.
+fn copies(outside: &Outside) -> bool {
+    let model = outside.known.and_then(|k| k.model);
+    let copying = matches!(
+        model,
+        // Not `stpcpy`, whose result says how long the string was.
+        Some(Model::Memcpy | Model::Mempcpy | Model::Bcopy | Model::Strcpy | Model::Strncpy)
+    );
+    copying && outside.reads.len() == 1 && outside.writes.len() == 1
+}
