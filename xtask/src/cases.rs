@@ -35,6 +35,11 @@ impl Case {
         dirs.into_iter().map(Case::read).collect()
     }
 
+    /// The case of this name.
+    pub fn one(home: &Path, name: &str) -> Result<Case> {
+        Case::read(home.join(name))
+    }
+
     fn read(dir: PathBuf) -> Result<Case> {
         let file = dir.join("case.toml");
         let text = fs::read_to_string(&file)
@@ -91,8 +96,9 @@ impl Case {
     }
 }
 
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
+/// A word as one would type it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::cases::{self, Case, quoted};
 use crate::setup;
 use crate::shell::{self, Result};
 use crate::tools::Tools;
@@ -14,6 +15,12 @@ pub fn command() -> Result<()> {
     let tools = Tools::build()?;
     let dir = shell::target().join("demo");
     shell::fresh_dir(&dir)?;
+    record(&tools, &dir)?;
+    explain(&tools, &dir.join("explain"))
+}
+
+/// What everything rests on: recording, replay, values.
+fn record(tools: &Tools, dir: &Path) -> Result<()> {
     let example = shell::root().join("examples/demo");
     for file in ["average-old.c", "average-new.c", "temperatures.txt"] {
         fs::copy(example.join(file), dir.join(file))
@@ -23,27 +30,47 @@ pub fn command() -> Result<()> {
          The new version is wrong. Build both with `relapse cc`:");
     for version in ["old", "new"] {
         let source = format!("average-{version}.c");
-        show(&tools, &dir, &["cc", "-g", "-O1", &source, "-o", version])?;
+        show(tools, dir, &["cc", "-g", "-O1", &source, "-o", version])?;
     }
     say("\nRecord a run of each. The program's own output stays as it is:");
     for version in ["old", "new"] {
         let recording = format!("{version}.rec");
         let program = format!("./{version}");
-        show(&tools, &dir, &["record", "-o", &recording, "--", &program, "temperatures.txt"])?;
+        show(tools, dir, &["record", "-o", &recording, "--", &program, "temperatures.txt"])?;
     }
     say("\nReplay both; every value is computed again and checked:");
     for version in ["old", "new"] {
-        show(&tools, &dir, &["replay", &format!("{version}.rec")])?;
+        show(tools, dir, &["replay", &format!("{version}.rec")])?;
     }
     say("\nWhat went in and out of the new version:");
-    show(&tools, &dir, &["dump", "io", "new.rec"])?;
+    show(tools, dir, &["dump", "io", "new.rec"])?;
     say("\nThe running total at the line that adds a reading, old and new:");
     for version in ["old", "new"] {
         let line = line_with(&dir.join(format!("average-{version}.c")), "total +=")?;
         let place = format!("average-{version}.c:{line}");
-        show(&tools, &dir, &["values", &format!("{version}.rec"), &place, "total"])?;
+        show(tools, dir, &["values", &format!("{version}.rec"), &place, "total"])?;
     }
     say("\nThe new version keeps the total in an int: every reading loses its fraction.");
+    Ok(())
+}
+
+/// The main job: which changes made the test fail, and how.
+fn explain(tools: &Tools, dir: &Path) -> Result<()> {
+    let case = Case::one(&cases::home(), "running-example")?;
+    for version in ["good", "bad"] {
+        shell::copy_tree(&case.dir.join(version), &dir.join(version))?;
+    }
+    say("\nNow a program whose test passes in one version and fails in the next. Four lines\n\
+         differ; it takes two of them to break it:");
+    let diff = Command::new("diff").args(["-r", "-U0", "good", "bad"]).current_dir(dir).output();
+    let diff = diff.map_err(|error| format!("failed to run diff: {error}"))?;
+    println!("$ diff -r -U0 good bad\n{}", String::from_utf8_lossy(&diff.stdout));
+    let mut words = vec!["explain", "--good", "good", "--bad", "bad"];
+    let options = case.arguments(&case.build);
+    words.extend(options.iter().map(String::as_str));
+    words.extend(["--html", "report.html"]);
+    show(tools, dir, &words)?;
+    println!("\nThe same to click through: {}", dir.join("report.html").display());
     Ok(())
 }
 
@@ -53,7 +80,7 @@ fn say(text: &str) {
 
 /// Prints a command as a user would type it, and runs it.
 fn show(tools: &Tools, dir: &Path, args: &[&str]) -> Result<()> {
-    println!("$ relapse {}", args.join(" "));
+    println!("$ relapse {}", args.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
     let status = Command::new(&tools.relapse)
         .args(args)
         .current_dir(dir)

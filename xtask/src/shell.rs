@@ -157,3 +157,20 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     }
     fs::write(path, content).map_err(|error| format!("failed to write {}: {error}", path.display()))
 }
+
+/// Copies a folder with everything in it.
+pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).map_err(|error| format!("failed to make {}: {error}", to.display()))?;
+    let entries =
+        fs::read_dir(from).map_err(|error| format!("failed to read {}: {error}", from.display()))?;
+    for entry in entries.flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_tree(&path, &target)?;
+        } else {
+            fs::copy(&path, &target)
+                .map_err(|error| format!("failed to copy {}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
+}

@@ -117,7 +117,7 @@ fn measure(tools: &Tools, case: &Case, real: bool, method: &str, cap: u64) -> Re
     shell::fresh_dir(&dir)?;
     let from = if real { real::prepare(case)? } else { case.dir.clone() };
     for version in ["good", "bad"] {
-        copy_tree(&from.join(version), &dir.join(version))?;
+        shell::copy_tree(&from.join(version), &dir.join(version))?;
     }
     let log = dir.join("watched");
     shell::write(&log.join(watch::BUILDS), "")?;
@@ -216,20 +216,4 @@ fn lines(path: &Path) -> u64 {
 
 fn file(path: &PathBuf) -> Result<fs::File> {
     fs::File::create(path).map_err(|error| format!("failed to make {}: {error}", path.display()))
-}
-
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).map_err(|error| format!("failed to make {}: {error}", to.display()))?;
-    let entries =
-        fs::read_dir(from).map_err(|error| format!("failed to read {}: {error}", from.display()))?;
-    for entry in entries.flatten() {
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() {
-            copy_tree(&path, &target)?;
-        } else {
-            fs::copy(&path, &target)
-                .map_err(|error| format!("failed to copy {}: {error}", path.display()))?;
-        }
-    }
-    Ok(())
 }
