@@ -6,6 +6,7 @@
 //! |---|---|
 //! | a person at a terminal | [`terminal::render`] |
 //! | a person with a browser | [`html::render`]: one file, no network |
+//! | a pull request | [`markdown::render`] |
 //! | a log | [`summary_line`] |
 //! | a program | [`json::to_json`], [`json::from_json`] |
 //! | a code scanning service or an editor | [`sarif::to_sarif`] |
@@ -48,6 +49,7 @@ mod graph;
 pub mod html;
 mod hunk;
 pub mod json;
+pub mod markdown;
 mod paint;
 pub mod sarif;
 mod sources;

@@ -206,8 +206,10 @@ fn importance(node: &Node<'_>) -> &'static str {
 
 fn place_location(place: &Place, message: &str) -> Value {
     let mut region = json!({ "startLine": place.line.max(1) });
-    if place.column > 0 {
-        region["startColumn"] = json!(place.column);
+    // Ours count bytes, SARIF's characters.
+    let before = (place.column as usize).checked_sub(1).and_then(|bytes| place.text.get(..bytes));
+    if let Some(before) = before {
+        region["startColumn"] = json!(before.chars().count() + 1);
     }
     if !place.text.is_empty() {
         region["snippet"] = json!({ "text": place.text });
@@ -300,6 +302,14 @@ mod tests {
             json!({ "uri": "src/a%20b%25%C3%A9%3A%23.c", "uriBaseId": "SRCROOT" })
         );
         assert_eq!(artifact("/usr/include/stdio.h"), json!({ "uri": "file:///usr/include/stdio.h" }));
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let place = Place { line: 3, column: 4, text: "é = x;".into(), ..Place::default() };
+        assert_eq!(place_location(&place, "")["physicalLocation"]["region"]["startColumn"], 3);
+        let place = Place { column: 99, ..place };
+        assert_eq!(place_location(&place, "")["physicalLocation"]["region"]["startColumn"], Value::Null);
     }
 
     #[test]

@@ -118,7 +118,7 @@
     const part = (data[side][place.file] || []).find((part) => place.line >= part.start && place.line < part.start + part.lines.length);
     const [start, lines] = part
       ? [Math.max(part.start, place.line - 9), part.lines.slice(Math.max(0, place.line - 9 - part.start), place.line + 10 - part.start)]
-      : [place.line, [place.text]];
+      : [place.line, [place.text.trim()]];
     lines.forEach((text, offset) => {
       const line = start + offset;
       const row = make("div", "", make("span", "number", String(line || "")), make("span", "text", text || " "));
@@ -218,8 +218,8 @@
     const row = event.target.closest(".row");
     if (!row || event.target.closest("a")) return;
     const index = indexOf.get(row);
-    // A second click on the dot folds; anywhere else it only chooses.
-    if (event.target.closest(".head") && event.detail === 2 && children[index]?.length) fold(index, !folded.has(index));
+    // A click on the dot folds, anywhere else it chooses.
+    if (event.target.closest(".dot") && children[index]?.length) fold(index, !folded.has(index));
     else activate(row);
   });
 
@@ -281,7 +281,6 @@
     if (index === undefined) return false;
     choose(index, true);
     focus(nodeRows[index]);
-    nodeRows[index].scrollIntoView({ block: "center" });
     return true;
   };
   addEventListener("hashchange", follow);

@@ -1,6 +1,8 @@
 //! Answers for the tests, as the explanation of real programs would give them.
 #![allow(dead_code, reason = "each test file uses some of them")]
 
+pub mod schema;
+
 use explain::answer::{
     Answer, Cause, Effort, Hunk, Observation, OutputDifference, Place, Tried, ValuePair, Version,
 };
