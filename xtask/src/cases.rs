@@ -116,7 +116,7 @@ mod tests {
         let hang = Case::select(&cases, &["template-hang"]).unwrap();
         assert_eq!(hang.len(), 1);
         let words = hang[0].arguments("make");
-        assert!(words.windows(2).any(|pair| pair == ["--timeout", "5"]), "{words:?}");
+        assert!(words.windows(2).any(|pair| pair == ["--timeout", "3"]), "{words:?}");
         assert!(Case::select(&cases, &["no-such-case"]).is_err());
     }
 

@@ -33,6 +33,7 @@ static int expand(const char *text, FILE *out) {
             break;
         }
         fwrite(at, 1, (size_t)(open - at), out);
+        at = open;
         value = lookup(open + 2, (size_t)(close - open - 2));
         if (value == NULL) {
             unknown++;
