@@ -174,9 +174,10 @@ impl Writer {
 fn places(parent: &Repository, path: &Path, root: &Path) -> Vec<Repository> {
     let mut found = Vec::new();
     let modules = root.join(".gitmodules");
-    let names = parent.ask().args(["config", "--null", "--get-regexp", "^submodule\\..*\\.path$", "-f"]);
+    let names = parent.ask().args(["config", "-f"]).arg(&modules);
+    let names = names.args(["--null", "--get-regexp", "^submodule\\..*\\.path$"]);
     // "submodule.NAME.path\nPATH"; no such file: no names.
-    for item in names.arg(&modules).items().unwrap_or_default() {
+    for item in names.items().unwrap_or_default() {
         let item = String::from_utf8_lossy(&item).into_owned();
         let Some((key, value)) = item.split_once('\n') else { continue };
         let name = key.strip_prefix("submodule.").and_then(|k| k.strip_suffix(".path"));

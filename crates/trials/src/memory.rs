@@ -24,8 +24,8 @@ impl Memory {
         if let Some(known) = self.known.get(&key) {
             return Some(known.clone());
         }
-        let tested = || self.store.get(self.store_key(setup, key, true));
-        let known = tested().or_else(|| self.store.get(self.store_key(setup, key, false)))?;
+        let tested = || self.store.get(self.store_key(setup, key, true)).cloned();
+        let known = tested().or_else(|| self.store.get(self.store_key(setup, key, false)).cloned())?;
         self.known.insert(key, known.clone());
         Some(known)
     }
@@ -34,9 +34,8 @@ impl Memory {
         // Whether it builds does not depend on the test.
         let of_test = !matches!(known.what, What::Builds | What::Tested(Outcome::Broken));
         let at = self.store_key(setup, key, of_test);
-        let kept = self.store.put(at, &known);
-        self.known.insert(key, known);
-        kept
+        self.known.insert(key, known.clone());
+        self.store.put(at, known)
     }
 
     fn store_key(&self, setup: &Setup, key: TreeKey, of_test: bool) -> StoreKey {

@@ -1,16 +1,25 @@
 //! Outcomes that survive the process.
 //!
 //! An outcome is found again by everything it depends on, hashed into one key.
-//! Whatever is wrong with the file costs time, never the run: a store that
-//! cannot be opened is put aside and a new one begun, and a value that does not
-//! match its checksum was never there.
+//! The file is text, one outcome a line, and only ever appended to:
+//!
+//! ```text
+//! relapse outcomes 1
+//! KEY CHECKSUM {"what":{"tested":"pass"},"why":"exit 0"}
+//! ```
+//!
+//! A process that is killed leaves at most one line unfinished. Whatever else is
+//! wrong with the file costs time, never the run and never a wrong outcome: lines
+//! that do not match their checksum were never there, and the file is put aside
+//! for whoever wants to know what happened to it.
 
 use crate::error::{At, Error};
 use changes::outcome::Outcome;
-use redb::{Database, ReadableDatabase, TableDefinition};
 use serde::{Deserialize, Serialize};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// What is known about one tree.
@@ -31,7 +40,7 @@ pub enum What {
 
 /// A key of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StoreKey([u8; 16]);
+pub struct StoreKey(u128);
 
 impl StoreKey {
     /// From all that an outcome depends on, in a fixed order.
@@ -43,19 +52,19 @@ impl StoreKey {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
-        StoreKey(hasher.digest128().to_le_bytes())
+        StoreKey(hasher.digest128())
     }
 }
 
-const TABLE: TableDefinition<&[u8], &[u8]> = TableDefinition::new("outcomes/1");
-/// A store of hundreds of thousands of outcomes needs no more.
-const CACHE: usize = 16 << 20;
+const HEADER: &str = "relapse outcomes 1";
 
 /// The store.
 #[derive(Debug)]
 pub struct Store {
-    database: Database,
-    /// Said to the user, if the old store had to be put aside.
+    path: PathBuf,
+    file: File,
+    known: HashMap<StoreKey, Known>,
+    /// Said to the user, if something was lost.
     pub note: Option<String>,
 }
 
@@ -65,137 +74,174 @@ impl Store {
     /// # Errors
     /// If none can be begun at this place.
     pub fn open(path: &Path) -> Result<Store, Error> {
-        match try_open(path) {
-            Ok(database) => Ok(Store { database, note: None }),
-            Err(reason) if path.exists() => {
-                let aside = path.with_extension("damaged");
-                std::fs::rename(path, &aside).at("put aside", path)?;
-                let database = try_open(path).map_err(Error::Store)?;
-                let note = format!(
-                    "earlier outcomes could not be read ({reason}); they were put aside as {}",
-                    aside.display()
-                );
-                Ok(Store { database, note: Some(note) })
-            }
-            Err(reason) => Err(Error::Store(reason)),
-        }
-    }
-
-    /// What is known. Nothing, if it cannot be read.
-    #[must_use]
-    pub fn get(&self, key: StoreKey) -> Option<Known> {
-        let read = || -> Option<Vec<u8>> {
-            let table = self.database.begin_read().ok()?.open_table(TABLE).ok()?;
-            Some(table.get(key.0.as_slice()).ok()??.value().to_vec())
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error).at("read", path),
         };
-        let bytes = quietly(read).flatten()?;
-        let (sum, json) = bytes.split_at_checked(8)?;
-        (sum == checksum(key, json)).then(|| serde_json::from_slice(json).ok())?
+        let (lines, rest) = match bytes.iter().rposition(|b| *b == b'\n') {
+            Some(end) => bytes.split_at(end + 1),
+            None => (&[][..], &bytes[..]),
+        };
+        let mut lines = lines.split_inclusive(|b| *b == b'\n');
+        let header = lines.next().is_none_or(|line| line.trim_ascii_end() == HEADER.as_bytes());
+        let mut damaged = usize::from(!header || (!rest.is_empty() && bytes.len() == rest.len()));
+        let mut known = HashMap::new();
+        let mut sound = format!("{HEADER}\n").into_bytes();
+        for line in lines {
+            match read_line(line) {
+                Some((key, outcome)) => {
+                    known.insert(key, outcome);
+                    sound.extend_from_slice(line);
+                }
+                None => damaged += 1,
+            }
+        }
+        let mut note = None;
+        if damaged > 0 {
+            let aside = path.with_extension("damaged");
+            fs::rename(path, &aside).at("put aside", path)?;
+            let lost = if header { format!("{damaged} of them") } else { "some".to_owned() };
+            note = Some(format!(
+                "earlier outcomes are damaged, {lost} will be tried again; the file was put aside as {}",
+                aside.display()
+            ));
+        }
+        if sound != bytes {
+            // In one step: a reader sees the old file or the new one.
+            let new = path.with_extension("new");
+            fs::write(&new, &sound).at("write", &new)?;
+            fs::rename(&new, path).at("write", path)?;
+        }
+        let file = OpenOptions::new().append(true).open(path).at("open", path)?;
+        Ok(Store { path: path.to_owned(), file, known, note })
     }
 
-    /// Remembers. On disk when this returns.
+    #[must_use]
+    pub fn get(&self, key: StoreKey) -> Option<&Known> {
+        self.known.get(&key)
+    }
+
+    /// Remembers. A kill after this loses nothing.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn put(&self, key: StoreKey, known: &Known) -> Result<(), Error> {
-        let json = serde_json::to_vec(known).map_err(|e| Error::Store(e.to_string()))?;
-        let value = [checksum(key, &json).as_slice(), &json].concat();
-        let write = || -> Result<(), redb::Error> {
-            let transaction = self.database.begin_write()?;
-            transaction.open_table(TABLE)?.insert(key.0.as_slice(), value.as_slice())?;
-            Ok(transaction.commit()?)
-        };
-        quietly(write)
-            .unwrap_or_else(|| Err(redb::Error::Corrupted("it is damaged".to_owned())))
-            .map_err(|e| Error::Store(e.to_string()))
+    pub fn put(&mut self, key: StoreKey, known: Known) -> Result<(), Error> {
+        let json = serde_json::to_string(&known).map_err(|e| Error::Store(e.to_string()))?;
+        let line = format!("{:032x} {:016x} {json}\n", key.0, checksum(key, &json));
+        self.file.write_all(line.as_bytes()).at("write", &self.path)?;
+        self.known.insert(key, known);
+        Ok(())
     }
 }
 
-fn try_open(path: &Path) -> Result<Database, String> {
-    quietly(|| Database::builder().set_cache_size(CACHE).create(path).map_err(|e| e.to_string()))
-        .unwrap_or_else(|| Err("it is damaged".to_owned()))
+fn read_line(line: &[u8]) -> Option<(StoreKey, Known)> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let mut fields = line.splitn(3, ' ');
+    let key = StoreKey(u128::from_str_radix(fields.next()?, 16).ok()?);
+    let sum = u64::from_str_radix(fields.next()?, 16).ok()?;
+    let json = fields.next()?;
+    (sum == checksum(key, json)).then(|| serde_json::from_str(json).ok().map(|known| (key, known)))?
 }
 
-/// The database checks some of what it reads by assertions.
-fn quietly<T>(action: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(action)).ok()
-}
-
-fn checksum(key: StoreKey, json: &[u8]) -> [u8; 8] {
-    xxh3_64(&[key.0.as_slice(), json].concat()).to_le_bytes()
+fn checksum(key: StoreKey, json: &str) -> u64 {
+    xxh3_64(&[key.0.to_le_bytes().as_slice(), json.as_bytes()].concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn known(why: &str) -> Known {
         Known { what: What::Tested(Outcome::Unresolved), why: why.to_owned() }
     }
 
+    fn key(n: u8) -> StoreKey {
+        StoreKey::of(&[&[n]])
+    }
+
     #[test]
     fn outcomes_are_there_again() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("outcomes.redb");
+        let path = dir.path().join("outcomes");
         let key = StoreKey::of(&[b"tree", b"make"]);
-        let store = Store::open(&path).unwrap();
+        let mut store = Store::open(&path).unwrap();
         assert_eq!(store.get(key), None);
-        store.put(key, &known("exit 1")).unwrap();
+        store.put(key, known("exit 1")).unwrap();
+        store.put(key, known("exit 2,\nwith \"lines\"")).unwrap();
         drop(store);
         let store = Store::open(&path).unwrap();
-        assert_eq!(store.get(key), Some(known("exit 1")));
+        assert_eq!(store.get(key), Some(&known("exit 2,\nwith \"lines\"")));
         assert_eq!(store.get(StoreKey::of(&[b"treem", b"ake"])), None);
         assert_eq!(store.note, None);
     }
 
     #[test]
     fn a_file_that_is_no_store_is_put_aside() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("outcomes.redb");
-        std::fs::write(&path, "not a store").unwrap();
-        let store = Store::open(&path).unwrap();
-        assert!(store.note.as_ref().unwrap().contains("outcomes.damaged"), "{:?}", store.note);
-        assert_eq!(std::fs::read(dir.path().join("outcomes.damaged")).unwrap(), b"not a store");
-        let key = StoreKey::of(&[]);
-        store.put(key, &known("")).unwrap();
-        assert_eq!(store.get(key), Some(known("")));
+        for content in ["not a store", "not a store\n", "relapse outcomes 2\nx\n"] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("outcomes");
+            fs::write(&path, content).unwrap();
+            let mut store = Store::open(&path).unwrap();
+            assert!(store.note.as_ref().unwrap().contains("outcomes.damaged"), "{:?}", store.note);
+            assert_eq!(fs::read_to_string(dir.path().join("outcomes.damaged")).unwrap(), content);
+            store.put(key(1), known("")).unwrap();
+            drop(store);
+            assert_eq!(Store::open(&path).unwrap().get(key(1)), Some(&known("")));
+        }
     }
 
-    /// Whatever bytes are hit, an outcome is right or unknown, and new ones can be kept
-    /// (if not before, then after the next start).
     #[test]
-    fn damage_never_makes_a_wrong_outcome() {
+    fn a_line_that_a_kill_left_unfinished_is_no_damage() {
         let dir = tempfile::tempdir().unwrap();
-        let whole = dir.path().join("whole.redb");
-        let keys: Vec<StoreKey> = (0..20u8).map(|n| StoreKey::of(&[&[n]])).collect();
-        let store = Store::open(&whole).unwrap();
-        for (n, key) in keys.iter().enumerate() {
-            store.put(*key, &known(&n.to_string())).unwrap();
+        let path = dir.path().join("outcomes");
+        let mut store = Store::open(&path).unwrap();
+        for n in 0..3 {
+            store.put(key(n), known("exit 1")).unwrap();
         }
         drop(store);
-        let bytes = std::fs::read(&whole).unwrap();
-        std::panic::set_hook(Box::new(|_| {}));
-        let mut state = 7u64;
-        for round in 0..60 {
-            let mut damaged = bytes.clone();
-            for _ in 0..1 + round % 40 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let at = usize::try_from(state >> 33).unwrap()
-                    % damaged.len().min(if round % 2 == 0 { 8192 } else { usize::MAX });
-                damaged[at] = (state >> 24) as u8;
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..whole.len() - 5]).unwrap();
+        let mut store = Store::open(&path).unwrap();
+        assert_eq!((store.note.as_ref(), store.known.len()), (None, 2));
+        store.put(key(9), known("exit 9")).unwrap();
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        assert_eq!((store.note.as_ref(), store.known.len()), (None, 3));
+    }
+
+    proptest! {
+        /// Whatever bytes are hit, an outcome is right or unknown, and new ones are kept.
+        #[test]
+        fn damage_never_makes_a_wrong_outcome(
+            hits in proptest::collection::vec((0usize..2000, any::<u8>()), 1..30),
+            cut in proptest::option::of(0usize..2000),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("outcomes");
+            let mut store = Store::open(&path).unwrap();
+            for n in 0..20 {
+                store.put(key(n), known(&n.to_string())).unwrap();
             }
-            if round % 7 == 0 {
-                damaged.truncate(damaged.len() / 2);
+            drop(store);
+            let mut bytes = fs::read(&path).unwrap();
+            for (at, byte) in hits {
+                let at = at % bytes.len();
+                bytes[at] = byte;
             }
-            let path = dir.path().join(format!("{round}.redb"));
-            std::fs::write(&path, &damaged).unwrap();
+            bytes.truncate(cut.unwrap_or(usize::MAX));
+            fs::write(&path, &bytes).unwrap();
+            let mut store = Store::open(&path).unwrap();
+            let right = |store: &Store| {
+                (0..20u8).all(|n| store.get(key(n)).is_none_or(|found| *found == known(&n.to_string())))
+            };
+            prop_assert!(right(&store));
+            store.put(key(77), known("new")).unwrap();
+            drop(store);
             let store = Store::open(&path).unwrap();
-            for (n, key) in keys.iter().enumerate() {
-                if let Some(found) = store.get(*key) {
-                    assert_eq!(found, known(&n.to_string()));
-                }
-            }
+            prop_assert!(right(&store) && store.note.is_none());
+            prop_assert_eq!(store.get(key(77)), Some(&known("new")));
         }
-        let _ = std::panic::take_hook();
     }
 }

@@ -308,3 +308,126 @@ fn allow_writing(directory: &Path) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::process::Command;
+
+    /// Products are made within a tick of the file system's clock, and say what from.
+    const MAKEFILE: &str = "\
+all: a.out b.out sum
+a.out: a.in common.in
+\tcat a.in common.in > a.out; echo a >> journal
+b.out: b.in common.in
+\tcat b.in common.in > b.out; echo b >> journal
+sum: a.out b.out
+\tcat a.out b.out > sum; echo sum >> journal
+";
+
+    fn content(version: u8) -> Content {
+        Content::File { bytes: format!("{version}\n").into_bytes().into(), executable: false }
+    }
+
+    fn variant(versions: [u8; 3]) -> Variant {
+        let mut variant = Variant::default();
+        for (name, version) in ["a.in", "b.in", "common.in"].iter().zip(versions) {
+            // 0 is as in the base.
+            if version > 0 {
+                variant.put(name.into(), Some(content(version)));
+            }
+        }
+        variant
+    }
+
+    fn make(tree: &Tree) -> Vec<String> {
+        let made =
+            Command::new("make").arg("-s").current_dir(tree.root()).env_remove("MAKEFLAGS").status().unwrap();
+        assert!(made.success());
+        let journal = fs::read_to_string(tree.root().join("journal")).unwrap_or_default();
+        let _ = fs::remove_file(tree.root().join("journal"));
+        let mut made: Vec<String> = journal.lines().map(str::to_owned).collect();
+        made.sort();
+        made
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(6))]
+
+        /// Back and forth between versions: exactly the products of what changed are made
+        /// again, and none is ever stale.
+        #[test]
+        fn make_sees_every_change_and_no_other(steps in proptest::collection::vec([0u8..3, 0..3, 0..3], 1..12)) {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().join("base");
+            fs::create_dir(&root).unwrap();
+            fs::write(root.join("Makefile"), MAKEFILE).unwrap();
+            for name in ["a.in", "b.in", "common.in"] {
+                fs::write(root.join(name), "0\n").unwrap();
+            }
+            let base = Base::read(&root).unwrap();
+            let mut tree = Tree::new(dir.path().join("tree"));
+            let mut last: Option<[u8; 3]> = None;
+            for now in steps {
+                tree.set(&base, &variant(now)).unwrap();
+                let made = make(&tree);
+                let changed = |parts: &[usize]| last.is_none_or(|last| parts.iter().any(|p| last[*p] != now[*p]));
+                let mut expected = Vec::new();
+                if changed(&[0, 2]) { expected.push("a"); }
+                if changed(&[1, 2]) { expected.push("b"); }
+                if changed(&[0, 1, 2]) { expected.push("sum"); }
+                prop_assert_eq!(made, expected);
+                let sum = fs::read_to_string(tree.root().join("sum")).unwrap();
+                prop_assert_eq!(sum, format!("{}\n{}\n{}\n{}\n", now[0], now[2], now[1], now[2]));
+                tree.snapshot().unwrap();
+                last = Some(now);
+            }
+        }
+    }
+
+    #[test]
+    fn files_come_and_go_with_their_directories() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("base");
+        fs::create_dir_all(root.join("kept")).unwrap();
+        fs::write(root.join("kept/x"), "x").unwrap();
+        fs::write(root.join("place"), "a file in bad").unwrap();
+        let base = Base::read(&root).unwrap();
+        let mut tree = Tree::new(dir.path().join("tree"));
+        tree.set(&base, &Variant::default()).unwrap();
+        let mut other = Variant::default();
+        other.put("place".into(), None);
+        other.put(
+            "place/inner/file".into(),
+            Some(Content::File { bytes: b"#!".to_vec().into(), executable: true }),
+        );
+        other.put("link".into(), Some(Content::Link("kept/x".into())));
+        let changed = tree.set(&base, &other).unwrap();
+        assert_eq!(changed.len(), 3);
+        let file = tree.root().join("place/inner/file");
+        assert_ne!(file.metadata().unwrap().permissions().mode() & 0o100, 0);
+        assert_eq!(fs::read_to_string(tree.root().join("link")).unwrap(), "x");
+        tree.set(&base, &Variant::default()).unwrap();
+        assert_eq!(fs::read_to_string(tree.root().join("place")).unwrap(), "a file in bad");
+        assert!(tree.root().join("link").symlink_metadata().is_err());
+        assert_eq!(Base::read(tree.root()).unwrap().key(&Variant::default()), base.key(&Variant::default()));
+    }
+
+    #[test]
+    fn the_key_is_that_of_the_content() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.in"), "0\n").unwrap();
+        let base = Base::read(dir.path()).unwrap();
+        let bad = base.key(&Variant::default());
+        let mut same = Variant::default();
+        same.put("a.in".into(), Some(content(0)));
+        same.put("gone".into(), None);
+        assert_eq!(base.key(&same), bad);
+        let mut other = Variant::default();
+        other.put("a.in".into(), Some(content(1)));
+        assert_ne!(base.key(&other), bad);
+        other.put("a.in".into(), Some(Content::File { bytes: b"0\n".to_vec().into(), executable: true }));
+        assert_ne!(base.key(&other), bad);
+    }
+}

@@ -3,7 +3,7 @@
 //! ```text
 //! .gitignore        so that git sees nothing of all this
 //! lock              held while somebody is at work; says who
-//! outcomes.redb     what is known about earlier trials
+//! outcomes          what is known about earlier trials
 //! cache/            objects, shared by all builds
 //! logs/             one per build, of the last run
 //! recordings/       of the last run
@@ -120,7 +120,7 @@ impl Work {
     }
 
     pub(crate) fn store(&self) -> PathBuf {
-        self.root.join("outcomes.redb")
+        self.root.join("outcomes")
     }
 }
 
@@ -133,6 +133,9 @@ impl Drop for Work {
             }
         }
         let _ = self.sign("");
+        // Closing the file is not enough: a process that another thread is just starting
+        // may hold a copy of it.
+        let _ = self.lock.unlock();
     }
 }
 
