@@ -11,7 +11,6 @@
 //! * [`slice`](mod@slice): the answer, a graph of executed instructions;
 //! * [`visits`]: when a source line ran;
 //! * [`snapshot`]: the values at executed instructions, for showing;
-
 //! * `log`, `walk`, `wants`, `facts`: one segment's steps, the way back over
 //!   them, what is still looked for, and what is known before anything runs.
 //!
