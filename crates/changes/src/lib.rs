@@ -1,5 +1,64 @@
 //! The difference between two versions as small changes, and the search for
 //! the guilty ones.
+//!
+//! Two rooms. [`diff`] compares two directory trees and cuts what differs into
+//! [`Change`]s: the smallest groups of lines (or whole files) that can be
+//! reverted by themselves. It also goes the other way: which bytes every
+//! touched file has when a given set of changes is reverted, which line of one
+//! version is which line of the other. [`search`] asks for [`Trials`] of such
+//! sets until it knows which changes make the test fail.
+//!
+//! ```
+//! use changes::{ChangeId, ChangeSet, DiffOptions, Outcome, Progress, Search, Structure, Trials, difference};
+//! # use std::fs;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (good, bad) = (tempfile::tempdir()?, tempfile::tempdir()?);
+//! fs::write(good.path().join("a.c"), "int a = 1;\nint b = 1;\nint c = 1;\n")?;
+//! fs::write(bad.path().join("a.c"), "int a = 2;\nint b = 2;\nint c = 1;\n")?;
+//! let difference = difference(good.path(), bad.path(), &DiffOptions::default())?;
+//! // Neighbouring lines, but changes of their own.
+//! assert_eq!(difference.changes().len(), 2);
+//!
+//! /// A test that fails if `b` is not 1.
+//! struct World;
+//! impl Trials for World {
+//!     type Error = std::convert::Infallible;
+//!     fn outcomes(&mut self, sets: &[ChangeSet], _: bool) -> Result<Vec<Outcome>, Self::Error> {
+//!         let passes = |set: &ChangeSet| set.contains(&ChangeId(1));
+//!         Ok(sets.iter().map(|set| if passes(set) { Outcome::Pass } else { Outcome::Fail }).collect())
+//!     }
+//!     fn builds(&mut self, _: &ChangeSet) -> Result<bool, Self::Error> {
+//!         Ok(true)
+//!     }
+//!     fn complaint(&mut self, _: &ChangeSet) -> Option<String> {
+//!         None
+//!     }
+//! }
+//!
+//! let structure = Structure::new(&difference);
+//! let mut watch = |_: &Progress| {};
+//! let mut world = World;
+//! let mut search = Search::new(&mut world, &structure, &mut watch);
+//! let found = search.dynamic(&difference.all())?.expect("one of them is guilty");
+//! assert_eq!(difference.change(*found.root.first().unwrap()).new_lines, ["int b = 2;"]);
+//! assert!(search.verify(&found)?.minimal);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What must not be known here: how a program is built or run, what a
+//! recording is, where versions come from. The search knows nothing but sets,
+//! outcomes, and hints ([`Structure`], compilers' complaints); a wrong hint costs
+//! trials and never changes whether an answer is right.
+//!
+//! Invariants, each with a property test:
+//! * Reverting nothing gives bad and reverting everything gives good, byte by
+//!   byte, whatever the files hold.
+//! * An answer that [`Search::verify`] calls minimal passes, and does not pass
+//!   with any single change put back.
+//! * Answers, and the trials that led to them, do not depend on how many trials
+//!   run side by side.
+
 pub mod change;
 pub mod diff;
 pub mod error;
@@ -7,7 +66,7 @@ pub mod outcome;
 pub mod search;
 
 pub use change::{Change, ChangeId, ChangeKind, ChangeSet, Matter};
-pub use diff::{DiffOptions, Difference, FileState, Summary, difference};
+pub use diff::{DiffOptions, Difference, FileState, FileSummary, Summary, difference};
 pub use error::{Error, Result};
 pub use outcome::{Outcome, Trials};
 pub use search::{Found, Progress, Search, Stage, Structure, Tried, Verified};

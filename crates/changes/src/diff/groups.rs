@@ -279,10 +279,11 @@ fn join_dependent(old: &Side, new: &Side, segments: &[Lines]) -> Vec<Lines> {
 
 fn stands_alone(old: &Side, new: &Side, group: &Lines) -> bool {
     let Lines { old: o, new: n } = group;
-    old.lexed.balance(o.start, o.end) == new.lexed.balance(n.start, n.end)
-        && (o.is_empty()
-            || n.is_empty()
-            || old.lexed.ending(o.start, o.end) == new.lexed.ending(n.start, n.end))
+    let balance = old.lexed.balance(o.start, o.end);
+    balance == new.lexed.balance(n.start, n.end)
+        // Parameters and arguments that go on in the next line belong together.
+        && balance[1] <= 0
+        && (o.is_empty() || n.is_empty() || old.lexed.ending(o.start, o.end) == new.lexed.ending(n.start, n.end))
 }
 
 #[cfg(test)]
@@ -340,6 +341,14 @@ mod tests {
                 group(&["rest = 0;"], &["rest = 1;"])
             ]
         );
+    }
+
+    #[test]
+    fn lines_of_a_parameter_list_stay_together() {
+        let old = "static int find (State *L, Call *ci,\n                 const char **name) {\n";
+        let new =
+            "static int find (State *L, const Proto *p,\n                 int pc, const char **name) {\n";
+        assert_eq!(shown("a.c", old, new).len(), 1);
     }
 
     #[test]

@@ -6,12 +6,13 @@
 //! missing, so their hints are followed first, then what stands near, and only
 //! then everything.
 
-use super::{Search, Stage, complaint, cut, list, set, without};
+use super::complaint::{Toward, hinted};
+use super::{Search, Stage, cut, list, set, without};
 use crate::change::ChangeSet;
 use crate::outcome::Trials;
 
 /// Complaints are followed this often before it is given up.
-const MOST_ROUNDS: usize = 8;
+const MOST_ROUNDS: usize = 24;
 /// Shrinking ends after so many builds: what is too much is left out later,
 /// when a passing set is made minimal.
 const MOST_BUILDS: u64 = 48;
@@ -39,6 +40,10 @@ impl<T: Trials> Search<'_, T> {
             Some(added) => added,
             None => self.grow(reverted)?,
         };
+        // Beside much that is reverted, a little more makes no difference.
+        if 4 * enough.len() <= reverted.len() {
+            return Ok(enough);
+        }
         self.shrink_added(reverted, enough)
     }
 
@@ -48,7 +53,7 @@ impl<T: Trials> Search<'_, T> {
         for _ in 0..MOST_ROUNDS {
             let now = reverted | &added;
             let Some(text) = self.trials.complaint(&now) else { return Ok(None) };
-            let Some(circle) = complaint::hinted(self.structure, &text, &now).into_iter().next() else {
+            let Some(circle) = hinted(self.structure, &text, &now, Toward::Good).into_iter().next() else {
                 return Ok(None);
             };
             added.extend(circle);

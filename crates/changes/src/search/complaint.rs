@@ -6,33 +6,74 @@
 //! other are what the reverted ones depend on.
 
 use super::structure::{Mention, Structure};
-use crate::change::ChangeSet;
+use crate::change::{ChangeId, ChangeSet};
 use std::collections::BTreeSet;
 
 /// A hint with more changes than this is none.
 const MOST_HINTED: usize = 64;
 
-/// Changes, not yet reverted, that the complaint about reverting `reverted`
-/// points at: the closest circle first, each without those before it.
-pub(super) fn hinted(structure: &Structure, complaint: &str, reverted: &ChangeSet) -> Vec<ChangeSet> {
+/// What a complaint is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Toward {
+    /// Changes to revert as well.
+    Good,
+    /// Reverted changes to put back.
+    Bad,
+}
+
+impl Toward {
+    /// How often a word is mentioned on the side that is gone to, and on the other.
+    fn counts(self, mention: &Mention) -> (u32, u32) {
+        match self {
+            Toward::Good => (mention.old, mention.new),
+            Toward::Bad => (mention.new, mention.old),
+        }
+    }
+
+    fn declares(self, mention: &Mention) -> bool {
+        match self {
+            Toward::Good => mention.old_declares,
+            Toward::Bad => mention.new_declares,
+        }
+    }
+}
+
+/// Changes that the complaint about reverting `reverted` points at: the closest
+/// circle first, each without those before it.
+pub(super) fn hinted(
+    structure: &Structure,
+    complaint: &str,
+    reverted: &ChangeSet,
+    toward: Toward,
+) -> Vec<ChangeSet> {
     let read = Complaint::read(complaint);
-    let fresh = |ids: &mut dyn Iterator<Item = crate::change::ChangeId>| -> ChangeSet {
-        ids.filter(|id| !reverted.contains(id)).collect()
+    let fresh = |ids: &mut dyn Iterator<Item = ChangeId>| -> ChangeSet {
+        ids.filter(|id| reverted.contains(id) == (toward == Toward::Bad)).collect()
     };
     let mut circles: Vec<ChangeSet> = Vec::new();
 
-    // Names that are missing: whoever declared them in good; else whoever used them.
+    // Names that are missing: whoever declares them on the side we go to; else
+    // whoever stops using them by going there; else whoever has anything to do
+    // with them.
     let missing = |wanted: &dyn Fn(&Mention) -> bool| -> ChangeSet {
         let mentions = read.missing.iter().flat_map(|word| structure.mentions(word));
         fresh(&mut mentions.filter(|mention| wanted(mention)).map(|mention| mention.id))
     };
-    circles.push(missing(&|mention| mention.old_declares && mention.old > mention.new));
-    // Names bad declares that are gone because their declaration was reverted:
-    // whoever brought a use of them.
-    circles.push(missing(&|mention| mention.new > mention.old));
-    circles.push(missing(&|mention| mention.old > mention.new));
+    let more = |mention: &Mention| toward.counts(mention).0 > toward.counts(mention).1;
+    let less = |mention: &Mention| toward.counts(mention).0 < toward.counts(mention).1;
+    circles.push(missing(&|mention| more(mention) && toward.declares(mention)));
+    circles.push(missing(&less));
+    circles.push(missing(&more));
     // Missing files, of the compiler or of make.
     circles.push(fresh(&mut read.files.iter().filter_map(|file| structure.of_file(file)).flatten().copied()));
+    // Half a block.
+    if read.syntax {
+        let there: ChangeSet = match toward {
+            Toward::Good => reverted.clone(),
+            Toward::Bad => structure.all() - reverted,
+        };
+        circles.push(fresh(&mut structure.other_halves(&there).into_iter()));
+    }
     // Any other name that is spoken of.
     let named = read.named.iter().flat_map(|word| structure.mentions(word));
     circles.push(fresh(&mut named.filter(|mention| mention.old != mention.new).map(|mention| mention.id)));
@@ -69,6 +110,8 @@ struct Complaint {
     named: BTreeSet<String>,
     /// Files said not to exist.
     files: BTreeSet<String>,
+    /// Something is half open.
+    syntax: bool,
     /// Where errors were seen.
     places: BTreeSet<(String, u32)>,
 }
@@ -85,6 +128,7 @@ const MISSING: [&str; 10] = [
     "implicit declaration",
     "incomplete",
 ];
+const SYNTAX: [&str; 6] = ["expected", "extraneous", "unterminated", "#endif", "#else", "missing '"];
 const NO_FILE: [&str; 4] = ["file not found", "No such file", "No rule to make", "missing and no known rule"];
 
 impl Complaint {
@@ -97,6 +141,7 @@ impl Complaint {
             if !(about_error || about_file || line.contains("note:") || line.contains("duplicate symbol")) {
                 continue;
             }
+            complaint.syntax |= about_error && SYNTAX.iter().any(|words| line.contains(words));
             for quoted in quoted(line) {
                 if about_file {
                     complaint.files.insert(quoted.to_owned());

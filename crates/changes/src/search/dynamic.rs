@@ -150,8 +150,16 @@ impl<T: Trials> Search<'_, T> {
     /// From a set that passes to an answer: 1-minimal, in root and auxiliary.
     pub(super) fn finish(&mut self, passing: Passing, ranked: &[ChangeId]) -> Result<Found, T::Error> {
         let order: Vec<ChangeId> = passing.candidates.iter().chain(ranked).copied().collect();
-        let least = self.one_minimal(&passing.full, &order)?;
-        let claimed: ChangeSet = &set(&passing.candidates) & &least;
+        let mut least = self.one_minimal(&passing.full, &order)?;
+        let mut claimed: ChangeSet = &set(&passing.candidates) & &least;
+        loop {
+            let fewer = self.drop_clusters(&least, &claimed, &order)?;
+            if fewer == least {
+                break;
+            }
+            least = self.one_minimal(&fewer, &order)?;
+            claimed = &claimed & &least;
+        }
         self.during(Stage::Shrinking, |search| search.roles(least, claimed, &order))
     }
 }

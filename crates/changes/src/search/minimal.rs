@@ -1,8 +1,12 @@
 //! Passing sets without anything superfluous.
 
+use super::complaint::{Toward, hinted};
 use super::{Found, Search, Stage, cut, set, without};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
+
+/// Complaints are followed this often before it is given up.
+const MOST_ROUNDS: usize = 6;
 
 impl<T: Trials> Search<'_, T> {
     /// Leaves changes out of a passing set until putting any single one back
@@ -38,6 +42,53 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         Ok(set(&kept))
+    }
+
+    /// Leaves out changes that hang together. Putting one of them back alone
+    /// does not build, so that leaving out one by one keeps them all; the
+    /// compiler's complaint tells which others must be put back with it. What
+    /// is `needed` is not touched.
+    pub(super) fn drop_clusters(
+        &mut self,
+        passing: &ChangeSet,
+        needed: &ChangeSet,
+        order: &[ChangeId],
+    ) -> Result<ChangeSet, T::Error> {
+        self.during(Stage::Shrinking, |search| {
+            let mut kept = passing.clone();
+            for id in by_preference(passing, order).into_iter().rev() {
+                if kept.contains(&id) && !needed.contains(&id) && !search.exhausted() {
+                    kept = search.drop_cluster(kept, id, needed)?;
+                }
+            }
+            Ok(kept)
+        })
+    }
+
+    fn drop_cluster(
+        &mut self,
+        kept: ChangeSet,
+        first: ChangeId,
+        needed: &ChangeSet,
+    ) -> Result<ChangeSet, T::Error> {
+        let mut back = ChangeSet::from([first]);
+        for _ in 0..MOST_ROUNDS {
+            let rest = &kept - &back;
+            match self.outcome(&rest)? {
+                Outcome::Pass => return Ok(rest),
+                Outcome::Broken => {}
+                Outcome::Fail | Outcome::Unresolved => break,
+            }
+            let Some(text) = self.trials.complaint(&rest) else { break };
+            let Some(circle) = hinted(self.structure, &text, &rest, Toward::Bad).into_iter().next() else {
+                break;
+            };
+            if !circle.is_disjoint(needed) {
+                break;
+            }
+            back.extend(circle);
+        }
+        Ok(kept)
     }
 
     /// Tells root from auxiliary in a passing set. Root is what a search

@@ -16,6 +16,8 @@ pub struct Structure {
     bases: HashMap<String, ChangeSet>,
     /// Line changes of each file, in order.
     files: HashMap<String, Vec<Extent>>,
+    /// Changes that open or close more brackets (or `#if`s) than they replace.
+    unbalanced: ChangeSet,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +71,9 @@ impl Structure {
             for path in [Some(&change.file), change.old_file.as_ref()].into_iter().flatten() {
                 let base = path.rsplit('/').next().unwrap_or(path);
                 structure.bases.entry(base.to_owned()).or_default().insert(change.id);
+            }
+            if brackets(&change.old_lines) != brackets(&change.new_lines) {
+                structure.unbalanced.insert(change.id);
             }
             let words = count_words(change);
             if change.kind == ChangeKind::Lines {
@@ -125,6 +130,14 @@ impl Structure {
         ]
     }
 
+    /// Changes that may be the other halves of what these open or close.
+    pub(super) fn other_halves(&self, set: &ChangeSet) -> ChangeSet {
+        let halves = set & &self.unbalanced;
+        let file = |id: &ChangeId| self.places.get(id).map(|place| &place.file);
+        let near = |id: &&ChangeId| halves.iter().any(|half| file(half) == file(id));
+        self.unbalanced.iter().filter(near).copied().collect()
+    }
+
     pub(super) fn mentions(&self, word: &str) -> &[Mention] {
         self.words.get(word).map_or(&[], Vec::as_slice)
     }
@@ -162,6 +175,29 @@ impl Structure {
         found.sort();
         found
     }
+}
+
+/// Opened minus closed, by plain counting: good enough for a hint.
+fn brackets(lines: &[String]) -> [i32; 4] {
+    let mut sum = [0; 4];
+    for line in lines {
+        for byte in line.bytes() {
+            match byte {
+                b'{' => sum[0] += 1,
+                b'}' => sum[0] -= 1,
+                b'(' => sum[1] += 1,
+                b')' => sum[1] -= 1,
+                b'[' => sum[2] += 1,
+                b']' => sum[2] -= 1,
+                _ => {}
+            }
+        }
+        if let Some(directive) = line.trim_start().strip_prefix('#') {
+            let word = directive.trim_start();
+            sum[3] += i32::from(word.starts_with("if")) - i32::from(word.starts_with("endif"));
+        }
+    }
+    sum
 }
 
 /// How often each word stands in old and new lines.
