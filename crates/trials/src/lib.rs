@@ -1,4 +1,72 @@
 //! Versions, builds, test runs, and what came of them.
+//!
+//! A *trial* takes the bad version, reverts some of the changes between good and bad,
+//! builds the result and runs the test. The [`Lab`] makes trials, side by side, and
+//! answers the search through [`changes::outcome::Trials`]. Beneath it:
+//!
+//! * `version`, `checkout`, `git`: what the user calls a version, as files of our own;
+//!   the user's repository is only read.
+//! * `variant`, `tree`: what a tree is to hold, and bringing it there by writing only
+//!   what differs, with times that make build tools do the right thing.
+//! * `station`: a tree in which one variant after the other is built and tested.
+//! * `process`, `members`: commands of which nothing survives.
+//! * `oracle`: pass, fail as bad does, or unresolved; and whether it is a regression
+//!   test at all.
+//! * `store`, `memory`: outcomes, remembered within a run and from run to run.
+//! * `round`: one call for outcomes, shared by the workers.
+//! * `record`: recordings of the test with good and bad.
+//! * `work`: the directory for all this, its lock and its cleaning.
+//!
+//! Nothing here knows what a change means, why a test fails, or what a recording
+//! holds. No terminal is touched and no environment variable read; commands inherit
+//! the environment that we have.
+//!
+//! # Environment of commands
+//! Builds and tests run in the tree (in the same subdirectory that the user stands
+//! in) with `CC`, `CXX`, `RELAPSE_MODE`, `RELAPSE_CACHE` and `RELAPSE_TREE`; tests
+//! also with a `TMPDIR` that is empty each time. What a test writes into the tree is
+//! taken away before the next one.
+//!
+//! # Example
+//! ```no_run
+//! use changes::{ChangeSet, DiffOptions, Trials};
+//! use std::path::Path;
+//! use trials::{Lab, Oracle, Setup, Tools, TrialLimits, Version, Work};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let here = Path::new(".");
+//! let work = Work::open(Path::new("/home/me/.cache/relapse/project"), false)?;
+//! let (good, bad) = Version::resolve_pair("v1.2", ".", here)?;
+//! let (good_files, bad_files) = (work.sources("good"), work.sources("bad"));
+//! good.check_out(&good_files, work.root())?;
+//! bad.check_out(&bad_files, work.root())?;
+//! let difference = changes::difference(&good_files, &bad_files, &DiffOptions::default())?;
+//!
+//! let setup = Setup {
+//!     bad: bad_files,
+//!     subdirectory: bad.subdirectory.clone(),
+//!     build: "make".to_owned(),
+//!     test: "./check.sh".to_owned(),
+//!     stdin: None,
+//!     oracle: Oracle::default(),
+//!     tools: Tools {
+//!         cc: "/usr/bin/relapse-cc".into(),
+//!         cxx: "/usr/bin/relapse-c++".into(),
+//!         relapse: "/usr/bin/relapse".into(),
+//!         identity: "relapse 0.1, clang 22".to_owned(),
+//!     },
+//!     jobs: 4,
+//!     repeat: 3,
+//!     limits: TrialLimits::default(),
+//! };
+//! let mut lab = Lab::open(work, setup, &difference, Default::default())?;
+//! lab.prepare()?; // builds and runs both versions; errors if this is no regression test
+//! let first: ChangeSet = difference.changes().iter().take(1).map(|c| c.id).collect();
+//! println!("without the first change: {:?}", lab.outcomes(&[first], false)?);
+//! # Ok(())
+//! # }
+//! ```
+
 pub mod checkout;
 mod complaint;
 mod difference;

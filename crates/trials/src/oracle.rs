@@ -13,8 +13,10 @@ use crate::error::{At, Error, Side};
 use crate::process::{Ran, Status};
 use changes::outcome::Outcome;
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// What is looked at to tell good from bad.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -108,12 +110,7 @@ impl Observed {
                 Sink::Stderr => ran.stderr.clone(),
                 Sink::File(path) => directory.join(path),
             };
-            let hash = match std::fs::read(&path) {
-                Ok(bytes) => Some(xxh3_128(&without_places(&bytes, places))),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                Err(error) => return Err(error).at("read", &path),
-            };
-            outputs.push((sink.to_string(), hash));
+            outputs.push((sink.to_string(), hash(&path, places)?));
         }
         Ok(Observed { status: ran.status, outputs })
     }
@@ -122,6 +119,31 @@ impl Observed {
     fn differing<'a>(&'a self, other: &'a Observed) -> Vec<&'a str> {
         let both = self.outputs.iter().zip(&other.outputs);
         both.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0.as_str()).collect()
+    }
+}
+
+/// Nobody looks for paths in more than this, and nobody has it in memory.
+const LARGE: u64 = 256 << 20;
+
+/// None if the file is not there.
+fn hash(path: &Path, places: &[(&Path, &str)]) -> Result<Option<u128>, Error> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).at("read", path),
+    };
+    if file.metadata().at("read", path)?.len() <= LARGE {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).at("read", path)?;
+        return Ok(Some(xxh3_128(&without_places(&bytes, places))));
+    }
+    let mut hasher = Xxh3::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer).at("read", path)? {
+            0 => return Ok(Some(hasher.digest128())),
+            n => hasher.update(&buffer[..n]),
+        }
     }
 }
 
@@ -193,7 +215,11 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Status::Exit(code) => write!(f, "exit {code}"),
+            Status::Exit(code) => match self.manner() {
+                // What a shell says about its last command.
+                Manner::Signal(signal) => write!(f, "{} (exit {code})", Status::Signal(signal)),
+                _ => write!(f, "exit {code}"),
+            },
             Status::Signal(signal) => match signal_name(*signal) {
                 Some(name) => write!(f, "killed by {name}"),
                 None => write!(f, "killed by signal {signal}"),
@@ -359,4 +385,96 @@ fn disagreement(first: &Observed, other: &Observed) -> String {
         return format!("{} differs from run to run ({} each time)", differing.join(", "), first.status);
     }
     format!("{} once, {} another time", first.status, other.status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{Fail, Pass, Unresolved};
+    use proptest::prelude::*;
+
+    fn observed(status: Status, stdout: u128) -> Observed {
+        Observed { status, outputs: vec![("stdout".to_owned(), Some(stdout))] }
+    }
+
+    fn judge(rule: Rule, good: (Status, u128), bad: (Status, u128)) -> Judge {
+        Judge::new(&rule, &[observed(good.0, good.1)], &[observed(bad.0, bad.1)]).unwrap()
+    }
+
+    #[test]
+    fn wrong_results_are_alike_and_crashes_are_not() {
+        let judge = judge(Rule::SameAsGood, (Status::Exit(0), 1), (Status::Exit(0), 2));
+        let outcome = |status, stdout| judge.outcome(&observed(status, stdout)).0;
+        assert_eq!(outcome(Status::Exit(0), 1), Pass);
+        assert_eq!(outcome(Status::Exit(0), 3), Fail);
+        assert_eq!(outcome(Status::Exit(1), 1), Fail);
+        for other in
+            [Status::Signal(11), Status::Exit(139), Status::TimedOut, Status::Exit(127), Status::Flooded]
+        {
+            assert_eq!(outcome(other, 1), Unresolved, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_crash_is_the_same_by_its_signal_and_not_by_what_was_printed() {
+        let judge = judge(Rule::SameAsGood, (Status::Exit(0), 1), (Status::Signal(6), 2));
+        let outcome = |status, stdout| judge.outcome(&observed(status, stdout)).0;
+        assert_eq!(outcome(Status::Signal(6), 9), Fail);
+        assert_eq!(outcome(Status::Exit(134), 2), Fail, "as a shell says it");
+        assert_eq!(outcome(Status::Signal(11), 2), Unresolved);
+        assert_eq!(outcome(Status::Exit(1), 2), Unresolved);
+        assert_eq!(outcome(Status::TimedOut, 2), Unresolved);
+    }
+
+    #[test]
+    fn bisect_scripts_decide_for_themselves() {
+        let judge = judge(Rule::Exit, (Status::Exit(0), 1), (Status::Exit(1), 2));
+        let outcome = |status| judge.outcome(&observed(status, 5)).0;
+        assert_eq!(outcome(Status::Exit(0)), Pass);
+        assert_eq!(outcome(Status::Exit(125)), Unresolved);
+        for bad in [Status::Exit(2), Status::Exit(127), Status::Signal(11), Status::TimedOut] {
+            assert_eq!(outcome(bad), Fail);
+        }
+    }
+
+    #[test]
+    fn an_expectation_needs_success_too() {
+        let rule = Rule::Expect(b"yes".to_vec());
+        let yes = xxh3_128(b"yes");
+        let judge = judge(rule.clone(), (Status::Exit(0), yes), (Status::Exit(0), 2));
+        assert_eq!(judge.outcome(&observed(Status::Exit(1), yes)).0, Fail);
+        assert_eq!(
+            judge.outcome(&observed(Status::Exit(0), 3)),
+            (Fail, "exit 0, stdout is not as expected".into())
+        );
+        let error =
+            Judge::new(&rule, &[observed(Status::Exit(0), 3)], &[observed(Status::Exit(0), 2)]).unwrap_err();
+        assert!(matches!(error, Error::DoesNotPass { .. }));
+    }
+
+    #[test]
+    fn bad_may_fail_in_words_that_change_but_not_in_kind() {
+        let good = [observed(Status::Exit(0), 1)];
+        let words = [observed(Status::Exit(1), 2), observed(Status::Exit(1), 3)];
+        assert!(Judge::new(&Rule::SameAsGood, &good, &words).is_ok());
+        let kinds = [observed(Status::Exit(1), 2), observed(Status::Signal(11), 2)];
+        assert!(matches!(Judge::new(&Rule::SameAsGood, &good, &kinds), Err(Error::Flaky { .. })));
+    }
+
+    #[test]
+    fn ends_in_words() {
+        assert_eq!(Status::Signal(11).to_string(), "killed by SIGSEGV");
+        assert_eq!(Status::Exit(134).to_string(), "killed by SIGABRT (exit 134)");
+        assert_eq!(Status::Signal(40).to_string(), "killed by signal 40");
+        assert_eq!(Status::Exit(3).to_string(), "exit 3");
+    }
+
+    proptest! {
+        /// Against the plain way: text by text.
+        #[test]
+        fn paths_are_replaced(text in "(/t|/tr|ee|/tree|x|/){0,30}") {
+            let found = without_places(text.as_bytes(), &[(Path::new("/tree"), "{tree}")]);
+            prop_assert_eq!(String::from_utf8(found).unwrap(), text.replace("/tree", "{tree}"));
+        }
+    }
 }
