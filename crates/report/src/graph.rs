@@ -251,3 +251,75 @@ impl Drawing<'_> {
 pub fn place_of(cause: &Cause) -> Option<&Place> {
     cause.place.as_ref().or(cause.good_place.as_ref())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn drawn(causes: &[Cause], limit: usize) -> Vec<String> {
+        let style = Style { causes: limit, ..Style::default() };
+        let mut text = String::new();
+        for row in draw(causes, &style) {
+            row.write(&style, &mut text);
+        }
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn cause(id: usize) -> Cause {
+        let place = Place { file: "f.c".into(), line: 1 + u32::try_from(id).unwrap(), ..Place::default() };
+        Cause { id: u32::try_from(id).unwrap(), place: Some(place), ..Cause::default() }
+    }
+
+    #[test]
+    fn lanes_open_only_where_causes_meet() {
+        let two = Cause { children: vec![cause(2), cause(3)], ..cause(1) };
+        let top = Cause { children: vec![two], ..cause(0) };
+        assert_eq!(drawn(&[top], 9), ["● f.c:3", "│ ● f.c:4", "├─╯", "● f.c:2", "✗ f.c:1"]);
+    }
+
+    proptest! {
+        /// Read back, the drawing is the tree: every node once, below all its
+        /// causes, and every hidden one counted.
+        #[test]
+        fn the_drawing_is_the_tree(parents in proptest::collection::vec(any::<usize>(), 0..30), limit in 1usize..40) {
+            let size = parents.len() + 1;
+            let mut made: Vec<Cause> = (0..size).map(cause).collect();
+            for index in (1..size).rev() {
+                let child = made.pop().unwrap();
+                made[parents[index - 1] % index].children.insert(0, child);
+            }
+            let rows = drawn(&made, limit);
+            let mut hidden = 0;
+            // Nodes whose effect has not been drawn, by lane.
+            let mut waiting: Vec<Vec<usize>> = Vec::new();
+            let mut shown = 0;
+            for row in &rows {
+                if let Some(at) = row.find('┊') {
+                    hidden += row[at..].split(' ').nth(1).unwrap().parse::<usize>().unwrap();
+                } else if let Some(at) = row.find(['●', '✗']) {
+                    let lane = row[..at].chars().count() / 2;
+                    let line: usize = row.rsplit(':').next().unwrap().parse().unwrap();
+                    waiting.resize_with(waiting.len().max(lane + 2), Vec::new);
+                    for below in std::mem::take(&mut waiting[lane]) {
+                        // What waited in this lane leads here, perhaps over hidden ones.
+                        let mut up = below;
+                        while up != line - 1 {
+                            prop_assert!(up > 0, "{} does not lead to {}", below, line - 1);
+                            up = parents[up - 1] % up;
+                        }
+                    }
+                    waiting[lane].push(line - 1);
+                    shown += 1;
+                } else if let Some(at) = row.find("├─╯") {
+                    let lane = row[..at].chars().count() / 2;
+                    let side = std::mem::take(&mut waiting[lane + 1]);
+                    prop_assert_eq!(side.len(), 1);
+                    waiting[lane].extend(side);
+                }
+            }
+            prop_assert_eq!(shown + hidden, size);
+            prop_assert_eq!(waiting.concat(), [0]);
+        }
+    }
+}

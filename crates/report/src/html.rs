@@ -173,8 +173,8 @@ fn output(difference: &OutputDifference, page: &mut String) {
 }
 
 fn place(seen: &Observation, page: &mut String) {
-    let Some(here) = &seen.place else { return };
-    let _ = write!(page, "<p class=\"at\">at {}</p>\n", place_name(here));
+    let Some((lead, here)) = words::failed_at(seen) else { return };
+    let _ = writeln!(page, "<p class=\"at\">{lead} {}</p>", place_name(here));
     if !here.text.trim().is_empty() {
         let _ = writeln!(
             page,
@@ -299,10 +299,10 @@ fn auxiliary(answer: &Answer, page: &mut String) {
 fn tried(answer: &Answer, page: &mut String) {
     page.push_str("<section id=\"tried\">\n<h2>What was tried</h2>\n");
     for line in words::effort(answer) {
-        let _ = write!(page, "<p>{}</p>\n", escape(&upper_first(&line)));
+        let _ = writeln!(page, "<p>{}</p>", escape(&upper_first(&line)));
     }
     if !answer.method.is_empty() {
-        let _ = write!(page, "<p class=\"hint\">Method <code>{}</code></p>\n", escape(&answer.method));
+        let _ = writeln!(page, "<p class=\"hint\">Method <code>{}</code></p>", escape(&answer.method));
     }
     let log = &answer.trials.log;
     if !log.is_empty() {

@@ -43,7 +43,8 @@ pub fn lines(hunk: &Hunk) -> Vec<Line<'_>> {
     let before = offset(hunk.before.len());
     for (index, text) in hunk.before.iter().enumerate() {
         let back = before - offset(index);
-        lines.push(both(old.checked_sub(back), new.checked_sub(back), text));
+        let number = |first: u32| first.checked_sub(back).filter(|&number| number > 0);
+        lines.push(both(number(old), number(new), text));
     }
     let paired = hunk.old_text.len() == hunk.new_text.len();
     for (index, text) in hunk.old_text.iter().enumerate() {

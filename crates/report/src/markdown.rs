@@ -34,8 +34,9 @@ pub fn render(answer: &Answer) -> String {
         let lines = [format!("- {}", visible(&output.good)), format!("+ {}", visible(&output.bad))];
         fenced("diff", lines.iter().map(String::as_str), &mut page);
     }
-    if let Some(place) = &answer.observation.place {
-        let _ = write!(page, "It failed at {}", code(&words::place(place)));
+    if let Some((lead, place)) = words::failed_at(&answer.observation) {
+        let lead = if lead == "at" { "It failed at" } else { "The good version did it at" };
+        let _ = write!(page, "{lead} {}", code(&words::place(place)));
         if !place.function.is_empty() {
             let _ = write!(page, " in {}", code(&place.function));
         }
@@ -53,7 +54,7 @@ pub fn render(answer: &Answer) -> String {
         let _ = writeln!(page, "| {side} | {} | {} |", cell(&name), cell(&version.end));
     }
     page.push('\n');
-    changes("The changes that caused it", &answer.root, &mut page);
+    changes(words::root_title(answer), &answer.root, &mut page);
     if !answer.causes.is_empty() {
         page.push_str("<details><summary>How it came about</summary>\n\n");
         let style = Style { width: 100, causes: 20, ..Style::default() };

@@ -104,8 +104,10 @@ fn result(answer: &Answer, nodes: &[Node<'_>], hunk: &Hunk) -> Value {
             .filter(|other| other.change != hunk.change)
             .map(|hunk| location(&hunk.file, region(hunk), "", "Caused it together with this change")),
     );
-    if let Some(place) = &answer.observation.place {
-        related.push(place_location(place, "Here it failed"));
+    if let Some((lead, place)) = words::failed_at(&answer.observation) {
+        let message =
+            if lead == "at" { "Here it failed" } else { "Here the good version did what bad did not" };
+        related.push(place_location(place, message));
     }
     for (id, location) in related.iter_mut().enumerate() {
         location["id"] = json!(id + 1);

@@ -141,14 +141,14 @@ impl Page<'_> {
 
     /// Where it happened: the line with its neighbours in the stack.
     fn place(&mut self, observation: &Observation) {
-        let Some(place) = &observation.place else { return };
+        let Some((lead, place)) = words::failed_at(observation) else { return };
         let within = if place.function.is_empty() {
             String::new()
         } else {
             format!(" in {}", self.style.fit(&place.function))
         };
         let row = Row::new()
-            .put(Ink::Faint, "  at ")
+            .put(Ink::Faint, format!("  {lead} "))
             .put(Ink::Strong, self.style.fit(&words::place(place)))
             .put(Ink::Plain, within);
         self.row(&row);
@@ -199,15 +199,13 @@ impl Page<'_> {
 
     fn root(&mut self, answer: &Answer) {
         if answer.root.is_empty() {
-            self.heading("The changes that caused it", "none found");
+            self.heading(words::root_title(answer), "none found");
             return;
         }
         let any_guilty =
             answer.root.iter().any(|hunk| !hunk.guilty_new.is_empty() || !hunk.guilty_old.is_empty());
         let aside = format!("{} marks lines the failure came from", self.style.signs().guilty);
-        let title =
-            if answer.root.len() == 1 { "The change that caused it" } else { "The changes that caused it" };
-        self.heading(title, if any_guilty { &aside } else { "" });
+        self.heading(words::root_title(answer), if any_guilty { &aside } else { "" });
         for (index, hunk) in answer.root.iter().enumerate() {
             if index > 0 {
                 self.out.push('\n');

@@ -1,6 +1,6 @@
 //! Sentences that every rendering uses, so that all say the same.
 
-use explain::answer::{Answer, Hunk, Place};
+use explain::answer::{Answer, Hunk, Observation, Place};
 
 use crate::text::visible;
 
@@ -91,6 +91,25 @@ pub fn hunk_place(hunk: &Hunk) -> String {
         }
         _ => format!("{}:{}", visible(&hunk.file), hunk.new_start.max(1)),
     }
+}
+
+/// The heading over the root changes; it promises no more than was shown.
+#[must_use]
+pub fn root_title(answer: &Answer) -> &'static str {
+    match (answer.root.len(), answer.verified) {
+        (1, true) => "The change that caused it",
+        (_, true) => "The changes that caused it",
+        (1, false) => "The change that may have caused it",
+        (_, false) => "Changes that may have caused it",
+    }
+}
+
+/// Where it failed, with words that lead to it: in bad, or where good did what
+/// bad did not.
+#[must_use]
+pub fn failed_at(observation: &Observation) -> Option<(&'static str, &Place)> {
+    let in_good = || observation.good_place.as_ref().map(|place| ("good did it at", place));
+    observation.place.as_ref().map(|place| ("at", place)).or_else(in_good)
 }
 
 /// The function around a change, without the brace that opens it.

@@ -107,20 +107,27 @@ proptest! {
 
 // ---- in the browser
 
-/// Runs Chromium on a page; `None` if the reader chose to skip that.
-fn browse(answer: &Answer, hash: &str, options: &[&str]) -> Option<String> {
+/// Opens a page in Chromium, presses keys and gives back the elements; `None`
+/// if the reader chose to skip that.
+fn browse(answer: &Answer, hash: &str, keys: &[&str]) -> Option<String> {
     if std::env::var_os("RELAPSE_SKIP_BROWSER").is_some() {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    std::fs::write(&file, render(answer, Some(&sum_sources()))).unwrap();
+    // After each key the page notes which row is chosen.
+    let press = format!(
+        "<script>document.body.dataset.trail = {keys:?}.map((key) => {{ document.activeElement.dispatchEvent(\
+         new KeyboardEvent('keydown', {{ key, bubbles: true, cancelable: true }})); \
+         return document.querySelector('[aria-selected=true]')?.id.replace('node-', ''); }}).join(' ');</script></body>"
+    );
+    let page = render(answer, Some(&sum_sources())).replace("</body>", &press);
+    std::fs::write(&file, page).unwrap();
     let address = format!("file://{}{hash}", file.display());
     let output = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"])
         .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
         .args(["--virtual-time-budget=2000", "--dump-dom"])
-        .args(options)
         .arg(&address)
         .output()
         .unwrap_or_else(|error| {
@@ -192,6 +199,72 @@ fn nothing_to_say_is_a_page_too() {
     let Some(dom) = browse(&samples::blank(), "", &[]) else { return };
     assert!(dom.contains("None was found"));
     assert!(dom.contains("class=\"js\""));
+}
+
+/// The markup of the tree.
+fn tree(dom: &str) -> &str {
+    &dom[dom.find("<div role=\"tree\"").unwrap()..dom.find("<aside").unwrap()]
+}
+
+#[test]
+fn keys_move_through_the_tree() {
+    // 0 is the failure, 1 its cause; 1 has the causes 2 (then 3) and 4.
+    let (keys, expected): (Vec<&str>, Vec<&str>) = [
+        ("j", "1"),
+        ("j", "2"),
+        ("ArrowDown", "3"),
+        // A leaf has nothing to fold: its effect is next.
+        ("h", "2"),
+        ("k", "1"),
+        ("l", "2"),
+        ("End", "4"),
+        ("j", "4"),
+        ("ArrowUp", "3"),
+        ("Home", "0"),
+        ("k", "0"),
+        ("c", "1"),
+        ("c", "3"),
+        ("c", "1"),
+        ("ArrowRight", "2"),
+    ]
+    .into_iter()
+    .unzip();
+    let Some(dom) = browse(&samples::running(), "", &keys) else { return };
+    assert!(
+        dom.contains(&format!("data-trail=\"{}\"", expected.join(" "))),
+        "{}",
+        &dom[dom.find("data-trail").unwrap()..][..80]
+    );
+}
+
+#[test]
+fn keys_fold_and_unfold() {
+    let Some(dom) = browse(&samples::running(), "#node=1", &["h"]) else { return };
+    assert_eq!(tree(&dom).matches("aria-expanded=\"false\"").count(), 1);
+    assert_eq!(tree(&dom).matches("hidden=\"\"").count(), 3);
+    let Some(dom) = browse(&samples::running(), "#node=1", &["h", "l"]) else { return };
+    assert_eq!(tree(&dom).matches("aria-expanded=\"false\"").count(), 0);
+    assert_eq!(tree(&dom).matches("hidden=\"\"").count(), 0);
+}
+
+#[test]
+fn enter_shows_what_was_left_out() {
+    let Some(dom) = browse(&samples::chain(300), "", &["j"; 30]) else { return };
+    assert!(!tree(&dom).contains(" open\""));
+    let mut keys = vec!["j"; 30];
+    keys.push("Enter");
+    let Some(dom) = browse(&samples::chain(300), "", &keys) else { return };
+    assert_eq!(
+        tree(&dom).matches(" far open\"").count() + tree(&dom).matches(" far differs open\"").count(),
+        240
+    );
+}
+
+#[test]
+fn a_question_mark_shows_the_keys() {
+    let Some(dom) = browse(&samples::running(), "", &["?"]) else { return };
+    let help = &dom[dom.find("<dialog id=\"help\"").unwrap()..];
+    assert!(help[..help.find('>').unwrap()].contains(" open"));
 }
 
 #[test]

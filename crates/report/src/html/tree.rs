@@ -97,8 +97,8 @@ fn gap(
 ) {
     let (count, why) = match counted {
         Counted::Shown => return,
-        Counted::Above(at) => (selection.above[at], "not shown"),
-        Counted::Beside(at) => (selection.beside[at], "not shown"),
+        Counted::Above(at) => (selection.above[at], "between"),
+        Counted::Beside(at) => (selection.beside[at], "more"),
         Counted::Elsewhere => (selection.elsewhere, "of further failures"),
     };
     let _ = write!(
@@ -109,7 +109,7 @@ fn gap(
         columns[index].min(LANES - 1)
     );
     gutter(nodes, columns, index, page);
-    let _ = writeln!(page, "<span class=\"body\">{} {why}</span></div>", graph::steps(count));
+    let _ = writeln!(page, "<span class=\"body\">Show {} {why}</span></div>", graph::steps(count));
 }
 
 fn row(
