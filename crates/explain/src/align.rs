@@ -1,0 +1,309 @@
+//! Which moment of one run corresponds to which of the other.
+//!
+//! Execution indexing (Xin, Sumner and Zhang, *Efficient Program Execution
+//! Indexing*): the index of an executed instruction is the path that leads to
+//! it. From the outside in: the calls under way, each with the instruction it
+//! stands at and the iteration numbers of the loops around it; then the
+//! instruction itself, in the same way. Two moments of two runs correspond if
+//! their indices are equal. An inner loop that runs once more in one of the
+//! runs changes nothing for what comes behind it: only the loops *around* an
+//! instruction count, and each counts from its own entry.
+//!
+//! Instructions are named so that both versions agree ([`keys`]): by function,
+//! by line in the *good* version, and by what kind of instruction it is, the
+//! how-many-th of that kind on the line. Lines that a change touched have no
+//! counterpart; they are named by the last untouched line before them, so that
+//! a call on an edited line still leads to the same callee.
+
+mod executed;
+pub mod keys;
+mod pair;
+mod track;
+
+pub use executed::{executed_functions, executed_lines};
+pub use keys::Lines;
+pub use pair::{pair_processes, pair_streams};
+pub(crate) use track::{Activation, Track};
+
+use replay::machine::Machine;
+use replay::observer::{Effect, Observer, View};
+use replay::process::LoadedProcess;
+use slice::Occurrence;
+use std::collections::HashMap;
+
+/// From a file and line of the bad version to those of the good one; none for
+/// lines that are new. Files are relative to their version's root.
+pub type LineMap<'a> = dyn Fn(&str, u32) -> Option<(String, u32)> + 'a;
+
+/// Which of the two versions a run belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    Good,
+    Bad,
+}
+
+/// One call on the way to an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waypoint {
+    pub function: String,
+    /// The version's own file and line.
+    pub file: String,
+    pub line: u32,
+    /// Iterations of the loops around it, outermost first, from 0.
+    pub iterations: Vec<u32>,
+}
+
+/// The name of a moment that both runs share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The activation of the function.
+    pub frame: u128,
+    /// The execution of the line in it.
+    pub line: u128,
+    /// The instruction.
+    pub hash: u128,
+    /// What the parts of `hash` were made of.
+    pub(crate) instruction_key: u64,
+    pub(crate) line_key: u64,
+    pub(crate) iterations: Vec<u32>,
+    /// For reading, outermost first; the last one is the instruction's own.
+    pub path: Vec<Waypoint>,
+}
+
+/// What the other run has for an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The same instruction at the same moment.
+    pub exact: Option<Occurrence>,
+    /// First and last instruction of the same execution of the line.
+    pub first: Option<Occurrence>,
+    pub last: Option<Occurrence>,
+    /// The last execution of the same instruction in the same activation that
+    /// is not later: of a loop that ended early, the last time round.
+    pub before: Option<Occurrence>,
+    /// Whether the function's activation exists at all.
+    pub entered: bool,
+}
+
+impl Found {
+    /// The best there is for the instruction itself.
+    #[must_use]
+    pub fn instruction(&self) -> Option<Occurrence> {
+        self.exact.or(self.last)
+    }
+}
+
+/// The indices of executed instructions of one stream, in one replay. None
+/// for occurrences of other streams and beyond the end.
+///
+/// # Errors
+/// If the stream does not replay.
+pub fn index_of(
+    process: &LoadedProcess,
+    stream: usize,
+    at: &[Occurrence],
+    side: Side,
+    lines: &Lines<'_>,
+) -> replay::error::Result<Vec<Option<Index>>> {
+    let mut wanted: Vec<(u64, usize)> = at
+        .iter()
+        .enumerate()
+        .filter(|(_, o)| o.stream as usize == stream)
+        .map(|(i, o)| (o.step, i))
+        .collect();
+    wanted.sort_unstable();
+    let mut answer = vec![None; at.len()];
+    let Some(last) = wanted.last().map(|w| w.0) else { return Ok(answer) };
+    let Some(s) = process.streams.get(stream) else { return Ok(answer) };
+    let track = Track::new(&process.image, side, lines);
+    let mut indexer = Indexer { track, wanted, next: 0, answer: &mut answer };
+    Machine::new(&process.image, &s.stream).run(&mut indexer, last.saturating_add(1))?;
+    Ok(answer)
+}
+
+struct Indexer<'a> {
+    track: Track<'a>,
+    /// Steps and where their index goes, sorted.
+    wanted: Vec<(u64, usize)>,
+    next: usize,
+    answer: &'a mut Vec<Option<Index>>,
+}
+
+impl Observer for Indexer<'_> {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        self.track.enter(view);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        self.track.step(view);
+        while let Some((step, i)) = self.wanted.get(self.next).copied()
+            && step <= view.count
+        {
+            if step == view.count {
+                self.answer[i] = self.track.index(view.image, view.depth as usize);
+            }
+            self.next += 1;
+        }
+    }
+}
+
+/// The indices of an executed instruction and of the calls that led to it,
+/// outermost first, with when each ran.
+///
+/// # Errors
+/// If the stream does not replay.
+pub fn stack_of(
+    process: &LoadedProcess,
+    at: Occurrence,
+    side: Side,
+    lines: &Lines<'_>,
+) -> replay::error::Result<Vec<(Index, Occurrence)>> {
+    let Some(s) = process.streams.get(at.stream as usize) else { return Ok(Vec::new()) };
+    let track = Track::new(&process.image, side, lines);
+    let mut stacker = Stacker { track, step: at.step, stack: None };
+    let mut machine = Machine::new(&process.image, &s.stream);
+    machine.run(&mut stacker, at.step.saturating_add(1))?;
+    if let Some(stack) = stacker.stack {
+        return Ok(at_stream(stack, at.stream));
+    }
+    // An instruction that ended the program was never reported.
+    let track = &mut stacker.track;
+    let depth = machine.frames().len();
+    track.frames.truncate(depth);
+    if let (Some(f), Some(ours)) = (machine.frames().last(), track.frames.last_mut()) {
+        (ours.index, ours.step) = (f.pc, at.step);
+    }
+    Ok(at_stream(track.stack(&process.image, depth), at.stream))
+}
+
+fn at_stream(stack: Vec<(Index, u64)>, stream: u32) -> Vec<(Index, Occurrence)> {
+    stack.into_iter().map(|(index, step)| (index, Occurrence { stream, step })).collect()
+}
+
+struct Stacker<'a> {
+    track: Track<'a>,
+    step: u64,
+    stack: Option<Vec<(Index, u64)>>,
+}
+
+impl Observer for Stacker<'_> {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        self.track.enter(view);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        self.track.step(view);
+        if view.count == self.step {
+            self.stack = Some(self.track.stack(view.image, view.depth as usize));
+        }
+    }
+}
+
+/// What a stream has for indices of the other version's run, in one replay.
+///
+/// # Errors
+/// If the stream does not replay.
+pub fn find(
+    process: &LoadedProcess,
+    stream: usize,
+    wanted: &[Index],
+    side: Side,
+    lines: &Lines<'_>,
+) -> replay::error::Result<Vec<Found>> {
+    let mut by_frame: HashMap<u128, Vec<usize>> = HashMap::new();
+    for (i, index) in wanted.iter().enumerate() {
+        by_frame.entry(index.frame).or_default().push(i);
+    }
+    let mut finder = Finder {
+        track: Track::new(&process.image, side, lines),
+        stream: stream as u32,
+        wanted,
+        groups: by_frame.values().cloned().collect(),
+        by_frame: HashMap::new(),
+        found: vec![Found::default(); wanted.len()],
+        latest: vec![Vec::new(); wanted.len()],
+    };
+    finder.by_frame = by_frame.keys().copied().zip(1..).collect();
+    if let (Some(s), false) = (process.streams.get(stream), wanted.is_empty()) {
+        Machine::new(&process.image, &s.stream).run(&mut finder, u64::MAX)?;
+    }
+    Ok(finder.found)
+}
+
+struct Finder<'a> {
+    track: Track<'a>,
+    stream: u32,
+    wanted: &'a [Index],
+    /// Activations somebody asked for, and the number of their group plus one.
+    by_frame: HashMap<u128, u32>,
+    groups: Vec<Vec<usize>>,
+    found: Vec<Found>,
+    /// Iterations of each `before`.
+    latest: Vec<Vec<u32>>,
+}
+
+impl Observer for Finder<'_> {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        let frame = self.track.enter(view);
+        frame.mark = self.by_frame.get(&frame.key).copied().unwrap_or(0);
+        if frame.mark != 0 {
+            for i in &self.groups[frame.mark as usize - 1] {
+                self.found[*i].entered = true;
+            }
+        }
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        if let Some(frame) = self.track.step(view)
+            && frame.mark != 0
+        {
+            let mark = frame.mark;
+            self.compare(mark, view);
+        }
+    }
+}
+
+impl Finder<'_> {
+    fn compare(&mut self, mark: u32, view: &View<'_>) {
+        let depth = view.depth as usize;
+        let Some((line, hash)) = self.track.hashes(depth) else { return };
+        let at = Occurrence { stream: self.stream, step: view.count };
+        let keys = &self.track.frames[depth - 1].keys;
+        for &i in &self.groups[mark as usize - 1] {
+            let (index, found) = (&self.wanted[i], &mut self.found[i]);
+            if index.line == line {
+                found.first = found.first.or(Some(at));
+                found.last = Some(at);
+            }
+            if keys.instruction[view.index as usize] != index.instruction_key {
+                continue;
+            }
+            if index.hash == hash {
+                found.exact = found.exact.or(Some(at));
+            }
+            let iterations = self.track.iterations(depth);
+            if iterations.len() == index.iterations.len()
+                && iterations <= &index.iterations[..]
+                && (found.before.is_none() || iterations >= &self.latest[i][..])
+            {
+                found.before = Some(at);
+                self.latest[i] = iterations.to_vec();
+            }
+        }
+    }
+}

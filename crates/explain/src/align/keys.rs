@@ -1,0 +1,428 @@
+//! Names for lines and instructions that both versions agree on.
+
+use super::{LineMap, Side};
+use program::cfg::Graph;
+use program::inst::{Inst, Operand};
+use program::model::{Function, Module};
+use replay::image::Image;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+
+/// Lines behind the last one with code that may still matter to an edit
+/// between functions.
+const SLACK: u32 = 64;
+
+/// The lines of both versions, and which of them are the same.
+pub struct Lines<'a> {
+    map: &'a LineMap<'a>,
+    good_root: PathBuf,
+    bad_root: PathBuf,
+    /// Lines of good that bad still has.
+    kept: HashSet<(String, u32)>,
+    /// Keys of a file's lines, as far as they were asked for.
+    known: RefCell<HashMap<(Side, String), Vec<u64>>>,
+}
+
+impl<'a> Lines<'a> {
+    /// `bad` says which files there are; `map` takes its lines to those of good.
+    #[must_use]
+    pub fn new(map: &'a LineMap<'a>, good_root: &Path, bad_root: &Path, bad: &Image) -> Lines<'a> {
+        let mut lines = Lines {
+            map,
+            good_root: tidy(good_root),
+            bad_root: tidy(bad_root),
+            kept: HashSet::new(),
+            known: RefCell::default(),
+        };
+        let mut last: BTreeMap<String, u32> = BTreeMap::new();
+        for (_, loaded) in bad.modules() {
+            let module = &*loaded.model;
+            let mut in_file = vec![0; module.files.len()];
+            for place in module.functions.iter().flat_map(|f| &f.places) {
+                if let Some(line) = in_file.get_mut(place.file as usize) {
+                    *line = place.line.max(*line);
+                }
+            }
+            for (file, line) in in_file.into_iter().enumerate().filter(|x| x.1 > 0) {
+                let known = last.entry(lines.relative(Side::Bad, &module.file_path(file as u32))).or_default();
+                *known = line.max(*known);
+            }
+        }
+        for (file, last) in last {
+            for line in 1..=last.saturating_add(SLACK) {
+                lines.kept.extend(lines.in_good(&file, line));
+            }
+        }
+        lines
+    }
+
+    /// A path as it is written in the answer: relative to the version's root
+    /// where it lies within.
+    #[must_use]
+    pub fn relative(&self, side: Side, path: &str) -> String {
+        let path = tidy(Path::new(path));
+        let root = match side {
+            Side::Good => &self.good_root,
+            Side::Bad => &self.bad_root,
+        };
+        path.strip_prefix(root).unwrap_or(&path).display().to_string()
+    }
+
+    /// The line of good that a line of bad was. Files outside of the versions
+    /// are the same for both.
+    #[must_use]
+    pub fn in_good(&self, file: &str, line: u32) -> Option<(String, u32)> {
+        if Path::new(file).is_absolute() { Some((file.to_owned(), line)) } else { (self.map)(file, line) }
+    }
+
+    /// The key of a line; `file` as [`Lines::relative`] gives it.
+    fn key(&self, side: Side, file: &str, line: u32) -> u64 {
+        let mut known = self.known.borrow_mut();
+        let keys = known.entry((side, file.to_owned())).or_insert_with(|| vec![changed(file, 0)]);
+        while keys.len() <= line as usize {
+            let next = keys.len() as u32;
+            let before = keys[keys.len() - 1];
+            let same = match side {
+                Side::Bad => self.in_good(file, next),
+                Side::Good => Some((file.to_owned(), next))
+                    .filter(|at| self.kept.contains(at) || Path::new(file).is_absolute()),
+            };
+            keys.push(match same {
+                Some((file, line)) => kept(&file, line),
+                // The first edited line follows a kept one, the others follow it.
+                None if before & 1 == 0 => before | 1,
+                None => before,
+            });
+        }
+        keys[line as usize]
+    }
+}
+
+/// Keys of kept lines are even; what follows such a line has the odd one.
+fn kept(file: &str, line: u32) -> u64 {
+    mix(text(file), u64::from(line)) as u64 & !1
+}
+
+fn changed(file: &str, line: u32) -> u64 {
+    kept(file, line) | 1
+}
+
+/// Without `.` and `..`, by the letters of the path: the files may be gone.
+pub(crate) fn tidy(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// One step of a hash. Collisions would only align moments that do not
+/// belong together; with 128 bits they do not happen.
+#[inline]
+pub(crate) fn mix(hash: u128, value: u64) -> u128 {
+    const PRIME: u128 = 0x0123_4567_89ab_cdef_0fed_cba9_8765_4321;
+    let h = (hash ^ u128::from(value)).wrapping_mul(PRIME);
+    h ^ (h >> 67)
+}
+
+pub(crate) fn text(text: &str) -> u128 {
+    let mut hash = mix(0x9e37_79b9_7f4a_7c15, text.len() as u64);
+    for chunk in text.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = mix(hash, u64::from_le_bytes(word));
+    }
+    hash
+}
+
+/// What alignment knows of a function before it runs.
+pub struct FunctionKeys {
+    pub(crate) name: u64,
+    /// Of each instruction.
+    pub(crate) instruction: Vec<u64>,
+    pub(crate) line: Vec<u64>,
+    pub(crate) nest: Nest,
+}
+
+impl FunctionKeys {
+    #[must_use]
+    pub fn of(module: &Module, function: &Function, side: Side, lines: &Lines<'_>) -> FunctionKeys {
+        let mut by_place: HashMap<u32, u64> = HashMap::new();
+        let mut files: HashMap<u32, String> = HashMap::new();
+        let mut line = Vec::with_capacity(function.code.len());
+        let mut instruction = Vec::with_capacity(function.code.len());
+        // How many of a kind the line had so far.
+        let mut seen: HashMap<(u64, u64), u64> = HashMap::new();
+        for (i, inst) in function.code.iter().enumerate() {
+            let number = function.code_places.get(i).copied().unwrap_or(0);
+            let key = *by_place.entry(number).or_insert_with(|| {
+                let place = function.place(i);
+                let file = files
+                    .entry(place.file)
+                    .or_insert_with(|| lines.relative(side, &module.file_path(place.file)));
+                lines.key(side, file, place.line)
+            });
+            let kind = kind(module, inst);
+            let nth = seen.entry((key, kind)).or_default();
+            instruction.push(mix(mix(u128::from(key), kind), *nth) as u64);
+            *nth += 1;
+            line.push(key);
+        }
+        FunctionKeys {
+            name: text(&function.name) as u64,
+            instruction,
+            line,
+            nest: Nest::of(&Graph::of(function)),
+        }
+    }
+}
+
+/// What sort of instruction it is. Comparisons are all one sort: an edit that
+/// turns one round should not hide that it is the same condition.
+fn kind(module: &Module, inst: &Inst) -> u64 {
+    let (number, more) = match inst {
+        Inst::Bin { op, .. } => (1, *op as u64),
+        Inst::Float { op, .. } => (2, *op as u64),
+        Inst::ICmp { .. } | Inst::FCmp { .. } => (3, 0),
+        Inst::Cast { op, .. } => (4, *op as u64),
+        Inst::Pure { op, .. } => (5, *op as u64),
+        Inst::Select { .. } => (6, 0),
+        Inst::Copy { .. } => (7, 0),
+        Inst::Address { .. } => (8, 0),
+        Inst::Frame { .. } => (9, 0),
+        Inst::Alloca { .. } => (10, 0),
+        Inst::StackSave { .. } => (11, 0),
+        Inst::StackRestore { .. } => (12, 0),
+        Inst::Load { .. } => (13, 0),
+        Inst::Store { .. } => (14, 0),
+        Inst::Rmw { .. } => (15, 0),
+        Inst::CmpXchg { .. } => (16, 0),
+        Inst::Fence => (17, 0),
+        Inst::MemCopy { .. } => (18, 0),
+        Inst::MemSet { .. } => (19, 0),
+        Inst::Call(call) => (
+            20,
+            match call.callee {
+                Operand::Symbol { symbol, .. } => {
+                    module.symbols.get(symbol as usize).map_or(0, |s| text(&s.name) as u64)
+                }
+                _ => 0,
+            },
+        ),
+        Inst::VaStart { .. } => (21, 0),
+        Inst::VaCopy { .. } => (22, 0),
+        Inst::ThreadLocal { .. } => (23, 0),
+        Inst::Unknown { .. } => (24, 0),
+        Inst::Tick => (25, 0),
+        Inst::Jump { .. } => (26, 0),
+        Inst::Branch { .. } => (27, 0),
+        Inst::Switch { .. } => (28, 0),
+        Inst::Return { .. } => (29, 0),
+        Inst::Trap => (30, 0),
+        Inst::Unreachable => (31, 0),
+    };
+    mix(number, more) as u64
+}
+
+/// The loops around each block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nest {
+    /// How many loops a block is in.
+    depth: Vec<u32>,
+    /// For a loop's header, its blocks.
+    inside: Vec<Option<Vec<bool>>>,
+    /// Where each block comes in reverse postorder, to see cycles that are no
+    /// natural loops.
+    rank: Vec<u32>,
+}
+
+impl Nest {
+    #[must_use]
+    pub fn of(graph: &Graph) -> Nest {
+        let mut nest = Nest {
+            depth: vec![0; graph.len()],
+            inside: vec![None; graph.len()],
+            rank: vec![u32::MAX; graph.len()],
+        };
+        for l in graph.loops() {
+            let mut inside = vec![false; graph.len()];
+            for node in &l.nodes {
+                inside[*node as usize] = true;
+                nest.depth[*node as usize] += 1;
+            }
+            nest.inside[l.header as usize] = Some(inside);
+        }
+        for (i, node) in graph.reverse_postorder().into_iter().enumerate() {
+            nest.rank[node as usize] = i as u32;
+        }
+        nest
+    }
+
+    /// Loops around a block.
+    #[must_use]
+    pub fn depth(&self, block: u32) -> usize {
+        self.depth.get(block as usize).map_or(0, |d| *d as usize)
+    }
+
+    /// The blocks of the loop with this header.
+    #[must_use]
+    pub fn body(&self, header: u32) -> Option<&[bool]> {
+        self.inside.get(header as usize)?.as_deref()
+    }
+
+    /// Headers of the loops around a block, outermost first.
+    #[must_use]
+    pub fn headers(&self, block: u32) -> Vec<u32> {
+        let mut headers: Vec<u32> = (0..self.inside.len() as u32)
+            .filter(|h| self.body(*h).is_some_and(|b| b.get(block as usize) == Some(&true)))
+            .collect();
+        headers.sort_by_key(|h| self.depth(*h));
+        headers
+    }
+
+    /// Control goes from one block to another: `counts` are the iterations of
+    /// the loops around the first, and become those around the second. Says
+    /// whether the edge went round a cycle that is no natural loop.
+    #[inline]
+    pub fn pass(&self, counts: &mut Vec<u32>, base: usize, from: u32, to: u32) -> bool {
+        counts.resize(base + self.depth(to), 0);
+        if let (Some(inside), Some(count)) = (self.body(to), counts.last_mut()) {
+            if inside[from as usize] {
+                *count = count.wrapping_add(1);
+                return false;
+            }
+            *count = 0;
+        }
+        self.rank.get(to as usize) <= self.rank.get(from as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::cfg::Loop;
+    use proptest::prelude::*;
+
+    fn walk(graph: &Graph, turns: &[usize]) -> Vec<u32> {
+        let mut at = 0;
+        let mut nodes = vec![0];
+        for turn in turns {
+            let next = graph.successors(at);
+            if next.is_empty() {
+                break;
+            }
+            at = next[turn % next.len()];
+            nodes.push(at);
+        }
+        nodes
+    }
+
+    /// Each loop's iterations by themselves: edges back to the header since it
+    /// was entered from outside.
+    fn brute_force(loops: &[Loop], nodes: &[u32]) -> Vec<u32> {
+        let here = nodes[nodes.len() - 1];
+        let mut around: Vec<&Loop> = loops.iter().filter(|l| l.nodes.contains(&here)).collect();
+        around.sort_by_key(|l| std::cmp::Reverse(l.nodes.len()));
+        let count = |l: &Loop| {
+            let mut count = 0;
+            for pair in nodes.windows(2).filter(|p| p[1] == l.header) {
+                count = if l.nodes.contains(&pair[0]) { count + 1 } else { 0 };
+            }
+            count
+        };
+        around.into_iter().map(count).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn iterations_are_those_of_each_loop_by_itself(
+            edges in proptest::collection::vec(proptest::collection::vec(0..9u32, 0..3), 9),
+            turns in proptest::collection::vec(0..6usize, 0..60),
+        ) {
+            let graph = Graph::new(edges);
+            let nest = Nest::of(&graph);
+            let loops = graph.loops();
+            let nodes = walk(&graph, &turns);
+            // Something of another frame lies below.
+            let mut counts = vec![77];
+            // A loop may begin with the function.
+            counts.resize(1 + nest.depth(0), 0);
+            for i in 1..nodes.len() {
+                nest.pass(&mut counts, 1, nodes[i - 1], nodes[i]);
+                prop_assert_eq!(&counts[1..], &brute_force(&loops, &nodes[..=i])[..]);
+            }
+            prop_assert_eq!(counts[0], 77);
+        }
+
+        /// A moment is named by the iterations alone, or the cycle is no loop
+        /// and was counted.
+        #[test]
+        fn no_block_runs_twice_in_one_iteration(
+            edges in proptest::collection::vec(proptest::collection::vec(0..7u32, 0..3), 7),
+            turns in proptest::collection::vec(0..6usize, 0..50),
+        ) {
+            let graph = Graph::new(edges);
+            let nest = Nest::of(&graph);
+            let nodes = walk(&graph, &turns);
+            let (mut counts, mut odd) = (vec![0; nest.depth(0)], 0);
+            let mut seen = HashSet::from([(0, counts.clone(), odd)]);
+            for i in 1..nodes.len() {
+                odd += u32::from(nest.pass(&mut counts, 0, nodes[i - 1], nodes[i]));
+                prop_assert!(seen.insert((nodes[i], counts.clone(), odd)), "block {} of {nodes:?}", nodes[i]);
+            }
+        }
+    }
+
+    fn keys<'a>(map: &'a LineMap<'a>, kept: &[u32]) -> Lines<'a> {
+        Lines {
+            map,
+            good_root: PathBuf::from("/good"),
+            bad_root: PathBuf::from("/bad"),
+            kept: kept.iter().map(|l| ("a.c".to_owned(), *l)).collect(),
+            known: RefCell::default(),
+        }
+    }
+
+    #[test]
+    fn edited_lines_are_named_by_the_line_before() {
+        // Good 1 2 3 4 5; in bad, 3 was replaced by two lines.
+        let map = |file: &str, line: u32| match line {
+            1 | 2 => Some((file.to_owned(), line)),
+            5 | 6 => Some((file.to_owned(), line - 1)),
+            _ => None,
+        };
+        let lines = keys(&map, &[1, 2, 4, 5]);
+        let bad: Vec<u64> = (0..7).map(|l| lines.key(Side::Bad, "a.c", l)).collect();
+        let good: Vec<u64> = (0..6).map(|l| lines.key(Side::Good, "a.c", l)).collect();
+        assert_eq!([bad[1], bad[2], bad[3], bad[4], bad[5], bad[6]], [
+            good[1], good[2], good[3], good[3], good[4], good[5]
+        ]);
+        let different: HashSet<u64> = good.iter().copied().collect();
+        assert_eq!(different.len(), 6);
+    }
+
+    #[test]
+    fn files_elsewhere_are_the_same_for_both() {
+        let map = |_: &str, _: u32| None;
+        let lines = keys(&map, &[]);
+        let (a, b) = ("/usr/include/x.h", "/usr/include/x.h");
+        assert_eq!(lines.key(Side::Bad, a, 3), lines.key(Side::Good, b, 3));
+        assert_ne!(lines.key(Side::Bad, a, 3), lines.key(Side::Good, b, 4));
+    }
+
+    #[test]
+    fn paths_are_relative_to_their_root() {
+        let map = |_: &str, _: u32| None;
+        let lines = keys(&map, &[]);
+        assert_eq!(lines.relative(Side::Good, "/good/src/../a.c"), "a.c");
+        assert_eq!(lines.relative(Side::Bad, "/bad/./lib/b.c"), "lib/b.c");
+        assert_eq!(lines.relative(Side::Bad, "/good/a.c"), "/good/a.c");
+    }
+}

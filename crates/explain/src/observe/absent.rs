@@ -1,0 +1,245 @@
+//! Why something that one run did was not done by the other.
+//!
+//! The calls that led to it are followed into the other run as far as they
+//! happened there. In the innermost activation that both have, control must
+//! have gone another way: the last branch there that decides whether the
+//! instruction runs, and that went where it cannot run any more, is the place.
+//! If there is none, the activation never came that far: the process ended in
+//! something it called.
+
+use super::Error;
+use crate::align::{self, Index, Lines, Side, Track};
+use program::cfg::Graph;
+use program::inst::Inst;
+use replay::machine::Machine;
+use replay::observer::{Effect, Observer, View};
+use replay::process::LoadedProcess;
+use slice::{Criterion, Occurrence, Wanted};
+use std::collections::HashMap;
+
+/// The place in the other run that decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Decided {
+    pub criterion: Criterion,
+    pub why: Why,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// A branch led away from it.
+    Branch,
+    /// The same instruction ran, but called something else or with another
+    /// effect.
+    Instruction,
+    /// The process ended before.
+    Ended,
+    /// The code is not there any more; this is the closest that is.
+    Near,
+}
+
+/// Why the instruction `at` of `done` did not happen in `other`. `stream` is
+/// the other run's.
+pub(super) fn why_not(
+    (done, done_side): (&LoadedProcess, Side),
+    at: Occurrence,
+    (other, stream): (&LoadedProcess, usize),
+    lines: &Lines<'_>,
+) -> Result<Option<Decided>, Error> {
+    let path = align::stack_of(done, at, done_side, lines)?;
+    let side = match done_side {
+        Side::Good => Side::Bad,
+        Side::Bad => Side::Good,
+    };
+    let Some(s) = other.streams.get(stream) else { return Ok(None) };
+    let mut walk = Walk {
+        track: Track::new(&other.image, side, lines),
+        levels: path.into_iter().map(|(index, _)| Level::new(index)).collect(),
+        by_frame: HashMap::new(),
+        last: 0,
+    };
+    walk.by_frame = walk.levels.iter().enumerate().map(|(i, l)| (l.index.frame, i as u32 + 1)).collect();
+    let mut machine = Machine::new(&other.image, &s.stream);
+    machine.run(&mut walk, u64::MAX)?;
+    let (end, open) = (machine.counters().instructions, machine.frames().len());
+    let Some(level) = walk.levels.iter().rposition(|l| l.entered) else { return Ok(None) };
+    let at = |step| Occurrence { stream: stream as u32, step };
+    let decided = |step, wanted, why| {
+        Ok(Some(Decided { criterion: Criterion { at: at(step), wanted: vec![wanted] }, why }))
+    };
+    let l = &walk.levels[level];
+    if let Some(step) = l.ran {
+        return decided(step, Wanted::All, Why::Instruction);
+    }
+    match l.branch {
+        Some((step, true)) if l.target => decided(step, Wanted::All, Why::Branch),
+        _ if l.target && open > 0 => decided(walk.last.min(end), Wanted::Ran, Why::Ended),
+        Some((step, _)) => decided(step, Wanted::All, Why::Near),
+        // The code is gone. What led to the activation is the closest.
+        None => match level.checked_sub(1).and_then(|l| walk.levels[l].ran) {
+            Some(step) => decided(step, Wanted::Ran, Why::Near),
+            None => decided(walk.last.min(end), Wanted::Ran, Why::Ended),
+        },
+    }
+}
+
+/// One call on the way, looked for in the other run.
+struct Level {
+    index: Index,
+    entered: bool,
+    /// Whether the function has the instruction at all.
+    target: bool,
+    block: u32,
+    /// Blocks whose branch decides whether it runs.
+    deciding: Vec<bool>,
+    /// Blocks from which it can still be reached without going round a loop.
+    reaching: Vec<bool>,
+    /// When it ran, at the same moment.
+    ran: Option<u64>,
+    /// The last deciding branch, and whether it led away.
+    branch: Option<(u64, bool)>,
+}
+
+impl Level {
+    fn new(index: Index) -> Level {
+        Level {
+            index,
+            entered: false,
+            target: false,
+            block: 0,
+            deciding: Vec::new(),
+            reaching: Vec::new(),
+            ran: None,
+            branch: None,
+        }
+    }
+}
+
+struct Walk<'a> {
+    track: Track<'a>,
+    levels: Vec<Level>,
+    by_frame: HashMap<u128, u32>,
+    /// The last instruction.
+    last: u64,
+}
+
+impl Observer for Walk<'_> {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        let frame = self.track.enter(view);
+        frame.mark = self.by_frame.get(&frame.key).copied().unwrap_or(0);
+        let Some(level) = (frame.mark as usize).checked_sub(1).and_then(|l| self.levels.get_mut(l)) else {
+            return;
+        };
+        level.entered = true;
+        let keys = frame.keys.clone();
+        let f = view.function();
+        let graph = Graph::of(f);
+        let block_of = |index: usize| {
+            f.blocks.iter().position(|b| (b.start as usize..b.end as usize).contains(&index))
+        };
+        let exact = keys.instruction.iter().position(|k| *k == level.index.instruction_key);
+        level.target = exact.is_some();
+        // Without the instruction, whatever its line still has.
+        let near = exact.or_else(|| keys.line.iter().position(|k| *k == level.index.line_key));
+        let Some(block) = near.and_then(block_of) else { return };
+        level.block = block as u32;
+        level.deciding = deciding(&graph, block as u32);
+        level.reaching = reaching(&graph, block as u32);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        let depth = view.depth as usize;
+        let mark = self.track.frames.get(depth.wrapping_sub(1)).map_or(0, |f| f.mark);
+        if let Some(level) = (mark as usize).checked_sub(1).and_then(|l| self.levels.get_mut(l))
+            && level.ran.is_none()
+            && level.deciding.get(from as usize) == Some(&true)
+            && matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. })
+        {
+            // Branches of later rounds decide nothing about this one.
+            let wanted = &level.index.iterations;
+            let here = self.track.iterations(depth);
+            let common = here.len().min(wanted.len());
+            if here[..common] <= wanted[..common] {
+                // Another round of a loop around it is not this round.
+                let round = self.track.frames[depth - 1]
+                    .keys
+                    .nest
+                    .body(to)
+                    .is_some_and(|b| b[from as usize] && b[level.block as usize]);
+                let away = round || level.reaching.get(to as usize) != Some(&true);
+                level.branch = Some((view.count, away));
+            }
+        }
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        self.last = view.count;
+        let Some(frame) = self.track.step(view) else { return };
+        let Some(mark) = (frame.mark as usize).checked_sub(1) else { return };
+        if frame.keys.instruction[view.index as usize] == self.levels[mark].index.instruction_key
+            && self.track.hashes(view.depth as usize).is_some_and(|h| h.1 == self.levels[mark].index.hash)
+        {
+            self.levels[mark].ran = Some(view.count);
+        }
+    }
+}
+
+/// Blocks on whose branch a block depends, directly or not.
+fn deciding(graph: &Graph, block: u32) -> Vec<bool> {
+    let depends = graph.control_dependence();
+    let mut found = vec![false; graph.len()];
+    let mut work = vec![block];
+    while let Some(b) = work.pop() {
+        for a in &depends[b as usize] {
+            if !std::mem::replace(&mut found[*a as usize], true) {
+                work.push(*a);
+            }
+        }
+    }
+    found
+}
+
+/// Blocks from which a block can be reached without an edge back.
+fn reaching(graph: &Graph, block: u32) -> Vec<bool> {
+    let mut rank = vec![0; graph.len()];
+    for (i, b) in graph.reverse_postorder().into_iter().enumerate() {
+        rank[b as usize] = i;
+    }
+    let mut found = vec![false; graph.len()];
+    found[block as usize] = true;
+    let mut work = vec![block];
+    while let Some(b) = work.pop() {
+        for &p in graph.predecessors(b) {
+            if rank[p as usize] < rank[b as usize] && !std::mem::replace(&mut found[p as usize], true) {
+                work.push(p);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0: if → 1 | 2; 1 → 3; 2: if → 3 | 4; 3 → 4; 4 end
+    fn diamond() -> Graph {
+        Graph::new(vec![vec![1, 2], vec![3], vec![3, 4], vec![4], vec![]])
+    }
+
+    #[test]
+    fn branches_above_decide() {
+        assert_eq!(deciding(&diamond(), 1), [true, false, false, false, false]);
+        assert_eq!(deciding(&diamond(), 3), [true, false, true, false, false]);
+        assert_eq!(deciding(&diamond(), 4), [false; 5]);
+    }
+
+    #[test]
+    fn a_loop_is_not_a_way_back() {
+        // 0 → 1 (header) → 2 | 4; 2: if → 3 | 1; 3 → 1; 4 end
+        let graph = Graph::new(vec![vec![1], vec![2, 4], vec![3, 1], vec![1], vec![]]);
+        assert_eq!(reaching(&graph, 3), [true, true, true, true, false]);
+        assert_eq!(reaching(&graph, 2), [true, true, true, false, false]);
+    }
+}

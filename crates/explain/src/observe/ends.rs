@@ -1,0 +1,201 @@
+//! How each recorded process ended, what it put out, and where it stood.
+
+use super::Error;
+use super::places::Sources;
+use crate::answer::Place;
+use program::inst::{Call, Inst};
+use recording::Recording;
+use replay::image::Image;
+use replay::io::{Collector, IoList};
+use replay::machine::{End, Frame, Machine};
+use replay::observer::{Effect, Observer, View};
+use replay::process::{LoadedProcess, Options};
+use replay::tape::Stream;
+
+/// One stream, replayed to its end.
+pub(super) struct StreamEnd {
+    /// None if it did not replay that far.
+    pub end: Option<End>,
+    pub error: Option<String>,
+    /// Instructions, and how many of them were a fork parent's.
+    pub instructions: u64,
+    pub inherited: u64,
+    pub time: u64,
+    /// Outermost first.
+    pub frames: Vec<Frame>,
+    pub io: IoList,
+}
+
+/// One process of a recording.
+pub(super) struct ProcessEnd {
+    /// Index in the recording.
+    pub index: usize,
+    /// Name of the program.
+    pub program: String,
+    pub loaded: LoadedProcess,
+    pub streams: Vec<StreamEnd>,
+}
+
+/// Replays everything once. Processes whose program cannot be loaded are left
+/// out and named in `notes`.
+pub(super) fn replay_all(recording: &Recording, notes: &mut Vec<String>) -> Vec<ProcessEnd> {
+    let mut all = Vec::new();
+    for (index, process) in recording.processes.iter().enumerate() {
+        let loaded = match LoadedProcess::load(recording, process, &Options::default()) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                notes.push(format!("process {} could not be looked into: failed to {error}", process.name));
+                continue;
+            }
+        };
+        let streams: Vec<StreamEnd> =
+            loaded.streams.iter().map(|s| to_end(&loaded.image, &s.stream)).collect();
+        for (stream, s) in streams.iter().enumerate() {
+            if let Some(error) = &s.error {
+                let number = loaded.streams[stream].number;
+                notes.push(format!("{}/t{number} replays in part only: failed to {error}", process.name));
+            }
+        }
+        let path = if process.info.executable.is_empty() {
+            process.info.arguments.first().cloned().unwrap_or_default()
+        } else {
+            process.info.executable.clone()
+        };
+        let program = path.rsplit('/').next().unwrap_or_default().to_owned();
+        all.push(ProcessEnd { index, program, loaded, streams });
+    }
+    all
+}
+
+fn to_end(image: &Image, stream: &Stream) -> StreamEnd {
+    let mut machine = Machine::new(image, stream);
+    let mut collector = Collector::default();
+    let error = machine.run(&mut collector, u64::MAX).err().map(|e| e.to_string());
+    StreamEnd {
+        end: machine.end(),
+        error,
+        instructions: machine.counters().instructions,
+        inherited: machine.inherited().instructions,
+        time: machine.time(),
+        frames: machine.frames().to_vec(),
+        io: collector.finish(),
+    }
+}
+
+impl ProcessEnd {
+    /// The stream that ended the process by a signal: which, where.
+    pub fn crash(&self) -> Option<(usize, u32, u64, bool)> {
+        self.streams.iter().enumerate().find_map(|(i, s)| match s.end {
+            Some(End::Crash { signal, address, located }) => Some((i, signal, address, located)),
+            _ => None,
+        })
+    }
+
+    /// The exit status, and the stream that decided it: the one that stands
+    /// in a call that ends the process, or the one `main` returned from.
+    pub fn exit(&self) -> Option<(usize, u32)> {
+        let statuses: Vec<(usize, u32)> = self
+            .streams
+            .iter()
+            .enumerate()
+            .filter_map(|(i, s)| match s.end {
+                Some(End::Exit { status }) => Some((i, status)),
+                _ => None,
+            })
+            .collect();
+        let in_exit = |i: usize| {
+            let s = &self.streams[i];
+            s.frames.iter().any(|f| {
+                call_at(&self.loaded.image, f).is_some_and(|(name, _)| ends_process(&name))
+            })
+        };
+        statuses.iter().find(|(i, _)| in_exit(*i)).or_else(|| statuses.iter().min_by_key(|s| s.0)).copied()
+    }
+
+    pub fn cut(&self) -> Option<usize> {
+        self.streams.iter().position(|s| s.end == Some(End::Cut))
+    }
+
+    /// Name of the function a stream began with is not needed here; this is
+    /// the stack at its end, innermost first.
+    pub fn stack(&self, stream: usize, sources: &Sources) -> Vec<Place> {
+        let frames = self.streams.get(stream).map_or(&[][..], |s| &s.frames);
+        frames.iter().rev().map(|f| sources.place(&self.loaded.image, f.function, f.pc)).collect()
+    }
+}
+
+pub(super) fn ends_process(name: &str) -> bool {
+    matches!(name, "exit" | "_exit" | "_Exit" | "quick_exit" | "err" | "errx" | "verr" | "verrx" | "error")
+}
+
+/// Name of the function a frame is calling, and the call.
+pub(super) fn call_at<'i>(image: &'i Image, frame: &Frame) -> Option<(String, &'i Call)> {
+    let code = image.code(frame.function);
+    let module = image.module(code.module);
+    let function = &module.functions[code.function as usize];
+    match function.code.get(frame.pc as usize) {
+        Some(Inst::Call(call)) => Some((callee_name(image, code.module, call), call)),
+        _ => None,
+    }
+}
+
+/// The name of a direct callee; empty if it is computed.
+pub(super) fn callee_name(image: &Image, module: u32, call: &Call) -> String {
+    match call.callee {
+        program::inst::Operand::Symbol { symbol, .. } => {
+            image.module(module).symbols.get(symbol as usize).map_or_else(String::new, |s| s.name.clone())
+        }
+        _ => String::new(),
+    }
+}
+
+/// The instruction a frame stands at, and when it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub module: u32,
+    pub function: u32,
+    pub index: u32,
+    pub step: u64,
+}
+
+#[derive(Default)]
+struct LastSteps(Vec<Standing>);
+
+impl Observer for LastSteps {
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        let here = Standing {
+            module: view.code.module,
+            function: view.code.function,
+            index: view.index,
+            step: view.count,
+        };
+        let depth = view.depth as usize;
+        if self.0.len() > depth {
+            self.0.truncate(depth);
+        }
+        if self.0.len() == depth {
+            self.0[depth - 1] = here;
+        } else {
+            self.0.push(here);
+        }
+    }
+}
+
+/// What every frame executed last when `limit` instructions had run, outermost
+/// first. The innermost may have returned already.
+pub(super) fn standing(process: &LoadedProcess, stream: usize, limit: u64) -> Result<Vec<Standing>, Error> {
+    let mut last = LastSteps::default();
+    if let Some(s) = process.streams.get(stream) {
+        Machine::new(&process.image, &s.stream).run(&mut last, limit)?;
+    }
+    Ok(last.0)
+}
+
+/// The machine before an instruction runs: its operands are there.
+pub(super) fn machine_at(process: &LoadedProcess, stream: usize, step: u64) -> Result<Machine<'_>, Error> {
+    let s = process.streams.get(stream).ok_or(Error::NoStream(stream))?;
+    let mut machine = Machine::new(&process.image, &s.stream);
+    machine.run(&mut replay::observer::Null, step)?;
+    Ok(machine)
+}
