@@ -43,7 +43,7 @@ pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
          <header class=\"{class}\">\n<p><strong>{word}</strong> <span>{}</span></p>\n\
          <div class=\"tools\" hidden><button id=\"theme\" type=\"button\" title=\"Light or dark (t)\">Theme</button>\
          <button id=\"help-open\" type=\"button\" title=\"Keys (?)\">?</button></div>\n</header>\n<main>\n",
-        escape(&upper_first(&words::verdict(answer)))
+        prose(&upper_first(&words::verdict(answer)))
     );
     page.push_str("<div class=\"top\">\n");
     observation(answer, &mut page);
@@ -102,6 +102,24 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
+/// A sentence: as [`escape`], with what stands between backticks as code.
+fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        // One of them has no partner; then none is taken for a quote.
+        return escape(text);
+    }
+    let mut safe = String::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        if index % 2 == 0 {
+            safe.push_str(&escape(part));
+        } else {
+            let _ = write!(safe, "<code>{}</code>", escape(part));
+        }
+    }
+    safe
+}
+
 fn upper_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
@@ -114,7 +132,7 @@ fn observation(answer: &Answer, page: &mut String) {
     let _ = write!(
         page,
         "<section id=\"failed\">\n<h2>What failed</h2>\n<p class=\"summary\">{}</p>\n",
-        escape(&summary)
+        prose(&summary)
     );
     if let Some(difference) = &seen.output {
         output(difference, page);
@@ -178,7 +196,8 @@ fn place(seen: &Observation, page: &mut String) {
     if !here.text.trim().is_empty() {
         let _ = writeln!(
             page,
-            "<pre class=\"one\"><span class=\"number\">{}</span>{}</pre>",
+            "<pre class=\"one{}\"><span class=\"number\">{}</span>{}</pre>",
+            if lead == "at" { "" } else { " good" },
             here.line,
             escape(here.text.trim())
         );
@@ -342,7 +361,7 @@ fn notes(answer: &Answer, page: &mut String) {
     }
     page.push_str("<section id=\"notes\">\n<h2>Notes</h2>\n<ul>\n");
     for note in &answer.notes {
-        let _ = writeln!(page, "<li>{}</li>", escape(note));
+        let _ = writeln!(page, "<li>{}</li>", prose(note));
     }
     page.push_str("</ul>\n</section>\n");
 }

@@ -95,7 +95,9 @@ proptest! {
         let tags = |page: &str| {
             let end = page.find("<script").unwrap();
             page[page.find("</style>").unwrap()..end].split('<').skip(1)
-                .map(|tag| tag[..tag.find('>').unwrap()].to_owned()).collect::<Vec<_>>()
+                .map(|tag| tag[..tag.find('>').unwrap()].to_owned())
+                // Backticks in sentences become this, and nothing else.
+                .filter(|tag| tag != "code" && tag != "/code").collect::<Vec<_>>()
         };
         let page = with(&text);
         prop_assert_eq!(tags(&page), tags(&with("harmless")));
@@ -249,14 +251,14 @@ fn keys_fold_and_unfold() {
 
 #[test]
 fn enter_shows_what_was_left_out() {
-    let Some(dom) = browse(&samples::chain(300), "", &["j"; 30]) else { return };
+    let Some(dom) = browse(&samples::chain(300), "", &["j"; 20]) else { return };
     assert!(!tree(&dom).contains(" open\""));
-    let mut keys = vec!["j"; 30];
+    let mut keys = vec!["j"; 20];
     keys.push("Enter");
     let Some(dom) = browse(&samples::chain(300), "", &keys) else { return };
     assert_eq!(
         tree(&dom).matches(" far open\"").count() + tree(&dom).matches(" far differs open\"").count(),
-        240
+        260
     );
 }
 

@@ -13,7 +13,7 @@ use crate::graph;
 use crate::words;
 
 /// About how many rows the page shows before the reader asks for more.
-const SHOWN: usize = 60;
+const SHOWN: usize = 40;
 /// Lanes drawn; deeper rows stand in the last one.
 const LANES: usize = 14;
 /// Differing values in a row; the panel has them all.
