@@ -6,8 +6,10 @@
 //! same key.
 
 use crate::error::{Error, Side};
+use crate::manner::Manner;
 use crate::memory::{Memory, context};
-use crate::oracle::{Judge, Manner, Observed};
+use crate::observed::Observed;
+use crate::oracle::Judge;
 use crate::process::Status;
 use crate::round::{Desk, Question, Round};
 use crate::setup::{Mode, Setup, TrialLimits};
@@ -261,6 +263,7 @@ impl<'a> Lab<'a> {
             (None, _) => return Err(Error::NotPrepared),
         };
         let workers = self.setup.jobs.clamp(1, sets.len().max(1));
+        self.seat(&sets[..workers.min(sets.len())])?;
         let bench = Bench {
             setup: &self.setup,
             work: &self.work,
@@ -283,6 +286,18 @@ impl<'a> Lab<'a> {
             desk,
         );
         round.run(&mut self.stations[..workers])
+    }
+
+    /// Each of the first sets goes to the station that has just built it, if one has:
+    /// often something is tested that was asked about before only whether it builds.
+    fn seat(&mut self, sets: &[ChangeSet]) -> Result<(), Error> {
+        for (seat, set) in sets.iter().enumerate() {
+            let key = self.key(set)?;
+            if let Some(found) = self.stations[seat..].iter().position(|station| station.has_built(key)) {
+                self.stations.swap(seat, seat + found);
+            }
+        }
+        Ok(())
     }
 
     fn ask_outcomes(&mut self, sets: &[ChangeSet], question: Question) -> Result<Vec<Outcome>, Error> {

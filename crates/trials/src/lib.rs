@@ -6,11 +6,11 @@
 //!
 //! * `version`, `checkout`, `git`: what the user calls a version, as files of our own;
 //!   the user's repository is only read.
-//! * `variant`, `tree`: what a tree is to hold, and bringing it there by writing only
+//! * `variant`, `tree`, `snapshot`: what a tree is to hold, and bringing it there by writing only
 //!   what differs, with times that make build tools do the right thing.
 //! * `station`: a tree in which one variant after the other is built and tested.
 //! * `process`, `members`: commands of which nothing survives.
-//! * `oracle`: pass, fail as bad does, or unresolved; and whether it is a regression
+//! * `oracle`, `observed`, `manner`: pass, fail as bad does, or unresolved; and whether it is a regression
 //!   test at all.
 //! * `store`, `memory`: outcomes, remembered within a run and from run to run.
 //! * `round`: one call for outcomes, shared by the workers.
@@ -73,13 +73,16 @@ mod difference;
 mod error;
 mod git;
 mod lab;
+mod manner;
 mod members;
 mod memory;
-pub mod oracle;
+mod observed;
+mod oracle;
 pub mod process;
 mod record;
 mod round;
 mod setup;
+mod snapshot;
 mod station;
 mod store;
 mod tree;
@@ -90,7 +93,9 @@ mod work;
 pub use checkout::Checkout;
 pub use error::{Error, Side};
 pub use lab::{Baseline, Effort, Event, Lab, Tried};
-pub use oracle::{Manner, Observed, Oracle, Rule, Sink};
+pub use manner::{Manner, signal_name};
+pub use observed::{Observed, without_places};
+pub use oracle::{Judge, Oracle, Rule, Sink};
 pub use process::Status;
 pub use record::Recorded;
 pub use setup::{Mode, Setup, Tools, TrialLimits};

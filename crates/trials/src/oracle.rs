@@ -9,14 +9,14 @@
 //! a wrong result. With [`Rule::Exit`] the test script makes the distinction
 //! itself, so everything but 0 and 125 fails.
 
-use crate::error::{At, Error, Side};
-use crate::process::{Ran, Status};
+use crate::error::{Error, Side};
+use crate::manner::Manner;
+use crate::observed::Observed;
+use crate::process::Status;
 use changes::outcome::Outcome;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use std::path::PathBuf;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// What is looked at to tell good from bad.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -81,193 +81,6 @@ impl Oracle {
         }
         sinks
     }
-}
-
-/// What a test run did, as far as the oracle looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observed {
-    pub status: Status,
-    /// A name and a hash for each sink; `None`: the file was not there.
-    pub outputs: Vec<(String, Option<u128>)>,
-}
-
-impl Observed {
-    /// Looks at a run. `places` are paths that differ from run to run (the tree,
-    /// the temporary directory) and what stands for them.
-    ///
-    /// # Errors
-    /// If an output cannot be read.
-    pub fn look(
-        oracle: &Oracle,
-        ran: &Ran,
-        directory: &Path,
-        places: &[(&Path, &str)],
-    ) -> Result<Observed, Error> {
-        let mut outputs = Vec::new();
-        for sink in oracle.sinks() {
-            let path = match &sink {
-                Sink::Stdout => ran.stdout.clone(),
-                Sink::Stderr => ran.stderr.clone(),
-                Sink::File(path) => directory.join(path),
-            };
-            outputs.push((sink.to_string(), hash(&path, places)?));
-        }
-        Ok(Observed { status: ran.status, outputs })
-    }
-
-    /// Names of the outputs in which two runs differ.
-    fn differing<'a>(&'a self, other: &'a Observed) -> Vec<&'a str> {
-        let both = self.outputs.iter().zip(&other.outputs);
-        both.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0.as_str()).collect()
-    }
-}
-
-/// Nobody looks for paths in more than this, and nobody has it in memory.
-const LARGE: u64 = 256 << 20;
-
-/// None if the file is not there.
-fn hash(path: &Path, places: &[(&Path, &str)]) -> Result<Option<u128>, Error> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).at("read", path),
-    };
-    if file.metadata().at("read", path)?.len() <= LARGE {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).at("read", path)?;
-        return Ok(Some(xxh3_128(&without_places(&bytes, places))));
-    }
-    let mut hasher = Xxh3::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer).at("read", path)? {
-            0 => return Ok(Some(hasher.digest128())),
-            n => hasher.update(&buffer[..n]),
-        }
-    }
-}
-
-/// Replaces each path by what stands for it.
-#[must_use]
-pub fn without_places(text: &[u8], places: &[(&Path, &str)]) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt;
-    let mut text = text.to_vec();
-    for (path, name) in places {
-        let path = path.as_os_str().as_bytes();
-        if path.is_empty() {
-            continue;
-        }
-        let mut replaced = Vec::with_capacity(text.len());
-        let mut rest = text.as_slice();
-        while let Some(at) = find(rest, path) {
-            replaced.extend_from_slice(&rest[..at]);
-            replaced.extend_from_slice(name.as_bytes());
-            rest = &rest[at + path.len()..];
-        }
-        replaced.extend_from_slice(rest);
-        text = replaced;
-    }
-    text
-}
-
-fn find(text: &[u8], word: &[u8]) -> Option<usize> {
-    let first = *word.first()?;
-    let mut from = 0;
-    // Most bytes are not the first one of the path.
-    while let Some(at) = text[from..].iter().position(|b| *b == first) {
-        if text[from + at..].starts_with(word) {
-            return Some(from + at);
-        }
-        from += at + 1;
-    }
-    None
-}
-
-/// In which way a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Manner {
-    /// By itself, with any exit status.
-    ByItself,
-    /// A signal, also if a shell says so by 128 and its number.
-    Signal(i32),
-    /// It did not end, or would not stop writing.
-    Hang,
-    /// The test command could not be run (a shell's 126 and 127).
-    NotRun,
-}
-
-impl Status {
-    /// The manner of ending. Only signals that a program dies of by its own
-    /// doing are seen in a shell's exit status.
-    #[must_use]
-    pub fn manner(self) -> Manner {
-        match self {
-            Status::Exit(126 | 127) => Manner::NotRun,
-            Status::Exit(code) if matches!(code - 128, 4..=8 | 11 | 31) => Manner::Signal(code - 128),
-            Status::Exit(_) => Manner::ByItself,
-            Status::Signal(signal) => Manner::Signal(signal),
-            Status::TimedOut | Status::Flooded | Status::Cancelled => Manner::Hang,
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Status::Exit(code) => match self.manner() {
-                // What a shell says about its last command.
-                Manner::Signal(signal) => write!(f, "{} (exit {code})", Status::Signal(signal)),
-                _ => write!(f, "exit {code}"),
-            },
-            Status::Signal(signal) => match signal_name(*signal) {
-                Some(name) => write!(f, "killed by {name}"),
-                None => write!(f, "killed by signal {signal}"),
-            },
-            Status::TimedOut => f.write_str("stopped as it took too long"),
-            Status::Flooded => f.write_str("stopped as it wrote too much"),
-            Status::Cancelled => f.write_str("called off"),
-        }
-    }
-}
-
-/// `SIGSEGV` for 11.
-#[must_use]
-pub fn signal_name(signal: i32) -> Option<&'static str> {
-    const NAMES: [&str; 31] = [
-        "SIGHUP",
-        "SIGINT",
-        "SIGQUIT",
-        "SIGILL",
-        "SIGTRAP",
-        "SIGABRT",
-        "SIGBUS",
-        "SIGFPE",
-        "SIGKILL",
-        "SIGUSR1",
-        "SIGSEGV",
-        "SIGUSR2",
-        "SIGPIPE",
-        "SIGALRM",
-        "SIGTERM",
-        "SIGSTKFLT",
-        "SIGCHLD",
-        "SIGCONT",
-        "SIGSTOP",
-        "SIGTSTP",
-        "SIGTTIN",
-        "SIGTTOU",
-        "SIGURG",
-        "SIGXCPU",
-        "SIGXFSZ",
-        "SIGVTALRM",
-        "SIGPROF",
-        "SIGWINCH",
-        "SIGIO",
-        "SIGPWR",
-        "SIGSYS",
-    ];
-    NAMES.get(usize::try_from(signal).ok()?.checked_sub(1)?).copied()
 }
 
 /// Knows what good and bad did, and judges other runs by it.
@@ -391,7 +204,6 @@ fn disagreement(first: &Observed, other: &Observed) -> String {
 mod tests {
     use super::*;
     use Outcome::{Fail, Pass, Unresolved};
-    use proptest::prelude::*;
 
     fn observed(status: Status, stdout: u128) -> Observed {
         Observed { status, outputs: vec![("stdout".to_owned(), Some(stdout))] }
@@ -459,22 +271,5 @@ mod tests {
         assert!(Judge::new(&Rule::SameAsGood, &good, &words).is_ok());
         let kinds = [observed(Status::Exit(1), 2), observed(Status::Signal(11), 2)];
         assert!(matches!(Judge::new(&Rule::SameAsGood, &good, &kinds), Err(Error::Flaky { .. })));
-    }
-
-    #[test]
-    fn ends_in_words() {
-        assert_eq!(Status::Signal(11).to_string(), "killed by SIGSEGV");
-        assert_eq!(Status::Exit(134).to_string(), "killed by SIGABRT (exit 134)");
-        assert_eq!(Status::Signal(40).to_string(), "killed by signal 40");
-        assert_eq!(Status::Exit(3).to_string(), "exit 3");
-    }
-
-    proptest! {
-        /// Against the plain way: text by text.
-        #[test]
-        fn paths_are_replaced(text in "(/t|/tr|ee|/tree|x|/){0,30}") {
-            let found = without_places(text.as_bytes(), &[(Path::new("/tree"), "{tree}")]);
-            prop_assert_eq!(String::from_utf8(found).unwrap(), text.replace("/tree", "{tree}"));
-        }
     }
 }

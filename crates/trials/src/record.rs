@@ -2,7 +2,7 @@
 
 use crate::error::{At, Error, Side};
 use crate::lab::{Event, Lab, build_version, joined};
-use crate::oracle::Manner;
+use crate::manner::Manner;
 use crate::process::Status;
 use crate::setup::Mode;
 use crate::station::{Bench, Station, TestRun};

@@ -2,10 +2,11 @@
 
 use crate::error::Error;
 use crate::lab::{Event, Tried, Watcher};
+use crate::manner::Manner;
 use crate::memory::{Memory, of_build};
 use crate::oracle::Judge;
 use crate::process::{Status, Stop};
-use crate::station::{Bench, Station};
+use crate::station::{Bench, Built, Station};
 use crate::store::{Known, What};
 use crate::variant::{TreeKey, Variants};
 use changes::change::ChangeSet;
@@ -124,12 +125,17 @@ impl<'r> Round<'r> {
 
     /// Has the stations do it all, each in a thread.
     pub fn run(self, stations: &mut [Station]) -> Result<Vec<What>, Error> {
+        // The first sets are given out by hand, see `Lab::seat`.
+        self.next.store(stations.len(), Ordering::Relaxed);
         std::thread::scope(|scope| {
-            if let Some((own, others)) = stations.split_first_mut() {
-                for station in others {
-                    scope.spawn(|| self.work(station));
-                }
-                self.work(own);
+            let mut seats = stations.iter_mut().enumerate();
+            let own = seats.next();
+            for (seat, station) in seats {
+                let round = &self;
+                scope.spawn(move || round.work(station, seat));
+            }
+            if let Some((seat, station)) = own {
+                self.work(station, seat);
             }
         });
         let last = self.last.load(Ordering::Relaxed);
@@ -150,9 +156,9 @@ impl<'r> Round<'r> {
         index > self.last.load(Ordering::Relaxed)
     }
 
-    fn work(&self, station: &mut Station) {
+    fn work(&self, station: &mut Station, first: usize) {
+        let mut index = first;
         loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(set) = self.sets.get(index) else { return };
             if self.is_past(index) || self.desk().error.is_some() {
                 return;
@@ -163,6 +169,7 @@ impl<'r> Round<'r> {
                 self.desk().error.get_or_insert(error);
                 return;
             }
+            index = self.next.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -186,22 +193,31 @@ impl<'r> Round<'r> {
         }
         (self.watcher)(&Event::Trying(set.len()));
         let built = station.build(&self.bench, key, &variant)?;
+        let mut doubtful = matches!(built, Built::TooLong(_));
         let known = match of_build(&built) {
             Some(broken) => broken,
             None if self.question == Question::Builds => Known { what: What::Builds, why: String::new() },
             None => match self.test(station, index)? {
-                Some(known) => known,
+                Some((known, manner)) => {
+                    // Perhaps the machine was busy: not something to believe for ever.
+                    doubtful = manner == Manner::Hang && known.what == What::Tested(Outcome::Unresolved);
+                    known
+                }
                 None => return Ok(()),
             },
         };
         let mut desk = self.desk();
-        desk.memory.remember(self.bench.setup, key, known.clone())?;
+        if doubtful {
+            desk.memory.known.insert(key, known.clone());
+        } else {
+            desk.memory.remember(self.bench.setup, key, known.clone())?;
+        }
         self.note(desk, index, set, &known, Some(began));
         Ok(())
     }
 
     /// None if nobody waits for it any more.
-    fn test(&self, station: &mut Station, index: usize) -> Result<Option<Known>, Error> {
+    fn test(&self, station: &mut Station, index: usize) -> Result<Option<(Known, Manner)>, Error> {
         let judge = self.judge.ok_or(Error::NotPrepared)?;
         let run = station.test(&self.bench, &format!("trial-{index}"), &NoLongerWanted(self, index))?;
         // Of thousands of trials nobody looks at the output.
@@ -212,7 +228,7 @@ impl<'r> Round<'r> {
             return if self.bench.stop.stopped() { Err(Error::Cancelled) } else { Ok(None) };
         }
         let (outcome, why) = judge.outcome(&run.observed);
-        Ok(Some(Known { what: What::Tested(outcome), why }))
+        Ok(Some((Known { what: What::Tested(outcome), why }, run.status.manner())))
     }
 
     fn note(

@@ -2,10 +2,12 @@
 
 use crate::complaint;
 use crate::error::{At, Error};
-use crate::oracle::{Observed, Sink};
+use crate::observed::Observed;
+use crate::oracle::Sink;
 use crate::process::{self, Ending, Job, Limits, Ran, Status, Stop};
 use crate::setup::{Mode, Setup};
-use crate::tree::{Snapshot, Tree};
+use crate::snapshot::Snapshot;
+use crate::tree::Tree;
 use crate::variant::{Base, TreeKey, Variant};
 use crate::work::Work;
 use std::ffi::OsString;
@@ -70,6 +72,11 @@ impl Station {
 
     pub fn root(&self) -> &Path {
         self.tree.root()
+    }
+
+    /// Whether the tree is built from just this.
+    pub fn has_built(&self, key: TreeKey) -> bool {
+        self.built.as_ref().is_some_and(|(last, _)| *last == key)
     }
 
     /// Forgets everything: the next build begins from nothing.

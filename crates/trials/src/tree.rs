@@ -9,16 +9,17 @@
 
 use crate::checkout::{copy_entry, set_time};
 use crate::error::{At, Error};
+use crate::snapshot::Snapshot;
 use crate::variant::{Base, Content, Variant};
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 /// A tree on disk.
 #[derive(Debug)]
-pub struct Tree {
+pub(crate) struct Tree {
     root: PathBuf,
     /// What it holds, apart from what a build made; `None`: nothing yet.
     holds: Option<Variant>,
@@ -206,8 +207,7 @@ impl Tree {
     /// # Errors
     /// If the tree cannot be read.
     pub fn snapshot(&mut self) -> Result<Snapshot, Error> {
-        let mut snapshot = Snapshot::default();
-        walk(&self.root, Path::new(""), &mut snapshot)?;
+        let snapshot = Snapshot::of(&self.root)?;
         self.newest = snapshot.files.values().map(|s| s.modified).fold(self.newest, SystemTime::max);
         Ok(snapshot)
     }
@@ -225,8 +225,7 @@ impl Tree {
             fs::remove_file(&target).at("remove", &target)?;
         }
         // Inner ones first.
-        let mut directories: Vec<&PathBuf> =
-            after.directories.keys().filter(|p| !before.directories.contains_key(*p)).collect();
+        let mut directories: Vec<&PathBuf> = after.directories.difference(&before.directories).collect();
         directories.sort_by_key(|p| std::cmp::Reverse(p.components().count()));
         for path in directories {
             let target = self.root.join(path);
@@ -248,39 +247,6 @@ impl Tree {
         self.holds = Some(holds);
         Ok(disturbed)
     }
-}
-
-/// Every file and directory of a tree, at one time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Snapshot {
-    files: HashMap<PathBuf, Stamp>,
-    directories: HashMap<PathBuf, ()>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Stamp {
-    modified: SystemTime,
-    size: u64,
-    inode: u64,
-}
-
-fn walk(root: &Path, below: &Path, snapshot: &mut Snapshot) -> Result<(), Error> {
-    let directory = root.join(below);
-    for entry in fs::read_dir(&directory).at("read", &directory)? {
-        let entry = entry.at("read", &directory)?;
-        let path = below.join(entry.file_name());
-        // A file may vanish while we look, if a process that is being killed removes it.
-        let Ok(found) = entry.metadata() else { continue };
-        if found.is_dir() {
-            walk(root, &path, snapshot)?;
-            snapshot.directories.insert(path, ());
-        } else {
-            let modified = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            let stamp = Stamp { modified, size: found.len(), inode: found.ino() };
-            snapshot.files.insert(path, stamp);
-        }
-    }
-    Ok(())
 }
 
 /// Removes a directory with everything in it, also where a build took away the

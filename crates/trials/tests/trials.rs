@@ -292,7 +292,8 @@ fn it_ends_with_the_first_that_passes() {
         let sets = [set(&[0]), set(&[2]), set(&[1]), set(&[0, 2]), set(&[1, 2]), set(&[0, 1])];
         use Outcome::{Fail, Pass};
         assert_eq!(lab.outcomes(&sets, true).unwrap(), [Fail, Fail, Pass]);
-        assert!(lab.effort().runs <= 6 + 3 + u32::try_from(jobs).unwrap() - 1);
+        // Several may be further than the first that passes when it does.
+        assert!(lab.effort().runs == 6 + 3 || jobs > 1);
         assert_eq!(lab.outcomes_until(&[set(&[1]), set(&[0]), set(&[2])], Fail).unwrap(), [Pass, Fail]);
         assert_eq!(lab.outcomes(&sets, false).unwrap(), [Fail, Fail, Pass, Fail, Pass, Pass]);
     }
@@ -309,6 +310,37 @@ fn equal_trees_are_built_once() {
     let sets = vec![set(&[1]); 6];
     assert_eq!(lab.outcomes(&sets, false).unwrap(), [Outcome::Pass; 6]);
     assert_eq!(lab.effort().builds, builds + 1);
+}
+
+#[test]
+fn what_was_built_to_see_whether_it_builds_is_not_built_again() {
+    let mut case = case();
+    case.setup.jobs = 2;
+    // The first of the two builds takes longer, so that neither gets both.
+    case.setup.build = "grep -q old a.c && sleep 0.3; make".to_owned();
+    let mut lab = case.lab();
+    lab.prepare().unwrap();
+    case.journal();
+    lab.builds_until(&[set(&[0]), set(&[2])]).unwrap();
+    case.journal();
+    assert_eq!(lab.outcomes(&[set(&[2])], false).unwrap(), [Outcome::Fail]);
+    assert_eq!(lab.outcomes(&[set(&[0])], false).unwrap(), [Outcome::Fail]);
+    assert_eq!(case.journal(), Vec::<String>::new());
+}
+
+#[test]
+fn a_trial_that_takes_too_long_is_tried_again_another_day() {
+    let mut case = case();
+    case.setup.test = "./prog; if grep -q old c.c && grep -q wrong b.c; then sleep 4722; fi".to_owned();
+    case.setup.limits.test = Some(Duration::from_millis(400));
+    for _ in 0..2 {
+        let mut lab = case.lab();
+        lab.prepare().unwrap();
+        assert_eq!(lab.outcomes(&[set(&[2])], false).unwrap(), [Outcome::Unresolved]);
+        assert_eq!(lab.effort().remembered, 0);
+        assert_eq!(lab.outcomes(&[set(&[2])], false).unwrap(), [Outcome::Unresolved]);
+        assert_eq!(lab.effort().remembered, 1);
+    }
 }
 
 #[test]
