@@ -109,7 +109,7 @@ impl ObjectCache {
         let said = voice.kept();
         let diagnostics = tree.map_or_else(|| said.to_vec(), |tree| tree.hide(said, Begins::Apart));
         entries.store(key, &Entry { diagnostics, object: fs::read(product)? })?;
-        if key % TRIM_EVERY == 0 {
+        if key.is_multiple_of(TRIM_EVERY) {
             entries.trim(self.limit)?;
         }
         Ok(())
