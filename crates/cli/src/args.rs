@@ -3,7 +3,7 @@
 use crate::commands;
 use clap::{Parser, Subcommand, ValueEnum};
 
-/// Records native programs exactly and answers questions about what they did.
+/// Explains why a test that passed fails now: which changes did it, and how.
 #[derive(Debug, Parser)]
 #[command(name = "relapse", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Args {
@@ -16,6 +16,8 @@ pub struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
+  relapse explain --good v1 --bad HEAD --build make --test ./test
+                                      which changes broke the test, and how?
   relapse cc -g -o sum sum.c          compile with recording built in
   relapse record -o run -- ./sum 4    run it and keep what cannot be recomputed
   relapse replay run                  run it again from the recording, and check
@@ -32,6 +34,7 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Explain(Box<commands::explain::ExplainArgs>),
     Record(commands::record::RecordArgs),
     Replay(commands::replay::ReplayArgs),
     Values(commands::values::ValuesArgs),

@@ -23,6 +23,12 @@ pub enum Exit {
     Incomplete,
     /// The machine lacks something.
     Environment,
+    /// There is nothing to explain: the test does not pass before, or does not fail after.
+    NoRegression,
+    /// The test comes and goes.
+    Flaky,
+    /// A version does not build.
+    DoesNotBuild,
     /// The status of a command that was run for the user.
     OfCommand(u8),
 }
@@ -36,6 +42,9 @@ impl Exit {
             Exit::BadInput => 3,
             Exit::Incomplete => 4,
             Exit::Environment => 5,
+            Exit::NoRegression => 6,
+            Exit::Flaky => 7,
+            Exit::DoesNotBuild => 8,
             Exit::OfCommand(status) => status,
         }
     }
@@ -102,8 +111,17 @@ mod tests {
 
     #[test]
     fn exit_codes_are_the_documented_ones() {
-        let documented =
-            [Exit::Done, Exit::No, Exit::Usage, Exit::BadInput, Exit::Incomplete, Exit::Environment];
+        let documented = [
+            Exit::Done,
+            Exit::No,
+            Exit::Usage,
+            Exit::BadInput,
+            Exit::Incomplete,
+            Exit::Environment,
+            Exit::NoRegression,
+            Exit::Flaky,
+            Exit::DoesNotBuild,
+        ];
         for (number, exit) in documented.into_iter().enumerate() {
             assert_eq!(usize::from(exit.number()), number);
         }

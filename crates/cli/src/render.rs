@@ -15,6 +15,10 @@ impl Paint {
         Paint { enabled }
     }
 
+    pub fn enabled(self) -> bool {
+        self.enabled
+    }
+
     fn with(self, style: Style, text: impl Display) -> String {
         if self.enabled { format!("{style}{text}{style:#}") } else { text.to_string() }
     }

@@ -23,7 +23,7 @@ mod track;
 pub use executed::{executed_functions, executed_lines};
 pub use keys::Lines;
 pub use pair::{pair_processes, pair_streams};
-pub(crate) use track::{Activation, Track};
+pub(crate) use track::Track;
 
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};

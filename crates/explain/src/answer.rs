@@ -4,6 +4,20 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The name of the JSON form.
+pub const SCHEMA: &str = "relapse.explain/1";
+
+/// The word for an outcome.
+#[must_use]
+pub fn outcome(outcome: changes::Outcome) -> &'static str {
+    match outcome {
+        changes::Outcome::Pass => "pass",
+        changes::Outcome::Fail => "fail",
+        changes::Outcome::Unresolved => "unresolved",
+        changes::Outcome::Broken => "broken",
+    }
+}
+
 /// Everything an explanation says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
@@ -168,7 +182,7 @@ pub struct Effort {
 pub struct Tried {
     /// Numbers of the reverted changes.
     pub reverted: Vec<u32>,
-    /// `pass`, `fail`, `unresolved` or `broken`.
+    /// `pass`, `fail`, `unresolved`, `broken`, or `builds` if only that was asked.
     pub outcome: String,
     pub why: String,
 }

@@ -1,2 +1,40 @@
 //! From a failed test to its causes.
+//!
+//! # What lives here
+//! * [`answer`]: what an explanation says, as plain data;
+//! * [`session`]: one explanation from beginning to end;
+//! * [`case`], [`sources`]: both versions, what their runs left behind, their texts;
+//! * [`align`]: which moment of one run corresponds to which of the other;
+//! * [`observe`]: what went wrong, and where in the recordings it shows;
+//! * [`traced`], [`ways`]: the slice of a run, and the easiest way to each part of it;
+//! * [`evidence`]: how near each change is to the failure: the order of the search;
+//! * [`causes`], [`values`], [`glance`]: the tree from the failure to the changes, with
+//!   values in both versions;
+//! * [`findings`]: all that the recordings say, put together.
+//!
+//! # What must not be known here
+//! Terminals, colours, files of reports. How a change is reverted, built or tested is
+//! `trials`' matter, how sets of changes are searched that of `changes`.
+//!
+//! # Method
+//! After AFTER (Yi, Yang, Liu, Zhao and Wang, *A Synergistic Analysis Method for
+//! Explaining Failed Regression Tests*): causes are followed back from the failure, the
+//! changes they touch are reverted and the test run again; if that does not help, the
+//! decisions that led there are followed in their turn. Here all layers of decisions
+//! come from one slice of the recording, and so does the order of trials; the run of
+//! the good version adds what bad no longer does.
+
+pub mod align;
 pub mod answer;
+pub mod case;
+pub mod causes;
+pub mod error;
+pub mod evidence;
+pub mod findings;
+pub mod glance;
+pub mod observe;
+pub mod session;
+pub mod sources;
+pub mod traced;
+pub mod values;
+pub mod ways;

@@ -2,6 +2,7 @@
 
 pub mod compile;
 pub mod dump;
+pub mod explain;
 pub mod record;
 pub mod replay;
 pub mod shell;
@@ -13,6 +14,7 @@ use crate::failure::{Exit, Failure};
 
 pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
     match command {
+        Command::Explain(args) => explain::run(&args, session),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),

@@ -45,7 +45,8 @@ impl<'a> Lines<'a> {
                 }
             }
             for (file, line) in in_file.into_iter().enumerate().filter(|x| x.1 > 0) {
-                let known = last.entry(lines.relative(Side::Bad, &module.file_path(file as u32))).or_default();
+                let known =
+                    last.entry(lines.relative(Side::Bad, &module.file_path(file as u32))).or_default();
                 *known = line.max(*known);
             }
         }
@@ -401,9 +402,10 @@ mod tests {
         let lines = keys(&map, &[1, 2, 4, 5]);
         let bad: Vec<u64> = (0..7).map(|l| lines.key(Side::Bad, "a.c", l)).collect();
         let good: Vec<u64> = (0..6).map(|l| lines.key(Side::Good, "a.c", l)).collect();
-        assert_eq!([bad[1], bad[2], bad[3], bad[4], bad[5], bad[6]], [
-            good[1], good[2], good[3], good[3], good[4], good[5]
-        ]);
+        assert_eq!(
+            [bad[1], bad[2], bad[3], bad[4], bad[5], bad[6]],
+            [good[1], good[2], good[3], good[3], good[4], good[5]]
+        );
         let different: HashSet<u64> = good.iter().copied().collect();
         assert_eq!(different.len(), 6);
     }

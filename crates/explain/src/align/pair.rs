@@ -36,11 +36,8 @@ impl Kind {
 fn pair(bad: &[Kind], good: &[Kind]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut taken = vec![false; good.len()];
-    let rounds: [fn(&Kind, &Kind) -> bool; 3] = [
-        |a, b| a == b,
-        |a, b| a.program == b.program && a.forked == b.forked,
-        |a, b| a.program == b.program,
-    ];
+    let rounds: [fn(&Kind, &Kind) -> bool; 3] =
+        [|a, b| a == b, |a, b| a.program == b.program && a.forked == b.forked, |a, b| a.program == b.program];
     for same in rounds {
         for (b, kind) in bad.iter().enumerate() {
             if pairs.iter().any(|p: &(usize, usize)| p.0 == b) {

@@ -15,7 +15,7 @@ use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
 use slice::{Criterion, Occurrence, Wanted};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// The place in the other run that decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) fn why_not(
     let Some(s) = other.streams.get(stream) else { return Ok(None) };
     let mut walk = Walk {
         track: Track::new(&other.image, side, lines),
-        levels: path.into_iter().map(|(index, _)| Level::new(index)).collect(),
+        levels: path.into_iter().map(|(index, at)| Level::new(index, at)).collect(),
         by_frame: HashMap::new(),
         last: 0,
     };
@@ -62,11 +62,17 @@ pub(super) fn why_not(
     machine.run(&mut walk, u64::MAX)?;
     let (end, open) = (machine.counters().instructions, machine.frames().len());
     let Some(level) = walk.levels.iter().rposition(|l| l.entered) else { return Ok(None) };
+    let l = &walk.levels[level];
+    if !l.target
+        && let Some(near) = nearest((done, done_side), l.at, level as u32 + 1, (other, stream), lines)?
+    {
+        let criterion = Criterion { at: near, wanted: vec![Wanted::Ran] };
+        return Ok(Some(Decided { criterion, why: Why::Near }));
+    }
     let at = |step| Occurrence { stream: stream as u32, step };
     let decided = |step, wanted, why| {
         Ok(Some(Decided { criterion: Criterion { at: at(step), wanted: vec![wanted] }, why }))
     };
-    let l = &walk.levels[level];
     if let Some(step) = l.ran {
         return decided(step, Wanted::All, Why::Instruction);
     }
@@ -82,9 +88,63 @@ pub(super) fn why_not(
     }
 }
 
+/// How many instructions before a place are looked for, to say where code that
+/// is gone has stood.
+const BEFORE: usize = 64;
+
+/// The last instruction before `at`, in the same activation, that the other
+/// run has as well.
+fn nearest(
+    (done, side): (&LoadedProcess, Side),
+    at: Occurrence,
+    depth: u32,
+    (other, stream): (&LoadedProcess, usize),
+    lines: &Lines<'_>,
+) -> Result<Option<Occurrence>, Error> {
+    let Some(s) = done.streams.get(at.stream as usize) else { return Ok(None) };
+    let mut recent = Recent { depth, steps: VecDeque::new() };
+    Machine::new(&done.image, &s.stream).run(&mut recent, at.step)?;
+    let before: Vec<Occurrence> =
+        recent.steps.into_iter().map(|step| Occurrence { stream: at.stream, step }).collect();
+    let indices = align::index_of(done, at.stream as usize, &before, side, lines)?;
+    let indices: Vec<Index> = indices.into_iter().flatten().collect();
+    let other_side = match side {
+        Side::Good => Side::Bad,
+        Side::Bad => Side::Good,
+    };
+    let found = align::find(other, stream, &indices, other_side, lines)?;
+    Ok(found.iter().rev().find_map(|f| f.exact))
+}
+
+/// The last steps of an activation.
+struct Recent {
+    depth: u32,
+    steps: VecDeque<u64>,
+}
+
+impl Observer for Recent {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        if view.depth == self.depth {
+            self.steps.clear();
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        if view.depth == self.depth {
+            if self.steps.len() == BEFORE {
+                self.steps.pop_front();
+            }
+            self.steps.push_back(view.count);
+        }
+    }
+}
+
 /// One call on the way, looked for in the other run.
 struct Level {
     index: Index,
+    /// In the run that has it.
+    at: Occurrence,
     entered: bool,
     /// Whether the function has the instruction at all.
     target: bool,
@@ -100,9 +160,10 @@ struct Level {
 }
 
 impl Level {
-    fn new(index: Index) -> Level {
+    fn new(index: Index, at: Occurrence) -> Level {
         Level {
             index,
+            at,
             entered: false,
             target: false,
             block: 0,
@@ -133,9 +194,8 @@ impl Observer for Walk<'_> {
         let keys = frame.keys.clone();
         let f = view.function();
         let graph = Graph::of(f);
-        let block_of = |index: usize| {
-            f.blocks.iter().position(|b| (b.start as usize..b.end as usize).contains(&index))
-        };
+        let block_of =
+            |index: usize| f.blocks.iter().position(|b| (b.start as usize..b.end as usize).contains(&index));
         let exact = keys.instruction.iter().position(|k| *k == level.index.instruction_key);
         level.target = exact.is_some();
         // Without the instruction, whatever its line still has.

@@ -89,9 +89,8 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
             observed.observation.output = Some(d);
             if observed.criteria.is_empty() {
                 observed.observation.summary = summary;
-                observed.notes = vec![
-                    "the bytes that differ were not written by a recorded process".to_owned(),
-                ];
+                observed.notes =
+                    vec!["the bytes that differ were not written by a recorded process".to_owned()];
             } else {
                 observed.notes.push(format!("{summary}; no recorded process wrote that"));
             }
@@ -101,12 +100,13 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
     })
 }
 
-/// The sentence, with the place.
+/// The sentence, with the place. The observation's summary may already have
+/// the words that go before the place.
 fn sentence(summary: &str, observed: &Observed) -> String {
     let Some(place) = &observed.observation.place else { return summary.to_owned() };
-    let what = match observed.observation.kind.as_str() {
-        "missing-output" => "what decided against writing it is",
-        _ => "written",
+    let what = match observed.observation.summary.as_str() {
+        "" => "written",
+        what => what,
     };
     format!("{summary}; {what} {}", at(place))
 }
@@ -166,7 +166,11 @@ fn trace(scene: &Scene<'_>, made: &Made) -> Result<Option<Observed>, Error> {
     }
 }
 
-fn blamed(ends: &[ProcessEnd], byte: Byte, other: Option<(&replay::io::IoEvent, usize)>) -> Result<Blamed, Error> {
+fn blamed(
+    ends: &[ProcessEnd],
+    byte: Byte,
+    other: Option<(&replay::io::IoEvent, usize)>,
+) -> Result<Blamed, Error> {
     blame(&ends[byte.write.process].loaded, byte.write.stream, byte.write.event(ends), byte.k, other)
 }
 
@@ -181,9 +185,7 @@ fn written(scene: &Scene<'_>, kind: &str, byte: Byte) -> Result<Observed, Error>
 /// Both runs wrote something there.
 fn both(scene: &Scene<'_>, made: &Made, ours: Byte, theirs: Byte) -> Result<Observed, Error> {
     let in_bad = scene.in_bad(theirs.write.process, theirs.at)?;
-    let exact = in_bad.as_ref().and_then(|(bad, _, f)| {
-        (*bad == ours.write.process).then_some(f.exact?)
-    });
+    let exact = in_bad.as_ref().and_then(|(bad, _, f)| (*bad == ours.write.process).then_some(f.exact?));
     let Some(exact) = exact else {
         // Good's write did not happen. If bad's is one that good made later,
         // something was left out.
@@ -277,7 +279,9 @@ fn missing(scene: &Scene<'_>, made: &Made, theirs: Byte) -> Result<Option<Observ
     let lines = scene.lines(bad);
     let from = (&scene.good[good].loaded, Side::Good);
     let to = (&scene.bad[bad].loaded, stream);
-    let Some(Decided { criterion, why }) = absent::why_not(from, theirs.at, to, &lines)? else { return Ok(None) };
+    let Some(Decided { criterion, why }) = absent::why_not(from, theirs.at, to, &lines)? else {
+        return Ok(None);
+    };
     if why == Why::Instruction {
         // The call was made and wrote less.
         let piece = made.bad.iter().find(|p| {
@@ -291,9 +295,12 @@ fn missing(scene: &Scene<'_>, made: &Made, theirs: Byte) -> Result<Option<Observ
     let machine = machine_at(&scene.bad[bad].loaded, stream, criterion.at.step)?;
     let frames: Vec<(u32, u32)> = machine.frames().iter().map(|f| (f.function, f.pc)).collect();
     let mut observed = scene.observed("missing-output", bad, &frames);
-    if why == Why::Ended {
-        observed.notes.push(format!("the process ended before it came to write this to {}", made.sink.name()));
-    }
+    // Becomes a part of the sentence.
+    observed.observation.summary = match why {
+        Why::Branch | Why::Instruction => "what decided against it is".to_owned(),
+        Why::Ended => "the process ended before,".to_owned(),
+        Why::Near => "the code that wrote it is gone, it stood behind what is".to_owned(),
+    };
     Scene::ask(&mut observed, vec![criterion]);
     let asked = Criterion { at: theirs.at, wanted: vec![Wanted::Ran] };
     scene.ask_good(&mut observed, good, vec![asked])?;

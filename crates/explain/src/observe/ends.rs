@@ -1,8 +1,6 @@
 //! How each recorded process ended, what it put out, and where it stood.
 
 use super::Error;
-use super::places::Sources;
-use crate::answer::Place;
 use program::inst::{Call, Inst};
 use recording::Recording;
 use replay::image::Image;
@@ -17,8 +15,7 @@ pub(super) struct StreamEnd {
     /// None if it did not replay that far.
     pub end: Option<End>,
     pub error: Option<String>,
-    /// Instructions, and how many of them were a fork parent's.
-    pub instructions: u64,
+    /// How many instructions were a fork parent's.
     pub inherited: u64,
     pub time: u64,
     /// Outermost first.
@@ -74,7 +71,6 @@ fn to_end(image: &Image, stream: &Stream) -> StreamEnd {
     StreamEnd {
         end: machine.end(),
         error,
-        instructions: machine.counters().instructions,
         inherited: machine.inherited().instructions,
         time: machine.time(),
         frames: machine.frames().to_vec(),
@@ -105,22 +101,11 @@ impl ProcessEnd {
             .collect();
         let in_exit = |i: usize| {
             let s = &self.streams[i];
-            s.frames.iter().any(|f| {
-                call_at(&self.loaded.image, f).is_some_and(|(name, _)| ends_process(&name))
-            })
+            s.frames
+                .iter()
+                .any(|f| call_at(&self.loaded.image, f).is_some_and(|(name, _)| ends_process(&name)))
         };
         statuses.iter().find(|(i, _)| in_exit(*i)).or_else(|| statuses.iter().min_by_key(|s| s.0)).copied()
-    }
-
-    pub fn cut(&self) -> Option<usize> {
-        self.streams.iter().position(|s| s.end == Some(End::Cut))
-    }
-
-    /// Name of the function a stream began with is not needed here; this is
-    /// the stack at its end, innermost first.
-    pub fn stack(&self, stream: usize, sources: &Sources) -> Vec<Place> {
-        let frames = self.streams.get(stream).map_or(&[][..], |s| &s.frames);
-        frames.iter().rev().map(|f| sources.place(&self.loaded.image, f.function, f.pc)).collect()
     }
 }
 

@@ -161,7 +161,9 @@ fn crashed(
         }
         (Inst::Bin { .. }, _) => format!("the process was killed by {name}: a division that traps, {place}"),
         (Inst::Call(_), Some(callee)) if fault => {
-            format!("the process was killed by {name} at address {address:#x}{through} in `{callee}`, called {place}")
+            format!(
+                "the process was killed by {name} at address {address:#x}{through} in `{callee}`, called {place}"
+            )
         }
         (Inst::Call(_), Some(callee)) => {
             format!("the process was killed by {name} in `{callee}`, called {place}")
@@ -185,7 +187,11 @@ fn crashed(
                 scene.ask_good(&mut observed, good, vec![Criterion { at: exact, wanted }])?;
             }
             (None, Some(near)) => {
-                scene.ask_good(&mut observed, good, vec![Criterion { at: near, wanted: vec![Wanted::All] }])?;
+                scene.ask_good(
+                    &mut observed,
+                    good,
+                    vec![Criterion { at: near, wanted: vec![Wanted::All] }],
+                )?;
             }
             (None, None) => {
                 let last = Last { bad, stream, frame: frames.len() - 1, at: here };
@@ -388,7 +394,7 @@ pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
             let hang = super::hang::hang(&scene.bad[bad], stream, &lines)?;
             // Who waits may wait for somebody who runs.
             let rank = |h: &Hang| match h.what {
-                What::Loop(_) => 2,
+                What::Loop => 2,
                 What::Running => 1,
                 What::Waiting(_) => 0,
             };
@@ -405,8 +411,10 @@ pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
     let mut observed = scene.observed("hang", bad, &frames);
     let place = observed.observation.place.as_ref().map(at).unwrap_or_default();
     observed.observation.summary = match &hang.what {
-        What::Loop(_) => format!("the test did not end in time: it was in a loop {place} that did not end"),
-        What::Waiting(name) => format!("the test did not end in time: it was waiting in `{name}`, called {place}"),
+        What::Loop => format!("the test did not end in time: it was in a loop {place} that did not end"),
+        What::Waiting(name) => {
+            format!("the test did not end in time: it was waiting in `{name}`, called {place}")
+        }
         What::Running => format!("the test did not end in time: it was {place}"),
     };
     let first = hang.criteria.first().map(|c| c.at);
@@ -420,7 +428,11 @@ pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
         observed.prepare(&mut scene.bad[bad].loaded);
         if let Some((good, _, found)) = scene.in_good(bad, at)? {
             if let Some(last) = found.before.or(found.instruction()) {
-                scene.ask_good(&mut observed, good, vec![Criterion { at: last, wanted: vec![Wanted::All] }])?;
+                scene.ask_good(
+                    &mut observed,
+                    good,
+                    vec![Criterion { at: last, wanted: vec![Wanted::All] }],
+                )?;
             }
         }
     }
@@ -439,8 +451,7 @@ pub(super) fn unknown(scene: &Scene<'_>) -> Result<Observed, Error> {
     }
     let mut observed = Observed::default();
     observed.observation.kind = "unknown".to_owned();
-    observed.observation.summary =
-        format!("the test {}, with good it {}", end_of(bad), end_of(good));
+    observed.observation.summary = format!("the test {}, with good it {}", end_of(bad), end_of(good));
     observed.notes.push(if scene.bad.is_empty() {
         "no recorded process took part in the test: was it built with the compiler that was given?".to_owned()
     } else {

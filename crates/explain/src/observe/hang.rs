@@ -3,15 +3,19 @@
 //! A thread writes its time down at calls and returns only, so a recording
 //! that was cut inside a loop without calls says no more than that the loop
 //! was entered. Replay can go on by itself from there: nothing came from
-//! outside any more. The loop that goes round most often then is the one.
+//! outside any more. The innermost loop that the second half of the run never
+//! left is the one.
 
 use super::Error;
 use super::ends::{ProcessEnd, call_at};
+use crate::align::keys::Nest;
 use crate::align::{Lines, Side, Track};
+use program::cfg::Graph;
 use program::inst::Inst;
-use replay::machine::Machine;
-use replay::observer::{Effect, Observer, View};
+use replay::machine::{Frame, Machine, Stop};
+use replay::observer::{Effect, Null, Observer, View};
 use replay::process::LoadedProcess;
+use replay::tape::Stream;
 use slice::{Criterion, Occurrence, Wanted};
 
 /// How far replay goes on behind the last known time: enough to tell an endless
@@ -37,8 +41,8 @@ pub(super) struct Hang {
 }
 
 pub(super) enum What {
-    /// Went round this often.
-    Loop(u32),
+    /// Was in a loop.
+    Loop,
     /// Was waiting in this function.
     Waiting(String),
     /// Neither: it was on its way.
@@ -49,7 +53,8 @@ pub(super) enum What {
 fn waits(name: &str) -> bool {
     matches!(
         name,
-        "read" | "wait"
+        "read"
+            | "wait"
             | "waitpid"
             | "wait3"
             | "wait4"
@@ -104,9 +109,11 @@ pub(super) fn hang(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Re
     let horizon = process.streams[stream].time.max(s.stream.time).saturating_add(BEYOND);
     let mut longer = s.stream.clone();
     longer.time = horizon;
+    let glances = glances(loaded, &longer)?;
+    let (limit, _) = settled(loaded, &glances);
     let mut machine = Machine::new(&loaded.image, &longer);
     let mut watch = Watch { track: Track::new(&loaded.image, Side::Bad, lines), exits: Vec::new() };
-    machine.run(&mut watch, u64::MAX)?;
+    machine.run(&mut watch, limit)?;
     let frames = machine.frames();
     let stack: Vec<(u32, u32)> = frames.iter().map(|f| (f.function, f.pc)).collect();
     let mut answer = Hang {
@@ -120,42 +127,31 @@ pub(super) fn hang(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Re
         stack,
     };
     let occurrence = |step| Occurrence { stream: stream as u32, step };
-    let waiting = frames.last().and_then(|f| call_at(&loaded.image, f)).map(|c| c.0).filter(|n| waits(n));
+    let last = glances.last().map_or(&[][..], |g| &g.frames);
+    let waiting = last.last().and_then(|f| call_at(&loaded.image, f)).map(|c| c.0).filter(|n| waits(n));
     if let Some(name) = waiting {
-        let step = watch.track.frames.last().map_or(0, |f| f.step);
+        let step = glances.last().map_or(0, |g| g.instructions.saturating_sub(1));
         answer.criteria = vec![Criterion { at: occurrence(step), wanted: vec![Wanted::All] }];
         answer.what = What::Waiting(name);
+        answer.stack = last.iter().map(|f| (f.function, f.pc)).collect();
+        answer.depth = answer.stack.len();
+        (answer.function, answer.index) = answer.stack.last().copied().unwrap_or((0, 0));
         return Ok(answer);
     }
-    // Round, depth and nesting of every loop under way; of equally long ones
-    // the innermost.
-    let mut best: Option<(u32, usize, u32)> = None;
-    for (i, f) in frames.iter().enumerate() {
-        let block = block_of(loaded, f.function, f.pc);
-        let Some(a) = watch.track.frames.get(i) else { continue };
-        let headers = a.keys.nest.headers(block);
-        for (header, rounds) in headers.into_iter().zip(watch.track.iterations(i + 1)) {
-            if best.is_none_or(|b| *rounds >= b.0) {
-                best = Some((*rounds, i, header));
-            }
-        }
-    }
-    let Some((rounds, depth, header)) = best else {
+    let Some((depth, header)) = settled(loaded, &glances).1 else {
         let step = watch.track.frames.last().map_or(0, |f| f.step);
         answer.criteria = vec![Criterion { at: occurrence(step), wanted: vec![Wanted::Ran] }];
         return Ok(answer);
     };
-    let function = frames[depth].function;
-    let code = loaded.image.code(function);
+    let Some(frame) = frames.get(depth) else { return Ok(answer) };
+    let code = loaded.image.code(frame.function);
     let model = &loaded.image.module(code.module).functions[code.function as usize];
     let body = watch.track.frames[depth].keys.nest.body(header).unwrap_or(&[]).to_vec();
-    let mut exit_line = None;
     for (block, b) in model.blocks.iter().enumerate().filter(|(b, _)| body.get(*b) == Some(&true)) {
         let last = &model.code[b.end as usize - 1];
         let leaves = last.successors().iter().any(|s| body.get(*s as usize) != Some(&true));
         let step = watch.exits.get(depth).and_then(|e| e.get(block)).copied().unwrap_or(NEVER);
         if leaves && step != NEVER {
-            exit_line = exit_line.or(Some(b.end - 1));
             answer.criteria.push(Criterion { at: occurrence(step), wanted: vec![Wanted::All] });
         }
     }
@@ -163,11 +159,93 @@ pub(super) fn hang(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Re
         let step = watch.track.frames[depth].step;
         answer.criteria.push(Criterion { at: occurrence(step), wanted: vec![Wanted::Ran] });
     }
-    answer.function = function;
-    answer.index = first_with_line(model, header).or(exit_line).unwrap_or(answer.index);
-    answer.what = What::Loop(rounds);
+    answer.function = frame.function;
+    answer.index = first_with_line(model, header).unwrap_or(frame.pc);
+    answer.what = What::Loop;
     answer.depth = depth + 1;
     Ok(answer)
+}
+
+/// The stack at some moment.
+struct Glance {
+    instructions: u64,
+    frames: Vec<Frame>,
+}
+
+/// More glances than this are thinned out.
+const GLANCES: usize = 256;
+
+/// Instructions looked at behind the moment from which the loop ran.
+const CLOSER: u64 = 200_000;
+
+/// The stack at regular intervals from the start to the end, without watching
+/// what lies between.
+fn glances(process: &LoadedProcess, stream: &Stream) -> Result<Vec<Glance>, Error> {
+    let mut machine = Machine::new(&process.image, stream);
+    let mut glances: Vec<Glance> = Vec::new();
+    let mut every = 1 << 10;
+    let mut next = every;
+    loop {
+        let stop = machine.run(&mut Null, next)?;
+        let instructions = machine.counters().instructions;
+        glances.push(Glance { instructions, frames: machine.frames().to_vec() });
+        if stop != Stop::Limit {
+            return Ok(glances);
+        }
+        if glances.len() >= GLANCES {
+            every *= 2;
+            let mut keep = false;
+            glances.retain(|_| std::mem::replace(&mut keep, !keep));
+        }
+        next = instructions + every;
+    }
+}
+
+/// The innermost loop that the process was in for the second half of its run
+/// (its frame and header), and how far to look closer: somewhat behind the
+/// moment from which it was in that loop.
+fn settled(process: &LoadedProcess, glances: &[Glance]) -> (u64, Option<(usize, u32)>) {
+    let Some(end) = glances.last() else { return (0, None) };
+    let half = glances.partition_point(|g| g.instructions < end.instructions / 2);
+    let late = &glances[half.min(glances.len() - 1)..];
+    let mut best = None;
+    'frames: for depth in 0..end.frames.len() {
+        let of_end = &end.frames[depth];
+        let same = |g: &Glance| {
+            g.frames
+                .get(depth)
+                .is_some_and(|f| (f.function, f.saved_stack) == (of_end.function, of_end.saved_stack))
+        };
+        if !late.iter().all(same) {
+            break;
+        }
+        let nest = nest_of(process, of_end.function);
+        for header in nest.headers(block_of(process, of_end.function, of_end.pc)) {
+            let body = nest.body(header).unwrap_or(&[]);
+            let inside = |g: &Glance| {
+                let f = &g.frames[depth];
+                body.get(block_of(process, f.function, f.pc) as usize) == Some(&true)
+            };
+            if !late.iter().all(inside) {
+                break 'frames;
+            }
+            let since = glances.iter().rposition(|g| !(same(g) && inside(g))).map_or(0, |i| i + 1);
+            best = Some((since, depth, header));
+        }
+        // A callee that the loop calls again and again is not what hangs.
+        let going = |g: &Glance| g.frames[depth].pc == of_end.pc;
+        if !late.iter().all(going) {
+            break;
+        }
+    }
+    let since = best.map_or(glances.len() - 1, |b| b.0);
+    let limit = glances[since].instructions.saturating_add(CLOSER).min(end.instructions);
+    (limit, best.map(|(_, depth, header)| (depth, header)))
+}
+
+fn nest_of(process: &LoadedProcess, function: u32) -> Nest {
+    let code = process.image.code(function);
+    Nest::of(&Graph::of(&process.image.module(code.module).functions[code.function as usize]))
 }
 
 /// The first instruction of a block that has a place in the source.

@@ -231,8 +231,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn woven(lists: &[Vec<&str>], output: &str) -> Vec<(usize, usize, usize, Range<usize>)> {
-        let lists: Vec<Vec<&[u8]>> =
-            lists.iter().map(|l| l.iter().map(|t| t.as_bytes()).collect()).collect();
+        let lists: Vec<Vec<&[u8]>> = lists.iter().map(|l| l.iter().map(|t| t.as_bytes()).collect()).collect();
         weave(&lists, output.as_bytes())
     }
 

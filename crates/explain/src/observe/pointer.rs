@@ -10,7 +10,8 @@ const DEPTH: u32 = 6;
 
 /// The variable or member that an operand's value came from: `p`, `list->next`.
 pub(super) fn name(view: &View<'_>, operand: Operand) -> Option<String> {
-    let names = Names { module: view.module(), function: view.function(), bindings: Bindings::of(view.function()) };
+    let names =
+        Names { module: view.module(), function: view.function(), bindings: Bindings::of(view.function()) };
     names.value(view.index, operand, 0).map(|n| n.text)
 }
 
@@ -122,7 +123,9 @@ impl Names<'_> {
     /// The member of what a pointer points to.
     fn member(&self, base: &Named, offset: u64) -> Option<Named> {
         let record = self.strip(self.target(base.ty)?)?;
-        let TypeKind::Record { members, .. } = &self.module.types.get(record as usize)?.kind else { return None };
+        let TypeKind::Record { members, .. } = &self.module.types.get(record as usize)?.kind else {
+            return None;
+        };
         let m = members.iter().find(|m| m.bit_offset == 8 * offset && !m.name.is_empty())?;
         Some(Named { text: format!("{}->{}", base.text, m.name), ty: m.ty })
     }

@@ -98,7 +98,12 @@ impl<'a> Scene<'a> {
     }
 
     /// Sets what is asked of good.
-    pub fn ask_good(&self, observed: &mut Observed, good: usize, criteria: Vec<Criterion>) -> Result<(), Error> {
+    pub fn ask_good(
+        &self,
+        observed: &mut Observed,
+        good: usize,
+        criteria: Vec<Criterion>,
+    ) -> Result<(), Error> {
         observed.good_process = Some(self.good[good].index);
         if let Some(first) = criteria.first() {
             observed.observation.good_place = self.good_place(good, first.at)?;
@@ -110,7 +115,8 @@ impl<'a> Scene<'a> {
     pub fn good_place(&self, good: usize, at: Occurrence) -> Result<Option<Place>, Error> {
         let process = &self.good[good].loaded;
         let machine = super::ends::machine_at(process, at.stream as usize, at.step)?;
-        let place = machine.frames().last().map(|f| self.good_sources.place(&process.image, f.function, f.pc));
+        let place =
+            machine.frames().last().map(|f| self.good_sources.place(&process.image, f.function, f.pc));
         Ok(place)
     }
 

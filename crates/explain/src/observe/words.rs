@@ -57,7 +57,7 @@ pub(super) fn show(bytes: &[u8]) -> String {
 /// "stdout differs in line 3: good printed `total 12`, bad printed `total 10`"
 pub(super) fn output_sentence(sink: &str, d: &OutputDifference, good: &[u8], bad: &[u8]) -> String {
     let ends = |text: &[u8]| d.offset >= text.len() as u64;
-    let verb = if matches!(sink, "stdout" | "stderr") { "printed" } else { "wrote" };
+    let verb = if matches!(&*d.sink, "stdout" | "stderr") { "printed" } else { "wrote" };
     match (ends(good), ends(bad)) {
         (false, true) if d.bad.is_empty() => {
             format!("{sink} ends before line {}: good {verb} `{}`, bad nothing more", d.line, d.good)
@@ -75,9 +75,9 @@ pub(super) fn output_sentence(sink: &str, d: &OutputDifference, good: &[u8], bad
 /// `SIGSEGV`
 pub(super) fn signal_name(signal: u32) -> String {
     const NAMES: [&str; 32] = [
-        "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
-        "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
-        "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+        "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU",
+        "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
     ];
     match NAMES.get(signal as usize) {
         Some(name) if signal > 0 => format!("SIG{name}"),

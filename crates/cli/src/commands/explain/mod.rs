@@ -1,0 +1,261 @@
+//! `relapse explain`: which changes broke the test, and how.
+
+mod options;
+mod tools;
+mod watch;
+
+use crate::Session;
+use crate::failure::{Exit, Failure};
+use clap::Args;
+use explain::session::{self, Explanation, Method, Request};
+use options::{OracleKind, Remembered};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use trials::{Oracle, Rule, Sink, TrialLimits};
+
+/// Find the changes that broke a test, and show how
+///
+/// Takes the version in which the test passes, the one in which it fails, and the
+/// commands to build and to test. Both are built with recording, and the failing run is
+/// followed back from what went wrong. Changes on that way are reverted and the test
+/// run again, until exactly those are known without which it passes. Your files, index
+/// and branches are not touched.
+///
+/// Options are remembered in relapse.toml, so that a second call needs none. During a
+/// `git bisect` the versions default to its marks.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  relapse explain --good v1.2 --bad HEAD --build make --test './run-test'
+  relapse explain --good HEAD --bad . --build make --test './sum 4'
+  relapse explain --good old/ --bad new/ --build 'make sum' --test './sum < in' --html why.html
+  relapse explain                 as the last time
+
+Exit codes (beside those of `relapse --help`):
+  0    explained, and the answer is verified
+  1    an answer, but not a verified one
+  6    no regression: the test does not pass on good, or does not fail on bad
+  7    the test is flaky: runs of one version disagree
+  8    the good or the bad version does not build
+  130  interrupted; the next call goes on where this one stopped")]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    remembered: Remembered,
+    /// Write the explanation as a page for browsers
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write it as JSON (`relapse.explain/1`); `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write it as SARIF, for code scanning services
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+    /// Directory for builds, recordings and remembered outcomes [default: one for this
+    /// project in the user's cache directory]
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+    /// Keep the built trees in the work directory
+    #[arg(long)]
+    keep: bool,
+    /// End the search after so many trials, with what was found until then
+    #[arg(long, value_name = "N")]
+    most_trials: Option<u64>,
+    /// Standard input of the test
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+    /// Do not write relapse.toml
+    #[arg(long)]
+    no_remember: bool,
+    /// Say nothing on standard error unless something goes wrong
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let here = std::env::current_dir().map_err(|e| {
+        Failure::failed_to(Exit::Environment, format_args!("find the current directory: {e}"))
+    })?;
+    let mut options = args.remembered.clone().or(options::load(&here)?);
+    let remembered = options.clone();
+    bisected(&mut options, &here)?;
+    let request = request(args, &options, &here)?;
+    if !args.no_remember {
+        options::save(&here, &remembered)?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, stop.clone())
+            .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
+    }
+    let watcher = watch::Watcher::new(!args.quiet, session.watched);
+    let news = watcher.news();
+    let explanation = session::explain(&request, stop.clone(), news);
+    watcher.finish();
+    let explanation = explanation.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
+    deliver(args, &explanation, session)?;
+    Ok(if explanation.answer.verified { Exit::Done } else { Exit::No })
+}
+
+/// During a `git bisect` its marks are the versions, where none are named.
+fn bisected(options: &mut Remembered, here: &Path) -> Result<(), Failure> {
+    if options.good.is_some() && options.bad.is_some() {
+        return Ok(());
+    }
+    let marks = trials::bisect_marks(here).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+    if let Some((good, bad)) = marks {
+        options.good.get_or_insert(good);
+        options.bad.get_or_insert(bad);
+    }
+    Ok(())
+}
+
+fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Request, Failure> {
+    let named = |value: &Option<String>, option: &str, what: &str| {
+        value.clone().ok_or_else(|| {
+            Failure::new(Exit::Usage, format_args!("{what} is not named"))
+                .hint(format!("Say --{option}; `relapse explain --help` shows examples."))
+        })
+    };
+    let (good, bad) = (
+        named(&options.good, "good", "the version in which the test passes")?,
+        named(&options.bad, "bad", "the version in which the test fails")?,
+    );
+    let test = named(&options.test, "test", "the failing test")?;
+    let build = named(&options.build, "build", "the command that builds a version")?;
+    let rule = match (&options.expect, options.oracle) {
+        (Some(file), _) => Rule::Expect(std::fs::read(file).map_err(|e| {
+            Failure::failed_to(Exit::Usage, format_args!("read the expected output {}: {e}", file.display()))
+        })?),
+        (None, Some(OracleKind::Exit)) => Rule::Exit,
+        (None, _) => Rule::SameAsGood,
+    };
+    let work = match &args.work {
+        Some(directory) => directory.clone(),
+        None => tools::work_directory(here)?,
+    };
+    let mut tools = tools::find()?;
+    let compilers = tools::compilers(&work, &tools)?;
+    tools.cxx = compilers.join("c++");
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let stdin = args.stdin.as_ref().map(|path| {
+        path.canonicalize().map_err(|e| {
+            Failure::failed_to(Exit::Usage, format_args!("read the standard input {}: {e}", path.display()))
+        })
+    });
+    Ok(Request {
+        good,
+        bad,
+        here: here.to_owned(),
+        build,
+        test,
+        stdin: stdin.transpose()?,
+        oracle: Oracle { rule, observe: options.observe.iter().map(|name| Sink::named(name)).collect() },
+        method: match options.method {
+            Some(options::Method::Dd) => Method::Dd,
+            Some(options::Method::Add) => Method::Add,
+            Some(options::Method::Auto) | None => Method::Auto,
+        },
+        jobs: options.jobs.unwrap_or(cores).max(1),
+        repeat: options.repeat.unwrap_or(3).max(1) as usize,
+        limits: TrialLimits {
+            test: options.timeout.map(seconds).transpose()?,
+            memory: options.memory.map(|mib| mib << 20),
+            ..TrialLimits::default()
+        },
+        tools,
+        compilers: Some(compilers),
+        work,
+        keep: args.keep,
+        most_trials: args.most_trials,
+        ignore: vec![options::FILE.into()],
+    })
+}
+
+fn seconds(seconds: f64) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero()).ok_or_else(|| {
+        Failure::new(Exit::Usage, format_args!("{seconds} seconds make no sense as a time limit"))
+    })
+}
+
+/// Writes the answer in all the forms that were asked for.
+fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session) -> Result<(), Failure> {
+    let answer = &explanation.answer;
+    let mut to_stdout = false;
+    if let Some(path) = &args.json {
+        let text = report::json::to_json(answer).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+        if path.as_os_str() == "-" {
+            to_stdout = true;
+            writeln!(session.out, "{}", text.trim_end())?;
+        } else {
+            write(path, &text)?;
+        }
+    }
+    if let Some(path) = &args.sarif {
+        write(path, &report::sarif::to_sarif(answer))?;
+    }
+    if let Some(path) = &args.html {
+        let sources = report::Sources {
+            good: explanation.good_files.iter().cloned().collect(),
+            bad: explanation.bad_files.iter().cloned().collect(),
+        };
+        write(path, &report::html::render(answer, Some(&sources)))?;
+    }
+    if !to_stdout {
+        let style = report::Style { colour: session.paint.enabled(), ..style() };
+        write!(session.out, "{}", report::terminal::render(answer, &style))?;
+    }
+    Ok(())
+}
+
+fn style() -> report::Style {
+    let style = report::Style::default();
+    match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
+        Ok(size) if size.ws_col >= 40 => report::Style { width: usize::from(size.ws_col).min(140), ..style },
+        _ => style,
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| {
+        Failure::failed_to(Exit::Environment, format_args!("write {}: {error}", path.display()))
+    })
+}
+
+/// The sentence and the exit code for an explanation that there is not.
+fn failure(error: &explain::error::Error, interrupted: bool) -> Failure {
+    use trials::Error as T;
+    let explain::error::Error::Trials(inner) = error else {
+        let exit = match error {
+            explain::error::Error::SameVersions => Exit::NoRegression,
+            _ => Exit::BadInput,
+        };
+        return Failure::failed_to(exit, error);
+    };
+    let failed = |exit| Failure::failed_to(exit, inner);
+    match inner {
+        T::DoesNotPass { .. } => failed(Exit::NoRegression)
+            .hint("There is nothing to explain: name a version in which the test passes as --good."),
+        T::DoesNotFail { .. } => failed(Exit::NoRegression)
+            .hint("There is nothing to explain: name a version in which the test fails as --bad."),
+        T::Flaky { .. } => failed(Exit::Flaky).hint(
+            "An explanation of a test that comes and goes would be a guess. Make it repeatable, or\n\
+             leave out what differs (--oracle exit looks at the exit status only).",
+        ),
+        T::DoesNotBuild { .. } => {
+            failed(Exit::DoesNotBuild).hint("Correct --build, or name another version.")
+        }
+        T::NoSuchVersion { .. } | T::AmbiguousVersion { .. } | T::NoSubdirectory { .. } => {
+            failed(Exit::Usage)
+        }
+        T::Cancelled if interrupted => Failure::new(Exit::OfCommand(130), "interrupted")
+            .hint("What was tried is remembered: the same call goes on from here."),
+        T::Busy { .. } => {
+            failed(Exit::Environment).hint("Wait for it, or name another directory with --work.")
+        }
+        T::Git { .. } => failed(Exit::BadInput),
+        _ => failed(Exit::Environment),
+    }
+}

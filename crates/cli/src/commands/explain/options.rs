@@ -1,0 +1,204 @@
+//! What the user wants explained, from the command line and from `relapse.toml`.
+//!
+//! The file holds what the last call was told, under `[explain]`, so that the next one
+//! needs no options; the command line has the last word, and what it says is remembered.
+//! Everything else in the file is kept as it is.
+
+use crate::failure::{Exit, Failure};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The name of the file.
+pub const FILE: &str = "relapse.toml";
+
+/// Options that are remembered. All of them may be left out on the command line.
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Remembered {
+    /// The version in which the test passes: a git revision or a directory
+    #[arg(long, value_name = "VERSION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub good: Option<String>,
+    /// The version in which it fails; `.` is the working tree as it is
+    #[arg(long, value_name = "VERSION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bad: Option<String>,
+    /// How to build a version; CC and CXX are set to the compilers that record
+    #[arg(long, value_name = "CMD")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// The failing test, run where the build ran
+    #[arg(long, value_name = "CMD")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// What tells good from bad [default: output]
+    #[arg(long, value_enum, value_name = "ORACLE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<OracleKind>,
+    /// The test passes if its standard output is this file's content and it exits with 0
+    #[arg(long, value_name = "FILE", conflicts_with = "oracle")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect: Option<PathBuf>,
+    /// Also compare this with good: `stderr`, or a file that the test writes
+    #[arg(long, value_name = "WHAT")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub observe: Vec<String>,
+    /// How to search for the guilty changes [default: auto]
+    #[arg(long, value_enum, value_name = "METHOD")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<Method>,
+    /// Builds and tests side by side [default: one for each core]
+    #[arg(short, long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<usize>,
+    /// Seconds after which a test hangs [default: 10 times what good took, at least 10]
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<f64>,
+    /// Memory a test may use
+    #[arg(long, value_name = "MIB")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// How often good and bad are run to see whether the test is flaky [default: 3]
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OracleKind {
+    /// Exit status and standard output as in the good version
+    Output,
+    /// As for `git bisect run`: 0 is good, 125 cannot tell, everything else is bad
+    Exit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Changes that the failure depends on, nearest first; then wider circles
+    Auto,
+    /// Delta debugging over all changes
+    Dd,
+    /// Delta debugging over the changes that were executed
+    Add,
+}
+
+impl Remembered {
+    /// What is said here, and where nothing is said, what `earlier` says.
+    pub fn or(self, earlier: Remembered) -> Remembered {
+        // One oracle replaces the other, whichever way it was given.
+        let oracle_said = self.oracle.is_some() || self.expect.is_some();
+        Remembered {
+            good: self.good.or(earlier.good),
+            bad: self.bad.or(earlier.bad),
+            build: self.build.or(earlier.build),
+            test: self.test.or(earlier.test),
+            oracle: if oracle_said { self.oracle } else { earlier.oracle },
+            expect: if oracle_said { self.expect } else { earlier.expect },
+            observe: if self.observe.is_empty() { earlier.observe } else { self.observe },
+            method: self.method.or(earlier.method),
+            jobs: self.jobs.or(earlier.jobs),
+            timeout: self.timeout.or(earlier.timeout),
+            memory: self.memory.or(earlier.memory),
+            repeat: self.repeat.or(earlier.repeat),
+        }
+    }
+}
+
+/// The file's `[explain]`, or nothing if there is no file.
+pub fn load(directory: &Path) -> Result<Remembered, Failure> {
+    let path = directory.join(FILE);
+    let Some(table) = read(&path)? else { return Ok(Remembered::default()) };
+    match table.get("explain") {
+        None => Ok(Remembered::default()),
+        Some(section) => section.clone().try_into().map_err(|error: toml::de::Error| damaged(&path, &error)),
+    }
+}
+
+/// Puts the options into the file, beside whatever else is in it.
+pub fn save(directory: &Path, options: &Remembered) -> Result<(), Failure> {
+    let path = directory.join(FILE);
+    let mut table = read(&path)?.unwrap_or_default();
+    let section = toml::Value::try_from(options)
+        .map_err(|error| Failure::failed_to(Exit::Environment, format_args!("write {FILE}: {error}")))?;
+    if table.get("explain") == Some(&section) {
+        return Ok(());
+    }
+    table.insert("explain".to_owned(), section);
+    std::fs::write(&path, table.to_string()).map_err(|error| {
+        Failure::failed_to(Exit::Environment, format_args!("write {}: {error}", path.display()))
+            .hint("Say --no-remember to go on without it.")
+    })
+}
+
+fn read(path: &Path) -> Result<Option<toml::Table>, Failure> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            Err(Failure::failed_to(Exit::BadInput, format_args!("read {}: {error}", path.display())))
+        }
+        Ok(text) => text.parse().map(Some).map_err(|error: toml::de::Error| damaged(path, &error)),
+    }
+}
+
+fn damaged(path: &Path, error: &toml::de::Error) -> Failure {
+    Failure::failed_to(
+        Exit::BadInput,
+        format_args!("understand {}: {}", path.display(), error.to_string().trim_end()),
+    )
+    .hint("Correct it, or remove it and give the options on the command line.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_survive_and_the_rest_of_the_file_too() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(FILE), "[other]\nkept = 1\n").unwrap();
+        let said = Remembered {
+            good: Some("v1".to_owned()),
+            test: Some("./t \"a b\"".to_owned()),
+            oracle: Some(OracleKind::Exit),
+            observe: vec!["stderr".to_owned()],
+            timeout: Some(2.5),
+            ..Remembered::default()
+        };
+        save(dir.path(), &said).unwrap();
+        assert_eq!(load(dir.path()).unwrap(), said);
+        assert!(std::fs::read_to_string(dir.path().join(FILE)).unwrap().contains("kept = 1"));
+    }
+
+    #[test]
+    fn the_command_line_has_the_last_word() {
+        let earlier = Remembered {
+            good: Some("v1".to_owned()),
+            expect: Some("out.txt".into()),
+            method: Some(Method::Dd),
+            ..Remembered::default()
+        };
+        let said = Remembered {
+            good: Some("v2".to_owned()),
+            oracle: Some(OracleKind::Exit),
+            ..Remembered::default()
+        };
+        let both = said.or(earlier);
+        assert_eq!(both.good.as_deref(), Some("v2"));
+        assert_eq!((both.oracle, both.expect), (Some(OracleKind::Exit), None));
+        assert_eq!(both.method, Some(Method::Dd));
+    }
+
+    #[test]
+    fn a_damaged_file_is_said_and_left() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in ["[explain", "[explain]\ngod = \"v1\"\n", "[explain]\njobs = \"many\"\n"] {
+            std::fs::write(dir.path().join(FILE), text).unwrap();
+            assert_eq!(load(dir.path()).unwrap_err().exit, Exit::BadInput, "{text}");
+            assert_eq!(std::fs::read_to_string(dir.path().join(FILE)).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The programs and the directory that an explanation works with.
+
+use crate::failure::{Exit, Failure};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use trials::Tools;
+
+/// The compiler drivers beside this executable.
+pub fn find() -> Result<Tools, Failure> {
+    let relapse = std::env::current_exe()
+        .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("find relapse itself: {e}")))?;
+    let beside = |name: &str| relapse.with_file_name(name);
+    let cc = beside("relapse-cc");
+    if !cc.is_file() {
+        return Err(Failure::failed_to(
+            Exit::Environment,
+            format_args!("find the compiler driver: {} is not there", cc.display()),
+        )
+        .hint("Install relapse and relapse-cc into the same directory."));
+    }
+    Ok(Tools { cxx: beside("relapse-c++"), identity: identity(&cc), cc, relapse })
+}
+
+/// A directory in which the usual names of compilers are ours.
+pub fn compilers(work: &Path, tools: &Tools) -> Result<PathBuf, Failure> {
+    let directory = std::path::absolute(work.join("compilers")).unwrap_or_else(|_| work.join("compilers"));
+    compiler::driver::shims(&directory, &tools.cc).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+    Ok(directory)
+}
+
+/// Another build of the driver may compile otherwise.
+fn identity(cc: &Path) -> String {
+    let stamp = std::fs::metadata(cc).and_then(|m| Ok((m.len(), m.modified()?))).ok();
+    format!("{} {stamp:?}", env!("CARGO_PKG_VERSION"))
+}
+
+/// A directory of this project's own in the user's cache directory.
+pub fn work_directory(here: &Path) -> Result<PathBuf, Failure> {
+    let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let cache = variable("XDG_CACHE_HOME")
+        .filter(|p| p.is_absolute())
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")))
+        .ok_or_else(|| {
+            Failure::new(Exit::Environment, "there is no place for builds: HOME is not set")
+                .hint("Name a directory with --work.")
+        })?;
+    let mut hasher = DefaultHasher::new();
+    here.hash(&mut hasher);
+    let name = here.file_name().unwrap_or_default().to_string_lossy();
+    Ok(cache.join("relapse").join(format!("{name}-{:016x}", hasher.finish())))
+}

@@ -1,0 +1,92 @@
+//! What happens, on standard error: for people a line that changes, for logs one line
+//! for each stage.
+
+use changes::search::{Progress, Stage};
+use explain::session::News;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use trials::{Event, Mode};
+
+/// See the module's documentation.
+pub struct Watcher {
+    bar: ProgressBar,
+    said: Arc<Mutex<String>>,
+    speaks: bool,
+    watched: bool,
+}
+
+impl Watcher {
+    /// `speaks`: says anything at all; `watched`: somebody sees it as it happens.
+    pub fn new(speaks: bool, watched: bool) -> Watcher {
+        let bar = if speaks && watched {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        } else {
+            ProgressBar::hidden()
+        };
+        Watcher { bar, said: Arc::default(), speaks, watched }
+    }
+
+    /// To be told of everything.
+    pub fn news(&self) -> Arc<dyn Fn(&News<'_>) + Send + Sync> {
+        let (bar, said) = (self.bar.clone(), self.said.clone());
+        let (speaks, watched) = (self.speaks, self.watched);
+        Arc::new(move |news| {
+            let Some((text, lasting)) = words(news).filter(|_| speaks) else { return };
+            if watched {
+                bar.set_message(text);
+            } else if lasting {
+                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                if *said != text {
+                    eprintln!("relapse: {text}");
+                    *said = text;
+                }
+            }
+        })
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The sentence for some news, and whether it belongs into a log.
+fn words(news: &News<'_>) -> Option<(String, bool)> {
+    let said = match news {
+        News::CheckingOut => ("fetching both versions".to_owned(), true),
+        News::Compared(changes) => (format!("{changes} changes between the versions"), true),
+        News::Lab(Event::Building(side, Mode::Plain)) => (format!("building the {side} version"), true),
+        News::Lab(Event::Building(side, Mode::Instrument)) => {
+            (format!("building the {side} version with recording"), true)
+        }
+        News::Lab(Event::Testing(side)) => (format!("testing the {side} version"), true),
+        News::Lab(Event::Recording(side)) => (format!("recording the {side} version"), true),
+        News::Lab(Event::Trying(reverted)) => (format!("trying without {reverted} changes"), false),
+        News::Lab(Event::Tried(_)) => return None,
+        News::Observed(observation) => (observation.summary.clone(), true),
+        News::Slicing => ("following the failure back".to_owned(), true),
+        News::Searching(progress) => (searching(progress), false),
+        News::Explaining => ("putting the explanation together".to_owned(), true),
+    };
+    Some(said)
+}
+
+fn searching(progress: &Progress) -> String {
+    let doing = match progress.stage {
+        Stage::Narrowing => "searching",
+        Stage::Auxiliary => "making it build",
+        Stage::Shrinking => "leaving out what is not needed",
+        Stage::Verifying => "checking the answer",
+    };
+    format!(
+        "{doing}: trial {}, {} changes under suspicion, {} reverted",
+        progress.asked + 1,
+        progress.suspects,
+        progress.reverting
+    )
+}

@@ -1,0 +1,314 @@
+//! Both versions and what their test runs left behind.
+
+use crate::align::{Side, executed_lines};
+use crate::answer::{self, Answer, Cause};
+use crate::error::Error;
+use crate::evidence::Executed;
+use crate::findings::Findings;
+use crate::observe::{Observed, Run, RunOutput, Sinks, observe};
+use crate::sources::Sources;
+use changes::{Change, ChangeKind, ChangeSet, Difference};
+use recording::Recording;
+use replay::process::{LoadedProcess, Options};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use trials::{Lab, Oracle, Recorded, Rule, Sink, Status, TestRun};
+
+/// Unchanged lines shown around a change.
+const CONTEXT: u32 = 3;
+
+/// See the module's documentation.
+pub struct Case<'d> {
+    pub difference: &'d Difference,
+    pub sources: Sources,
+    pub good_root: PathBuf,
+    pub bad_root: PathBuf,
+    sinks: Sinks,
+    good: Option<Recorded>,
+    bad: Option<Recorded>,
+    ends: [String; 2],
+    outputs: [RunOutput; 2],
+    pub notes: Vec<String>,
+}
+
+/// Recordings, opened, and what went wrong.
+pub struct Loaded {
+    pub observed: Observed,
+    pub good: Option<LoadedProcess>,
+    pub bad: Option<LoadedProcess>,
+    /// Lines that ran, in good and in bad, in any process.
+    pub executed: [Executed; 2],
+    notes: Vec<String>,
+}
+
+impl<'d> Case<'d> {
+    #[must_use]
+    pub fn new(difference: &'d Difference, good: &Path, bad: &Path, oracle: &Oracle) -> Case<'d> {
+        let by_exit = oracle.rule == Rule::Exit;
+        Case {
+            difference,
+            sources: Sources::new(good, bad),
+            good_root: good.to_owned(),
+            bad_root: bad.to_owned(),
+            sinks: Sinks {
+                stdout: !by_exit,
+                stderr: !by_exit && oracle.observe.contains(&Sink::Stderr),
+                files: !by_exit,
+            },
+            good: None,
+            bad: None,
+            ends: Default::default(),
+            outputs: Default::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Records both versions. If that is impossible, there will be less to say.
+    ///
+    /// # Errors
+    /// Only if the lab cannot go on.
+    pub fn record(&mut self, lab: &mut Lab<'_>) -> Result<(), Error> {
+        if let Some(baseline) = lab.baseline() {
+            for (n, run) in [&baseline.good, &baseline.bad].into_iter().enumerate() {
+                self.ends[n] = run.status.to_string();
+                self.outputs[n] = output(run);
+            }
+        }
+        let (good, bad) = match lab.record_both() {
+            Ok(both) => both,
+            Err(error @ (trials::Error::Record { .. } | trials::Error::DoesNotBuild { .. })) => {
+                self.notes.push(format!("Nothing inside the program was seen: failed to {error}."));
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for (n, recorded) in [&good, &bad].into_iter().enumerate() {
+            let name = ["good", "bad"][n];
+            if let Some(why) = &recorded.incomplete {
+                self.notes.push(format!("The recording of {name} is incomplete: {why}."));
+            }
+            let seen = output(&recorded.run);
+            if (seen.exit, seen.signal, &seen.stdout)
+                != (self.outputs[n].exit, self.outputs[n].signal, &self.outputs[n].stdout)
+                && !seen.timed_out
+            {
+                self.notes.push(format!(
+                    "The recorded run of {name} did not do exactly what the plain one did ({}, plain: {}).",
+                    recorded.run.status, self.ends[n]
+                ));
+            }
+            self.outputs[n] = seen;
+        }
+        (self.good, self.bad) = (Some(good), Some(bad));
+        Ok(())
+    }
+
+    /// How a version's test ended, and its recording.
+    #[must_use]
+    pub fn end(&self, good: bool) -> (String, Option<&Path>) {
+        let (recorded, end) = if good { (&self.good, &self.ends[0]) } else { (&self.bad, &self.ends[1]) };
+        (end.clone(), recorded.as_ref().map(|r| r.directory.as_path()))
+    }
+
+    /// The tree a version's recording was built in.
+    #[must_use]
+    pub fn tree(&self, side: Side) -> &Path {
+        let (recorded, root) = match side {
+            Side::Good => (&self.good, &self.good_root),
+            Side::Bad => (&self.bad, &self.bad_root),
+        };
+        recorded.as_ref().map_or(root, |r| &r.tree)
+    }
+
+    /// Opens the recordings and finds out what went wrong.
+    #[must_use]
+    pub fn load(&self) -> Loaded {
+        let mut notes = Vec::new();
+        let mut open = |recorded: &Option<Recorded>| {
+            let directory = &recorded.as_ref()?.directory;
+            Recording::open(directory)
+                .map_err(|error| notes.push(format!("A recording cannot be used: failed to {error}.")))
+                .ok()
+        };
+        let (good, bad) = (open(&self.good), open(&self.bad));
+        let map = |file: &str, line: u32| self.difference.map_line_to_good(file, line);
+        let run = |side: Side, recording| Run {
+            recording,
+            root: self.tree(side),
+            output: &self.outputs[usize::from(side == Side::Bad)],
+        };
+        let observed =
+            observe(run(Side::Good, good.as_ref()), run(Side::Bad, bad.as_ref()), &map, self.sinks)
+                .unwrap_or_else(|error| {
+                    notes.push(format!("What was observed could not be placed: failed to {error}."));
+                    let summary =
+                        format!("the test ended with {}, in good with {}", self.ends[1], self.ends[0]);
+                    let observation =
+                        answer::Observation { kind: "unknown".to_owned(), summary, ..Default::default() };
+                    Observed { observation, ..Observed::default() }
+                });
+        let mut process = |recording: &Option<Recording>, index: Option<usize>| {
+            let recording = recording.as_ref()?;
+            LoadedProcess::load(recording, recording.processes.get(index?)?, &Options::default())
+                .map_err(|error| notes.push(format!("A recording cannot be used: failed to {error}.")))
+                .ok()
+        };
+        let good_process = process(&good, observed.good_process);
+        let mut bad_process = process(&bad, Some(observed.process));
+        if let Some(process) = &mut bad_process {
+            observed.prepare(process);
+        }
+        let executed =
+            [(Side::Good, &good), (Side::Bad, &bad)].map(|(side, r)| self.executed(side, r.as_ref()));
+        Loaded { observed, good: good_process, bad: bad_process, executed, notes }
+    }
+
+    /// Lines of the version that ran in any of its processes.
+    fn executed(&self, side: Side, recording: Option<&Recording>) -> Executed {
+        let root = crate::align::keys::tidy(self.tree(side));
+        let mut lines = Executed::new();
+        for process in recording.iter().flat_map(|r| &r.processes) {
+            let Some(recording) = recording else { break };
+            // What cannot be replayed to its end has no lines: the search then
+            // takes its changes for not executed, and tries them later.
+            let Ok(loaded) = LoadedProcess::load(recording, process, &Options::default()) else { continue };
+            let Ok(found) = executed_lines(&loaded) else { continue };
+            for ((file, line), count) in found {
+                let path = crate::align::keys::tidy(Path::new(&file));
+                let file = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+                *lines.entry((file, line)).or_default() += count;
+            }
+        }
+        lines
+    }
+
+    /// Changes as the answer shows them.
+    #[must_use]
+    pub fn hunks(&self, set: &ChangeSet, causes: &[Cause]) -> Vec<answer::Hunk> {
+        let mut guilty = BTreeSet::new();
+        for cause in causes {
+            guilty_lines(cause, &mut guilty);
+        }
+        set.iter().map(|id| self.hunk(self.difference.change(*id), &guilty)).collect()
+    }
+
+    fn hunk(&self, change: &Change, guilty: &BTreeSet<(bool, String, u32)>) -> answer::Hunk {
+        let old_file = change.old_file.as_ref().unwrap_or(&change.file);
+        let lines = |side: Side, file: &str, range: std::ops::Range<u32>| -> Vec<String> {
+            range.map_while(|line| self.sources.line(side, file, line)).collect()
+        };
+        let mut hunk = answer::Hunk {
+            change: change.id.0,
+            file: change.file.clone(),
+            old_file: change.old_file.clone(),
+            old_start: change.old_start,
+            old_lines: change.old_lines.len() as u32,
+            new_start: change.new_start,
+            new_lines: change.new_lines.len() as u32,
+            old_text: change.old_lines.clone(),
+            new_text: change.new_lines.clone(),
+            heading: change.heading.clone(),
+            kind: kind(change.kind).to_owned(),
+            ..answer::Hunk::default()
+        };
+        if change.kind == ChangeKind::Lines {
+            // Where nothing was added, `new_start` is the line before.
+            let first = change.new_start + u32::from(change.new_lines.is_empty());
+            let end = first + change.new_lines.len() as u32;
+            hunk.before = lines(Side::Bad, &change.file, first.saturating_sub(CONTEXT).max(1)..first);
+            hunk.after = lines(Side::Bad, &change.file, end..end + CONTEXT);
+        }
+        let marked = |side_good: bool, file: &str, start: u32, count: u32| -> Vec<u32> {
+            (0..count).filter(|n| guilty.contains(&(side_good, file.to_owned(), start + n))).collect()
+        };
+        hunk.guilty_new = marked(false, &change.file, change.new_start, hunk.new_lines);
+        hunk.guilty_old = marked(true, old_file, change.old_start, hunk.old_lines);
+        hunk
+    }
+
+    /// The texts that an answer speaks of, of good and of bad.
+    #[must_use]
+    pub fn files(&self, answer: &Answer) -> (Vec<(String, String)>, Vec<(String, String)>) {
+        let (mut good, mut bad) = (BTreeMap::new(), BTreeMap::new());
+        let mut take = |side: Side, file: &str| {
+            let files = if side == Side::Good { &mut good } else { &mut bad };
+            if !files.contains_key(file)
+                && let Some(text) = self.sources.whole(side, file)
+            {
+                files.insert(file.to_owned(), text);
+            }
+        };
+        for hunk in answer.root.iter().chain(&answer.auxiliary) {
+            take(Side::Bad, &hunk.file);
+            take(Side::Good, hunk.old_file.as_ref().unwrap_or(&hunk.file));
+        }
+        let mut todo: Vec<&Cause> = answer.causes.iter().collect();
+        while let Some(cause) = todo.pop() {
+            todo.extend(&cause.children);
+            if let Some(place) = &cause.place {
+                take(Side::Bad, &place.file);
+            }
+            if let Some(place) = &cause.good_place {
+                take(Side::Good, &place.file);
+            }
+        }
+        (good.into_iter().collect(), bad.into_iter().collect())
+    }
+}
+
+impl Loaded {
+    /// What led to what was observed, in both runs.
+    #[must_use]
+    pub fn slice<'l>(&'l self, case: &Case<'_>) -> Findings<'l> {
+        Findings::new(self, case)
+    }
+
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.iter().chain(&self.observed.notes).cloned().collect()
+    }
+}
+
+/// Lines of changes on the chain: whether of good, file, line.
+fn guilty_lines(cause: &Cause, guilty: &mut BTreeSet<(bool, String, u32)>) {
+    if cause.change.is_some() {
+        for (good, place) in [(false, &cause.place), (true, &cause.good_place)] {
+            if let Some(place) = place {
+                guilty.insert((good, place.file.clone(), place.line));
+            }
+        }
+    }
+    for child in &cause.children {
+        guilty_lines(child, guilty);
+    }
+}
+
+fn kind(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Lines => "lines",
+        ChangeKind::Added => "added",
+        ChangeKind::Deleted => "deleted",
+        ChangeKind::Renamed => "renamed",
+        ChangeKind::Binary => "binary",
+        ChangeKind::Mode => "mode",
+    }
+}
+
+/// What a run put out; what cannot be read is taken for empty.
+fn output(run: &TestRun) -> RunOutput {
+    let read = |path: &Path| std::fs::read(path).unwrap_or_default();
+    let (exit, signal, timed_out) = match run.status {
+        Status::Exit(code) => (Some(code), None, false),
+        Status::Signal(signal) => (None, Some(signal), false),
+        Status::TimedOut => (None, None, true),
+        Status::Flooded | Status::Cancelled => (None, None, false),
+    };
+    RunOutput {
+        exit,
+        signal,
+        timed_out,
+        stdout: read(&run.stdout),
+        stderr: read(&run.stderr),
+        files: run.files.iter().map(|(name, path)| (name.clone(), read(path))).collect(),
+    }
+}

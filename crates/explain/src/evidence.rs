@@ -1,0 +1,269 @@
+//! What the recordings say about each change: how near it is to the failure.
+//!
+//! The search tries near changes first. From near to far:
+//!
+//! 1. changes whose lines are in the slice of what was observed, by the number
+//!    of decisions on the way, then by lines ([`Distance`]); lines that good
+//!    ran and bad no longer has count one decision more;
+//! 2. changes that a slice mentions without running through them: the initial
+//!    value of a variable, a file that was read, a macro, type or field that a
+//!    line in the slice names;
+//! 3. changes whose lines ran at all in either version;
+//! 4. the rest;
+//! 5. white space and comments.
+
+use crate::align::Side;
+use crate::sources::{Sources, identifiers};
+use crate::traced::{Line, Traced};
+use crate::ways::{Distance, Ways};
+use changes::{Change, ChangeId, Difference, Matter};
+use slice::{NodeId, Origin};
+use std::collections::{BTreeMap, HashMap};
+
+/// How near a change is; the smaller, the nearer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    Near(Distance),
+    Executed,
+    Rest,
+    Immaterial,
+}
+
+/// What is known about one change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clue {
+    pub rank: Rank,
+    /// The node of a slice that speaks for it.
+    pub node: Option<(Side, NodeId)>,
+    /// The node's line is a line of the change, not just near to it.
+    pub exact: bool,
+}
+
+/// What is known about all changes.
+pub struct Evidence {
+    clues: BTreeMap<ChangeId, Clue>,
+}
+
+/// Lines that ran, by file as the version names it.
+pub type Executed = BTreeMap<(String, u32), u64>;
+
+/// A file that was read and the bytes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputRead {
+    pub stream: u32,
+    /// The instruction that read it.
+    pub step: u64,
+    /// As [`Traced::files`].
+    pub file: String,
+    pub offset: u64,
+    pub length: u64,
+}
+
+/// A run as far as the evidence looks at it.
+pub struct Witness<'a> {
+    pub traced: &'a Traced<'a>,
+    pub ways: &'a Ways,
+    pub inputs: &'a [InputRead],
+}
+
+impl Evidence {
+    #[must_use]
+    pub fn gather(
+        difference: &Difference,
+        bad: Option<&Witness<'_>>,
+        good: Option<&Witness<'_>>,
+        executed: [&Executed; 2],
+        sources: &Sources,
+    ) -> Evidence {
+        let mut evidence = Evidence { clues: BTreeMap::new() };
+        for change in difference.changes() {
+            let ran = |executed: &Executed, file: &str, range: std::ops::Range<u32>| {
+                range.into_iter().any(|line| executed.contains_key(&(file.to_owned(), line)))
+            };
+            let old_file = change.old_file.as_deref().unwrap_or(&change.file);
+            let rank = if matches!(change.matter, Matter::Space | Matter::Comment) {
+                Rank::Immaterial
+            } else if ran(executed[0], old_file, change.old_range())
+                || ran(executed[1], &change.file, change.new_range())
+            {
+                Rank::Executed
+            } else {
+                Rank::Rest
+            };
+            evidence.clues.insert(change.id, Clue { rank, node: None, exact: false });
+        }
+        for witness in [bad, good].into_iter().flatten() {
+            evidence.lines(difference, witness);
+            evidence.variables(difference, witness, sources);
+            evidence.inputs(difference, witness, sources);
+        }
+        for witness in [bad, good].into_iter().flatten() {
+            evidence.names(difference, witness, sources);
+        }
+        evidence
+    }
+
+    /// All changes, the nearest first.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<ChangeId> {
+        let mut list: Vec<(Rank, ChangeId)> = self.clues.iter().map(|(id, c)| (c.rank, *id)).collect();
+        list.sort_unstable();
+        list.into_iter().map(|x| x.1).collect()
+    }
+
+    #[must_use]
+    pub fn clue(&self, id: ChangeId) -> Option<Clue> {
+        self.clues.get(&id).copied()
+    }
+
+    /// Changes that something speaks for, the nearest first.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<ChangeId> {
+        self.up_to(|rank| matches!(rank, Rank::Near(_)))
+    }
+
+    /// Changes that ran or that something speaks for.
+    #[must_use]
+    pub fn executed(&self) -> Vec<ChangeId> {
+        self.up_to(|rank| rank <= Rank::Executed)
+    }
+
+    fn up_to(&self, keep: impl Fn(Rank) -> bool) -> Vec<ChangeId> {
+        self.ranked().into_iter().filter(|id| self.clues.get(id).is_some_and(|c| keep(c.rank))).collect()
+    }
+
+    fn speak(&mut self, id: ChangeId, distance: Distance, side: Side, node: NodeId, exact: bool) {
+        let decisions = distance.decisions + u32::from(side == Side::Good);
+        let rank = Rank::Near(Distance { decisions, ..distance });
+        if let Some(clue) = self.clues.get_mut(&id)
+            && rank < clue.rank
+            && clue.rank != Rank::Immaterial
+        {
+            *clue = Clue { rank, node: Some((side, node)), exact };
+        }
+    }
+
+    /// Lines of the slice.
+    fn lines(&mut self, difference: &Difference, w: &Witness<'_>) {
+        let mut known: HashMap<Line, Option<ChangeId>> = HashMap::new();
+        for node in 0..w.traced.slice.nodes.len() as NodeId {
+            let (Some(distance), line) = (w.ways.distance(node), w.traced.line(node)) else { continue };
+            let change = *known.entry(line).or_insert_with(|| {
+                touching(difference, w.traced.side, w.traced.file(line), line.line).map(|c| c.id)
+            });
+            if let Some(id) = change {
+                self.speak(id, distance, w.traced.side, node, true);
+            }
+        }
+    }
+
+    /// Variables whose initial value the slice ends at.
+    fn variables(&mut self, difference: &Difference, w: &Witness<'_>, sources: &Sources) {
+        for leaf in &w.traced.slice.leaves {
+            let (Origin::Outside { variable: Some(v), .. } | Origin::Unwritten { variable: Some(v), .. }) =
+                &leaf.origin
+            else {
+                continue;
+            };
+            let Some(distance) = w.ways.distance(leaf.needed_by) else { continue };
+            let distance = Distance { hops: distance.hops + 1, ..distance };
+            let file = w.traced.relative(&v.file);
+            for line in sources.definition(w.traced.side, &file, v.line) {
+                if let Some(change) = touching(difference, w.traced.side, &file, line) {
+                    self.speak(change.id, distance, w.traced.side, leaf.needed_by, false);
+                }
+            }
+        }
+    }
+
+    /// Files that nodes of the slice read.
+    fn inputs(&mut self, difference: &Difference, w: &Witness<'_>, sources: &Sources) {
+        if w.inputs.is_empty() {
+            return;
+        }
+        let by_step: HashMap<(u32, u64), Vec<&InputRead>> =
+            w.inputs.iter().fold(HashMap::new(), |mut map, read| {
+                map.entry((read.stream, read.step)).or_insert_with(Vec::new).push(read);
+                map
+            });
+        for (node, at) in w.traced.slice.nodes.iter().enumerate() {
+            let node = node as NodeId;
+            let Some(reads) = by_step.get(&(at.at.stream, at.at.step)) else { continue };
+            let Some(distance) = w.ways.distance(node) else { continue };
+            for read in reads {
+                let all = difference.changes().iter().filter(|c| of_file(c, w.traced.side, &read.file));
+                for change in all {
+                    let range = match w.traced.side {
+                        Side::Bad => change.new_range(),
+                        Side::Good => change.old_range(),
+                    };
+                    let bytes = sources.bytes_of(w.traced.side, &read.file, range);
+                    let met =
+                        bytes.is_none_or(|b| b.start <= read.offset + read.length && read.offset <= b.end);
+                    let hops = distance.hops + if met { 1 } else { 3 };
+                    self.speak(change.id, Distance { hops, ..distance }, w.traced.side, node, false);
+                }
+            }
+        }
+    }
+
+    /// Names that a change defines (macros, types, fields, constants) and that
+    /// lines of the slice use.
+    fn names(&mut self, difference: &Difference, w: &Witness<'_>, sources: &Sources) {
+        let mut wanted: HashMap<String, Vec<ChangeId>> = HashMap::new();
+        for change in difference.changes() {
+            let exact = self.clue(change.id).is_some_and(|c| c.exact || c.rank == Rank::Immaterial);
+            if exact || !sources.is_code(&change.file) {
+                continue;
+            }
+            for name in changed_names(change) {
+                wanted.entry(name).or_default().push(change.id);
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        let mut best: BTreeMap<Line, (Distance, NodeId)> = BTreeMap::new();
+        for node in 0..w.traced.slice.nodes.len() as NodeId {
+            let Some(distance) = w.ways.distance(node) else { continue };
+            let known = best.entry(w.traced.line(node)).or_insert((distance, node));
+            *known = (*known).min((distance, node));
+        }
+        for (line, (distance, node)) in best {
+            let Some(text) = sources.line(w.traced.side, w.traced.file(line), line.line) else { continue };
+            for name in identifiers(&text) {
+                for id in wanted.get(name).into_iter().flatten() {
+                    let distance = Distance { hops: distance.hops + 2, ..distance };
+                    self.speak(*id, distance, w.traced.side, node, false);
+                }
+            }
+        }
+    }
+}
+
+fn touching<'d>(difference: &'d Difference, side: Side, file: &str, line: u32) -> Option<&'d Change> {
+    match side {
+        Side::Bad => difference.touching(file, line),
+        Side::Good => difference.touching_old(file, line),
+    }
+}
+
+fn of_file(change: &Change, side: Side, file: &str) -> bool {
+    match side {
+        Side::Bad => change.file == file,
+        Side::Good => change.old_file.as_deref().unwrap_or(&change.file) == file,
+    }
+}
+
+/// Names on lines that differ: those that only one version has, or that its
+/// `#define` gives a meaning.
+fn changed_names(change: &Change) -> Vec<String> {
+    let all = |lines: &[String]| -> Vec<String> {
+        lines.iter().flat_map(|l| identifiers(l).map(str::to_owned)).collect()
+    };
+    let mut names = all(&change.old_lines);
+    names.extend(all(&change.new_lines));
+    names.sort_unstable();
+    names.dedup();
+    names
+}

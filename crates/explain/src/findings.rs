@@ -1,0 +1,133 @@
+//! What the recordings say about the way to the failure, in both runs.
+
+use crate::align::Side;
+use crate::answer::Cause;
+use crate::case::{Case, Loaded};
+use crate::causes::{Step, tree};
+use crate::evidence::{Evidence, InputRead, Witness};
+use crate::traced::Traced;
+use crate::values::Comparison;
+use crate::ways::Ways;
+use changes::search::Found;
+use replay::process::LoadedProcess;
+use slice::{Criterion, Slicer, SlicerOptions};
+
+/// One run, sliced.
+pub struct Run<'l> {
+    pub slicer: Slicer<'l>,
+    pub traced: Traced<'l>,
+    pub ways: Ways,
+    inputs: Vec<InputRead>,
+}
+
+/// See the module's documentation.
+pub struct Findings<'l> {
+    loaded: &'l Loaded,
+    pub good: Option<Run<'l>>,
+    pub bad: Option<Run<'l>>,
+    notes: Vec<String>,
+}
+
+/// Observations of something that ran, or did not, rather than of a value.
+const RAN: &[&str] = &["assertion", "abort", "missing-output", "extra-output", "hang"];
+
+impl<'l> Findings<'l> {
+    #[must_use]
+    pub fn new(loaded: &'l Loaded, case: &Case<'_>) -> Findings<'l> {
+        let mut notes = Vec::new();
+        let free = RAN.contains(&loaded.observed.observation.kind.as_str());
+        let mut run = |side, process: &'l Option<LoadedProcess>, criteria: &[Criterion]| {
+            let process = process.as_ref().filter(|_| !criteria.is_empty())?;
+            Run::new(side, process, criteria, case, free)
+                .map_err(|error| {
+                    let name = if side == Side::Good { "good" } else { "bad" };
+                    notes.push(format!("The run of {name} could not be followed back: failed to {error}."));
+                })
+                .ok()
+        };
+        let bad = run(Side::Bad, &loaded.bad, &loaded.observed.criteria);
+        let good = run(Side::Good, &loaded.good, &loaded.observed.good_criteria);
+        Findings { loaded, good, bad, notes }
+    }
+
+    /// What speaks for each change.
+    #[must_use]
+    pub fn evidence(&self, case: &Case<'_>) -> Evidence {
+        let (bad, good) = (self.bad.as_ref().map(Run::witness), self.good.as_ref().map(Run::witness));
+        let executed = [&self.loaded.executed[0], &self.loaded.executed[1]];
+        Evidence::gather(case.difference, bad.as_ref(), good.as_ref(), executed, &case.sources)
+    }
+
+    /// The tree from the failure to the guilty changes.
+    #[must_use]
+    pub fn causes(&self, case: &Case<'_>, evidence: &Evidence, found: &Found) -> Vec<Cause> {
+        let steps = |run: &Option<Run<'_>>| -> Vec<Step> {
+            let Some(run) = run else { return Vec::new() };
+            tree(&run.traced, &run.ways, evidence, case.difference, found.root.iter().copied())
+        };
+        let comparison = Comparison::new(self, case, &self.loaded.observed.observation);
+        comparison.causes(&steps(&self.bad), &steps(&self.good))
+    }
+
+    /// What the reader should know about the causes.
+    #[must_use]
+    pub fn notes(&self, found: &Found, causes: &[Cause]) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        for run in [&self.bad, &self.good].into_iter().flatten() {
+            if run.traced.slice.truncated {
+                notes.push(format!(
+                    "Only the {} executed instructions nearest to the failure were looked at one by one.",
+                    run.traced.slice.nodes.len()
+                ));
+            }
+        }
+        let mut reached = std::collections::BTreeSet::new();
+        let mut todo: Vec<&Cause> = causes.iter().collect();
+        while let Some(cause) = todo.pop() {
+            reached.extend(cause.change);
+            todo.extend(&cause.children);
+        }
+        let missing: Vec<u32> = found.root.iter().map(|c| c.0).filter(|n| !reached.contains(n)).collect();
+        if !missing.is_empty() && !found.root.is_empty() {
+            let what = if missing.len() == 1 { "One guilty change has" } else { "Some guilty changes have" };
+            notes.push(format!(
+                "{what} no place in the tree of causes: the recordings show no chain of values from there."
+            ));
+        }
+        notes
+    }
+}
+
+impl<'l> Run<'l> {
+    fn witness(&self) -> Witness<'_> {
+        Witness { traced: &self.traced, ways: &self.ways, inputs: &self.inputs }
+    }
+
+    fn new(
+        side: Side,
+        process: &'l LoadedProcess,
+        criteria: &[Criterion],
+        case: &Case<'_>,
+        free: bool,
+    ) -> slice::Result<Run<'l>> {
+        let slicer = Slicer::new(process, SlicerOptions::default());
+        let slice = slicer.slice(criteria, &mut |_| {})?;
+        let traced = Traced::new(side, process, case.tree(side), slice, free);
+        let mut inputs = Vec::new();
+        for stream in 0..process.streams.len() as u32 {
+            let list = slicer.io(stream)?;
+            for event in list.events.iter().filter(|e| !e.out) {
+                let Some(source) = list.sources.get(event.source) else { continue };
+                inputs.push(InputRead {
+                    stream,
+                    step: event.instruction.saturating_sub(1),
+                    file: traced.relative(&source.name),
+                    offset: event.offset,
+                    length: event.length,
+                });
+            }
+        }
+        let ways = traced.ways();
+        Ok(Run { slicer, traced, ways, inputs })
+    }
+}

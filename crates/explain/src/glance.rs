@@ -1,0 +1,173 @@
+//! The values at one executed line, as a reader of the line wants them.
+
+use program::inst::{FloatKind, Inst, Operand, Ty};
+use program::model::SymbolKind;
+use replay::observer::{Effect, Observer, View};
+use replay::vars::{self, Bindings, Limits, Value};
+use slice::{Occurrence, Slicer};
+use std::collections::BTreeSet;
+
+/// What was seen at an instruction, right after it ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Variables of the line, in its order, with their values.
+    pub variables: Vec<(String, String)>,
+    /// What the instruction computed, loaded or stored.
+    pub result: Option<String>,
+    /// Whether a condition held, or which case of a switch it was.
+    pub decision: Option<Decision>,
+    /// What was called.
+    pub callee: Option<String>,
+}
+
+/// What a branch saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Held(bool),
+    Value(String),
+}
+
+/// Values are for reading in passing.
+const LIMITS: Limits = Limits { depth: 2, elements: 8, string: 60 };
+
+/// Looks at an occurrence; `text` is its source line. None if it cannot be
+/// replayed.
+#[must_use]
+pub fn glance(slicer: &Slicer<'_>, at: Occurrence, text: &str) -> Option<Glance> {
+    let mut machine = slicer.machine_at(at).ok()?;
+    let mut eye = Eye { step: at.step, words: words(text), seen: None };
+    // A crash ends in the middle of its instruction.
+    let _ = machine.run(&mut eye, at.step + 1);
+    eye.seen.or_else(|| machine.view().map(|view| look(&view, &words(text), false)))
+}
+
+/// Words of a line that may be variables, in order, each once.
+fn words(text: &str) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    // What stands in quotes is no variable.
+    let bare: String = text.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+    bare.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        .filter(|w| known.insert((*w).to_owned()))
+        .map(str::to_owned)
+        .collect()
+}
+
+struct Eye {
+    step: u64,
+    words: Vec<String>,
+    seen: Option<Glance>,
+}
+
+impl Observer for Eye {
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        if view.count == self.step && self.seen.is_none() {
+            self.seen = Some(look(view, &self.words, true));
+        }
+    }
+}
+
+fn look(view: &View<'_>, words: &[String], ran: bool) -> Glance {
+    let inst = view.inst();
+    Glance {
+        variables: variables(view, words, ran),
+        result: if ran { result(view, inst) } else { None },
+        decision: match inst {
+            Inst::Branch { cond, .. } => Some(Decision::Held(view.value(*cond) & 1 != 0)),
+            Inst::Switch { bits, value, .. } => {
+                Some(Decision::Value(signed(view.value(*value), u32::from(*bits)).to_string()))
+            }
+            _ => None,
+        },
+        callee: match inst {
+            Inst::Call(call) => callee(view, call.callee),
+            _ => None,
+        },
+    }
+}
+
+fn callee(view: &View<'_>, callee: Operand) -> Option<String> {
+    if let Operand::Symbol { symbol, .. } = callee {
+        return Some(view.module().symbols.get(symbol as usize)?.name.clone());
+    }
+    let number = view.image.function_at(view.value(callee))?;
+    let code = view.image.code(number);
+    Some(view.image.module(code.module).functions[code.function as usize].name.clone())
+}
+
+/// Variables of the words: locals first, then globals.
+fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, String)> {
+    let function = view.function();
+    let module = view.module();
+    let bindings = Bindings::of(function);
+    // An assignment binds its variable from the next instruction on.
+    let last = function.blocks.iter().any(|b| b.end == view.index + 1);
+    let after = View { index: view.index + u32::from(ran && !last), ..*view };
+    let mut list = Vec::new();
+    for word in words {
+        let local = function
+            .variables
+            .iter()
+            .enumerate()
+            .filter(|(_, v)| v.name == *word)
+            .map(|(n, v)| (v.ty, vars::value(&after, &bindings, n as u32)))
+            .find(|(_, value)| *value != Value::Gone);
+        let found = local.or_else(|| {
+            module.symbols.iter().enumerate().find_map(|(n, s)| match s.kind {
+                SymbolKind::Data { ty: Some(ty), .. } if s.name == *word => {
+                    Some((Some(ty), Value::At(view.image.symbol(view.code.module, n as u32))))
+                }
+                _ => None,
+            })
+        });
+        if let Some((ty, value)) = found {
+            list.push((word.clone(), vars::show(module, view.memory, ty, &value, LIMITS)));
+        }
+    }
+    list
+}
+
+/// The value of an instruction that has one worth showing.
+fn result(view: &View<'_>, inst: &Inst) -> Option<String> {
+    let (operand, ty) = match inst {
+        Inst::Bin { dst, bits, .. } => (Operand::Reg(*dst), Ty::Int(*bits)),
+        Inst::Float { dst, kind, .. } => (Operand::Reg(*dst), Ty::Float(*kind)),
+        Inst::Cast { dst, to, .. } => (Operand::Reg(*dst), *to),
+        Inst::Load { dst, ty, .. } => (Operand::Reg(*dst), *ty),
+        Inst::Store { value, ty, .. } => (*value, *ty),
+        Inst::ICmp { dst, .. } | Inst::FCmp { dst, .. } => {
+            return Some(if view.value(Operand::Reg(*dst)) & 1 != 0 { "true" } else { "false" }.to_owned());
+        }
+        Inst::Return { value: Some(value), ret } if ret.len() == 1 => (*value, ret[0]),
+        _ => return None,
+    };
+    let value = view.value(operand);
+    match ty {
+        Ty::Int(bits @ ..=64) => Some(signed(value, u32::from(bits)).to_string()),
+        Ty::Float(FloatKind::F64) => Some(f64::from_bits(value).to_string()),
+        Ty::Float(FloatKind::F32) => Some(f32::from_bits(value as u32).to_string()),
+        _ => None,
+    }
+}
+
+fn signed(value: u64, bits: u32) -> i64 {
+    let shift = 64 - bits.clamp(1, 64);
+    (value << shift).cast_signed() >> shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_names_outside_of_quotes() {
+        assert_eq!(words("x = f(\"y %d\", p->len, x) + 3u;"), ["x", "f", "p", "len"]);
+    }
+
+    #[test]
+    fn narrow_values_have_their_sign() {
+        assert_eq!(signed(0xffff_ffff, 32), -1);
+        assert_eq!(signed(0xffff_ffff, 64), 0xffff_ffff);
+        assert_eq!(signed(1, 1), -1);
+    }
+}

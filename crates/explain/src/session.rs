@@ -1,0 +1,259 @@
+//! One explanation from beginning to end.
+//!
+//! ```text
+//! versions -> difference -> build and test both      (is it a regression at all?)
+//!          -> record both -> observe -> slices       (what went wrong, what led there)
+//!          -> evidence -> search by trials           (which changes)
+//!          -> verify -> causes -> answer             (and how)
+//! ```
+//!
+//! A recording that cannot be made, or a place that cannot be found, makes the
+//! explanation poorer and is said in its notes; the search then has less to go
+//! by, but what it finds is verified all the same.
+
+use crate::answer::{self, Answer};
+use crate::case::Case;
+use crate::error::Error;
+use crate::evidence::Evidence;
+use changes::search::{Found, Progress, Search, Structure, Verified};
+use changes::{ChangeId, ChangeSet, DiffOptions, Difference, Outcome};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trials::{Event, Lab, Oracle, Setup, Tools, TrialLimits, Version, Work};
+
+/// What is to be explained, and with what means.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub good: String,
+    pub bad: String,
+    /// Where the user stands.
+    pub here: PathBuf,
+    pub build: String,
+    pub test: String,
+    pub stdin: Option<PathBuf>,
+    pub oracle: Oracle,
+    pub method: Method,
+    pub jobs: usize,
+    pub repeat: usize,
+    pub limits: TrialLimits,
+    pub tools: Tools,
+    /// A directory with the usual names of compilers, put first in the `PATH` of
+    /// builds, for those that do not ask for `CC`.
+    pub compilers: Option<PathBuf>,
+    /// Directory for everything that is made on the way.
+    pub work: PathBuf,
+    /// Leave built trees there.
+    pub keep: bool,
+    /// Trials after which the search ends with what it has.
+    pub most_trials: Option<u64>,
+    /// Files that are no part of the versions, relative to their roots.
+    pub ignore: Vec<PathBuf>,
+}
+
+/// How the guilty changes are searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Changes near the failure first, in ever wider circles.
+    Auto,
+    /// Delta debugging over all changes.
+    Dd,
+    /// Delta debugging over executed changes.
+    Add,
+}
+
+impl Method {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Auto => "auto",
+            Method::Dd => "dd",
+            Method::Add => "add",
+        }
+    }
+}
+
+/// What happens, for somebody who waits.
+pub enum News<'a> {
+    CheckingOut,
+    Lab(&'a Event),
+    /// Changes between the versions.
+    Compared(usize),
+    Observed(&'a answer::Observation),
+    Slicing,
+    Searching(&'a Progress),
+    Explaining,
+}
+
+/// The answer, and the sources for showing it.
+pub struct Explanation {
+    pub answer: Answer,
+    /// Texts of files that the answer names: path and text, of good and of bad.
+    pub good_files: Vec<(String, String)>,
+    pub bad_files: Vec<(String, String)>,
+}
+
+/// Answers the request.
+///
+/// # Errors
+/// See [`Error`]; a test that is no regression test and a flaky one are errors.
+pub fn explain(
+    request: &Request,
+    stop: Arc<AtomicBool>,
+    news: Arc<dyn Fn(&News<'_>) + Send + Sync>,
+) -> Result<Explanation, Error> {
+    news(&News::CheckingOut);
+    let work = Work::open(&request.work, request.keep)?;
+    let (good, bad) = Version::resolve_pair(&request.good, &request.bad, &request.here)?;
+    let (good_root, bad_root) = (work.sources("good"), work.sources("bad"));
+    good.check_out(&good_root, work.root())?;
+    bad.check_out(&bad_root, work.root())?;
+    let options = DiffOptions { ignore: request.ignore.clone() };
+    let difference = changes::difference(&good_root, &bad_root, &options)?;
+    if difference.is_empty() {
+        return Err(Error::SameVersions);
+    }
+    news(&News::Compared(difference.changes().len()));
+    let setup = Setup {
+        bad: bad_root.clone(),
+        subdirectory: bad.subdirectory.clone(),
+        build: build_command(request),
+        test: request.test.clone(),
+        stdin: request.stdin.clone(),
+        oracle: request.oracle.clone(),
+        tools: request.tools.clone(),
+        jobs: request.jobs,
+        repeat: request.repeat,
+        limits: request.limits,
+    };
+    let mut lab = Lab::open(work, setup, &difference, stop)?;
+    let listener = news.clone();
+    lab.watch(move |event| listener(&News::Lab(event)));
+    lab.prepare()?;
+    let mut case = Case::new(&difference, &good_root, &bad_root, &request.oracle);
+    case.record(&mut lab)?;
+    let loaded = case.load();
+    news(&News::Observed(&loaded.observed.observation));
+    news(&News::Slicing);
+    let findings = loaded.slice(&case);
+    let evidence = findings.evidence(&case);
+    let (found, verified, exhausted) = search(request, &difference, &evidence, &mut lab, &news)?;
+    let sure = verified.as_ref().is_some_and(|v| v.passes && v.minimal);
+    news(&News::Explaining);
+    let mut answer = Answer {
+        schema: answer::SCHEMA.to_owned(),
+        verified: sure,
+        not_verified: doubt(verified.as_ref(), exhausted),
+        method: request.method.name().to_owned(),
+        good: version(&good, &case, true),
+        bad: version(&bad, &case, false),
+        build: request.build.clone(),
+        test: request.test.clone(),
+        observation: loaded.observed.observation.clone(),
+        root: Vec::new(),
+        auxiliary: Vec::new(),
+        causes: findings.causes(&case, &evidence, &found),
+        trials: effort(&lab, &difference, &evidence),
+        notes: Vec::new(),
+    };
+    answer.root = case.hunks(&found.root, &answer.causes);
+    answer.auxiliary = case.hunks(&found.auxiliary, &answer.causes);
+    answer.notes.extend(lab.notes());
+    answer.notes.extend(case.notes.iter().cloned());
+    answer.notes.extend(loaded.notes());
+    answer.notes.extend(findings.notes(&found, &answer.causes));
+    let (good_files, bad_files) = case.files(&answer);
+    Ok(Explanation { answer, good_files, bad_files })
+}
+
+/// The build with our compilers in its path.
+fn build_command(request: &Request) -> String {
+    let Some(directory) = &request.compilers else { return request.build.clone() };
+    let quoted = directory.display().to_string().replace('\'', "'\\''");
+    format!("PATH='{quoted}':\"$PATH\"; export PATH\n{}", request.build)
+}
+
+/// Finds the guilty changes and checks them.
+fn search(
+    request: &Request,
+    difference: &Difference,
+    evidence: &Evidence,
+    lab: &mut Lab<'_>,
+    news: &Arc<dyn Fn(&News<'_>) + Send + Sync>,
+) -> Result<(Found, Option<Verified>, bool), Error> {
+    let structure = Structure::new(difference);
+    let mut watch = |progress: &Progress| news(&News::Searching(progress));
+    let mut search = Search::new(lab, &structure, &mut watch);
+    if let Some(most) = request.most_trials {
+        search.limit(most);
+    }
+    let found = match request.method {
+        Method::Auto => search.dynamic_ranked(&evidence.ranked())?,
+        Method::Dd => search.dd()?,
+        Method::Add => {
+            let executed: ChangeSet = evidence.executed().into_iter().collect();
+            search.add(&executed)?
+        }
+    };
+    let exhausted = search.exhausted();
+    let Some(found) = found else { return Ok((Found::default(), None, exhausted)) };
+    let verified = search.verify(&found)?;
+    Ok((found, Some(verified), exhausted))
+}
+
+/// Why an answer is not verified.
+fn doubt(verified: Option<&Verified>, exhausted: bool) -> Option<String> {
+    let ran_out = if exhausted { "; the limit on trials ended the search" } else { "" };
+    let Some(verified) = verified else {
+        return Some(format!("no set of changes was found that makes the test pass when reverted{ran_out}"));
+    };
+    if !verified.passes {
+        return Some(match verified.outcome {
+            Outcome::Broken => {
+                format!("with exactly these changes reverted the program does not build{ran_out}")
+            }
+            Outcome::Unresolved => {
+                format!("with exactly these changes reverted the test fails in another way{ran_out}")
+            }
+            _ => format!("with exactly these changes reverted the test still fails{ran_out}"),
+        });
+    }
+    if !verified.minimal {
+        let names: Vec<String> = verified.superfluous.iter().map(|c| c.0.to_string()).collect();
+        let plural = if names.len() == 1 { "change" } else { "changes" };
+        return Some(format!("{plural} {} can be put back without harm{ran_out}", names.join(", ")));
+    }
+    None
+}
+
+fn version(version: &Version, case: &Case<'_>, good: bool) -> answer::Version {
+    let (end, recording) = case.end(good);
+    answer::Version {
+        name: version.name.clone(),
+        commit: version.commit.clone(),
+        end,
+        recording: recording.map(|path: &Path| path.display().to_string()),
+    }
+}
+
+fn effort(lab: &Lab<'_>, difference: &Difference, evidence: &Evidence) -> answer::Effort {
+    let effort = lab.effort();
+    let number = |ids: &ChangeSet| ids.iter().map(|ChangeId(n)| *n).collect();
+    answer::Effort {
+        changes: difference.changes().len() as u32,
+        candidates: evidence.candidates().len() as u32,
+        builds: effort.builds,
+        runs: effort.runs,
+        remembered: effort.remembered,
+        seconds: effort.seconds,
+        log: lab
+            .log()
+            .iter()
+            .map(|t| answer::Tried {
+                reverted: number(&t.reverted),
+                outcome: t.outcome.map_or("builds", answer::outcome).to_owned(),
+                why: t.why.clone(),
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,120 @@
+//! One version's run with its slice: where each node of it stands.
+
+use crate::align::Side;
+use crate::align::keys::tidy;
+use crate::ways::{Ground, Ways};
+use program::inst::Inst;
+use replay::process::LoadedProcess;
+use slice::slice::Needs;
+use slice::{NodeId, Site, Slice};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// A source line of a version; file 0, line 0 is "unknown".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Line {
+    pub file: u32,
+    pub line: u32,
+}
+
+/// A run, its slice, and source places with paths relative to the version.
+pub struct Traced<'p> {
+    pub side: Side,
+    pub process: &'p LoadedProcess,
+    pub slice: Slice,
+    pub needs: Needs,
+    /// Relative where they lie within the version's root.
+    pub files: Vec<String>,
+    root: PathBuf,
+    /// For every node.
+    lines: Vec<Line>,
+    /// Nodes whose value is known to be the same in both versions.
+    pub dull: HashSet<NodeId>,
+    /// See [`Ways::find`].
+    pub free: bool,
+}
+
+impl<'p> Traced<'p> {
+    #[must_use]
+    pub fn new(side: Side, process: &'p LoadedProcess, root: &Path, slice: Slice, free: bool) -> Traced<'p> {
+        let needs = slice.needs();
+        let mut traced = Traced {
+            side,
+            process,
+            needs,
+            files: vec!["?".to_owned()],
+            root: tidy(root),
+            lines: Vec::new(),
+            slice,
+            dull: HashSet::new(),
+            free,
+        };
+        let mut paths: HashMap<String, u32> = HashMap::new();
+        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut lines = Vec::with_capacity(traced.slice.nodes.len());
+        for node in &traced.slice.nodes {
+            let module = process.image.module(node.site.module);
+            let function = &module.functions[node.site.function as usize];
+            let place = function.place(node.site.index as usize);
+            let file = *known.entry((node.site.module, place.file)).or_insert_with(|| {
+                let path = relative(&traced.root, &module.file_path(place.file));
+                *paths.entry(path.clone()).or_insert_with(|| {
+                    traced.files.push(path);
+                    traced.files.len() as u32 - 1
+                })
+            });
+            lines.push(if place.line == 0 { Line::default() } else { Line { file, line: place.line } });
+        }
+        traced.lines = lines;
+        traced
+    }
+
+    #[must_use]
+    pub fn line(&self, node: NodeId) -> Line {
+        self.lines.get(node as usize).copied().unwrap_or_default()
+    }
+
+    #[must_use]
+    pub fn file(&self, line: Line) -> &str {
+        &self.files[line.file as usize]
+    }
+
+    #[must_use]
+    pub fn function(&self, site: Site) -> &str {
+        &self.process.image.module(site.module).functions[site.function as usize].name
+    }
+
+    #[must_use]
+    pub fn inst(&self, site: Site) -> &Inst {
+        &self.process.image.module(site.module).functions[site.function as usize].code[site.index as usize]
+    }
+
+    /// A path of the recording as the version's own.
+    #[must_use]
+    pub fn relative(&self, path: &str) -> String {
+        relative(&self.root, path)
+    }
+
+    /// The easiest ways to all nodes.
+    #[must_use]
+    pub fn ways(&self) -> Ways {
+        Ways::find(&self.slice, &self.needs, self, self.free)
+    }
+}
+
+fn relative(root: &Path, path: &str) -> String {
+    let path = tidy(Path::new(path));
+    path.strip_prefix(root).unwrap_or(&path).display().to_string()
+}
+
+impl Ground for Traced<'_> {
+    fn line(&self, node: NodeId) -> u32 {
+        let line = self.lines.get(node as usize).copied().unwrap_or_default();
+        // Enough to tell lines apart: files have fewer than 2^20 lines.
+        line.file << 20 ^ line.line
+    }
+
+    fn dull(&self, node: NodeId) -> bool {
+        self.dull.contains(&node)
+    }
+}

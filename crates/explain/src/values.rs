@@ -1,0 +1,278 @@
+//! The causes with their values in both versions.
+//!
+//! Every step of the tree is a moment of one run. The same moment of the other
+//! run is found by its execution index ([`crate::align`]); where there is none,
+//! the other version never came there, which is often the explanation itself.
+
+use crate::align::{Found, LineMap, Lines, Side, find, index_of, pair_streams};
+use crate::answer::{Cause, Observation, Place, ValuePair};
+use crate::case::Case;
+use crate::causes::Step;
+use crate::findings::{Findings, Run};
+use crate::glance::{Decision, Glance, glance};
+use program::inst::Inst;
+use slice::{Dependence, Occurrence};
+use std::collections::HashMap;
+
+/// Both runs, for looking up values.
+pub struct Comparison<'c, 'l> {
+    findings: &'c Findings<'l>,
+    case: &'c Case<'c>,
+    observation: &'c Observation,
+}
+
+/// A step with what was seen there in its own run and in the other.
+struct Sight {
+    own: Option<Glance>,
+    other: Option<Glance>,
+    /// Where the other run did the same.
+    other_place: Option<Place>,
+    /// Both runs were looked at, and the other did not come here.
+    absent: bool,
+}
+
+impl<'c, 'l> Comparison<'c, 'l> {
+    #[must_use]
+    pub fn new(findings: &'c Findings<'l>, case: &'c Case<'_>, observation: &'c Observation) -> Self {
+        Comparison { findings, case, observation }
+    }
+
+    /// The trees of both runs as one: steps of good below the failure of bad.
+    #[must_use]
+    pub fn causes(&self, bad: &[Step], good: &[Step]) -> Vec<Cause> {
+        let mut numbers = 0;
+        let mut causes = self.forest(bad, self.findings.bad.as_ref(), &mut numbers);
+        let from_good = self.forest(good, self.findings.good.as_ref(), &mut numbers);
+        match (causes.first_mut(), from_good) {
+            (Some(top), from_good) => {
+                for cause in from_good {
+                    // The failure itself is there already.
+                    if cause.good_place.as_ref().map(|p| (&p.file, p.line))
+                        == top.good_place.as_ref().map(|p| (&p.file, p.line))
+                        && cause.change.is_none()
+                    {
+                        top.children.extend(cause.children);
+                    } else {
+                        top.children.push(cause);
+                    }
+                }
+            }
+            (None, from_good) => causes = from_good,
+        }
+        if let Some(top) = causes.first_mut() {
+            "failure".clone_into(&mut top.kind);
+            top.what.clone_from(&self.observation.summary);
+        }
+        causes
+    }
+
+    fn forest(&self, steps: &[Step], run: Option<&Run<'_>>, numbers: &mut u32) -> Vec<Cause> {
+        let Some(run) = run else { return Vec::new() };
+        let mut all: Vec<&Step> = Vec::new();
+        for step in steps {
+            step.walk(&mut |s| all.push(s));
+        }
+        let sights = self.sights(&all, run);
+        let mut by_step: HashMap<*const Step, Sight> =
+            all.iter().map(|s| std::ptr::from_ref(*s)).zip(sights).collect();
+        steps.iter().map(|step| self.cause(step, run, &mut by_step, numbers)).collect()
+    }
+
+    fn cause(
+        &self,
+        step: &Step,
+        run: &Run<'_>,
+        sights: &mut HashMap<*const Step, Sight>,
+        numbers: &mut u32,
+    ) -> Cause {
+        let sight = sights.remove(&std::ptr::from_ref(step));
+        let id = *numbers;
+        *numbers += 1;
+        let node = run.traced.slice.nodes[step.node as usize];
+        let own =
+            self.place(step.side, run.traced.file(step.line), step.line.line, run.traced.function(node.site));
+        let (place, good_place) = match step.side {
+            Side::Bad => (Some(own), sight.as_ref().and_then(|s| s.other_place.clone())),
+            Side::Good => (sight.as_ref().and_then(|s| s.other_place.clone()), Some(own)),
+        };
+        let values = sight.as_ref().map(|s| values(step.side, s)).unwrap_or_default();
+        let inst = run.traced.inst(node.site);
+        let kind = match (step.side, inst) {
+            (Side::Good, _) if sight.as_ref().is_none_or(|s| s.absent) => "missing",
+            (_, Inst::Branch { .. } | Inst::Switch { .. }) => "branch",
+            (_, Inst::Call(_)) => "call",
+            _ => "value",
+        };
+        let how = match step.how {
+            None => String::new(),
+            Some(Dependence::Control | Dependence::Call) => "decided that this ran".to_owned(),
+            Some(Dependence::External) => "called back".to_owned(),
+            Some(_) => self.passed_on(step, run),
+        };
+        let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers)).collect();
+        Cause {
+            id,
+            kind: kind.to_owned(),
+            what: sight.as_ref().map(|s| sentence(step, kind, s, &values)).unwrap_or_default(),
+            how,
+            place,
+            good_place,
+            values,
+            change: step.change.map(|c| c.0),
+            step: Some(node.at.step),
+            children,
+        }
+    }
+
+    /// The name under which a step's value reached the step above.
+    fn passed_on(&self, step: &Step, run: &Run<'_>) -> String {
+        let node = run.traced.slice.nodes[step.node as usize];
+        let module = run.traced.process.image.module(node.site.module);
+        let function = &module.functions[node.site.function as usize];
+        let next = node.site.index + 1;
+        // The variable that is bound to what the instruction made.
+        let made = function.code[node.site.index as usize].defines().map(|(reg, _)| reg);
+        let named = function.bindings.iter().filter(|b| b.at == next || b.at == node.site.index).find(|b| {
+            matches!(b.home, program::model::Home::Value(program::inst::Operand::Reg(r), _) if Some(r) == made)
+        });
+        match named {
+            Some(binding) => function.variables[binding.variable as usize].name.clone(),
+            None => "value".to_owned(),
+        }
+    }
+
+    fn place(&self, side: Side, file: &str, line: u32, function: &str) -> Place {
+        let text = self.case.sources.line(side, file, line).unwrap_or_default();
+        Place { file: file.to_owned(), line, column: 0, function: function.to_owned(), text }
+    }
+
+    /// Values of steps in their own run, and of the same moments in the other.
+    fn sights(&self, steps: &[&Step], run: &Run<'_>) -> Vec<Sight> {
+        let at: Vec<Occurrence> = steps.iter().map(|s| run.traced.slice.nodes[s.node as usize].at).collect();
+        let found = self.counterparts(&at, run);
+        steps
+            .iter()
+            .zip(at)
+            .zip(found)
+            .map(|((step, at), found)| {
+                let own_text = self.case.sources.line(step.side, run.traced.file(step.line), step.line.line);
+                let own = glance(&run.slicer, at, &own_text.unwrap_or_default());
+                let Some((other_run, found)) = found else {
+                    return Sight { own, other: None, other_place: None, absent: false };
+                };
+                let Some(there) = found.instruction() else {
+                    return Sight { own, other: None, other_place: None, absent: true };
+                };
+                let other_place = self.place_of(other_run, there);
+                let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
+                let other = glance(&other_run.slicer, there, &text);
+                Sight { own, other, other_place, absent: false }
+            })
+            .collect()
+    }
+
+    fn place_of(&self, run: &Run<'_>, at: Occurrence) -> Option<Place> {
+        let machine = run.slicer.machine_at(at).ok()?;
+        let view = machine.view()?;
+        let place = view.place();
+        let file = run.traced.relative(&view.module().file_path(place.file));
+        Some(self.place(run.traced.side, &file, place.line, &view.function().name))
+    }
+
+    /// The same moments in the other run; none where that cannot be said.
+    fn counterparts(&self, at: &[Occurrence], run: &Run<'_>) -> Vec<Option<(&Run<'l>, Found)>> {
+        let nothing = || at.iter().map(|_| None).collect();
+        let (Some(good), Some(bad)) = (&self.findings.good, &self.findings.bad) else { return nothing() };
+        let map = |file: &str, line: u32| self.case.difference.counterpart_in_good(file, line);
+        let map: &LineMap<'_> = &map;
+        let image = &bad.traced.process.image;
+        let lines = Lines::new(map, self.case.tree(Side::Good), self.case.tree(Side::Bad), image);
+        let pairs = pair_streams(good.traced.process, bad.traced.process);
+        let other = if run.traced.side == Side::Bad { good } else { bad };
+        let mut answer: Vec<Option<(&Run<'l>, Found)>> = nothing();
+        for (bad_stream, good_stream) in pairs {
+            let (own_stream, other_stream) = match run.traced.side {
+                Side::Bad => (bad_stream, good_stream),
+                Side::Good => (good_stream, bad_stream),
+            };
+            let Ok(indices) = index_of(run.traced.process, own_stream, at, run.traced.side, &lines) else {
+                continue;
+            };
+            let wanted: Vec<_> = indices.iter().flatten().cloned().collect();
+            let Ok(found) = find(other.traced.process, other_stream, &wanted, other.traced.side, &lines)
+            else {
+                continue;
+            };
+            let places = indices.iter().enumerate().filter(|(_, i)| i.is_some()).map(|(n, _)| n);
+            for (n, found) in places.zip(found) {
+                answer[n] = Some((other, found));
+            }
+        }
+        answer
+    }
+}
+
+/// Variables of the line in both versions, and what was computed if that is
+/// none of them.
+fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
+    let (bad, good) = match side {
+        Side::Bad => (&sight.own, &sight.other),
+        Side::Good => (&sight.other, &sight.own),
+    };
+    let mut pairs: Vec<ValuePair> = Vec::new();
+    for (is_bad, glance) in [(true, bad), (false, good)] {
+        for (name, value) in glance.iter().flat_map(|g| &g.variables) {
+            let at = pairs.iter().position(|p| p.name == *name).unwrap_or_else(|| {
+                pairs.push(ValuePair { name: name.clone(), ..ValuePair::default() });
+                pairs.len() - 1
+            });
+            let to = if is_bad { &mut pairs[at].bad } else { &mut pairs[at].good };
+            *to = Some(value.clone());
+        }
+    }
+    let result = |glance: &Option<Glance>| glance.as_ref().and_then(|g| g.result.clone());
+    let (bad, good) = (result(bad), result(good));
+    let shown = |value: &Option<String>, of: fn(&ValuePair) -> &Option<String>| {
+        value.is_none() || pairs.iter().any(|p| of(p) == value)
+    };
+    if !(shown(&bad, |p| &p.bad) && shown(&good, |p| &p.good)) {
+        pairs.push(ValuePair { name: "result".to_owned(), good, bad });
+    }
+    pairs
+}
+
+/// One sentence about a step.
+fn sentence(step: &Step, kind: &str, sight: &Sight, values: &[ValuePair]) -> String {
+    if kind == "missing" {
+        return "good ran this, bad did not".to_owned();
+    }
+    let (own, other) = (sight.own.as_ref(), sight.other.as_ref());
+    let decision = |g: Option<&Glance>| g.and_then(|g| g.decision.clone());
+    let words = |d: &Decision| match d {
+        Decision::Held(true) => "true".to_owned(),
+        Decision::Held(false) => "false".to_owned(),
+        Decision::Value(v) => v.clone(),
+    };
+    let (bad, good) = match step.side {
+        Side::Bad => (decision(own), decision(other)),
+        Side::Good => (decision(other), decision(own)),
+    };
+    match (bad, good) {
+        (Some(bad), Some(good)) if bad != good => {
+            return format!("the condition was {}, in good it was {}", words(&bad), words(&good));
+        }
+        (Some(bad), _) => return format!("the condition was {}", words(&bad)),
+        _ => {}
+    }
+    if let Some(callee) = own.and_then(|g| g.callee.as_ref()) {
+        return format!("{callee} was called");
+    }
+    let differing = values.iter().rev().find(|p| p.bad.is_some() && p.good.is_some() && p.bad != p.good);
+    match differing {
+        Some(ValuePair { name, good: Some(good), bad: Some(bad) }) => {
+            format!("{name} was {bad}, in good it was {good}")
+        }
+        _ if sight.absent => "good did not come here".to_owned(),
+        _ => String::new(),
+    }
+}

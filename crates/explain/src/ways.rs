@@ -1,0 +1,102 @@
+//! From what was observed back to everything it came from, by the easiest way.
+//!
+//! A slice holds far more than anybody reads. What matters first is what made
+//! the wrong value, then what decided that this was run, then what decided
+//! that: each step through a decision is one *layer* further out (the direct
+//! critical predicates of AFTER). Within a layer fewer lines are better.
+
+use slice::slice::Needs;
+use slice::{Dependence, NodeId, Slice};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How far a node is from what was observed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Distance {
+    /// Decisions on the way: branches, and calls that only led here.
+    pub decisions: u32,
+    /// Lines whose value is the same in good and bad, although they were on
+    /// the way; see [`Ways::find`].
+    pub dull: u32,
+    /// Changes from one line to another.
+    pub hops: u32,
+}
+
+/// The easiest way to each node of a slice.
+pub struct Ways {
+    /// None: not reached.
+    reached: Vec<Option<(Distance, Option<(NodeId, Dependence)>)>>,
+}
+
+/// What the search asks about nodes.
+pub trait Ground {
+    /// A number for the node's source line; equal for the same line.
+    fn line(&self, node: NodeId) -> u32;
+    /// The value here is the same in both versions: an explanation of the
+    /// difference should go elsewhere if it can.
+    fn dull(&self, node: NodeId) -> bool;
+}
+
+/// Whether this dependence is a decision rather than a value.
+#[must_use]
+pub fn decides(how: Dependence) -> bool {
+    matches!(how, Dependence::Control | Dependence::Call | Dependence::External)
+}
+
+impl Ways {
+    /// Dijkstra's algorithm from the criteria. `free`: that a criterion ran at
+    /// all is what was observed (an assertion failed, a line was printed that
+    /// should not be), so its first decision costs nothing.
+    #[must_use]
+    pub fn find(slice: &Slice, needs: &Needs, ground: &dyn Ground, free: bool) -> Ways {
+        let mut reached: Vec<Option<(Distance, Option<(NodeId, Dependence)>)>> =
+            vec![None; slice.nodes.len()];
+        let mut heap = BinaryHeap::new();
+        let criteria: Vec<NodeId> = slice.criteria.iter().flatten().copied().collect();
+        for &node in &criteria {
+            reached[node as usize] = Some((Distance::default(), None));
+            heap.push(Reverse((Distance::default(), node)));
+        }
+        while let Some(Reverse((distance, node))) = heap.pop() {
+            if reached[node as usize].is_some_and(|(known, _)| known < distance) {
+                continue;
+            }
+            for &(next, how) in needs.of(node) {
+                let decision = decides(how) && !(free && distance == Distance::default());
+                let other_line = ground.line(node) != ground.line(next);
+                let there = Distance {
+                    decisions: distance.decisions + u32::from(decision),
+                    dull: distance.dull + u32::from(other_line && ground.dull(next)),
+                    hops: distance.hops + u32::from(other_line),
+                };
+                let known = &mut reached[next as usize];
+                if known.is_none_or(|(d, _)| there < d) {
+                    *known = Some((there, Some((node, how))));
+                    heap.push(Reverse((there, next)));
+                }
+            }
+        }
+        Ways { reached }
+    }
+
+    /// How far a node is; none if nothing leads to it.
+    #[must_use]
+    pub fn distance(&self, node: NodeId) -> Option<Distance> {
+        self.reached.get(node as usize).copied().flatten().map(|(d, _)| d)
+    }
+
+    /// The way from the criterion to a node: each node with how the one
+    /// before needed it.
+    #[must_use]
+    pub fn to(&self, node: NodeId) -> Vec<(NodeId, Option<Dependence>)> {
+        let mut way = Vec::new();
+        let mut at = Some(node);
+        while let Some(node) = at {
+            let Some((_, from)) = self.reached.get(node as usize).copied().flatten() else { break };
+            way.push((node, from.map(|f| f.1)));
+            at = from.map(|f| f.0);
+        }
+        way.reverse();
+        way
+    }
+}
