@@ -105,7 +105,7 @@ pub(crate) fn escape(text: &str) -> String {
 /// A sentence: as [`escape`], with what stands between backticks as code.
 fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         // One of them has no partner; then none is taken for a quote.
         return escape(text);
     }
@@ -231,6 +231,9 @@ fn root(answer: &Answer, page: &mut String) {
     let _ = write!(page, "<section id=\"root\">\n<h2>{title}</h2>\n");
     if answer.root.is_empty() {
         page.push_str("<p>None was found.</p>\n");
+    }
+    if answer.root.iter().any(|hunk| !hunk.guilty_new.is_empty() || !hunk.guilty_old.is_empty()) {
+        page.push_str("<p class=\"hint\">A bar at the left marks the lines the failure came from.</p>\n");
     }
     for hunk in &answer.root {
         change(hunk, page);
