@@ -45,7 +45,6 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
     for (sink, theirs, ours) in compared {
         let Some(offset) = first_difference(theirs, ours) else { continue };
         let made = Made {
-            sink: sink.clone(),
             offset,
             good: outputs::pieces(&scene.good, &sink, theirs),
             bad: outputs::pieces(&scene.bad, &sink, ours),
@@ -73,7 +72,7 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
             let d = difference(sink.name(), &theirs, &ours, offset);
             let program = &scene.bad[bad].program;
             let summary = output_sentence(&format!("{} of {program}", sink.name()), &d, &theirs, &ours);
-            let made = Made { sink: sink.clone(), offset, good: good_pieces, bad: pieces };
+            let made = Made { offset, good: good_pieces, bad: pieces };
             let Some(mut observed) = trace(scene, &made)? else { continue };
             observed.observation.summary = sentence(&summary, &observed);
             observed.observation.output = Some(d);
@@ -113,7 +112,6 @@ fn sentence(summary: &str, observed: &Observed) -> String {
 
 /// The pieces that an output is made of.
 struct Made {
-    sink: Sink,
     offset: usize,
     good: Vec<Piece>,
     bad: Vec<Piece>,

@@ -194,8 +194,11 @@ fn glances(process: &LoadedProcess, stream: &Stream) -> Result<Vec<Glance>, Erro
         }
         if glances.len() >= GLANCES {
             every *= 2;
-            let mut keep = false;
-            glances.retain(|_| std::mem::replace(&mut keep, !keep));
+            let mut number = 0;
+            glances.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
         }
         next = instructions + every;
     }
