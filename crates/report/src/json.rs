@@ -5,7 +5,7 @@ use explain::answer::{Answer, Cause};
 use serde::Deserialize;
 
 /// The schema that is written and read.
-pub const SCHEMA: &str = "relapse.explain/1";
+pub use explain::answer::SCHEMA;
 
 /// Causes in causes in causes: how many a document may have. Far beyond what a
 /// person could follow, and within what a parser's stack can be given.
