@@ -8,7 +8,8 @@
 //!   the user's repository is only read.
 //! * `variant`, `tree`, `snapshot`: what a tree is to hold, and bringing it there by writing only
 //!   what differs, with times that make build tools do the right thing.
-//! * `station`: a tree in which one variant after the other is built and tested.
+//! * `station`: a tree in which one variant after the other is built and tested; from
+//!   nothing where files come or go, or the `plan` of the build changes.
 //! * `process`, `members`: commands of which nothing survives.
 //! * `oracle`, `observed`, `manner`: pass, fail as bad does, or unresolved; and whether it is a regression
 //!   test at all.
@@ -78,6 +79,7 @@ mod members;
 mod memory;
 mod observed;
 mod oracle;
+mod plan;
 pub mod process;
 mod record;
 mod round;

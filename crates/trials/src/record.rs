@@ -28,6 +28,9 @@ pub struct Recorded {
 /// program.
 const SLOWER: u32 = 100;
 const AT_LEAST: Duration = Duration::from_secs(60);
+/// How long a hang is recorded if good takes no time at all: some hundred million
+/// instructions.
+const HANG: Duration = Duration::from_millis(750);
 
 impl Lab<'_> {
     /// Builds good and bad with recording, side by side, and records the test
@@ -61,7 +64,7 @@ impl Lab<'_> {
         // A hang is recorded for as long as it takes to be sure, no longer: all of
         // it will have to be replayed.
         let patience = match self.manner_of_bad() {
-            Some(Manner::Hang) => Duration::from_secs_f64(good.run.seconds * 5.0).max(Duration::from_secs(2)),
+            Some(Manner::Hang) => Duration::from_secs_f64(good.run.seconds * 5.0).max(HANG),
             _ => patience,
         };
         self.tell(&Event::Recording(Side::Bad));

@@ -4,6 +4,7 @@ use crate::complaint;
 use crate::error::{At, Error};
 use crate::observed::Observed;
 use crate::oracle::Sink;
+use crate::plan;
 use crate::process::{self, Ending, Job, Limits, Ran, Status, Stop};
 use crate::setup::{Mode, Setup};
 use crate::snapshot::Snapshot;
@@ -91,12 +92,15 @@ impl Station {
             self.built = Some((key, built.clone()));
             return Ok(built);
         }
+        let is_plan = |path: &Path| plan::is_plan(path, &bench.setup.build);
+        if self.tree.is_rearranged_by(bench.base, variant, is_plan) {
+            self.wipe()?;
+        }
         let mut from_nothing = self.tree.is_empty();
         let built = loop {
             self.tree.set(bench.base, variant)?;
             match self.build_once(bench, key)? {
-                // Stale products (a dependency file that names a header which is no more)
-                // can break a build that is sound.
+                // Stale products can break a build that is sound.
                 (Built::No(..), false) if !from_nothing => {
                     self.wipe()?;
                     from_nothing = true;

@@ -11,7 +11,7 @@ use crate::checkout::{copy_entry, set_time};
 use crate::error::{At, Error};
 use crate::snapshot::Snapshot;
 use crate::variant::{Base, Content, Variant};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -65,14 +65,7 @@ impl Tree {
             self.holds = Some(variant.clone());
             return Ok(base.paths().map(Path::to_owned).collect());
         };
-        let mut changed: Vec<PathBuf> = Vec::new();
-        for path in holds.paths().chain(variant.paths()) {
-            if holds.entry(base, path) != variant.entry(base, path) {
-                changed.push(path.to_owned());
-            }
-        }
-        changed.sort();
-        changed.dedup();
+        let changed = differing(base, &holds, variant);
         // Removals first: a directory may have to make room for a file.
         for path in changed.iter().filter(|p| variant.entry(base, p).is_none()) {
             self.remove(path)?;
@@ -88,6 +81,16 @@ impl Tree {
         self.newest = self.newest.max(later);
         self.holds = Some(variant.clone());
         Ok(changed)
+    }
+
+    /// Whether files appear or disappear on the way to a variant, or one changes that
+    /// `is_plan` knows to say how things are built. A build tool need not notice either:
+    /// few makefiles depend on themselves, and what was made from a file that is gone
+    /// stays where it is.
+    pub fn is_rearranged_by(&self, base: &Base, variant: &Variant, is_plan: impl Fn(&Path) -> bool) -> bool {
+        let Some(holds) = &self.holds else { return false };
+        let appears = |path: &Path| holds.entry(base, path).is_none() != variant.entry(base, path).is_none();
+        differing(base, holds, variant).iter().any(|path| appears(path) || is_plan(path))
     }
 
     fn fill(&mut self, base: &Base, variant: &Variant) -> Result<(), Error> {
@@ -247,6 +250,13 @@ impl Tree {
         self.holds = Some(holds);
         Ok(disturbed)
     }
+}
+
+/// Paths at which two variants hold different things, in order.
+fn differing(base: &Base, one: &Variant, other: &Variant) -> Vec<PathBuf> {
+    let paths: BTreeSet<&Path> = one.paths().chain(other.paths()).collect();
+    let differs = |path: &&Path| one.entry(base, path) != other.entry(base, path);
+    paths.into_iter().filter(differs).map(Path::to_owned).collect()
 }
 
 /// Removes a directory with everything in it, also where a build took away the

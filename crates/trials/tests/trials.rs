@@ -164,6 +164,29 @@ a.o: a.c
 }
 
 #[test]
+fn changes_that_make_does_not_notice() {
+    // A flag in the makefile; a file that is linked if it is there.
+    let makefile = |word: &str| {
+        format!(
+            "W = {word}\nprog: $(wildcard part*)\n\tcat head $^ > prog; echo echo $(W) >> prog; chmod +x prog\n"
+        )
+    };
+    let mut case = Case::new(
+        &[("head", "#!/bin/sh\n"), ("part1", "echo 1\n")],
+        &[("Makefile", &makefile("right"))],
+        &[("Makefile", &makefile("wrong")), ("part2", "echo 2\n")],
+    );
+    case.setup.jobs = 1;
+    case.setup.oracle.rule = Rule::Exit;
+    for (reverted, output) in [(0, "1 2 right"), (1, "1 wrong")] {
+        case.setup.test = format!("o=$(echo $(./prog)); test \"$o\" = '{output}' || test \"$o\" = '1 right'");
+        let mut lab = case.lab();
+        lab.prepare().unwrap();
+        assert_eq!(lab.outcomes(&[set(&[reverted])], false).unwrap(), [Outcome::Pass], "{output}");
+    }
+}
+
+#[test]
 fn versions_that_do_not_build() {
     let mut case = case();
     case.setup.build = "if grep -q old c.c; then echo 'c.c:1:1: error: too old'; exit 2; fi; make".to_owned();

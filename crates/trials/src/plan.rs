@@ -1,0 +1,73 @@
+//! Which files say how a program is built.
+//!
+//! When one of them changes, a build that goes on from earlier products is not to be
+//! trusted: most makefiles do not make anything again because a flag in them changed.
+
+use std::path::Path;
+
+const NAMES: [&str; 22] = [
+    "makefile",
+    "gnumakefile",
+    "cmakelists.txt",
+    "configure",
+    "config.status",
+    "meson.build",
+    "meson_options.txt",
+    "meson.options",
+    "sconstruct",
+    "sconscript",
+    "build",
+    "build.bazel",
+    "workspace",
+    "module.bazel",
+    "jamfile",
+    "jamroot",
+    "kbuild",
+    "kconfig",
+    "rules",
+    "premake5.lua",
+    "xmake.lua",
+    "build.zig",
+];
+
+const ENDINGS: [&str; 16] = [
+    "mk", "mak", "make", "cmake", "am", "ac", "m4", "ninja", "bzl", "gn", "gni", "pro", "pri", "gyp", "gypi",
+    "bp",
+];
+
+/// Whether a file is one of them, by its name or because the build command names it.
+pub(crate) fn is_plan(path: &Path, build: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    // `Makefile.in`, `configure.ac`, `Makefile.linux`
+    let stem = name.split('.').next().unwrap_or_default();
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    NAMES.contains(&name.as_str())
+        || matches!(stem, "makefile" | "gnumakefile" | "configure")
+        || ENDINGS.contains(&ending.as_str())
+        || is_named(path, build)
+}
+
+fn is_named(path: &Path, build: &str) -> bool {
+    let words = build.split(|c: char| c.is_whitespace() || "'\"`;&|()<>=$".contains(c));
+    words.map(Path::new).any(|word| word.file_name().is_some() && word.file_name() == path.file_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_and_others() {
+        for plan in
+            ["Makefile", "src/Makefile.am", "makefile.linux", "a/CMakeLists.txt", "cmake/x.cmake", "rules.mk"]
+        {
+            assert!(is_plan(Path::new(plan), "make"), "{plan}");
+        }
+        for other in ["makefile_parser.c", "src/main.c", "config.h", "data/rules.txt", "README.md", "make.c"]
+        {
+            assert!(!is_plan(Path::new(other), "make"), "{other}");
+        }
+        assert!(is_plan(Path::new("tools/do-it.sh"), "sh ./tools/do-it.sh --fast && make"));
+        assert!(!is_plan(Path::new("tools/do-it.sh"), "make do-it"));
+    }
+}
