@@ -86,7 +86,8 @@ impl Walker<'_, '_> {
             for (number, p) in model.params.iter().enumerate() {
                 for k in 0..p.ty.slots() {
                     let list = self.take_reg(f, p.reg + k);
-                    if list.is_wanted() {
+                    // The address of the function's own copy is nobody's value.
+                    if list.is_wanted() && !matches!(p.ty, ArgTy::ByVal { .. }) {
                         arguments.push((number as u32, k, list));
                     }
                 }
