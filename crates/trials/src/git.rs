@@ -71,15 +71,15 @@ fn git() -> Command {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").stdin(Stdio::null());
-    // Either would leave files in the repository.
-    command.args([
-        "-c",
+    // The first three would leave files in the repository, the last is printed among answers.
+    for setting in [
         "core.splitIndex=false",
-        "-c",
         "core.fsmonitor=false",
-        "-c",
         "core.untrackedCache=false",
-    ]);
+        "log.showSignature=false",
+    ] {
+        command.args(["-c", setting]);
+    }
     command
 }
 
