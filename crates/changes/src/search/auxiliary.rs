@@ -13,9 +13,12 @@ use crate::outcome::Trials;
 
 /// Complaints are followed this often before it is given up.
 const MOST_ROUNDS: usize = 24;
-/// Shrinking ends after so many builds: what is too much is left out later,
-/// when a passing set is made minimal.
+/// Shrinking what was added to a small set ends after so many builds, for a
+/// large set earlier: what is too much is left out later, when a passing set is
+/// made minimal.
 const MOST_BUILDS: u64 = 48;
+/// Beyond so many changes a set is large.
+const LARGE: usize = 8;
 
 impl<T: Trials> Search<'_, T> {
     /// A small set that makes `reverted` build when it is reverted as well.
@@ -36,15 +39,18 @@ impl<T: Trials> Search<'_, T> {
         if self.first_built(std::slice::from_ref(reverted))?.is_some() {
             return Ok(ChangeSet::new());
         }
-        let enough = match self.follow_complaints(reverted)? {
-            Some(added) => added,
-            None => self.grow(reverted)?,
+        let (enough, most) = match self.follow_complaints(reverted)? {
+            // Compilers ask for little that is not needed.
+            Some(added) if reverted.len() > LARGE => return Ok(added),
+            Some(added) => (added, MOST_BUILDS),
+            None if reverted.len() > LARGE => (self.grow(reverted)?, MOST_BUILDS / 4),
+            None => (self.grow(reverted)?, MOST_BUILDS),
         };
         // Beside much that is reverted, a little more makes no difference.
         if 4 * enough.len() <= reverted.len() {
             return Ok(enough);
         }
-        self.shrink_added(reverted, enough)
+        self.shrink_added(reverted, enough, most)
     }
 
     /// Adds what the compiler asks for until it is content.
@@ -94,9 +100,14 @@ impl<T: Trials> Search<'_, T> {
 
     /// Leaves out of `added` what it builds without, in parts that follow the
     /// structure of the program.
-    fn shrink_added(&mut self, reverted: &ChangeSet, added: ChangeSet) -> Result<ChangeSet, T::Error> {
+    fn shrink_added(
+        &mut self,
+        reverted: &ChangeSet,
+        added: ChangeSet,
+        most: u64,
+    ) -> Result<ChangeSet, T::Error> {
         let mut kept = list(&added);
-        let end = self.asked.saturating_add(MOST_BUILDS);
+        let end = self.asked.saturating_add(most);
         let mut parts = 2;
         while kept.len() > 1 && self.asked < end && !self.exhausted() {
             let mut tries: Vec<Vec<_>> = Vec::new();

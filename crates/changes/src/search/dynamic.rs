@@ -45,22 +45,34 @@ impl<T: Trials> Search<'_, T> {
             return Ok(None);
         }
         self.suspects = ranked.len();
-        let mut passing = None;
-        for lengths in [first_tries(ranked.len()), long_tries(ranked.len())] {
-            let tries: Vec<Vec<ChangeId>> = lengths.into_iter().map(|range| ranked[range].to_vec()).collect();
-            passing = self.first_passing(tries)?;
-            if passing.is_some() || self.exhausted() {
-                break;
-            }
-        }
-        let passing = match passing {
-            Some(passing) => self.narrow(passing)?,
-            None => match self.partition(ranked.clone())? {
-                Some(passing) => passing,
-                None => return Ok(None),
-            },
+        let alone: Vec<Vec<ChangeId>> =
+            first_tries(ranked.len()).into_iter().map(|range| ranked[range].to_vec()).collect();
+        let mut passing = match self.first_passing(alone)? {
+            Some(passing) => Some(self.narrow(singles(passing.candidates), passing.full)?),
+            None => None,
         };
+        if passing.is_none() && !self.exhausted() {
+            passing = self.long_beginnings(&ranked)?;
+        }
+        if passing.is_none() {
+            passing = self.partition(ranked.clone())?;
+        }
+        let Some(passing) = passing else { return Ok(None) };
         self.finish(passing, &ranked).map(Some)
+    }
+
+    /// Ever longer beginnings of the list, in units of what builds together,
+    /// until one passes; then the least of it.
+    fn long_beginnings(&mut self, ranked: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
+        let units = self.structure.units(ranked);
+        let lengths = long_tries(units.len());
+        let tries: Vec<Vec<ChangeId>> = lengths.iter().map(|length| units[..*length].concat()).collect();
+        let Some(passing) = self.first_passing(tries.clone())? else { return Ok(None) };
+        let at = tries.iter().position(|list| *list == passing.candidates).unwrap_or(tries.len() - 1);
+        let units = units[..lengths[at]].to_vec();
+        let in_units = self.narrow(units, passing.full)?;
+        // A unit may be guilty because of one of its members.
+        self.narrow(singles(in_units.candidates), in_units.full).map(Some)
     }
 
     /// rec(Δ, n), where Δ need not pass itself.
@@ -95,23 +107,23 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Of a list that passes, the least: the shortest passing beginning ends
-    /// with a change that is needed; keep that one and go on with what stands
-    /// before it. For k needed changes of n this takes about k log n trials,
-    /// and it keeps the most suspicious where there is a choice.
-    fn narrow(&mut self, passing: Passing) -> Result<Passing, T::Error> {
-        let Passing { candidates: mut rest, mut full } = passing;
+    /// with a unit that is needed; keep that one and go on with what stands
+    /// before it. For k needed units of n this takes about k log n trials, and
+    /// it keeps the most suspicious where there is a choice.
+    fn narrow(&mut self, units: Vec<Vec<ChangeId>>, mut full: ChangeSet) -> Result<Passing, T::Error> {
+        let mut rest = units;
         let mut needed: Vec<ChangeId> = Vec::new();
         while !rest.is_empty() && !self.exhausted() {
-            self.suspects = rest.len() + needed.len();
+            self.suspects = needed.len() + rest.iter().map(Vec::len).sum::<usize>();
             if !needed.is_empty()
                 && let Some(enough) = self.first_passing(vec![needed.clone()])?
             {
                 return Ok(enough);
             }
             let (mut fails, mut passes) = (0, rest.len());
-            while passes - fails > 1 {
+            while passes - fails > 1 && !self.exhausted() {
                 let middle = fails.midpoint(passes);
-                let shorter: Vec<_> = needed.iter().chain(&rest[..middle]).copied().collect();
+                let shorter = [needed.as_slice(), &rest[..middle].concat()].concat();
                 match self.first_passing(vec![shorter])? {
                     Some(shorter) => {
                         passes = middle;
@@ -120,10 +132,10 @@ impl<T: Trials> Search<'_, T> {
                     None => fails = middle,
                 }
             }
-            needed.push(rest[passes - 1]);
-            rest.truncate(passes - 1);
+            rest.truncate(passes);
+            needed.extend(rest.pop().unwrap_or_default());
         }
-        needed.extend(rest);
+        needed.extend(rest.concat());
         Ok(Passing { candidates: needed, full })
     }
 
@@ -181,14 +193,18 @@ fn first_tries(length: usize) -> Vec<std::ops::Range<usize>> {
     tries
 }
 
-/// Ever longer beginnings, and at last all.
-fn long_tries(length: usize) -> Vec<std::ops::Range<usize>> {
+/// Lengths of ever longer beginnings, and at last all.
+fn long_tries(length: usize) -> Vec<usize> {
     let mut tries = Vec::new();
     let mut end = 2 * TRIED_ALONE;
     while end < length {
-        tries.push(0..end);
+        tries.push(end);
         end *= 2;
     }
-    tries.push(0..length);
+    tries.push(length);
     tries
+}
+
+fn singles(list: Vec<ChangeId>) -> Vec<Vec<ChangeId>> {
+    list.into_iter().map(|id| vec![id]).collect()
 }

@@ -1,7 +1,7 @@
 //! Passing sets without anything superfluous.
 
 use super::complaint::{Toward, hinted};
-use super::{Found, Search, Stage, cut, set, without};
+use super::{Found, Search, Stage, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 
@@ -20,18 +20,27 @@ impl<T: Trials> Search<'_, T> {
     }
 
     fn shrink(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
-        let mut kept = by_preference(passing, order);
+        // What builds only together goes together, then one by one.
+        let units = self.structure.units(&by_preference(passing, order));
+        let kept = if units.len() < passing.len() { self.leave_out(units)?.concat() } else { units.concat() };
+        let singles = by_preference(&set(&kept), order).into_iter().map(|id| vec![id]).collect();
+        Ok(set(&self.leave_out(singles)?.concat()))
+    }
+
+    /// Leaves out units, the last first, until no single one can be left out.
+    fn leave_out(&mut self, mut kept: Vec<Vec<ChangeId>>) -> Result<Vec<Vec<ChangeId>>, T::Error> {
         // Large pieces first: with little needed, most goes in a few trials.
         let mut size = kept.len().div_ceil(2).max(1);
-        while !self.exhausted() {
-            self.suspects = kept.len();
-            let parts = kept.len().div_ceil(size);
-            let mut tries: Vec<Vec<ChangeId>> = cut(self.structure, &kept, parts)
-                .into_iter()
-                .rev()
-                .map(|part| without(&kept, part))
-                .collect();
-            let sets: Vec<ChangeSet> = tries.iter().map(|list| set(list)).collect();
+        while !self.exhausted() && !kept.is_empty() {
+            self.suspects = kept.iter().map(Vec::len).sum();
+            let mut tries: Vec<Vec<Vec<ChangeId>>> = Vec::new();
+            let mut end = kept.len();
+            while end > 0 {
+                let start = end.saturating_sub(size);
+                tries.push([&kept[..start], &kept[end..]].concat());
+                end = start;
+            }
+            let sets: Vec<ChangeSet> = tries.iter().map(|kept| set(&kept.concat())).collect();
             if let Some(at) = self.first(&sets, Outcome::Pass)? {
                 kept = tries.swap_remove(at);
                 size = size.min(kept.len().div_ceil(2)).max(1);
@@ -41,7 +50,7 @@ impl<T: Trials> Search<'_, T> {
                 size = size.div_ceil(2);
             }
         }
-        Ok(set(&kept))
+        Ok(kept)
     }
 
     /// Leaves out changes that hang together. Putting one of them back alone

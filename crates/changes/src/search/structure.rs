@@ -36,6 +36,9 @@ pub(super) struct Mention {
     /// Whether old (new) lines seem to declare it.
     pub old_declares: bool,
     pub new_declares: bool,
+    /// Whether such a declaration is for the whole program, as far as one can
+    /// see: at the margin or in a header, and not a parameter.
+    pub global: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -130,6 +133,33 @@ impl Structure {
         ]
     }
 
+    /// Changes that use a name together with those that declare it in one
+    /// version only, and so on: what probably builds only together. Units keep
+    /// the order of the list by their first members, and so do their members.
+    pub(super) fn units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+        let position: HashMap<ChangeId, usize> = list.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+        let mut leader: Vec<usize> = (0..list.len()).collect();
+        for mentions in self.words.values() {
+            let here = |mention: &&Mention| position.contains_key(&mention.id) && mention.old != mention.new;
+            for declaration in mentions.iter().filter(here) {
+                if declaration.old_declares == declaration.new_declares {
+                    continue;
+                }
+                let users = mentions.iter().filter(here).filter(|user| {
+                    declaration.global || self.places.get(&user.id) == self.places.get(&declaration.id)
+                });
+                for user in users {
+                    join(&mut leader, position[&declaration.id], position[&user.id]);
+                }
+            }
+        }
+        let mut units: BTreeMap<usize, Vec<ChangeId>> = BTreeMap::new();
+        for (at, id) in list.iter().enumerate() {
+            units.entry(find(&mut leader, at)).or_default().push(*id);
+        }
+        units.into_values().collect()
+    }
+
     /// Changes that may be the other halves of what these open or close.
     pub(super) fn other_halves(&self, set: &ChangeSet) -> ChangeSet {
         let halves = set & &self.unbalanced;
@@ -177,6 +207,20 @@ impl Structure {
     }
 }
 
+/// The smallest member stands for a set.
+fn join(leader: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (find(leader, a), find(leader, b));
+    leader[a.max(b)] = a.min(b);
+}
+
+fn find(leader: &mut [usize], mut at: usize) -> usize {
+    while leader[at] != at {
+        leader[at] = leader[leader[at]];
+        at = leader[at];
+    }
+    at
+}
+
 /// Opened minus closed, by plain counting: good enough for a hint.
 fn brackets(lines: &[String]) -> [i32; 4] {
     let mut sum = [0; 4];
@@ -202,23 +246,27 @@ fn brackets(lines: &[String]) -> [i32; 4] {
 
 /// How often each word stands in old and new lines.
 fn count_words(change: &Change) -> BTreeMap<&str, Mention> {
+    let header = change.file.rsplit('.').next().is_some_and(|extension| extension.starts_with(['h', 'H']));
     let mut words = BTreeMap::new();
     for (lines, old) in [(&change.old_lines, true), (&change.new_lines, false)] {
         for line in lines {
-            for (word, declares) in words_of(line) {
-                let mention = words.entry(word).or_insert(Mention {
+            let margin = !line.starts_with([' ', '\t']);
+            for Word { text, declared, parameter } in words_of(line) {
+                let mention = words.entry(text).or_insert(Mention {
                     id: change.id,
                     old: 0,
                     new: 0,
                     old_declares: false,
                     new_declares: false,
+                    global: false,
                 });
+                mention.global |= declared && (header || margin) && !parameter;
                 if old {
                     mention.old += 1;
-                    mention.old_declares |= declares;
+                    mention.old_declares |= declared;
                 } else {
                     mention.new += 1;
-                    mention.new_declares |= declares;
+                    mention.new_declares |= declared;
                 }
             }
         }
@@ -226,28 +274,56 @@ fn count_words(change: &Change) -> BTreeMap<&str, Mention> {
     words
 }
 
-const NO_TYPES: [&str; 9] = ["return", "else", "goto", "case", "sizeof", "in", "do", "throw", "new"];
+/// A word of a line.
+#[derive(Debug)]
+struct Word<'a> {
+    text: &'a str,
+    /// It looks like its declaration.
+    declared: bool,
+    /// It stands in parentheses.
+    parameter: bool,
+}
+
+/// Words that come before an expression or a type, not before a new name.
+const BEFORE_OTHERS: [&str; 16] = [
+    "return", "else", "goto", "case", "sizeof", "in", "do", "throw", "new", "static", "const", "extern",
+    "inline", "volatile", "register", "typedef",
+];
+/// Words that nobody declares.
+const NO_NAMES: [&str; 22] = [
+    "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "struct", "union",
+    "enum", "const", "static", "extern", "inline", "volatile", "register", "typedef", "if", "while",
+    "return",
+];
 
 /// The words of a line, and whether it looks like their declaration: behind
-/// another word (`int x`, `struct s`), behind a word and a star (`char *p`), or
-/// as the first word of a line that ends like an enumerator (`RED,`).
-fn words_of(line: &str) -> Vec<(&str, bool)> {
-    let mut words: Vec<(&str, bool)> = Vec::new();
+/// another word (`int x`, `struct s`), behind a word and a star (`char *p`), as
+/// the name of a macro, or as the first word of a line that ends like an
+/// enumerator (`RED,`).
+fn words_of(line: &str) -> Vec<Word<'_>> {
+    let directive = line.trim_start().starts_with('#');
+    let mut words: Vec<Word> = Vec::new();
     let mut before: Option<&str> = None;
     let mut rest = line;
-    let mut first = true;
+    let mut parameter = false;
     while let Some(start) = rest.find(is_word_start) {
         let gap = &rest[..start];
         let tail = &rest[start..];
         let end = tail.find(|c: char| !(is_word_start(c) || c.is_ascii_digit())).unwrap_or(tail.len());
-        let word = &tail[..end];
+        let text = &tail[..end];
         let behind = tail[end..].trim_start();
+        parameter |= gap.contains('(');
         let joined = gap.chars().all(|c| c.is_whitespace() || c == '*');
-        let typed = joined && before.is_some_and(|before| !NO_TYPES.contains(&before));
-        let listed = first && gap.trim().is_empty() && (behind.starts_with(',') || behind.is_empty());
-        words.push((word, typed || listed));
-        before = Some(word);
-        first = false;
+        let typed = joined && before.is_some_and(|before| !BEFORE_OTHERS.contains(&before));
+        let listed =
+            before.is_none() && gap.trim().is_empty() && (behind.starts_with(',') || behind.is_empty());
+        let declared = if directive {
+            joined && before == Some("define")
+        } else {
+            (typed || listed) && !NO_NAMES.contains(&text)
+        };
+        words.push(Word { text, declared, parameter });
+        before = Some(text);
         rest = &tail[end..];
     }
     words
@@ -262,7 +338,7 @@ mod tests {
     use super::*;
 
     fn declared(line: &str) -> Vec<&str> {
-        words_of(line).into_iter().filter(|(_, declares)| *declares).map(|(word, _)| word).collect()
+        words_of(line).into_iter().filter(|word| word.declared).map(|word| word.text).collect()
     }
 
     #[test]
@@ -273,5 +349,7 @@ mod tests {
         assert_eq!(declared("  RED,"), ["RED"]);
         assert_eq!(declared("  m = g(m);"), Vec::<&str>::new());
         assert_eq!(declared("return m;"), Vec::<&str>::new());
+        assert_eq!(declared("static const char *find (State *L, int pc) {"), ["find", "L", "pc"]);
+        assert_eq!(declared("#define quick static inline"), ["quick"]);
     }
 }

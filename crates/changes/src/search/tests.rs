@@ -182,6 +182,21 @@ fn renamed_names_are_left_out_together() {
 }
 
 #[test]
+fn units_are_names_with_their_uses() {
+    let changes = [
+        line(0, "a.h", 1, "int old_name;", "int new_name;"),
+        line(1, "a.c", 5, "  x = old_name;", "  x = new_name;"),
+        line(2, "a.c", 7, "  int t = 1;", "  long u = 1;"),
+        line(3, "b.c", 9, "  t = 2;", "  t = u;"),
+        line(4, "b.c", 11, "  return 1;", "  return 2;"),
+    ];
+    let structure = Structure::of(&changes);
+    let units = structure.units(&ranked(&[4, 1, 3, 2, 0]));
+    // What is declared within a function of a.c is nothing to b.c.
+    assert_eq!(units, [ranked(&[4]), ranked(&[1, 0]), ranked(&[3]), ranked(&[2])]);
+}
+
+#[test]
 fn the_common_case_is_cheap() {
     let count = 500;
     let structure = Structure::flat(count);
