@@ -10,7 +10,9 @@
 //! * [`slicer`]: a recorded process made ready for questions;
 //! * [`slice`](mod@slice): the answer, a graph of executed instructions;
 //! * [`visits`]: when a source line ran;
+//! * [`questions`]: what people ask, as criteria;
 //! * [`snapshot`]: the values at executed instructions, for showing;
+//! * [`chain`](mod@chain): the answer without plain copies;
 //! * `log`, `walk`, `wants`, `facts`: one segment's steps, the way back over
 //!   them, what is still looked for, and what is known before anything runs.
 //!
@@ -45,9 +47,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod chain;
 pub mod criterion;
 mod facts;
 mod log;
+pub mod questions;
 pub mod slice;
 pub mod slicer;
 pub mod snapshot;

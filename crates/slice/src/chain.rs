@@ -1,0 +1,218 @@
+//! "This value came from there": a slice without plain copies.
+//!
+//! A value travels: it is stored and loaded, passed and returned, widened,
+//! merged where ways meet. None of that says anything about why it is what it
+//! is. A chain has only the links that do: computations, inputs, constants, and
+//! the decisions that chose among them.
+
+use crate::slice::{Dependence, Needs, NodeId, Slice};
+use crate::slicer::Slicer;
+use externals::Model;
+use program::inst::{CastOp, Inst, Operand, Reg};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a link says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The question.
+    Asked,
+    /// A value was computed from others.
+    Computed,
+    /// A constant of the program.
+    Constant,
+    /// A value came from outside: a library function, a read, a clock.
+    Input,
+    /// A branch was taken one way.
+    Decided,
+    /// A call that made everything in the called function happen.
+    Called,
+}
+
+/// One link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub node: NodeId,
+    pub kind: Kind,
+    /// Links (by index in the chain) whose values it used, and what it called
+    /// them: the register, or the bytes.
+    pub from: Vec<(usize, Dependence)>,
+    /// The link that decided that it ran.
+    pub because: Option<usize>,
+}
+
+/// How much of a chain is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct ChainOptions {
+    pub max_links: usize,
+    /// Also the decisions, and where they came from.
+    pub decisions: bool,
+}
+
+impl Default for ChainOptions {
+    fn default() -> ChainOptions {
+        ChainOptions { max_links: 40, decisions: true }
+    }
+}
+
+/// The chain that leads to a node, nearest links first.
+#[must_use]
+pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOptions) -> Vec<Link> {
+    let needs = slice.needs();
+    let way = Way { slicer, slice, needs: &needs };
+    let mut links = vec![Link { node: from, kind: Kind::Asked, from: Vec::new(), because: None }];
+    let mut index: BTreeMap<NodeId, usize> = BTreeMap::from([(from, 0)]);
+    let mut work = VecDeque::from([0]);
+    while let Some(at) = work.pop_front() {
+        let node = links[at].node;
+        if links[at].kind == Kind::Input && at > 0 {
+            continue;
+        }
+        for (producer, how) in needs.of(node).to_vec() {
+            let decides = matches!(how, Dependence::Control | Dependence::Call);
+            if decides && !options.decisions {
+                continue;
+            }
+            let ends = if decides { vec![producer] } else { way.origins(node, producer, how) };
+            for end in ends {
+                let to = match index.get(&end) {
+                    Some(to) => *to,
+                    None if links.len() >= options.max_links => continue,
+                    None => {
+                        links.push(Link { node: end, kind: way.kind(end), from: Vec::new(), because: None });
+                        index.insert(end, links.len() - 1);
+                        work.push_back(links.len() - 1);
+                        links.len() - 1
+                    }
+                };
+                if decides {
+                    links[at].because = Some(to);
+                } else if to != at && !links[at].from.contains(&(to, how)) {
+                    links[at].from.push((to, how));
+                }
+            }
+        }
+    }
+    links
+}
+
+struct Way<'w, 'p> {
+    slicer: &'w Slicer<'p>,
+    slice: &'w Slice,
+    needs: &'w Needs,
+}
+
+impl Way<'_, '_> {
+    fn inst(&self, node: NodeId) -> &Inst {
+        let site = self.slice.nodes[node as usize].site;
+        let module = self.slicer.process().image.module(site.module);
+        &module.functions[site.function as usize].code[site.index as usize]
+    }
+
+    fn kind(&self, node: NodeId) -> Kind {
+        match self.inst(node) {
+            Inst::Branch { .. } | Inst::Switch { .. } => Kind::Decided,
+            Inst::Copy { a: Operand::Const(_) | Operand::Symbol { .. }, .. }
+            | Inst::Store { value: Operand::Const(_) | Operand::Symbol { .. }, .. }
+            | Inst::Return { value: Some(Operand::Const(_) | Operand::Symbol { .. }), .. }
+            | Inst::Jump { .. }
+            | Inst::MemSet { .. } => Kind::Constant,
+            Inst::Call(_) if self.leaves_program(node) => Kind::Input,
+            Inst::Call(_) => Kind::Called,
+            Inst::Unknown { .. } | Inst::Load { .. } => Kind::Input,
+            _ => Kind::Computed,
+        }
+    }
+
+    /// The value that `consumer` needed from `producer`, back to where it is not
+    /// a plain copy any more.
+    fn origins(&self, consumer: NodeId, producer: NodeId, how: Dependence) -> Vec<NodeId> {
+        let mut ends = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        let mut work = vec![(consumer, producer, how)];
+        while let Some((consumer, node, how)) = work.pop() {
+            if !seen.insert((node, how)) {
+                continue;
+            }
+            match self.copied(consumer, node, how) {
+                Some(sources) if !sources.is_empty() => {
+                    work.extend(sources.into_iter().map(|(source, how)| (node, source, how)));
+                }
+                // A copy of what nobody in the program made, or no copy at all.
+                _ if !ends.contains(&node) => ends.push(node),
+                _ => {}
+            }
+        }
+        ends.sort_unstable();
+        ends
+    }
+
+    /// If an instruction only passed a value on: what it passed on.
+    fn copied(&self, consumer: NodeId, node: NodeId, how: Dependence) -> Option<Vec<(NodeId, Dependence)>> {
+        let needs = self.needs.of(node);
+        let registers = |wanted: &[Reg]| -> Vec<(NodeId, Dependence)> {
+            let named = |d: &Dependence| matches!(d, Dependence::Register(r) | Dependence::Return(r) if wanted.contains(r));
+            needs.iter().filter(|(_, d)| named(d)).copied().collect()
+        };
+        let memory = || -> Vec<(NodeId, Dependence)> {
+            let bytes = |d: &Dependence| matches!(d, Dependence::Memory { .. } | Dependence::Thread { .. });
+            needs.iter().filter(|(_, d)| bytes(d)).copied().collect()
+        };
+        let slots = |o: Operand, n: u32| match o {
+            Operand::Reg(r) => (r..r + n).collect(),
+            _ => Vec::new(),
+        };
+        match self.inst(node) {
+            Inst::Load { .. } => Some(memory()),
+            Inst::MemCopy { .. } | Inst::VaCopy { .. } => Some(memory()),
+            Inst::Store { value, ty, .. } => Some(registers(&slots(*value, ty.slots()))),
+            Inst::Copy { a, .. } => Some(registers(&slots(*a, 1))),
+            Inst::Cast {
+                op: CastOp::Zext | CastOp::Sext | CastOp::Bits | CastOp::FpExt, from, a, ..
+            } => Some(registers(&slots(*a, from.slots()))),
+            Inst::Return { value: Some(v), ret } => {
+                Some(registers(&slots(*v, ret.iter().map(|t| t.slots()).sum())))
+            }
+            Inst::Call(call) if self.leaves_program(node) => {
+                let target = match call.callee {
+                    Operand::Symbol { symbol, .. } => {
+                        let site = self.slice.nodes[node as usize].site;
+                        let module = self.slicer.process().image.module(site.module);
+                        externals::find(&module.symbols.get(symbol as usize)?.name)
+                    }
+                    _ => None,
+                };
+                let copies = matches!(target?.model?, Model::Memcpy | Model::Mempcpy | Model::Strcpy);
+                (copies && matches!(how, Dependence::Memory { .. })).then(memory)
+            }
+            Inst::Call(call) => {
+                // The parameter says which argument.
+                let Dependence::Register(reg) = how else { return Some(memory()) };
+                let site = self.slice.nodes[consumer as usize].site;
+                let module = self.slicer.process().image.module(site.module);
+                let params = &module.functions[site.function as usize].params;
+                let number = params.iter().position(|p| (p.reg..p.reg + p.ty.slots()).contains(&reg))?;
+                let arg = call.args.get(number)?;
+                Some(registers(&slots(arg.value, arg.ty.slots())))
+            }
+            _ => None,
+        }
+    }
+
+    fn leaves_program(&self, node: NodeId) -> bool {
+        let Inst::Call(call) = self.inst(node) else { return false };
+        let site = self.slice.nodes[node as usize].site;
+        let image = &self.slicer.process().image;
+        match call.callee {
+            Operand::Symbol { symbol, offset } => {
+                let address = image.symbol(site.module, symbol).wrapping_add_signed(offset);
+                image.function_at(address).is_none()
+            }
+            // Through a pointer: it has arguments or a callee of ours if we saw
+            // the callee's return.
+            _ => !self.slice.needed_by(node).any(|(c, how)| {
+                how == Dependence::Call
+                    && self.slice.nodes[c as usize].depth > self.slice.nodes[node as usize].depth
+            }),
+        }
+    }
+}
