@@ -64,7 +64,7 @@ impl<T: Trials> Search<'_, T> {
     /// Ever longer beginnings of the list, in units of what builds together,
     /// until one passes; then the least of it.
     fn long_beginnings(&mut self, ranked: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
-        let units = self.structure.units(ranked);
+        let units = self.structure.closed_units(ranked);
         let lengths = long_tries(units.len());
         let tries: Vec<Vec<ChangeId>> = lengths.iter().map(|length| units[..*length].concat()).collect();
         let Some(passing) = self.first_passing(tries.clone())? else { return Ok(None) };

@@ -133,6 +133,48 @@ impl Structure {
         ]
     }
 
+    /// The list in units such that every beginning of it probably builds: each
+    /// change comes with those that must be reverted along with it, if they
+    /// have not come before. Old lines that use a name need the change that
+    /// took its declaration away; a declaration that bad brought cannot go
+    /// without its uses.
+    pub(super) fn closed_units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+        let listed: ChangeSet = list.iter().copied().collect();
+        let mut needs: BTreeMap<ChangeId, ChangeSet> = BTreeMap::new();
+        for mentions in self.words.values() {
+            let here: Vec<&Mention> =
+                mentions.iter().filter(|mention| listed.contains(&mention.id)).collect();
+            for declaration in here.iter().filter(|mention| mention.old_declares != mention.new_declares) {
+                let reaches = |user: &&&Mention| {
+                    declaration.global || self.places.get(&user.id) == self.places.get(&declaration.id)
+                };
+                for user in here.iter().filter(reaches) {
+                    if declaration.old_declares && user.old > user.new {
+                        needs.entry(user.id).or_default().insert(declaration.id);
+                    } else if declaration.new_declares && user.new > user.old {
+                        needs.entry(declaration.id).or_default().insert(user.id);
+                    }
+                }
+            }
+        }
+        let mut placed = ChangeSet::new();
+        let mut units = Vec::new();
+        for id in list {
+            let mut unit = Vec::new();
+            let mut pending = vec![*id];
+            while let Some(next) = pending.pop() {
+                if placed.insert(next) {
+                    unit.push(next);
+                    pending.extend(needs.get(&next).into_iter().flatten().rev());
+                }
+            }
+            if !unit.is_empty() {
+                units.push(unit);
+            }
+        }
+        units
+    }
+
     /// Changes that use a name together with those that declare it in one
     /// version only, and so on: what probably builds only together. Units keep
     /// the order of the list by their first members, and so do their members.

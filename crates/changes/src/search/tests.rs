@@ -194,6 +194,16 @@ fn units_are_names_with_their_uses() {
     let units = structure.units(&ranked(&[4, 1, 3, 2, 0]));
     // What is declared within a function of a.c is nothing to b.c.
     assert_eq!(units, [ranked(&[4]), ranked(&[1, 0]), ranked(&[3]), ranked(&[2])]);
+    // A macro that bad brought goes with its uses; a use goes alone.
+    let changes = [
+        line(0, "a.h", 1, "", "#define quick static inline"),
+        line(1, "a.c", 5, "static int f(void)", "quick int f(void)"),
+        line(2, "a.c", 7, "static int g(void)", "quick int g(void)"),
+    ];
+    let structure = Structure::of(&changes);
+    assert_eq!(structure.closed_units(&ranked(&[1, 0, 2])), [ranked(&[1]), ranked(&[0, 2])]);
+    assert_eq!(structure.closed_units(&ranked(&[0, 1, 2])), [ranked(&[0, 1, 2])]);
+    assert_eq!(structure.units(&ranked(&[1, 0, 2])).len(), 1);
 }
 
 #[test]
