@@ -17,6 +17,7 @@
 
 mod executed;
 pub mod keys;
+pub mod nest;
 mod pair;
 mod track;
 

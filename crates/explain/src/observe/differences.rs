@@ -3,7 +3,7 @@
 
 use super::absent::{Decided, Why};
 use super::argument::{Blamed, blame};
-use super::ends::{ProcessEnd, machine_at, standing};
+use super::ends::{ProcessEnd, machine_at, stack_at, standing};
 use super::outputs::{self, Piece, Sink, Write};
 use super::places::at;
 use super::scene::Scene;
@@ -174,9 +174,7 @@ fn blamed(
 
 /// An observation at a write of bad.
 fn written(scene: &Scene<'_>, kind: &str, byte: Byte) -> Result<Observed, Error> {
-    let process = &scene.bad[byte.write.process].loaded;
-    let machine = machine_at(process, byte.write.stream, byte.at.step)?;
-    let frames: Vec<(u32, u32)> = machine.frames().iter().map(|f| (f.function, f.pc)).collect();
+    let frames = stack_at(&scene.bad[byte.write.process].loaded, byte.at)?;
     Ok(scene.observed(kind, byte.write.process, &frames))
 }
 
@@ -290,8 +288,7 @@ fn missing(scene: &Scene<'_>, made: &Made, theirs: Byte) -> Result<Option<Observ
             return same_call(scene, Byte { write: piece.write, k, at: criterion.at }, theirs).map(Some);
         }
     }
-    let machine = machine_at(&scene.bad[bad].loaded, stream, criterion.at.step)?;
-    let frames: Vec<(u32, u32)> = machine.frames().iter().map(|f| (f.function, f.pc)).collect();
+    let frames = stack_at(&scene.bad[bad].loaded, criterion.at)?;
     let mut observed = scene.observed("missing-output", bad, &frames);
     // Becomes a part of the sentence.
     observed.observation.summary = match why {

@@ -9,13 +9,15 @@ use replay::machine::{End, Frame, Machine};
 use replay::observer::{Effect, Observer, View};
 use replay::process::{LoadedProcess, Options};
 use replay::tape::Stream;
+use slice::Occurrence;
 
 /// One stream, replayed to its end.
 pub(super) struct StreamEnd {
     /// None if it did not replay that far.
     pub end: Option<End>,
     pub error: Option<String>,
-    /// How many instructions were a fork parent's.
+    /// Instructions, and how many of them were a fork parent's.
+    pub instructions: u64,
     pub inherited: u64,
     pub time: u64,
     /// Outermost first.
@@ -71,6 +73,7 @@ fn to_end(image: &Image, stream: &Stream) -> StreamEnd {
     StreamEnd {
         end: machine.end(),
         error,
+        instructions: machine.counters().instructions,
         inherited: machine.inherited().instructions,
         time: machine.time(),
         frames: machine.frames().to_vec(),
@@ -183,4 +186,25 @@ pub(super) fn machine_at(process: &LoadedProcess, stream: usize, step: u64) -> R
     let mut machine = Machine::new(&process.image, &s.stream);
     machine.run(&mut replay::observer::Null, step)?;
     Ok(machine)
+}
+
+/// The functions and instructions under way before an instruction runs,
+/// outermost first.
+pub(super) fn stack_at(process: &LoadedProcess, at: Occurrence) -> Result<Vec<(u32, u32)>, Error> {
+    let stream = at.stream as usize;
+    let machine = machine_at(process, stream, at.step)?;
+    if !machine.frames().is_empty() {
+        return Ok(machine.frames().iter().map(|f| (f.function, f.pc)).collect());
+    }
+    // The first instruction of all: its function is entered together with it.
+    let stack = standing(process, stream, at.step.saturating_add(1))?;
+    let number = |s: &Standing| Some((process.image.function(s.module, s.function)?, s.index));
+    Ok(stack.iter().filter_map(number).collect())
+}
+
+/// When the call ran in which a frame stood at the end, counted from the outside.
+pub(super) fn last_call(process: &ProcessEnd, stream: usize, frame: usize) -> Result<Occurrence, Error> {
+    let steps = standing(&process.loaded, stream, u64::MAX)?;
+    let step = steps.get(frame).map_or(0, |s| s.step);
+    Ok(Occurrence { stream: stream as u32, step })
 }

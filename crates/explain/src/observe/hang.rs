@@ -6,13 +6,15 @@
 //! outside any more. The innermost loop that the second half of the run never
 //! left is the one.
 
-use super::Error;
 use super::ends::{ProcessEnd, call_at};
-use crate::align::keys::Nest;
+use super::places::at;
+use super::scene::Scene;
+use super::{Error, Observed};
+use crate::align::nest::Nest;
 use crate::align::{Lines, Side, Track};
 use program::cfg::Graph;
 use program::inst::Inst;
-use replay::machine::{Frame, Machine, Stop};
+use replay::machine::{End, Frame, Machine, Stop};
 use replay::observer::{Effect, Null, Observer, View};
 use replay::process::LoadedProcess;
 use replay::tape::Stream;
@@ -25,22 +27,22 @@ const BEYOND: u64 = 1 << 14;
 const NEVER: u64 = u64::MAX;
 
 /// What a process did when it was stopped.
-pub(super) struct Hang {
-    pub stream: usize,
+struct Hang {
+    stream: usize,
     /// Function of the image and instruction: the loop's header, or the call.
-    pub function: u32,
-    pub index: u32,
-    pub what: What,
-    pub criteria: Vec<Criterion>,
+    function: u32,
+    index: u32,
+    what: What,
+    criteria: Vec<Criterion>,
     /// New end of the stream, if replay went on.
-    pub horizon: u64,
+    horizon: u64,
     /// Frames outside of the one with the loop.
-    pub depth: usize,
+    depth: usize,
     /// Functions and instructions, outermost first.
-    pub stack: Vec<(u32, u32)>,
+    stack: Vec<(u32, u32)>,
 }
 
-pub(super) enum What {
+enum What {
     /// Was in a loop.
     Loop,
     /// Was waiting in this function.
@@ -102,8 +104,66 @@ fn waits(name: &str) -> bool {
     )
 }
 
+/// The test was stopped.
+pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
+    let mut best: Option<(usize, Hang)> = None;
+    for bad in 0..scene.bad.len() {
+        let lines = scene.lines(bad);
+        for stream in 0..scene.bad[bad].streams.len() {
+            let s = &scene.bad[bad].streams[stream];
+            if s.end != Some(End::Cut) || s.frames.is_empty() {
+                continue;
+            }
+            let hang = in_stream(&scene.bad[bad], stream, &lines)?;
+            // Who waits may wait for somebody who runs.
+            let rank = |h: &Hang| match h.what {
+                What::Loop => 2,
+                What::Running => 1,
+                What::Waiting(_) => 0,
+            };
+            if best.as_ref().is_none_or(|(_, b)| rank(&hang) > rank(b)) {
+                best = Some((bad, hang));
+            }
+        }
+    }
+    let Some((bad, hang)) = best else { return Ok(None) };
+    let mut frames = hang.stack[..hang.depth.min(hang.stack.len())].to_vec();
+    if let Some(last) = frames.last_mut() {
+        *last = (hang.function, hang.index);
+    }
+    let mut observed = scene.observed("hang", bad, &frames);
+    let place = observed.observation.place.as_ref().map(at).unwrap_or_default();
+    observed.observation.summary = match &hang.what {
+        What::Loop => format!("the test did not end in time: it was in a loop {place} that did not end"),
+        What::Waiting(name) => {
+            format!("the test did not end in time: it was waiting in `{name}`, called {place}")
+        }
+        What::Running => format!("the test did not end in time: it was {place}"),
+    };
+    let first = hang.criteria.first().map(|c| c.at);
+    let recorded = scene.bad[bad].streams[hang.stream].instructions;
+    if hang.criteria.iter().any(|c| c.at.step >= recorded) {
+        observed.horizon = vec![(hang.stream as u32, hang.horizon)];
+    }
+    Scene::ask(&mut observed, hang.criteria);
+    // In good, the last time the same condition was looked at.
+    if let Some(at) = first {
+        observed.prepare(&mut scene.bad[bad].loaded);
+        if let Some((good, _, found)) = scene.in_good(bad, at)? {
+            if let Some(last) = found.before.or(found.instruction()) {
+                scene.ask_good(
+                    &mut observed,
+                    good,
+                    vec![Criterion { at: last, wanted: vec![Wanted::All] }],
+                )?;
+            }
+        }
+    }
+    Ok(Some(observed))
+}
+
 /// Where a stream that was cut stood.
-pub(super) fn hang(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<Hang, Error> {
+fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<Hang, Error> {
     let loaded = &process.loaded;
     let s = loaded.streams.get(stream).ok_or(Error::NoStream(stream))?;
     let horizon = process.streams[stream].time.max(s.stream.time).saturating_add(BEYOND);

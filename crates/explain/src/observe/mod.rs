@@ -15,6 +15,7 @@ mod outputs;
 pub(crate) mod places;
 mod pointer;
 mod scene;
+mod status;
 mod words;
 
 use crate::align::LineMap;
@@ -121,9 +122,9 @@ pub fn observe(good: Run<'_>, bad: Run<'_>, map: &LineMap<'_>, sinks: Sinks) -> 
 /// The first kind of difference there is.
 fn look(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Observed>, Error> {
     if scene.bad_run.output.timed_out && !scene.good_run.output.timed_out {
-        return failures::hang(scene);
+        return hang::hang(scene);
     }
-    let failures = [failures::assertion, failures::abort, failures::signal, failures::exit_status];
+    let failures = [failures::assertion, failures::abort, failures::signal, status::exit_status];
     for failure in failures {
         if let Some(observed) = failure(scene)? {
             return Ok(Some(observed));

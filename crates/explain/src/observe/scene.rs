@@ -1,6 +1,6 @@
 //! Both runs, replayed, with what belongs to what.
 
-use super::ends::{ProcessEnd, replay_all};
+use super::ends::{ProcessEnd, replay_all, stack_at};
 use super::places::Sources;
 use super::{Error, Observed, Run};
 use crate::align::{self, Found, Index, LineMap, Lines, Side, pair_processes, pair_streams};
@@ -114,10 +114,8 @@ impl<'a> Scene<'a> {
 
     pub fn good_place(&self, good: usize, at: Occurrence) -> Result<Option<Place>, Error> {
         let process = &self.good[good].loaded;
-        let machine = super::ends::machine_at(process, at.stream as usize, at.step)?;
-        let place =
-            machine.frames().last().map(|f| self.good_sources.place(&process.image, f.function, f.pc));
-        Ok(place)
+        let stack = stack_at(process, at)?;
+        Ok(stack.last().map(|(f, index)| self.good_sources.place(&process.image, *f, *index)))
     }
 
     /// What good has for a moment of bad.
