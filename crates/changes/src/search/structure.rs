@@ -90,12 +90,12 @@ impl Structure {
                     },
                     old: count(&change.old_lines),
                     new: count(&change.new_lines),
-                    words: words.keys().map(|word| (*word).to_owned()).collect(),
+                    words: words.keys().cloned().collect(),
                 });
             }
             for (word, mut mention) in words {
                 mention.id = change.id;
-                structure.words.entry(word.to_owned()).or_default().push(mention);
+                structure.words.entry(word).or_default().push(mention);
             }
         }
         structure
@@ -287,14 +287,14 @@ fn brackets(lines: &[String]) -> [i32; 4] {
 }
 
 /// How often each word stands in old and new lines.
-fn count_words(change: &Change) -> BTreeMap<&str, Mention> {
+fn count_words(change: &Change) -> BTreeMap<String, Mention> {
     let header = change.file.rsplit('.').next().is_some_and(|extension| extension.starts_with(['h', 'H']));
     let mut words = BTreeMap::new();
     for (lines, old) in [(&change.old_lines, true), (&change.new_lines, false)] {
         for line in lines {
             let margin = !line.starts_with([' ', '\t']);
-            for Word { text, declared, parameter } in words_of(line) {
-                let mention = words.entry(text).or_insert(Mention {
+            for Word { text, declared, parameter } in words_of(&code_of(line)) {
+                let mention = words.entry(text.to_owned()).or_insert(Mention {
                     id: change.id,
                     old: 0,
                     new: 0,
@@ -371,6 +371,41 @@ fn words_of(line: &str) -> Vec<Word<'_>> {
     words
 }
 
+/// A line without its comments and strings, as far as one line tells: prose
+/// looks like one declaration after the other.
+fn code_of(line: &str) -> String {
+    let mut code = String::with_capacity(line.len());
+    let start = line.trim_start();
+    // Within a comment over several lines these begin with a star by custom.
+    if start.starts_with("*/") || start.starts_with("**") || start.starts_with("* ") || start == "*" {
+        return code;
+    }
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let length = if rest.starts_with("//") {
+            rest.len()
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
+        } else if c == '"' {
+            let mut escaped = false;
+            let close = rest[1..].find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            });
+            close.map_or(rest.len(), |end| end + 2)
+        } else {
+            code.push(c);
+            rest = &rest[c.len_utf8()..];
+            continue;
+        };
+        // Not a space, which would join the words on both sides.
+        code.push(';');
+        rest = &rest[length..];
+    }
+    code
+}
+
 fn is_word_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
@@ -393,5 +428,9 @@ mod tests {
         assert_eq!(declared("return m;"), Vec::<&str>::new());
         assert_eq!(declared("static const char *find (State *L, int pc) {"), ["find", "L", "pc"]);
         assert_eq!(declared("#define quick static inline"), ["quick"]);
+        let code = code_of("  int a; /* the old one */ puts(\"a \\\" word\"); // and more");
+        assert_eq!(code, "  int a; ; puts(;); ;");
+        assert_eq!(code_of("** Try to find a name."), "");
+        assert_eq!(code_of("x = \"never closed /*"), "x = ;");
     }
 }
