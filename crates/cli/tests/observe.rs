@@ -434,7 +434,7 @@ fn a_hang_is_a_loop_or_a_wait() {
          i -= @;\n    n++;\n  }\n  return n == 0;\n}\n",
         "3",
         "2 - (i & 1) * 2",
-        "timeout -s KILL 1 ./p",
+        "timeout -s KILL 0.5 ./p",
     );
     let observed = quiet.observe();
     assert_eq!(observed.observation.kind, "hang");
@@ -451,14 +451,14 @@ fn a_hang_is_a_loop_or_a_wait() {
          int main(void) {\n  int i = 0;\n  while (i < 10)\n    i = next(i);\n  return 0;\n}\n",
         "<= 9 || i ==",
         "!=",
-        "timeout -s KILL 1 ./p",
+        "timeout -s KILL 0.5 ./p",
     );
     assert_eq!(line_of(&calls.observe().observation.place), 9);
     let wait = Pair::new(
         "int main(void) {\n  int p[2], c;\n  pipe(p);\n  if (@)\n    close(p[1]);\n  return read(p[0], &c, 1) != 0;\n}\n",
         "1",
         "0",
-        "timeout -s KILL 1 ./p",
+        "timeout -s KILL 0.5 ./p",
     );
     assert_eq!(
         wait.observe().observation.summary,

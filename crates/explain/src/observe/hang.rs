@@ -149,14 +149,10 @@ pub(super) fn hang(scene: &mut Scene<'_>) -> Result<Option<Observed>, Error> {
     // In good, the last time the same condition was looked at.
     if let Some(at) = first {
         observed.prepare(&mut scene.bad[bad].loaded);
-        if let Some((good, _, found)) = scene.in_good(bad, at)? {
-            if let Some(last) = found.before.or(found.instruction()) {
-                scene.ask_good(
-                    &mut observed,
-                    good,
-                    vec![Criterion { at: last, wanted: vec![Wanted::All] }],
-                )?;
-            }
+        if let Some((good, _, found)) = scene.in_good(bad, at)?
+            && let Some(at) = found.before.or(found.instruction())
+        {
+            scene.ask_good(&mut observed, good, vec![Criterion { at, wanted: vec![Wanted::All] }])?;
         }
     }
     Ok(Some(observed))
@@ -168,7 +164,8 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
     let s = loaded.streams.get(stream).ok_or(Error::NoStream(stream))?;
     let horizon = process.streams[stream].time.max(s.stream.time).saturating_add(BEYOND);
     let mut longer = s.stream.clone();
-    longer.time = horizon;
+    // The header's checksum belongs to the time that was written down.
+    (longer.time, longer.sum) = (horizon, None);
     let glances = glances(loaded, &longer)?;
     let (limit, _) = settled(loaded, &glances);
     let mut machine = Machine::new(&loaded.image, &longer);

@@ -96,7 +96,8 @@ impl Observed {
     pub fn prepare(&self, process: &mut LoadedProcess) {
         for (stream, time) in &self.horizon {
             if let Some(s) = process.streams.get_mut(*stream as usize) {
-                s.stream.time = *time;
+                // The checksum that was written down belongs to the old time.
+                (s.stream.time, s.stream.sum) = (*time, None);
             }
         }
     }
