@@ -22,6 +22,7 @@ Examples:
   relapse record -o run -- ./sum 4    run it and keep what cannot be recomputed
   relapse replay run                  run it again from the recording, and check
   relapse values run sum.c:7 total    what was `total` whenever line 7 ran?
+  relapse slice run --at sum.c:7      what did line 7 get its values from?
 
 Exit codes:
   0    done; for `replay`: exact
@@ -38,6 +39,7 @@ pub enum Command {
     Record(commands::record::RecordArgs),
     Replay(commands::replay::ReplayArgs),
     Values(commands::values::ValuesArgs),
+    Slice(commands::slice::SliceArgs),
     #[command(subcommand)]
     Dump(commands::dump::DumpCommand),
     Cc(commands::compile::CompileArgs),

@@ -13,6 +13,7 @@
 //! * [`questions`]: what people ask, as criteria;
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
+//! * [`critical`]: the decisions that could have made it different;
 //! * `log`, `walk`, `wants`, `facts`: one segment's steps, the way back over
 //!   them, what is still looked for, and what is known before anything runs.
 //!
@@ -49,6 +50,7 @@
 
 pub mod chain;
 pub mod criterion;
+pub mod critical;
 mod facts;
 mod log;
 pub mod questions;
@@ -60,6 +62,7 @@ mod walk;
 mod wants;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
+pub use critical::{CriticalKind, CriticalPredicate};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
 pub use slicer::{Progress, Slicer, SlicerOptions};
 pub use snapshot::{Named, Snapshot};

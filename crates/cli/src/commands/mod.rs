@@ -6,6 +6,7 @@ pub mod explain;
 pub mod record;
 pub mod replay;
 pub mod shell;
+pub mod slice;
 pub mod values;
 
 use crate::Session;
@@ -18,6 +19,7 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),
+        Command::Slice(args) => slice::run(&args, session),
         Command::Dump(args) => dump::run(&args, session),
         Command::Cc(args) => Ok(compile::cc(&args)),
         Command::Cxx(args) => Ok(compile::cxx(&args)),

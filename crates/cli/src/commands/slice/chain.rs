@@ -1,0 +1,113 @@
+//! A chain with its values.
+
+use crate::Session;
+use crate::failure::{Exit, Failure};
+use crate::source;
+use serde::Serialize;
+use slice::chain::{Kind, Link};
+use slice::{Occurrence, Slice, Slicer};
+use std::io::Write;
+
+/// One link, as it is shown.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    kind: &'static str,
+    file: String,
+    line: u32,
+    function: String,
+    stream: u32,
+    instruction: u64,
+    /// What the instruction made: `k = 15`.
+    value: Option<String>,
+    /// What it used: `i = 3`.
+    used: Vec<String>,
+    /// Links whose values it used, by index.
+    from: Vec<usize>,
+    /// The link that decided that it ran.
+    because: Option<usize>,
+    /// The source line.
+    text: String,
+}
+
+pub fn rows(slicer: &Slicer<'_>, slice: &Slice, links: &[Link]) -> slice::Result<Vec<Row>> {
+    let at: Vec<Occurrence> = links.iter().map(|l| slice.nodes[l.node as usize].at).collect();
+    let shots = slicer.values(&at, replay::vars::Limits::default())?;
+    let mut rows = Vec::new();
+    for (link, shot) in links.iter().zip(shots) {
+        let named = |v: &slice::Named| match &v.name {
+            Some(name) => format!("{name} = {}", v.value),
+            None => v.value.clone(),
+        };
+        let value = match (link.kind, shot.branch) {
+            (Kind::Decided, Some(taken)) => Some(if taken { "yes" } else { "no" }.to_owned()),
+            _ => shot.result.as_ref().map(named),
+        };
+        let mut used: Vec<String> =
+            shot.operands.iter().filter(|o| o.reg.is_some() && o.name.is_some()).map(named).collect();
+        used.dedup();
+        let at = slice.nodes[link.node as usize].at;
+        rows.push(Row {
+            kind: match link.kind {
+                Kind::Asked => "asked",
+                Kind::Computed => "computed",
+                Kind::Constant => "constant",
+                Kind::Input => "input",
+                Kind::Decided => "decided",
+                Kind::Called => "called",
+            },
+            text: line_of(&shot.place.file, shot.place.line),
+            file: source::short(&shot.place.file),
+            line: shot.place.line,
+            function: shot.place.function,
+            stream: at.stream,
+            instruction: at.step,
+            value,
+            used,
+            from: link.from.iter().map(|f| f.0).collect(),
+            because: link.because,
+        });
+    }
+    Ok(rows)
+}
+
+fn line_of(file: &str, line: u32) -> String {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let index = (line as usize).checked_sub(1);
+    index.and_then(|n| text.lines().nth(n)).unwrap_or_default().trim().to_owned()
+}
+
+pub fn print(rows: &[Row], session: &mut Session) -> Result<Exit, Failure> {
+    let paint = session.paint;
+    let out = &mut session.out;
+    for (number, row) in rows.iter().enumerate() {
+        let place = format!("{}:{}", row.file, row.line);
+        writeln!(out, "{:>3}  {}  {}", number + 1, paint.name(&place), row.text)?;
+        let mut says = Vec::new();
+        if !row.used.is_empty() {
+            says.push(format!("with {}", row.used.join(", ")));
+        }
+        if let Some(value) = &row.value {
+            let verb = match row.kind {
+                "decided" => "decided",
+                "constant" => "constant",
+                "input" => "came in",
+                _ => "gave",
+            };
+            says.push(format!("{verb} {value}"));
+        }
+        let mut from: Vec<usize> = row.from.iter().map(|f| f + 1).collect();
+        from.sort_unstable();
+        from.dedup();
+        if !from.is_empty() {
+            let list: Vec<String> = from.iter().map(ToString::to_string).collect();
+            says.push(format!("from {}", list.join(", ")));
+        }
+        if let Some(because) = row.because {
+            says.push(format!("because of {}", because + 1));
+        }
+        if !says.is_empty() {
+            writeln!(out, "     {}", paint.faint(says.join("; ")))?;
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,82 @@
+//! A slice as source text with marks.
+
+use super::Answer;
+use crate::Session;
+use crate::failure::{Exit, Failure};
+use crate::render::{counted, grouped};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+/// Gaps of this many lines are shown rather than elided.
+const SMALL_GAP: u32 = 2;
+
+pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
+    let paint = session.paint;
+    let out = &mut session.out;
+    let files: BTreeSet<&str> = answer.lines.iter().map(|l| l.file.as_str()).collect();
+    writeln!(
+        out,
+        "{} came from {} in {} ({} of {} instructions).",
+        answer.question,
+        counted(answer.lines.len() as u64, "line"),
+        counted(files.len() as u64, "file"),
+        grouped(answer.executions),
+        grouped(answer.instructions)
+    )?;
+    for file in files {
+        writeln!(out, "\n{}", paint.name(file))?;
+        let text = std::fs::read_to_string(file).ok();
+        let text: Option<Vec<&str>> = text.as_ref().map(|t| t.lines().collect());
+        let mut functions: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for line in answer.lines.iter().filter(|l| l.file == file) {
+            functions.entry(&line.function).or_default().insert(line.line);
+        }
+        let mut order: Vec<(&str, BTreeSet<u32>)> = functions.into_iter().collect();
+        order.sort_by_key(|(_, lines)| lines.first().copied());
+        let mut before: Option<u32> = None;
+        for (_, marked) in order {
+            for line in marked {
+                match before {
+                    Some(b) if line <= b => continue,
+                    Some(b) if line - b <= SMALL_GAP + 1 => {
+                        for between in b + 1..line {
+                            show(out, between, false, &text, paint)?;
+                        }
+                    }
+                    Some(_) => writeln!(out, "{}", paint.faint("       ..."))?,
+                    None => {}
+                }
+                show(out, line, true, &text, paint)?;
+                before = Some(line);
+            }
+        }
+    }
+    let ends: Vec<String> = answer
+        .origins
+        .iter()
+        .filter_map(|o| match (&o.name, &o.file, o.line) {
+            (Some(name), Some(file), Some(line)) => Some(format!("  {name}, {file}:{line}")),
+            _ => None,
+        })
+        .collect();
+    if !ends.is_empty() {
+        writeln!(out, "\nInitial values:\n{}", ends.join("\n"))?;
+    }
+    if answer.truncated {
+        writeln!(out, "\nThe slice is longer than what is kept of it; the lines are complete.")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn show(
+    out: &mut dyn Write,
+    line: u32,
+    marked: bool,
+    text: &Option<Vec<&str>>,
+    paint: crate::render::Paint,
+) -> std::io::Result<()> {
+    let content = text.as_ref().and_then(|t| t.get(line as usize - 1)).copied().unwrap_or("");
+    let whole = format!("{} {line:5}  {content}", if marked { '>' } else { ' ' });
+    let whole = whole.trim_end();
+    if marked { writeln!(out, "{whole}") } else { writeln!(out, "{}", paint.faint(whole)) }
+}

@@ -1,0 +1,300 @@
+//! `relapse slice`: everything a value came from.
+
+mod chain;
+mod listing;
+
+use crate::failure::{Exit, Failure};
+use crate::source::{self, Spot};
+use crate::{Session, opened, progress};
+use clap::Args;
+use replay::process::{LoadedProcess, Options};
+use serde::Serialize;
+use slice::chain::{ChainOptions, Link};
+use slice::{Criterion, Origin, Slice, Slicer, SlicerOptions};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Show what a value, an output byte or a failure came from
+///
+/// Walks back through the recorded run from what is asked about, along data and
+/// decisions, across calls and threads, and marks every source line on the way.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  relapse slice run --at sum.c:7:total      why did `total` have its value?
+  relapse slice run --output stdout@12      what made byte 12 of the output?
+  relapse slice run --failure --chain       where did the crash come from, with values?")]
+pub struct SliceArgs {
+    /// Directory of the recording
+    recording: PathBuf,
+    #[command(flatten)]
+    question: Question,
+    /// Only this process, counted from 0 in the order they started
+    #[arg(long, value_name = "N")]
+    process: Option<usize>,
+    /// Follow values past plain copies, with the values
+    #[arg(long)]
+    chain: bool,
+    /// At most so many links of the chain
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    links: usize,
+    /// Answer in JSON (schema relapse.slice/1)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Question {
+    /// A line as it last ran: all it used; or a variable as it was before
+    #[arg(long, value_name = "FILE:LINE[:VAR]")]
+    at: Option<Point>,
+    /// A byte of an output: stdout, stderr, or the end of a file's path
+    #[arg(long, value_name = "SINK@OFFSET")]
+    output: Option<Byte>,
+    /// The crash, the abort, or what decided the exit status
+    #[arg(long)]
+    failure: bool,
+}
+
+/// `FILE:LINE` or `FILE:LINE:VAR`
+#[derive(Clone, Debug)]
+struct Point {
+    spot: Spot,
+    variable: Option<String>,
+}
+
+impl FromStr for Point {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Point, String> {
+        let shape =
+            |_| format!("{text:?} is not of the form FILE:LINE or FILE:LINE:VAR, such as main.c:12:sum");
+        if let Ok(spot) = text.parse() {
+            return Ok(Point { spot, variable: None });
+        }
+        let (spot, variable) = text.rsplit_once(':').ok_or_else(|| shape(()))?;
+        let spot = spot.parse::<Spot>().map_err(|_| shape(()))?;
+        Ok(Point { spot, variable: Some(variable.to_owned()) })
+    }
+}
+
+/// `stdout@12`
+#[derive(Clone, Debug)]
+struct Byte {
+    sink: String,
+    offset: u64,
+}
+
+impl FromStr for Byte {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Byte, String> {
+        let shape = || format!("{text:?} is not of the form SINK@OFFSET, such as stdout@0");
+        let (sink, offset) = text.rsplit_once('@').filter(|(s, _)| !s.is_empty()).ok_or_else(shape)?;
+        Ok(Byte { sink: sink.to_owned(), offset: offset.parse().map_err(|_| shape())? })
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    schema: &'static str,
+    process: String,
+    question: String,
+    /// Where the way back began.
+    criteria: Vec<At>,
+    /// Marked lines, by file and number.
+    lines: Vec<Line>,
+    /// Where it ended.
+    origins: Vec<End>,
+    chain: Option<Vec<chain::Row>>,
+    instructions: u64,
+    executions: u64,
+    truncated: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct At {
+    stream: u32,
+    instruction: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    file: String,
+    line: u32,
+    function: String,
+    /// How often an instruction of the line is on the way, at most.
+    count: u64,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct End {
+    kind: &'static str,
+    name: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let recording = opened::recording(&args.recording)?;
+    let mut reason = None;
+    for (number, process) in recording.processes.iter().enumerate() {
+        if args.process.is_some_and(|n| n != number) {
+            continue;
+        }
+        let loaded = LoadedProcess::load(&recording, process, &Options::default());
+        let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
+        let slicer = Slicer::new(&loaded, SlicerOptions::default());
+        match ask(&slicer, &args.question)? {
+            Ok(criteria) => return answer(args, session, &slicer, &criteria),
+            Err(why) => reason = reason.or(Some(why)),
+        }
+    }
+    Err(reason.unwrap_or_else(|| {
+        let n = recording.processes.len();
+        Failure::new(Exit::Usage, format_args!("the recording has no process {}", args.process.unwrap_or(0)))
+            .hint(format_args!("It has {n}, counted from 0."))
+    }))
+}
+
+fn failed(error: &slice::Error) -> Failure {
+    Failure::failed_to(Exit::BadInput, error)
+}
+
+/// The question as criteria, or why this process has no answer.
+fn ask(slicer: &Slicer<'_>, question: &Question) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
+    let found = if let Some(point) = &question.at {
+        let Spot { file, line } = &point.spot;
+        match &point.variable {
+            None => slicer.ask_line(file, *line),
+            Some(name) => slicer.ask_variable(file, *line, name).map(|c| c.into_iter().collect()),
+        }
+    } else if let Some(byte) = &question.output {
+        slicer.ask_output(&byte.sink, byte.offset).map(|c| c.into_iter().collect())
+    } else {
+        slicer.ask_failure().map(|c| c.into_iter().collect())
+    };
+    let found = found.map_err(|e| failed(&e))?;
+    if !found.is_empty() {
+        return Ok(Ok(found));
+    }
+    Ok(Err(match (&question.at, &question.output) {
+        (Some(Point { spot, variable: Some(name) }), _)
+            if slicer.last_visit(&spot.file, spot.line).map_err(|e| failed(&e))?.is_some() =>
+        {
+            let place = format!("{}:{}", spot.file, spot.line);
+            Failure::new(Exit::Usage, format_args!("{name} has no value at {place}"))
+                .hint(format_args!("`relapse values DIR {place}` shows what has."))
+        }
+        (Some(Point { spot, .. }), _) => {
+            let ran =
+                if slicer.sites_at(&spot.file, spot.line).is_empty() { "has no code" } else { "never ran" };
+            Failure::new(Exit::No, format_args!("{}:{} {ran}", spot.file, spot.line))
+        }
+        (_, Some(byte)) => {
+            let what = format!("no recorded call wrote byte {} of {}", byte.offset, byte.sink);
+            Failure::new(Exit::No, what).hint("`relapse dump io DIR` lists what was written.")
+        }
+        _ => Failure::new(Exit::No, "the recording does not show how the process ended"),
+    }))
+}
+
+fn answer(
+    args: &SliceArgs,
+    session: &mut Session,
+    slicer: &Slicer<'_>,
+    criteria: &[Criterion],
+) -> Result<Exit, Failure> {
+    let bar = progress::bar(session.watched && !args.json, "walking back", 0);
+    let slice = slicer
+        .slice(criteria, &mut |p| {
+            bar.set_length(p.of);
+            bar.set_position(p.walked.min(p.of));
+        })
+        .map_err(|e| failed(&e))?;
+    bar.finish_and_clear();
+    let lines = lines(slicer, &slice);
+    let rows = if args.chain { Some(links(slicer, &slice, args.links)?) } else { None };
+    let answer = Answer {
+        schema: "relapse.slice/1",
+        process: slicer.process().name.clone(),
+        question: question(&args.question),
+        criteria: criteria.iter().map(|c| At { stream: c.at.stream, instruction: c.at.step }).collect(),
+        lines,
+        origins: origins(&slice),
+        chain: rows,
+        instructions: slice.walked,
+        executions: slice.sites.values().map(|t| t.count).sum(),
+        truncated: slice.truncated,
+    };
+    if args.json {
+        return session.json(&answer);
+    }
+    match &answer.chain {
+        Some(rows) => chain::print(rows, session),
+        None => listing::print(&answer, session),
+    }
+}
+
+fn question(q: &Question) -> String {
+    match (&q.at, &q.output) {
+        (Some(Point { spot, variable: None }), _) => format!("{}:{}", spot.file, spot.line),
+        (Some(Point { spot, variable: Some(v) }), _) => format!("{v} at {}:{}", spot.file, spot.line),
+        (_, Some(b)) => format!("byte {} of {}", b.offset, b.sink),
+        _ => "the failure".to_owned(),
+    }
+}
+
+fn lines(slicer: &Slicer<'_>, slice: &Slice) -> Vec<Line> {
+    let mut all: BTreeMap<(String, u32), Line> = BTreeMap::new();
+    for (site, taken) in &slice.sites {
+        let module = slicer.process().image.module(site.module);
+        let function = &module.functions[site.function as usize];
+        let place = function.place(site.index as usize);
+        if place.line == 0 {
+            continue;
+        }
+        let file = module.file_path(place.file);
+        let line = all.entry((file.clone(), place.line)).or_insert_with(|| Line {
+            file: source::short(&file),
+            line: place.line,
+            function: function.name.clone(),
+            count: 0,
+        });
+        line.count = line.count.max(taken.count);
+    }
+    all.into_values().collect()
+}
+
+fn origins(slice: &Slice) -> Vec<End> {
+    let mut all: Vec<End> = slice
+        .leaves
+        .iter()
+        .map(|leaf| match &leaf.origin {
+            Origin::Outside { variable: Some(d), .. } | Origin::Unwritten { variable: Some(d), .. } => End {
+                kind: "variable",
+                name: (!d.name.starts_with('.')).then(|| d.name.clone()),
+                file: (d.line > 0).then(|| source::short(&d.file)),
+                line: (d.line > 0).then_some(d.line),
+            },
+            Origin::Outside { .. } => End { kind: "outside", name: None, file: None, line: None },
+            Origin::Unwritten { .. } => End { kind: "unwritten", name: None, file: None, line: None },
+            Origin::Stream { .. } => End { kind: "thread", name: None, file: None, line: None },
+            Origin::Parameter { function, .. } => {
+                End { kind: "parameter", name: Some(function.clone()), file: None, line: None }
+            }
+        })
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn links(slicer: &Slicer<'_>, slice: &Slice, most: usize) -> Result<Vec<chain::Row>, Failure> {
+    let Some(start) = slice.criteria.iter().flatten().next() else { return Ok(Vec::new()) };
+    let options = ChainOptions { max_links: most.max(1), ..ChainOptions::default() };
+    let links: Vec<Link> = slice::chain::chain(slicer, slice, *start, options);
+    chain::rows(slicer, slice, &links).map_err(|e| failed(&e))
+}
