@@ -19,7 +19,7 @@ pub struct Case {
 pub struct Says {
     pub title: String,
     pub covers: Vec<String>,
-    pub kind: String,
+    pub kind: Kinds,
     #[serde(default = "make")]
     pub build: String,
     pub test: String,
@@ -31,6 +31,9 @@ pub struct Says {
     pub root: Vec<Named>,
     #[serde(default)]
     pub auxiliary: Vec<Named>,
+    /// Other answers that are as right.
+    #[serde(default)]
+    pub other: Vec<Answer>,
     #[serde(default)]
     pub chains: Vec<Vec<String>>,
     pub dd: Option<Expected>,
@@ -39,6 +42,32 @@ pub struct Says {
 
 fn make() -> String {
     "make".to_owned()
+}
+
+/// One kind of observation, or several of which each will do.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Kinds {
+    One(String),
+    OneOf(Vec<String>),
+}
+
+impl Kinds {
+    pub fn allow(&self, kind: &str) -> bool {
+        match self {
+            Kinds::One(one) => one == kind,
+            Kinds::OneOf(all) => all.iter().any(|one| one == kind),
+        }
+    }
+}
+
+/// Guilty changes, and what has to be reverted with them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    pub root: Vec<Named>,
+    #[serde(default)]
+    pub auxiliary: Vec<Named>,
 }
 
 /// What another method answers.
