@@ -36,8 +36,9 @@ pub struct Link {
     /// Links (by index in the chain) whose values it used, and what it called
     /// them: the register, or the bytes.
     pub from: Vec<(usize, Dependence)>,
-    /// The link that decided that it ran.
-    pub because: Option<usize>,
+    /// The links that decided that it ran, or that a value came to it over the
+    /// copies that are left out.
+    pub because: Vec<usize>,
 }
 
 /// How much of a chain is wanted.
@@ -59,7 +60,7 @@ impl Default for ChainOptions {
 pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOptions) -> Vec<Link> {
     let needs = slice.needs();
     let way = Way { slicer, slice, needs: &needs };
-    let mut links = vec![Link { node: from, kind: Kind::Asked, from: Vec::new(), because: None }];
+    let mut links = vec![Link { node: from, kind: Kind::Asked, from: Vec::new(), because: Vec::new() }];
     let mut index: BTreeMap<NodeId, usize> = BTreeMap::from([(from, 0)]);
     let mut work = VecDeque::from([0]);
     while let Some(at) = work.pop_front() {
@@ -72,20 +73,29 @@ pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOpt
             if decides && !options.decisions {
                 continue;
             }
-            let ends = if decides { vec![producer] } else { way.origins(node, producer, how) };
-            for end in ends {
+            let (values, decisions) =
+                if decides { (Vec::new(), vec![producer]) } else { way.origins(node, producer, how) };
+            let decisions = decisions.into_iter().filter(|_| options.decisions).map(|d| (d, true));
+            for (end, decides) in values.into_iter().map(|v| (v, false)).chain(decisions) {
                 let to = match index.get(&end) {
                     Some(to) => *to,
                     None if links.len() >= options.max_links => continue,
                     None => {
-                        links.push(Link { node: end, kind: way.kind(end), from: Vec::new(), because: None });
+                        links.push(Link {
+                            node: end,
+                            kind: way.kind(end),
+                            from: Vec::new(),
+                            because: Vec::new(),
+                        });
                         index.insert(end, links.len() - 1);
                         work.push_back(links.len() - 1);
                         links.len() - 1
                     }
                 };
                 if decides {
-                    links[at].because = Some(to);
+                    if to != at && !links[at].because.contains(&to) {
+                        links[at].because.push(to);
+                    }
                 } else if to != at && !links[at].from.contains(&(to, how)) {
                     links[at].from.push((to, how));
                 }
@@ -124,9 +134,10 @@ impl Way<'_, '_> {
     }
 
     /// The value that `consumer` needed from `producer`, back to where it is not
-    /// a plain copy any more.
-    fn origins(&self, consumer: NodeId, producer: NodeId, how: Dependence) -> Vec<NodeId> {
+    /// a plain copy any more; and the branches that decided that it was copied.
+    fn origins(&self, consumer: NodeId, producer: NodeId, how: Dependence) -> (Vec<NodeId>, Vec<NodeId>) {
         let mut ends = Vec::new();
+        let mut decisions = Vec::new();
         let mut seen = std::collections::HashSet::new();
         let mut work = vec![(consumer, producer, how)];
         while let Some((consumer, node, how)) = work.pop() {
@@ -135,6 +146,12 @@ impl Way<'_, '_> {
             }
             match self.copied(consumer, node, how) {
                 Some(sources) if !sources.is_empty() => {
+                    let decided = self.needs.of(node).iter().filter(|(_, d)| *d == Dependence::Control);
+                    for (branch, _) in decided {
+                        if !decisions.contains(branch) {
+                            decisions.push(*branch);
+                        }
+                    }
                     work.extend(sources.into_iter().map(|(source, how)| (node, source, how)));
                 }
                 // A copy of what nobody in the program made, or no copy at all.
@@ -143,7 +160,8 @@ impl Way<'_, '_> {
             }
         }
         ends.sort_unstable();
-        ends
+        decisions.sort_unstable();
+        (ends, decisions)
     }
 
     /// If an instruction only passed a value on: what it passed on.

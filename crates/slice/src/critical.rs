@@ -277,7 +277,12 @@ impl Search<'_, '_> {
                 }
             }
             Item::Missed { miss } => {
+                // Another thread stored it just now. Whatever else the load had
+                // not seen yet, such as an initial value, may be old.
                 let miss = &log.misses[miss as usize];
+                if miss.writer.is_none() {
+                    return;
+                }
                 self.open.iter_mut().for_each(|q| q.assigned(miss.address, miss.bytes.len() as u64));
             }
             Item::Returned { function, index, depth } | Item::Landed { function, index, depth } => {

@@ -46,8 +46,20 @@ pub struct Progress {
 pub(crate) struct Prepared<'p> {
     pub checkpoints: Checkpoints<'p>,
     io: IoList,
-    /// Threads started: stream, and the step of the call.
-    threads: Vec<(u32, u64)>,
+    starts: Vec<Start>,
+    /// The function the stream began with, and its first argument.
+    entry: Option<(u32, u64)>,
+}
+
+/// A call that started a thread.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    /// The thread's stream, if it ran before the call returned.
+    stream: Option<u32>,
+    step: u64,
+    /// The thread's function and its argument.
+    routine: u64,
+    argument: u64,
 }
 
 /// See the module's documentation. Streams are replayed when first asked about.
@@ -82,7 +94,11 @@ impl<'p> Slicer<'p> {
             let stream = &self.process.streams[stream as usize].stream;
             let every = self.options.segment;
             let checkpoints = Checkpoints::make(&self.process.image, stream, every, &mut first);
-            Prepared { checkpoints, io: first.io.finish(), threads: first.threads }
+            let image = &self.process.image;
+            let entry = first.entry.and_then(|(module, function, argument)| {
+                Some((image.function(image.canonical(module), function)?, argument))
+            });
+            Prepared { checkpoints, io: first.io.finish(), starts: first.starts, entry }
         }))
     }
 
@@ -211,15 +227,29 @@ impl<'p> Slicer<'p> {
     /// The call that started a stream's thread: its stream and step.
     fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
         let Some(this) = self.process.streams.get(stream as usize) else { return Ok(None) };
+        let Some((function, argument)) = self.prepared(stream)?.entry else { return Ok(None) };
+        let mut unnamed = Vec::new();
         for other in 0..self.process.streams.len() as u32 {
-            if other != stream {
-                let found = self.prepared(other)?.threads.iter().find(|t| t.0 == this.number);
-                if let Some((_, step)) = found {
-                    return Ok(Some((other, *step)));
+            if other == stream {
+                continue;
+            }
+            for start in &self.prepared(other)?.starts {
+                match start.stream {
+                    Some(number) if number == this.number => return Ok(Some((other, start.step))),
+                    Some(_) => {}
+                    // The thread came to run later: its function and argument
+                    // tell which it was.
+                    None => {
+                        let same = self.process.image.function_at(start.routine) == Some(function);
+                        if same && start.argument == argument {
+                            unnamed.push((other, start.step));
+                        }
+                    }
                 }
             }
         }
-        Ok(None)
+        // Of several that are alike any one will do.
+        Ok(unnamed.first().copied())
     }
 
     /// From what a stream read to who wrote it in another.
@@ -300,21 +330,38 @@ struct Done {
 #[derive(Default)]
 struct First {
     io: Collector,
-    threads: Vec<(u32, u64)>,
+    starts: Vec<Start>,
+    /// The stream of a thread that the call under way has started.
+    started: Option<u32>,
+    /// The function the stream began with (module and number there), and its
+    /// first argument.
+    entry: Option<(u32, u32, u64)>,
 }
 
 impl Observer for First {
     const STEPS: bool = false;
 
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
-        if let Event::Thread { stream: Some(stream), .. } = event {
-            let count = moment.view.map_or(0, |v| v.count);
-            self.threads.push((*stream, count.saturating_sub(1)));
+        match event {
+            Event::Thread { stream, .. } => self.started = *stream,
+            Event::Enter { module, function, slots, .. } if self.entry.is_none() => {
+                self.entry = Some((*module, *function, slots.iter().next().unwrap_or(0)));
+            }
+            _ => {}
         }
         self.io.event(moment, position, event);
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let started = self.started.take();
+        if let Some(known) = call.known.filter(|k| k.has(externals::flag::STARTS)) {
+            // `pthread_create` has attributes before the function.
+            let first = if known.name == "thrd_create" { 1 } else { 2 };
+            let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
+            let (routine, argument) = (arg(first), arg(first + 1));
+            let step = view.count.saturating_sub(1);
+            self.starts.push(Start { stream: started, step, routine, argument });
+        }
         self.io.external(view, call);
     }
 

@@ -23,8 +23,8 @@ pub struct Row {
     used: Vec<String>,
     /// Links whose values it used, by index.
     from: Vec<usize>,
-    /// The link that decided that it ran.
-    because: Option<usize>,
+    /// The links that decided that it ran, and that the values came to it.
+    because: Vec<usize>,
     /// The source line.
     text: String,
 }
@@ -64,7 +64,7 @@ pub fn rows(slicer: &Slicer<'_>, slice: &Slice, links: &[Link]) -> slice::Result
             value,
             used,
             from: link.from.iter().map(|f| f.0).collect(),
-            because: link.because,
+            because: link.because.clone(),
         });
     }
     Ok(rows)
@@ -102,8 +102,9 @@ pub fn print(rows: &[Row], session: &mut Session) -> Result<Exit, Failure> {
             let list: Vec<String> = from.iter().map(ToString::to_string).collect();
             says.push(format!("from {}", list.join(", ")));
         }
-        if let Some(because) = row.because {
-            says.push(format!("because of {}", because + 1));
+        if !row.because.is_empty() {
+            let list: Vec<String> = row.because.iter().map(|b| (b + 1).to_string()).collect();
+            says.push(format!("because of {}", list.join(", ")));
         }
         if !says.is_empty() {
             writeln!(out, "     {}", paint.faint(says.join("; ")))?;

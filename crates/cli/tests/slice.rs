@@ -1,0 +1,117 @@
+//! `relapse slice`.
+
+mod desk;
+
+use desk::Desk;
+
+const PROGRAM: &str = r#"#include <stdio.h>
+
+struct node {
+    int value;
+    struct node *next;
+};
+
+static int noise;
+
+static struct node *find(struct node *list, int value) {
+    noise = value;
+    while (list && list->value != value)
+        list = list->next;
+    return list;
+}
+
+int main(int argc, char **argv) {
+    struct node second = { 2, NULL }, first = { 1, &second };
+    int wanted = argc + 1;
+    printf("%d\n", find(&first, wanted)->value);
+    wanted++;
+    struct node *found = find(&first, wanted);
+    return found->value;
+}
+"#;
+
+fn recorded() -> Desk {
+    let mut desk = Desk::with_program("find", PROGRAM);
+    desk.record("./find", "");
+    desk
+}
+
+#[test]
+fn a_crash_is_followed_back_to_where_the_pointer_came_from() {
+    let mut desk = recorded();
+    desk.run("relapse slice run --failure");
+    assert_session!(desk, @r#"
+    $ relapse slice run --failure
+    the failure came from 8 lines in 1 file (30 of [N] instructions).
+
+    find.c
+    >  12  while (list && list->value != value)
+    >  13  list = list->next;
+    >  14  return list;
+      ...
+    >  18  struct node second = { 2, NULL }, first = { 1, &second };
+    >  19  int wanted = argc + 1;
+      [N]  printf("%d\n", find(&first, wanted)->value);
+    >  21  wanted++;
+    >  22  struct node *found = find(&first, wanted);
+    >  23  return found->value;
+    "#);
+}
+
+#[test]
+fn a_byte_of_output_is_followed_back() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse slice run --output stdout@0");
+    let marked: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix('>')).map(str::trim).collect();
+    let numbers: Vec<&str> = marked.iter().filter_map(|l| l.split_whitespace().next()).collect();
+    assert_eq!(numbers, ["12", "13", "14", "18", "19", "20"], "{text}");
+}
+
+#[test]
+fn a_chain_has_values_and_no_copies() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse slice run --at find.c:21:wanted --chain");
+    assert!(text.contains("find.c:19  int wanted = argc + 1;"), "{text}");
+    assert!(text.contains("wanted = 2"), "{text}");
+    assert!(!text.contains("find.c:12"), "{text}");
+}
+
+#[test]
+fn json_says_the_same() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse slice run --at find.c:21:wanted --chain --json");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["schema"], "relapse.slice/1");
+    let lines: Vec<u64> =
+        json["lines"].as_array().expect("lines").iter().filter_map(|l| l["line"].as_u64()).collect();
+    assert_eq!(lines, [19, 21]);
+    assert_eq!(json["origins"][0]["kind"], "parameter");
+    assert_eq!(json["origins"][0]["name"], "main");
+    assert_eq!(json["chain"][0]["kind"], "asked");
+}
+
+#[test]
+fn questions_about_nothing_are_answered_as_such() {
+    let mut desk = recorded();
+    desk.run("relapse slice run --at find.c:3");
+    desk.run("relapse slice run --at find.c:21:nothing");
+    desk.run("relapse slice run --output stdout@100");
+    desk.run("relapse slice run --failure --process 7");
+    assert_session!(desk, @r"
+    $ relapse slice run --at find.c:3
+    [stderr] relapse: find.c:3 has no code
+    [exit 1]
+    $ relapse slice run --at find.c:21:nothing
+    [stderr] relapse: nothing has no value at find.c:21
+    [stderr]  `relapse values DIR find.c:21` shows what has.
+    [exit 2]
+    $ relapse slice run --output stdout@100
+    [stderr] relapse: no recorded call wrote byte 100 of stdout
+    [stderr]  `relapse dump io DIR` lists what was written.
+    [exit 1]
+    $ relapse slice run --failure --process 7
+    [stderr] relapse: the recording has no process 7
+    [stderr]  It has 1, counted from 0.
+    [exit 2]
+    ");
+}

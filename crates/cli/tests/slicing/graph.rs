@@ -1,0 +1,344 @@
+//! The dependence graph of a run, made the simple way: forwards, all of it, with
+//! the last writer of every register and byte. What the slicer finds walking
+//! back must be what can be reached here.
+
+use program::cfg::Graph as Flow;
+use program::inst::{ArgTy, Inst, Operand, Reg};
+use program::model::Function;
+use recording::event::{Event, Position};
+use replay::effects;
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use std::collections::{BTreeSet, HashMap};
+
+/// Index of a node.
+type Id = usize;
+
+/// A node: the step it belongs to, if it is one's own, and what it needs.
+#[derive(Default)]
+struct Node {
+    step: Option<u64>,
+    needs: Vec<Id>,
+}
+
+struct Frame {
+    regs: HashMap<Reg, Id>,
+    /// The last branch that decided about each block.
+    decided: HashMap<u32, Id>,
+    /// Why the function runs.
+    called: Option<Id>,
+    /// The call under way: its node, its argument slots, its by-value addresses.
+    call: Option<(Id, Vec<Vec<Option<Id>>>, Vec<u64>)>,
+    /// Variadic arguments: the caller's slots.
+    variadic: Vec<Vec<Option<Id>>>,
+}
+
+#[derive(Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    /// The node of each step.
+    steps: Vec<Id>,
+    /// What a question for all that a step used must reach besides.
+    more: HashMap<u64, Vec<Id>>,
+    frames: Vec<Frame>,
+    memory: HashMap<u64, Id>,
+    control: HashMap<(u32, u32), Vec<Vec<u32>>>,
+    /// Slots that the function just left has returned.
+    returned: Vec<Option<Id>>,
+}
+
+impl Graph {
+    /// Steps reachable from what a step used and why it ran.
+    pub fn slice(&self, step: u64) -> BTreeSet<u64> {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut work = vec![self.steps[step as usize]];
+        work.extend(self.more.get(&step).into_iter().flatten());
+        let mut found = BTreeSet::new();
+        while let Some(n) = work.pop() {
+            if !std::mem::replace(&mut seen[n], true) {
+                found.extend(self.nodes[n].step);
+                work.extend(&self.nodes[n].needs);
+            }
+        }
+        found
+    }
+
+    pub fn len(&self) -> u64 {
+        self.steps.len() as u64
+    }
+
+    fn add(&mut self, step: Option<u64>, needs: Vec<Id>) -> Id {
+        self.nodes.push(Node { step, needs });
+        self.nodes.len() - 1
+    }
+
+    fn reg(&self, o: Operand, k: u32) -> Option<Id> {
+        match o {
+            Operand::Reg(r) => self.frames.last()?.regs.get(&(r + k)).copied(),
+            _ => None,
+        }
+    }
+
+    fn bytes(&self, at: u64, len: u64) -> Vec<Id> {
+        (0..len).filter_map(|i| self.memory.get(&at.wrapping_add(i)).copied()).collect()
+    }
+
+    fn set_bytes(&mut self, at: u64, len: u64, node: Id) {
+        for i in 0..len {
+            self.memory.insert(at.wrapping_add(i), node);
+        }
+    }
+
+    fn set_regs(&mut self, dst: Reg, n: u32, node: Id) {
+        if let Some(f) = self.frames.last_mut() {
+            f.regs.extend((dst..dst + n).map(|r| (r, node)));
+        }
+    }
+
+    /// Copies byte by byte, each copy needing `base` too.
+    fn copy_bytes(&mut self, to: u64, from: u64, len: u64, base: &[Id]) {
+        let sources: Vec<Option<Id>> =
+            (0..len).map(|i| self.memory.get(&from.wrapping_add(i)).copied()).collect();
+        for (i, source) in sources.into_iter().enumerate() {
+            let needs = base.iter().copied().chain(source).collect();
+            let node = self.add(None, needs);
+            self.memory.insert(to.wrapping_add(i as u64), node);
+        }
+    }
+
+    /// For each block, the branches that decide about it.
+    fn parents(&mut self, view: &View<'_>) -> &Vec<Vec<u32>> {
+        self.control.entry((view.code.module, view.code.function)).or_insert_with(|| {
+            let flow = Flow::of(view.function());
+            let mut all = flow.control_dependence();
+            for parents in &mut all {
+                parents.retain(|p| flow.successors(*p).len() > 1);
+            }
+            all
+        })
+    }
+
+    /// The node of the step that runs, with why it runs.
+    fn begin(&mut self, view: &View<'_>) -> Id {
+        let block = block_of(view.function(), view.index);
+        let frame = self.frames.last().expect("a frame");
+        let why = frame.decided.get(&block).copied().or(frame.called);
+        let node = self.add(Some(view.count), why.into_iter().collect());
+        assert_eq!(self.steps.len() as u64, view.count);
+        self.steps.push(node);
+        node
+    }
+}
+
+fn block_of(f: &Function, index: u32) -> u32 {
+    f.blocks.iter().position(|b| (b.start..b.end).contains(&index)).expect("a block") as u32
+}
+
+impl Observer for Graph {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        let node = self.begin(view);
+        let inst = view.inst();
+        let mut uses = Vec::new();
+        match inst {
+            Inst::Select { slots, cond, a, b, .. } => {
+                uses.extend(self.reg(*cond, 0));
+                let chosen = if view.value(*cond) & 1 != 0 { *a } else { *b };
+                uses.extend((0..*slots).filter_map(|k| self.reg(chosen, k)));
+            }
+            Inst::Call(call) => {
+                uses.extend(self.reg(call.callee, 0));
+                let args = call
+                    .args
+                    .iter()
+                    .map(|a| (0..a.ty.slots()).map(|k| self.reg(a.value, k)).collect())
+                    .collect();
+                let by_value = call.args.iter().filter(|a| matches!(a.ty, ArgTy::ByVal { .. }));
+                let addresses = by_value.map(|a| view.value(a.value)).collect();
+                let args: Vec<Vec<Option<Id>>> = args;
+                let mut more: Vec<Id> = args.iter().flatten().flatten().copied().collect();
+                for arg in &call.args {
+                    if let ArgTy::ByVal { size, .. } = arg.ty {
+                        more.extend(self.bytes(view.value(arg.value), size));
+                    }
+                }
+                self.more.insert(view.count, more);
+                self.frames.last_mut().expect("a frame").call = Some((node, args, addresses));
+            }
+            Inst::Return { value: Some(v), ret } => {
+                let slots: u32 = ret.iter().map(|t| t.slots()).sum();
+                self.returned = (0..slots)
+                    .map(|k| {
+                        let needs = [node].into_iter().chain(self.reg(*v, k)).collect();
+                        Some(self.add(None, needs))
+                    })
+                    .collect();
+                self.more.insert(view.count, self.returned.iter().flatten().copied().collect());
+            }
+            _ => inst.for_each_use(|o, slots| uses.extend((0..slots).filter_map(|k| self.reg(o, k)))),
+        }
+        self.nodes[node].needs.extend(uses);
+        match effect {
+            Effect::None => {}
+            Effect::Load { address, len } => {
+                let bytes = self.bytes(address, len.into());
+                self.nodes[node].needs.extend(bytes);
+            }
+            Effect::Store { address, len } => self.set_bytes(address, len.into(), node),
+            Effect::Update { address, len, stored } => {
+                let bytes = self.bytes(address, len.into());
+                self.nodes[node].needs.extend(bytes);
+                if stored {
+                    self.set_bytes(address, len.into(), node);
+                }
+            }
+            Effect::Copy { to, from, len } => {
+                let sources = self.bytes(from, len);
+                self.more.insert(view.count, sources);
+                self.copy_bytes(to, from, len, &[node]);
+            }
+            Effect::Fill { to, len } => self.set_bytes(to, len, node),
+        }
+        if let Some((dst, n)) = inst.defines()
+            && !matches!(inst, Inst::Call(_))
+        {
+            self.set_regs(dst, n, node);
+        }
+        let block = block_of(view.function(), view.index);
+        if matches!(inst, Inst::Branch { .. } | Inst::Switch { .. }) {
+            let decides: Vec<u32> = self
+                .parents(view)
+                .iter()
+                .enumerate()
+                .filter(|(_, parents)| parents.contains(&block))
+                .map(|(b, _)| b as u32)
+                .collect();
+            let frame = self.frames.last_mut().expect("a frame");
+            frame.decided.extend(decides.into_iter().map(|b| (b, node)));
+        }
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        let jump = *self.steps.last().expect("the jump");
+        let mut moves = Vec::new();
+        for phi in &view.function().blocks[to as usize].phis {
+            let (_, value) = phi.incoming.iter().find(|i| i.0 == from).expect("an incoming value");
+            for k in 0..phi.slots {
+                let source = match value {
+                    Operand::Reg(_) => self.reg(*value, k),
+                    _ => Some(jump),
+                };
+                moves.push((phi.dst + k, source));
+            }
+        }
+        let regs = &mut self.frames.last_mut().expect("a frame").regs;
+        for (reg, source) in moves {
+            match source {
+                Some(s) => regs.insert(reg, s),
+                None => regs.remove(&reg),
+            };
+        }
+    }
+
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        let mut frame = Frame {
+            regs: HashMap::new(),
+            decided: HashMap::new(),
+            called: None,
+            call: None,
+            variadic: Vec::new(),
+        };
+        self.frames.truncate(view.depth as usize - 1);
+        let mut copies = Vec::new();
+        if let Some((call, args, addresses)) = self.frames.last().and_then(|f| f.call.clone()) {
+            frame.called = Some(call);
+            let mut addresses = addresses.into_iter();
+            for (p, arg) in view.function().params.iter().zip(&args) {
+                for k in 0..p.ty.slots() {
+                    let source = arg.get(k as usize).copied().flatten();
+                    let mut needs = vec![call];
+                    if outside {
+                        // Outside code chose the arguments, from all it was given.
+                        needs.extend(args.iter().flatten().flatten());
+                    } else {
+                        needs.extend(source);
+                    }
+                    let node = self.add(None, needs);
+                    if !matches!(p.ty, ArgTy::ByVal { .. }) {
+                        frame.regs.insert(p.reg + k, node);
+                    }
+                }
+                if let (ArgTy::ByVal { size, .. }, false) = (p.ty, outside) {
+                    let address = addresses.next().expect("an address");
+                    let base: Vec<Id> = [call].into_iter().chain(arg.iter().flatten().copied()).collect();
+                    copies.push((view.frame.wrapping_add(p.frame_offset), address, size, base));
+                }
+            }
+            frame.variadic = args;
+        }
+        for (to, from, len, base) in copies {
+            self.copy_bytes(to, from, len, &base);
+        }
+        self.frames.push(frame);
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        self.frames.truncate(view.depth as usize);
+        let Inst::Call(call) = view.inst() else { return };
+        let slots = std::mem::take(&mut self.returned);
+        for (k, slot) in slots.into_iter().enumerate() {
+            if let Some(node) = slot {
+                self.set_regs(call.dst + k as u32, 1, node);
+            }
+        }
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.frames.truncate(view.depth as usize);
+        let Inst::Call(inst) = view.inst() else { return };
+        let Some((base, args, _)) = self.frames.last_mut().and_then(|f| f.call.take()) else { return };
+        let mut needs: Vec<Id> = vec![base];
+        needs.extend(args.iter().flatten().flatten());
+        let copies = call.known.is_some_and(|k| matches!(k.name, "memcpy" | "memmove"));
+        let step = self.nodes[base].step.expect("the call's step");
+        let reads: Vec<Id> =
+            effects::reads(view, call).into_iter().flat_map(|(at, len)| self.bytes(at, len)).collect();
+        if let ([(to, len)], [(from, _)], true) = (call.writes, call.reads, copies) {
+            let result = self.add(None, needs.clone());
+            self.set_regs(inst.dst, inst.ret.len() as u32, result);
+            self.copy_bytes(*to, *from, *len, &needs);
+            needs.extend(reads);
+            self.more.insert(step, needs);
+            return;
+        }
+        needs.extend(reads);
+        let node = self.add(None, needs);
+        self.more.insert(step, vec![node]);
+        let slots: u32 = inst.ret.iter().map(|t| t.slots()).sum();
+        self.set_regs(inst.dst, slots, node);
+        for (at, len) in effects::writes(view, call) {
+            self.set_bytes(at, len, node);
+        }
+    }
+
+    fn variadic(&mut self, _: &View<'_>, argument: u32, address: u64, len: u64) {
+        let frame = self.frames.last().expect("a frame");
+        let slots = frame.variadic[argument as usize].clone();
+        let call = frame.called.expect("a call");
+        let needs = [call].into_iter().chain(slots.into_iter().flatten()).collect();
+        let node = self.add(None, needs);
+        self.set_bytes(address, len, node);
+    }
+
+    fn event(&mut self, _: &Moment<'_>, _: Position, event: &Event<'_>) {
+        if let Event::Patch { address, bytes } = event {
+            for i in 0..bytes.len() as u64 {
+                self.memory.remove(&address.wrapping_add(i));
+            }
+        }
+    }
+
+    fn miss(&mut self, _: &View<'_>, address: u64, len: u32, _: Position, _: Option<u32>) {
+        for i in 0..u64::from(len) {
+            self.memory.remove(&address.wrapping_add(i));
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Slices of real recordings: against a dependence graph made the simple way, on
+//! random programs; and the line sets of known examples.
+
+#[path = "../desk/mod.rs"]
+mod desk;
+mod generate;
+mod graph;
+
+use desk::Desk;
+use replay::process::{LoadedProcess, Options};
+use slice::{Criterion, CriticalKind, Occurrence, Slicer, SlicerOptions, Wanted};
+use std::collections::BTreeSet;
+
+/// Compiles, records and loads a program.
+fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
+    let mut desk = Desk::with_program("p", source);
+    desk.record("./p", stdin);
+    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
+    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
+    (desk, process.expect("a process that can be replayed"))
+}
+
+fn lines(source: &str, stdin: &str, line: u32) -> Vec<u32> {
+    let (_desk, process) = recorded(source, stdin);
+    let slicer = Slicer::new(&process, SlicerOptions::default());
+    let question = slicer.ask_line("p.c", line).expect("an answer");
+    assert!(!question.is_empty(), "line {line} ran");
+    let slice = slicer.slice(&question, &mut |_| {}).expect("a slice");
+    let lines: BTreeSet<u32> = slicer.lines(&slice).into_iter().map(|l| l.1).collect();
+    lines.into_iter().collect()
+}
+
+#[test]
+fn slices_are_what_can_be_reached_in_the_whole_graph() {
+    for seed in 0..8 {
+        let (_desk, process) = recorded(&generate::Program::write(seed), "");
+        let mut whole = graph::Graph::default();
+        let stream = &process.streams[0].stream;
+        replay::machine::Machine::new(&process.image, stream).run(&mut whole, u64::MAX).expect("a replay");
+        let mut random = generate::Random::new(seed + 1);
+        let steps: Vec<u64> = (0..20).map(|_| random.below(whole.len())).chain([whole.len() - 2]).collect();
+        for segment in [1 << 20, 61] {
+            let slicer = Slicer::new(&process, SlicerOptions { segment, ..SlicerOptions::default() });
+            for &step in &steps {
+                let at = Occurrence { stream: 0, step };
+                let question = [Criterion { at, wanted: vec![Wanted::All] }];
+                let slice = slicer.slice(&question, &mut |_| {}).expect("a slice");
+                let found: BTreeSet<u64> = slice.nodes.iter().map(|n| n.at.step).collect();
+                assert_eq!(found, whole.slice(step), "seed {seed}, segments of {segment}, step {step}");
+            }
+        }
+    }
+}
+
+/// The setting of a flag that does not matter stays out, and so does the way not
+/// taken (Wang, figure 2.1).
+#[test]
+fn a_value_stored_on_the_way_taken() {
+    let source = "#include <stdio.h>
+static int own;
+static const char *saved;
+static void set(int rv) {
+    own = rv;
+    if (rv)
+        saved = \"value\";
+    else
+        saved = \"\";
+    puts(saved);
+}
+int main(int argc, char **argv) {
+    set(argc > 5);
+    return 0;
+}
+";
+    assert_eq!(lines(source, "", 10), [6, 9, 10, 13]);
+}
+
+/// A branch that skipped an assignment is no dependence (figure 2.5).
+#[test]
+fn input_and_a_loop_that_did_not_run() {
+    let source = "#include <stdio.h>
+int main(void) {
+    int ch = getchar();
+    int buf = ch;
+    if (ch == ' ')
+        while (ch != ';') {
+            ch = getchar();
+            buf += ch;
+        }
+    printf(\"%d\\n\", buf);
+    return 0;
+}
+";
+    assert_eq!(lines(source, "&abc;", 10), [3, 4, 10]);
+    assert_eq!(lines(source, " ab;", 10), [3, 4, 5, 6, 7, 8, 10]);
+}
+
+/// The worked example: loop, call, array that does not matter (figure 3.1).
+const LOOP: &str = "#include <stdio.h>
+
+int foo(int j) {
+    int ret;
+    if (j % 2 == 1)
+        ret = 2;
+    else
+        ret = 5;
+    return ret;
+}
+
+int main(void) {
+    int arr[4];
+    int *p = arr;
+    int i;
+
+    int a = 2;
+    int b = 1;
+    int k = 1;
+    if (a > 1)
+        if (b > 1)
+            k = 2;
+
+
+
+    for (i = 0; i < 4; i++) {
+        p[i] = k;
+        k = k + foo(i);
+    }
+
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+
+#[test]
+fn a_loop_with_calls() {
+    assert_eq!(lines(LOOP, "", 31), [5, 6, 8, 9, 19, 26, 28, 31]);
+    assert_eq!(lines(LOOP, "", 6), [5, 6, 26, 28]);
+}
+
+/// A branch condition hangs on the computation before it (figure 3.8), and every
+/// step of the chain carries the values of that very execution.
+#[test]
+fn operands_and_values_are_those_of_the_execution() {
+    let (_desk, process) = recorded(LOOP, "");
+    let slicer = Slicer::new(&process, SlicerOptions::default());
+    let question = slicer.ask_variable("p.c", 31, "k").expect("a replay").expect("k at line 31");
+    let slice = slicer.slice(&[question], &mut |_| {}).expect("a slice");
+    let start = slice.criteria[0].expect("a node");
+    let chain = slice::chain::chain(&slicer, &slice, start, slice::chain::ChainOptions::default());
+    let at: Vec<Occurrence> = chain.iter().map(|l| slice.nodes[l.node as usize].at).collect();
+    let shots = slicer.values(&at, replay::vars::Limits::default()).expect("values");
+    let sums: Vec<&str> = shots
+        .iter()
+        .filter(|s| s.place.line == 28 && s.callee.is_none())
+        .filter_map(|s| s.result.as_ref().map(|r| r.value.as_str()))
+        .collect();
+    assert_eq!(sums, ["15", "13", "8", "6"]);
+    let first = &chain[0].from;
+    assert_eq!(first.len(), 1, "{first:?}");
+    assert_eq!(shots[first[0].0].result.as_ref().and_then(|r| r.name.as_deref()), Some("k"));
+}
+
+/// An assignment that two branches guard, and that did not run (figure 4.1).
+#[test]
+fn skipped_assignments_are_no_dependence() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int a = argc + 1;
+    int b = 1;
+    int k = 1;
+    if (a > 1)
+        if (b > argc)
+            k = 2;
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+    assert_eq!(lines(source, "", 9), [5, 9]);
+    let other = source.replace("b > argc", "b == argc");
+    assert_eq!(lines(&other, "", 9), [3, 4, 6, 7, 8, 9]);
+}
+
+/// The critical predicate example of *A Synergistic Analysis Method for
+/// Explaining Failed Regression Tests*.
+#[test]
+fn critical_predicates_are_the_branches_that_could_have_changed_it() {
+    let source = "#include <stdio.h>
+int main(void) {
+    int a = 2, b = 1, c = 1, d = 0;
+    if (a > 0) {
+        if (b < 0)
+            if (c != 2)
+                c = 2;
+        d = c + 3;
+    }
+    printf(\"%d\\n\", d);
+    return 0;
+}
+";
+    let (_desk, process) = recorded(source, "");
+    let slicer = Slicer::new(&process, SlicerOptions::default());
+    let mut asked = slicer.at_line("p.c", 3, None).expect("a replay");
+    asked.extend(slicer.at_line("p.c", 8, None).expect("a replay"));
+    asked.extend(slicer.at_line("p.c", 10, None).expect("a replay"));
+    let found = slicer.critical(&asked).expect("predicates");
+    let branches: Vec<Occurrence> = found.iter().map(|p| p.branch).collect();
+    let shots = slicer.values(&branches, replay::vars::Limits::default()).expect("values");
+    let by_line: BTreeSet<(u32, CriticalKind)> =
+        found.iter().zip(&shots).map(|(p, s)| (s.place.line, p.kind)).collect();
+    let expected = [(4, CriticalKind::Direct), (5, CriticalKind::Indirect)];
+    assert_eq!(by_line.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn critical_predicates_see_memory_and_calls() {
+    let source = "#include <stdio.h>
+static int level = 3, other;
+static void reset(void) {
+    level = 0;
+}
+int main(int argc, char **argv) {
+    if (argc > 3)
+        reset();
+    if (argc > 4)
+        other = 9;
+    int got = level;
+    printf(\"%d\\n\", got);
+    return 0;
+}
+";
+    let (_desk, process) = recorded(source, "");
+    let slicer = Slicer::new(&process, SlicerOptions::default());
+    let asked = slicer.at_line("p.c", 11, None).expect("a replay");
+    let found = slicer.critical(&asked).expect("predicates");
+    let branches: Vec<Occurrence> = found.iter().map(|p| p.branch).collect();
+    let shots = slicer.values(&branches, replay::vars::Limits::default()).expect("values");
+    let lines: BTreeSet<u32> = shots.iter().map(|s| s.place.line).collect();
+    assert_eq!(lines.into_iter().collect::<Vec<_>>(), [7]);
+}
+
+/// Through a library function that calls back, `longjmp`, and another thread.
+#[test]
+fn callbacks_depend_on_the_call_they_happened_under() {
+    let source = "#include <stdio.h>
+#include <stdlib.h>
+static int calls;
+static int order(const void *a, const void *b) {
+    calls = 7;
+    return *(const int *)a - *(const int *)b;
+}
+int main(void) {
+    int v[3] = { 3, 1, 2 };
+    int unused = 4;
+    qsort(v, 3, sizeof *v, order);
+    printf(\"%d\\n\", calls);
+    return unused;
+}
+";
+    let found = lines(source, "", 12);
+    assert!([5, 11, 12].iter().all(|l| found.contains(l)), "{found:?}");
+    assert!(!found.contains(&10) && !found.contains(&13), "{found:?}");
+}
+
+#[test]
+fn a_jump_brings_its_value_and_its_reason() {
+    let source = "#include <setjmp.h>
+#include <stdio.h>
+static jmp_buf place;
+static void leave(int why) {
+    if (why > 2)
+        longjmp(place, why + 1);
+}
+int main(void) {
+    int unused = 1;
+    int got = setjmp(place);
+    if (got == 0)
+        leave(4);
+    printf(\"%d\\n\", got + 0 * unused);
+    return 0;
+}
+";
+    let found = lines(source, "", 13);
+    assert!([5, 6, 12, 13].iter().all(|l| found.contains(l)), "{found:?}");
+}
+
+#[test]
+fn a_value_comes_from_another_thread() {
+    let source = "#include <pthread.h>
+#include <stdio.h>
+static int result, noise;
+static void *work(void *in) {
+    noise = 5;
+    result = *(int *)in * 2;
+    return NULL;
+}
+int main(void) {
+    int input = 21;
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, &input);
+    pthread_join(thread, NULL);
+    printf(\"%d\\n\", result);
+    return 0;
+}
+";
+    let found = lines(source, "", 14);
+    assert!([6, 10, 12, 14].iter().all(|l| found.contains(l)), "{found:?}");
+    assert!(!found.contains(&5), "{found:?}");
+}
