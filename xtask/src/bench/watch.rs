@@ -3,7 +3,9 @@
 //! again without need.
 //!
 //! Without need means: the object's own source, all headers and the makefile are, byte
-//! for byte, what they were when the object was made last in this folder.
+//! for byte, what they were when the object was made last in this folder, and what they
+//! were in the build before this one. (A header that a build took away, failed, and the
+//! next brought back was touched, whatever it holds.)
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -45,8 +47,10 @@ pub fn build(log: &Path, command: &str) -> Result<u8> {
     let state_file = log.join(format!("tree-{:016x}", hasher.finish()));
     let state = read_state(&state_file);
     let (state, needless) = judge(&here, &before, &after, state);
-    let text: String =
-        state.iter().map(|(object, key)| format!("{key:016x} {}\n", object.display())).collect();
+    let text: String = state
+        .iter()
+        .map(|(object, made)| format!("{:016x} {:016x} {}\n", made.of, made.last, object.display()))
+        .collect();
     shell::write(&state_file, text)?;
     for object in needless {
         append(&log.join(UNTOUCHED), &format!("{}\n", here.join(object).display()))?;
@@ -55,7 +59,15 @@ pub fn build(log: &Path, command: &str) -> Result<u8> {
 }
 
 type Times = BTreeMap<PathBuf, SystemTime>;
-type State = BTreeMap<PathBuf, u64>;
+type State = BTreeMap<PathBuf, Made>;
+
+/// What an object was made of when it was made, and what there was to make it of in the
+/// last build, which may have failed before it came to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Made {
+    of: u64,
+    last: u64,
+}
 
 /// What each object there is now was made of, and which were made again without need.
 fn judge(here: &Path, before: &Times, after: &Times, mut state: State) -> (State, Vec<PathBuf>) {
@@ -64,16 +76,19 @@ fn judge(here: &Path, before: &Times, after: &Times, mut state: State) -> (State
     // An object that a failed build took away must be made again, and may be.
     state.retain(|object, _| after.contains_key(object));
     for (object, time) in after {
-        if before.get(object) == Some(time) {
-            continue;
-        }
         let key =
             key_of(&[here.join(object.with_extension("c")), here.join(object.with_extension("cc"))], shared);
-        let known = before.contains_key(object).then(|| state.get(object)).flatten();
-        if known == Some(&key) {
+        let known = state.get(object).copied();
+        if before.get(object) == Some(time) {
+            // Nobody saw how an object came here that is not known: it is made of nothing.
+            let of = known.map_or(0, |known| known.of);
+            state.insert(object.clone(), Made { of, last: key });
+            continue;
+        }
+        if before.contains_key(object) && known == Some(Made { of: key, last: key }) {
             needless.push(object.clone());
         }
-        state.insert(object.clone(), key);
+        state.insert(object.clone(), Made { of: key, last: key });
     }
     (state, needless)
 }
@@ -129,8 +144,10 @@ fn read_state(path: &Path) -> State {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines()
         .filter_map(|line| {
-            let (key, object) = line.split_once(' ')?;
-            Some((PathBuf::from(object), u64::from_str_radix(key, 16).ok()?))
+            let (of, rest) = line.split_once(' ')?;
+            let (last, object) = rest.split_once(' ')?;
+            let number = |text: &str| u64::from_str_radix(text, 16).ok();
+            Some((PathBuf::from(object), Made { of: number(of)?, last: number(last)? }))
         })
         .collect()
 }
@@ -167,9 +184,15 @@ mod tests {
         shell::write(&here.join("h.h"), "changed").unwrap();
         let (state, needless) = judge(&here, &at(3, 3), &at(4, 4), state);
         assert!(needless.is_empty(), "a header changed");
-        let gone = Times::from([("b.o".into(), at(4, 4)[Path::new("b.o")])]);
-        let (state, _) = judge(&here, &at(4, 4), &gone, state);
-        let (_, needless) = judge(&here, &gone, &at(5, 4), state);
+        shell::write(&here.join("h.h"), "wrong").unwrap();
+        let (state, needless) = judge(&here, &at(4, 4), &at(4, 4), state);
+        assert!(needless.is_empty(), "a failed build made nothing");
+        shell::write(&here.join("h.h"), "changed").unwrap();
+        let (state, needless) = judge(&here, &at(4, 4), &at(4, 5), state);
+        assert!(needless.is_empty(), "a header was there and back");
+        let gone = Times::from([("b.o".into(), at(4, 5)[Path::new("b.o")])]);
+        let (state, _) = judge(&here, &at(4, 5), &gone, state);
+        let (_, needless) = judge(&here, &gone, &at(6, 5), state);
         assert!(needless.is_empty(), "a.o was gone");
         fs::remove_dir_all(&here).unwrap();
     }
