@@ -14,7 +14,7 @@
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
 //! * [`critical`]: the decisions that could have made it different;
-//! * `log`, `walk`, `wants`, `facts`: one segment's steps, the way back over
+//! * `log`, `formatted`, `walk`, `wants`, `facts`: one segment's steps, the way back over
 //!   them, what is still looked for, and what is known before anything runs.
 //!
 //! # What must not be known here
@@ -52,6 +52,7 @@ pub mod chain;
 pub mod criterion;
 pub mod critical;
 mod facts;
+mod formatted;
 mod log;
 pub mod questions;
 pub mod slice;

@@ -1,9 +1,10 @@
 //! The steps of one segment, as compact as walking back over them allows.
 
+use crate::formatted::{self, List};
 use program::inst::{ArgTy, Inst};
 use program::model::Function;
 use recording::event::{Event, Position};
-use replay::code::Code;
+use replay::code::{Code, Op};
 use replay::effects;
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 
@@ -96,6 +97,8 @@ pub struct Log {
     pub spills: Vec<Spill>,
     /// Addresses of the by-value arguments of a call that has any, in order.
     pub passed: Vec<Vec<u64>>,
+    /// The `va_list` of the call under way, if it has one and a format.
+    listed: Option<List>,
     /// The function of the last step: where its code is, and its number.
     last: (usize, u32),
 }
@@ -114,6 +117,9 @@ impl Log {
 impl Observer for Log {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         let function = self.number(view);
+        if let Op::Call { call } = view.code.ops[view.index as usize] {
+            self.listed = formatted::list_of(view, &view.code.calls[call as usize]);
+        }
         let effect = match effect {
             Effect::None => match view.inst() {
                 Inst::Select { cond, .. } => {
@@ -159,11 +165,12 @@ impl Observer for Log {
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let function = self.number(view);
+        let formatted = formatted::reads(view, call, self.listed.take());
         self.items.push(Item::External { depth: view.depth, call: self.externals.len() as u32 });
         self.externals.push(Outside {
             function,
             index: view.index,
-            reads: merged(effects::reads(view, call)),
+            reads: merged([effects::reads(view, call), formatted].concat()),
             writes: merged(effects::writes(view, call)),
             known: call.known,
         });

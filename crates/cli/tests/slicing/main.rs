@@ -306,3 +306,29 @@ int main(void) {
     assert!([6, 10, 12, 14].iter().all(|l| found.contains(l)), "{found:?}");
     assert!(!found.contains(&5), "{found:?}");
 }
+
+/// Strings are read because a format says so, also out of a `va_list`.
+#[test]
+fn formatted_text_comes_from_what_the_format_names() {
+    let source = "#include <stdarg.h>
+#include <stdio.h>
+static void say(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+}
+int main(void) {
+    char name[8] = \"ab\";
+    int unused = 3;
+    name[1] = 'x';
+    char text[32];
+    snprintf(text, sizeof text, \"<%s>\", name);
+    say(\"%d %s\\n\", 5, text);
+    return unused;
+}
+";
+    let found = lines(source, "", 6);
+    assert!([6, 12, 14, 15].iter().all(|l| found.contains(l)), "{found:?}");
+    assert!(!found.contains(&11) && !found.contains(&16), "{found:?}");
+}

@@ -9,7 +9,8 @@
 //! its first instruction is reached (parameters, undecided blocks) is handed to
 //! the call.
 
-use super::{Frame, Take, Walker};
+use super::step::Take;
+use super::{Frame, Walker};
 use crate::criterion::Criterion;
 use crate::log::{Copied, Spill};
 use crate::slice::{Dependence, NodeId, Origin};

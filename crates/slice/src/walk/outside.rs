@@ -2,7 +2,8 @@
 //! threads, jumps.
 
 use super::calls::CallState;
-use super::{Crossing, Walker, asks_all};
+use super::step::asks_all;
+use super::{Crossing, Walker};
 use crate::log::{Change, Miss, Outside};
 use crate::slice::{Dependence, Origin};
 use crate::wants::List;

@@ -1,0 +1,100 @@
+//! What is collected on the walks over all streams.
+
+use crate::criterion::Occurrence;
+use crate::facts::AllFacts;
+use crate::slice::{Definition, Leaf, NodeId, Origin, Site, Slice, Taken};
+use crate::wants::{Edges, List};
+use std::collections::HashMap;
+
+/// Leaves of one range are listed no further than this.
+const MAX_LEAVES: usize = 1024;
+
+/// What the walks over all streams share.
+pub struct Collected<'a> {
+    pub facts: &'a AllFacts<'a>,
+    pub slice: Slice,
+    pub edges: Edges,
+    /// Per function and instruction.
+    pub(super) counts: HashMap<u32, Vec<Option<Taken>>>,
+    pub max_nodes: usize,
+    /// Variables of static storage: address, size, where defined.
+    pub(super) variables: Vec<(u64, u64, Definition)>,
+    /// Nodes of streams that were walked before.
+    pub(super) known: HashMap<Occurrence, NodeId>,
+}
+
+impl<'a> Collected<'a> {
+    pub fn new(facts: &'a AllFacts<'a>, max_nodes: usize) -> Collected<'a> {
+        Collected {
+            facts,
+            slice: Slice::default(),
+            edges: Edges::default(),
+            counts: HashMap::new(),
+            max_nodes,
+            variables: variables(facts.image),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Another walk may come by what earlier ones have taken.
+    pub fn remember(&mut self) {
+        self.known = self.slice.nodes.iter().enumerate().map(|(i, n)| (n.at, i as NodeId)).collect();
+    }
+
+    pub(super) fn count(&mut self, function: u32, index: u32, at: Occurrence) {
+        let code = &self.facts.function(function).code;
+        let of = self.counts.entry(function).or_insert_with(|| vec![None; code.len()]);
+        match &mut of[index as usize] {
+            Some(taken) => {
+                taken.count += 1;
+                taken.last = taken.last.max(at);
+            }
+            none => *none = Some(Taken { count: 1, last: at }),
+        }
+    }
+
+    pub fn leaf(&mut self, list: List, origin: &Origin) {
+        let leaves: Vec<Leaf> = self
+            .edges
+            .iter(list)
+            .take(MAX_LEAVES)
+            .map(|(needed_by, how)| Leaf { needed_by, how, origin: origin.clone() })
+            .collect();
+        self.slice.leaves.extend(leaves);
+    }
+
+    pub(super) fn variable(&self, address: u64) -> Option<Definition> {
+        let i = self.variables.partition_point(|v| v.0 <= address).checked_sub(1)?;
+        let (start, size, definition) = &self.variables[i];
+        (address - start < *size).then(|| definition.clone())
+    }
+
+    /// The slice, when all walks are done.
+    pub fn finish(mut self) -> Slice {
+        for (function, of) in self.counts {
+            let code = self.facts.image.code(function);
+            for (index, taken) in of.into_iter().enumerate() {
+                if let Some(taken) = taken {
+                    let site = Site { module: code.module, function: code.function, index: index as u32 };
+                    self.slice.sites.insert(site, taken);
+                }
+            }
+        }
+        self.slice.edges = self.edges.all;
+        self.slice
+    }
+}
+
+fn variables(image: &replay::image::Image) -> Vec<(u64, u64, Definition)> {
+    let mut all = Vec::new();
+    for (_, loaded) in image.modules() {
+        for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
+            if let program::model::SymbolKind::Data { size, line, file, .. } = symbol.kind {
+                let file = if line == 0 { String::new() } else { loaded.model.file_path(file) };
+                all.push((*address, size, Definition { name: symbol.name.clone(), file, line }));
+            }
+        }
+    }
+    all.sort_by_key(|v| v.0);
+    all
+}
