@@ -173,6 +173,8 @@ pub struct Effort {
     /// Answers taken from earlier trials.
     pub remembered: u32,
     pub seconds: f64,
+    /// All changes in the order of suspicion, by number: what was tried first.
+    pub order: Vec<u32>,
     /// The trials in order.
     pub log: Vec<Tried>,
 }

@@ -56,14 +56,12 @@ pub fn tree(
 ) -> Vec<Step> {
     let mut forest: Vec<Step> = Vec::new();
     for id in guilty {
-        let Some(clue) = evidence.clue(id) else { continue };
-        let Some((side, node)) = clue.node.filter(|n| n.0 == traced.side) else { continue };
+        let Some((_, node)) = evidence.goal(id).filter(|n| n.0 == traced.side) else { continue };
         let mut steps = steps(traced, &ways.to(node), difference);
         // Near to the change, not on it: the last step still points at it.
         if let Some(last) = steps.last_mut()
             && last.change.is_none()
         {
-            debug_assert_eq!(side, traced.side);
             last.change = Some(id);
         }
         merge(&mut forest, steps.into_iter());

@@ -1,6 +1,7 @@
 //! What the recordings say about each change: how near it is to the failure.
 //!
-//! The search tries near changes first. From near to far:
+//! The search tries near changes first, and those at which the runs of good and
+//! bad began to differ. From near to far:
 //!
 //! 1. changes whose lines are in the slice of what was observed, by the number
 //!    of decisions on the way, then by lines ([`Distance`]); lines that good
@@ -18,7 +19,7 @@ use crate::traced::{Line, Traced};
 use crate::ways::{Distance, Ways};
 use changes::{Change, ChangeId, Difference, Matter};
 use slice::{NodeId, Origin};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How near a change is; the smaller, the nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +38,9 @@ pub struct Clue {
     pub node: Option<(Side, NodeId)>,
     /// The node's line is a line of the change, not just near to it.
     pub exact: bool,
+    /// How far the nearest node is at which the difference between the runs
+    /// began, if that speaks for the change.
+    pub origin: Option<(Distance, Side, NodeId)>,
 }
 
 /// What is known about all changes.
@@ -90,7 +94,7 @@ impl Evidence {
             } else {
                 Rank::Rest
             };
-            evidence.clues.insert(change.id, Clue { rank, node: None, exact: false });
+            evidence.clues.insert(change.id, Clue { rank, node: None, exact: false, origin: None });
         }
         for witness in [bad, good].into_iter().flatten() {
             evidence.lines(difference, witness);
@@ -103,12 +107,34 @@ impl Evidence {
         evidence
     }
 
-    /// All changes, the nearest first.
+    /// All changes, the most suspicious first: in turn the one nearest to the
+    /// failure and the one nearest to where the runs began to differ.
     #[must_use]
     pub fn ranked(&self) -> Vec<ChangeId> {
-        let mut list: Vec<(Rank, ChangeId)> = self.clues.iter().map(|(id, c)| (c.rank, *id)).collect();
-        list.sort_unstable();
-        list.into_iter().map(|x| x.1).collect()
+        let mut near: Vec<(Rank, ChangeId)> = self.clues.iter().map(|(id, c)| (c.rank, *id)).collect();
+        near.sort_unstable();
+        let mut origins: Vec<(Distance, ChangeId)> =
+            self.clues.iter().filter_map(|(id, c)| Some((c.origin?.0, *id))).collect();
+        origins.sort_unstable();
+        let mut origins = origins.into_iter().map(|x| x.1);
+        let mut known = BTreeSet::new();
+        let mut list = Vec::new();
+        for (_, id) in near {
+            for id in [Some(id), origins.next()].into_iter().flatten() {
+                if known.insert(id) {
+                    list.push(id);
+                }
+            }
+        }
+        list
+    }
+
+    /// The node to which the way from the failure should lead: where the runs
+    /// began to differ, or the nearest.
+    #[must_use]
+    pub fn goal(&self, id: ChangeId) -> Option<(Side, NodeId)> {
+        let clue = self.clue(id)?;
+        clue.origin.map(|(_, side, node)| (side, node)).or(clue.node)
     }
 
     #[must_use]
@@ -132,14 +158,16 @@ impl Evidence {
         self.ranked().into_iter().filter(|id| self.clues.get(id).is_some_and(|c| keep(c.rank))).collect()
     }
 
-    fn speak(&mut self, id: ChangeId, distance: Distance, side: Side, node: NodeId, exact: bool) {
+    fn speak(&mut self, id: ChangeId, distance: Distance, w: &Witness<'_>, node: NodeId, exact: bool) {
+        let side = w.traced.side;
         let decisions = distance.decisions + u32::from(side == Side::Good);
-        let rank = Rank::Near(Distance { decisions, ..distance });
-        if let Some(clue) = self.clues.get_mut(&id)
-            && rank < clue.rank
-            && clue.rank != Rank::Immaterial
-        {
-            *clue = Clue { rank, node: Some((side, node)), exact };
+        let distance = Distance { decisions, ..distance };
+        let Some(clue) = self.clues.get_mut(&id).filter(|c| c.rank != Rank::Immaterial) else { return };
+        if w.traced.compared.origins.contains(&node) && clue.origin.is_none_or(|known| distance < known.0) {
+            clue.origin = Some((distance, side, node));
+        }
+        if Rank::Near(distance) < clue.rank {
+            *clue = Clue { rank: Rank::Near(distance), node: Some((side, node)), exact, ..*clue };
         }
     }
 
@@ -152,7 +180,7 @@ impl Evidence {
                 touching(difference, w.traced.side, w.traced.file(line), line.line).map(|c| c.id)
             });
             if let Some(id) = change {
-                self.speak(id, distance, w.traced.side, node, true);
+                self.speak(id, distance, w, node, true);
             }
         }
     }
@@ -170,7 +198,7 @@ impl Evidence {
             let file = w.traced.relative(&v.file);
             for line in sources.definition(w.traced.side, &file, v.line) {
                 if let Some(change) = touching(difference, w.traced.side, &file, line) {
-                    self.speak(change.id, distance, w.traced.side, leaf.needed_by, false);
+                    self.speak(change.id, distance, w, leaf.needed_by, false);
                 }
             }
         }
@@ -201,7 +229,7 @@ impl Evidence {
                     let met =
                         bytes.is_none_or(|b| b.start <= read.offset + read.length && read.offset <= b.end);
                     let hops = distance.hops + if met { 1 } else { 3 };
-                    self.speak(change.id, Distance { hops, ..distance }, w.traced.side, node, false);
+                    self.speak(change.id, Distance { hops, ..distance }, w, node, false);
                 }
             }
         }
@@ -234,7 +262,7 @@ impl Evidence {
             for name in identifiers(&text) {
                 for id in wanted.get(name).into_iter().flatten() {
                     let distance = Distance { hops: distance.hops + 2, ..distance };
-                    self.speak(*id, distance, w.traced.side, node, false);
+                    self.speak(*id, distance, w, node, false);
                 }
             }
         }

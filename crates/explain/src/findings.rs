@@ -5,6 +5,7 @@ use crate::answer::Cause;
 use crate::case::{Case, Loaded};
 use crate::causes::{Step, tree};
 use crate::evidence::{Evidence, InputRead, Witness};
+use crate::moments::compare;
 use crate::traced::Traced;
 use crate::values::Comparison;
 use crate::ways::Ways;
@@ -47,7 +48,20 @@ impl<'l> Findings<'l> {
         };
         let bad = run(Side::Bad, &loaded.bad, &loaded.observed.criteria);
         let good = run(Side::Good, &loaded.good, &loaded.observed.good_criteria);
-        Findings { loaded, good, bad, notes }
+        let mut findings = Findings { loaded, good, bad, notes };
+        findings.compare(case);
+        findings
+    }
+
+    /// Finds out which parts of the slices are the same in both runs, and leads
+    /// the ways around them.
+    fn compare(&mut self, case: &Case<'_>) {
+        let (Some(good), Some(bad)) = (&mut self.good, &mut self.bad) else { return };
+        let (of_good, of_bad) = (compare(good, bad, case), compare(bad, good, case));
+        for (run, compared) in [(good, of_good), (bad, of_bad)] {
+            run.traced.compared = compared;
+            run.ways = run.traced.ways();
+        }
     }
 
     /// What speaks for each change.

@@ -4,7 +4,8 @@
 //! * [`answer`]: what an explanation says, as plain data;
 //! * [`session`]: one explanation from beginning to end;
 //! * [`case`], [`sources`]: both versions, what their runs left behind, their texts;
-//! * [`align`]: which moment of one run corresponds to which of the other;
+//! * [`align`], [`moments`]: which moment of one run corresponds to which of the other,
+//!   and whether they had the same value there;
 //! * [`observe`]: what went wrong, and where in the recordings it shows;
 //! * [`traced`], [`ways`]: the slice of a run, and the easiest way to each part of it;
 //! * [`evidence`]: how near each change is to the failure: the order of the search;
@@ -32,6 +33,7 @@ pub mod error;
 pub mod evidence;
 pub mod findings;
 pub mod glance;
+pub mod moments;
 pub mod observe;
 pub mod session;
 pub mod sources;

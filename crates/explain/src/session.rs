@@ -246,6 +246,7 @@ fn effort(lab: &Lab<'_>, difference: &Difference, evidence: &Evidence) -> answer
         runs: effort.runs,
         remembered: effort.remembered,
         seconds: effort.seconds,
+        order: evidence.ranked().into_iter().map(|ChangeId(n)| n).collect(),
         log: lab
             .log()
             .iter()

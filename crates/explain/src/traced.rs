@@ -2,12 +2,13 @@
 
 use crate::align::Side;
 use crate::align::keys::tidy;
+use crate::moments::Compared;
 use crate::ways::{Ground, Ways};
 use program::inst::Inst;
 use replay::process::LoadedProcess;
 use slice::slice::Needs;
 use slice::{NodeId, Site, Slice};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A source line of a version; file 0, line 0 is "unknown".
@@ -28,8 +29,8 @@ pub struct Traced<'p> {
     root: PathBuf,
     /// For every node.
     lines: Vec<Line>,
-    /// Nodes whose value is known to be the same in both versions.
-    pub dull: HashSet<NodeId>,
+    /// How the nodes compare with the other version's run.
+    pub compared: Compared,
     /// See [`Ways::find`].
     pub free: bool,
 }
@@ -46,7 +47,7 @@ impl<'p> Traced<'p> {
             root: tidy(root),
             lines: Vec::new(),
             slice,
-            dull: HashSet::new(),
+            compared: Compared::default(),
             free,
         };
         let mut paths: HashMap<String, u32> = HashMap::new();
@@ -115,6 +116,6 @@ impl Ground for Traced<'_> {
     }
 
     fn dull(&self, node: NodeId) -> bool {
-        self.dull.contains(&node)
+        self.compared.dull.contains(&node)
     }
 }

@@ -4,11 +4,12 @@
 //! run is found by its execution index ([`crate::align`]); where there is none,
 //! the other version never came there, which is often the explanation itself.
 
-use crate::align::{Found, LineMap, Lines, Side, find, index_of, pair_streams};
+use crate::align::Side;
 use crate::answer::{Cause, Observation, Place, ValuePair};
 use crate::case::Case;
 use crate::causes::Step;
 use crate::findings::{Findings, Run};
+use crate::moments::counterparts;
 use crate::glance::{Decision, Glance, glance};
 use program::inst::Inst;
 use slice::{Dependence, Occurrence};
@@ -66,7 +67,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         causes
     }
 
-    fn forest(&self, steps: &[Step], run: Option<&Run<'_>>, numbers: &mut u32) -> Vec<Cause> {
+    fn forest(&self, steps: &[Step], run: Option<&Run<'l>>, numbers: &mut u32) -> Vec<Cause> {
         let Some(run) = run else { return Vec::new() };
         let mut all: Vec<&Step> = Vec::new();
         for step in steps {
@@ -147,9 +148,16 @@ impl<'c, 'l> Comparison<'c, 'l> {
     }
 
     /// Values of steps in their own run, and of the same moments in the other.
-    fn sights(&self, steps: &[&Step], run: &Run<'_>) -> Vec<Sight> {
+    fn sights(&self, steps: &[&Step], run: &Run<'l>) -> Vec<Sight> {
         let at: Vec<Occurrence> = steps.iter().map(|s| run.traced.slice.nodes[s.node as usize].at).collect();
-        let found = self.counterparts(&at, run);
+        let other_run = match run.traced.side {
+            Side::Bad => self.findings.good.as_ref(),
+            Side::Good => self.findings.bad.as_ref(),
+        };
+        let found = match other_run {
+            Some(other) => counterparts(&at, run, other, self.case),
+            None => vec![None; at.len()],
+        };
         steps
             .iter()
             .zip(at)
@@ -157,7 +165,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .map(|((step, at), found)| {
                 let own_text = self.case.sources.line(step.side, run.traced.file(step.line), step.line.line);
                 let own = glance(&run.slicer, at, &own_text.unwrap_or_default());
-                let Some((other_run, found)) = found else {
+                let (Some(other_run), Some(found)) = (other_run, found) else {
                     return Sight { own, other: None, other_place: None, absent: false };
                 };
                 let Some(there) = found.instruction() else {
@@ -177,38 +185,6 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let place = view.place();
         let file = run.traced.relative(&view.module().file_path(place.file));
         Some(self.place(run.traced.side, &file, place.line, &view.function().name))
-    }
-
-    /// The same moments in the other run; none where that cannot be said.
-    fn counterparts(&self, at: &[Occurrence], run: &Run<'_>) -> Vec<Option<(&Run<'l>, Found)>> {
-        let nothing = || at.iter().map(|_| None).collect();
-        let (Some(good), Some(bad)) = (&self.findings.good, &self.findings.bad) else { return nothing() };
-        let map = |file: &str, line: u32| self.case.difference.counterpart_in_good(file, line);
-        let map: &LineMap<'_> = &map;
-        let image = &bad.traced.process.image;
-        let lines = Lines::new(map, self.case.tree(Side::Good), self.case.tree(Side::Bad), image);
-        let pairs = pair_streams(good.traced.process, bad.traced.process);
-        let other = if run.traced.side == Side::Bad { good } else { bad };
-        let mut answer: Vec<Option<(&Run<'l>, Found)>> = nothing();
-        for (bad_stream, good_stream) in pairs {
-            let (own_stream, other_stream) = match run.traced.side {
-                Side::Bad => (bad_stream, good_stream),
-                Side::Good => (good_stream, bad_stream),
-            };
-            let Ok(indices) = index_of(run.traced.process, own_stream, at, run.traced.side, &lines) else {
-                continue;
-            };
-            let wanted: Vec<_> = indices.iter().flatten().cloned().collect();
-            let Ok(found) = find(other.traced.process, other_stream, &wanted, other.traced.side, &lines)
-            else {
-                continue;
-            };
-            let places = indices.iter().enumerate().filter(|(_, i)| i.is_some()).map(|(n, _)| n);
-            for (n, found) in places.zip(found) {
-                answer[n] = Some((other, found));
-            }
-        }
-        answer
     }
 }
 

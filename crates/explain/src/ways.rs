@@ -13,11 +13,11 @@ use std::collections::BinaryHeap;
 /// How far a node is from what was observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Distance {
+    /// Lines on the way whose value is the same in good and bad: what made the
+    /// runs differ did not come through them.
+    pub dull: u32,
     /// Decisions on the way: branches, and calls that only led here.
     pub decisions: u32,
-    /// Lines whose value is the same in good and bad, although they were on
-    /// the way; see [`Ways::find`].
-    pub dull: u32,
     /// Changes from one line to another.
     pub hops: u32,
 }

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::machine::{End, Machine, Touched};
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, Observer};
+use externals::FormatArgs;
 use recording::event::{Event, kind};
 
 /// More argument slots than any table entry looks at are not passed on.
@@ -175,6 +176,27 @@ impl Machine<'_> {
             }
         }
         (args, n)
+    }
+
+    /// Shows a call that takes a `va_list`, which the callee will use up.
+    pub(crate) fn leaving<O: Observer>(&self, observer: &mut O) {
+        let Some(view) = self.view() else { return };
+        let Op::Call { call } = view.code.ops[view.index as usize] else { return };
+        let call = &view.code.calls[call as usize];
+        let Some(frame) = self.frames.last() else { return };
+        let target = self.regs[frame.base + call.callee as usize];
+        let known = call.known.or_else(|| self.image.external_at(target).and_then(|e| e.1));
+        let format = known.and_then(|k| k.format);
+        if format.is_some_and(|f| !f.input && matches!(f.args, FormatArgs::List(_))) {
+            let (args, count) = self.arguments(call, frame.base);
+            let none: &[(u64, u64)] = &[];
+            let args = &args[..count];
+            let (result, modelled) = (&[][..], false);
+            observer.leaving(
+                &view,
+                &ExternalCall { site: call, target, known, args, result, reads: none, writes: none, modelled },
+            );
+        }
     }
 
     /// The next event is the call's `External`.

@@ -63,6 +63,8 @@ pub struct Collector {
     next: BTreeMap<usize, u64>,
     /// Events of the call under way, indices.
     open: Vec<usize>,
+    /// What the call under way will print, if it takes a `va_list`.
+    listed: Option<Formatted>,
 }
 
 impl Collector {
@@ -118,13 +120,23 @@ impl Observer for Collector {
         }
     }
 
+    fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let Some(f) = call.known.and_then(|k| k.format) else { return };
+        let FormatArgs::List(slot) = f.args else { return };
+        let argument = |slot: usize| call.args.get(slot).copied().unwrap_or(0);
+        let text = view.memory.peek_string(argument(f.format as usize), MAX_BYTES as usize);
+        let mut given = Listed::new(&text, argument(slot as usize), view.memory);
+        self.listed = Some(format(&text, &mut given, view.memory));
+    }
+
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let listed = self.listed.take();
         if self.open.is_empty() {
             return;
         }
         if let Some(known) = call.known {
             for &i in &self.open {
-                describe(&mut self.list.events[i], view, call, known);
+                describe(&mut self.list.events[i], view, call, known, listed.as_ref());
             }
         }
         self.fill(view.memory);
@@ -136,21 +148,24 @@ impl Observer for Collector {
 }
 
 /// Bytes that are not simply in memory.
-fn describe(e: &mut IoEvent, view: &View<'_>, call: &ExternalCall<'_>, known: &externals::External) {
+fn describe(
+    e: &mut IoEvent,
+    view: &View<'_>,
+    call: &ExternalCall<'_>,
+    known: &externals::External,
+    listed: Option<&Formatted>,
+) {
     let result = call.result.first().copied().unwrap_or(0);
     let data = known.io.map(|io| io.data);
     if let (true, Some(f)) = (e.out, known.format.filter(|f| !f.input)) {
-        let text_at = call.args.get(f.format as usize).copied().unwrap_or(0);
-        let text = view.memory.peek_string(text_at, MAX_BYTES as usize);
-        let formatted = match f.args {
-            FormatArgs::From(slot) => {
-                let mut given = Passed::new(view, call, u32::from(slot));
-                format(&text, &mut given, view.memory)
-            }
-            FormatArgs::List(slot) => {
-                let list = call.args.get(slot as usize).copied().unwrap_or(0);
-                let mut given = Listed::new(&text, list, view.memory);
-                format(&text, &mut given, view.memory)
+        let formatted = match (f.args, listed) {
+            // The list was used up by the call.
+            (FormatArgs::List(_), Some(formatted)) => formatted.clone(),
+            (FormatArgs::List(_), None) => return,
+            (FormatArgs::From(slot), _) => {
+                let text_at = call.args.get(f.format as usize).copied().unwrap_or(0);
+                let text = view.memory.peek_string(text_at, MAX_BYTES as usize);
+                format(&text, &mut Passed::new(view, call, u32::from(slot)), view.memory)
             }
         };
         // What the call says it wrote must be what we think it wrote.

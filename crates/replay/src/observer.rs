@@ -162,6 +162,10 @@ pub trait Observer {
     /// caller's, at the call.
     fn returned(&mut self, view: &View<'_>) {}
 
+    /// An external call that takes a `va_list` is about to be made; there is no
+    /// result yet.
+    fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {}
+
     /// An external call has returned; its result slots are set.
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {}
 

@@ -285,7 +285,10 @@ impl Machine<'_> {
         };
         match target {
             Some(target) => self.call_linked(observer, caller, call, target),
-            None => self.external(observer),
+            None => {
+                self.leaving(observer);
+                self.external(observer)
+            }
         }
     }
 

@@ -8,8 +8,11 @@ use super::{Found, Search, Stage, cut, list, set, without};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 
-/// Candidates that are tried alone before larger sets.
-const TRIED_ALONE: usize = 4;
+/// Candidates that are tried alone, as they are, before anything else: one
+/// trial each, and a set that does not build costs little more than nothing.
+const TRIED_ALONE: usize = 24;
+/// Candidates that are worth the search for what must be reverted with them.
+const COMPLETED_ALONE: usize = 4;
 
 /// Candidates whose reversion, with everything else in `full`, passes.
 #[derive(Debug)]
@@ -45,9 +48,14 @@ impl<T: Trials> Search<'_, T> {
             return Ok(None);
         }
         self.suspects = ranked.len();
-        let alone: Vec<Vec<ChangeId>> =
-            first_tries(ranked.len()).into_iter().map(|range| ranked[range].to_vec()).collect();
-        let mut passing = match self.first_passing(alone)? {
+        let tries = |most: usize| -> Vec<Vec<ChangeId>> {
+            first_tries(ranked.len().min(most)).into_iter().map(|range| ranked[range].to_vec()).collect()
+        };
+        let mut passing = self.first_as_it_is(&tries(TRIED_ALONE))?;
+        if passing.is_none() && !self.exhausted() {
+            passing = self.first_passing(tries(COMPLETED_ALONE))?;
+        }
+        let mut passing = match passing {
             Some(passing) => Some(self.narrow(singles(passing.candidates), passing.full)?),
             None => None,
         };
@@ -142,11 +150,11 @@ impl<T: Trials> Search<'_, T> {
     /// The first of these sets that passes as it is, else the first that passes
     /// when it is completed so that it builds.
     pub(super) fn first_passing(&mut self, tries: Vec<Vec<ChangeId>>) -> Result<Option<Passing>, T::Error> {
+        if let Some(passing) = self.first_as_it_is(&tries)? {
+            return Ok(Some(passing));
+        }
         let sets: Vec<ChangeSet> = tries.iter().map(|list| set(list)).collect();
         let outcomes = self.ask(&sets, Some(Outcome::Pass))?;
-        if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Pass) {
-            return Ok(Some(Passing { candidates: tries[at].clone(), full: sets[at].clone() }));
-        }
         for (at, outcome) in outcomes.into_iter().enumerate() {
             if outcome != Outcome::Broken || self.exhausted() {
                 continue;
@@ -157,6 +165,13 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         Ok(None)
+    }
+
+    /// The first of these sets that passes without anything added.
+    fn first_as_it_is(&mut self, tries: &[Vec<ChangeId>]) -> Result<Option<Passing>, T::Error> {
+        let sets: Vec<ChangeSet> = tries.iter().map(|list| set(list)).collect();
+        let at = self.first(&sets, Outcome::Pass)?;
+        Ok(at.map(|at| Passing { candidates: tries[at].clone(), full: sets[at].clone() }))
     }
 
     /// From a set that passes to an answer: 1-minimal, in root and auxiliary.
@@ -184,9 +199,9 @@ fn distinct(list: &[ChangeId]) -> Vec<ChangeId> {
 /// The first few alone, and the pairs and quartets they make.
 fn first_tries(length: usize) -> Vec<std::ops::Range<usize>> {
     let mut tries = Vec::new();
-    for alone in 0..length.min(TRIED_ALONE) {
+    for alone in 0..length {
         tries.push(alone..alone + 1);
-        if alone > 0 && (alone + 1).is_power_of_two() {
+        if matches!(alone, 1 | 3) {
             tries.push(0..alone + 1);
         }
     }
@@ -196,7 +211,7 @@ fn first_tries(length: usize) -> Vec<std::ops::Range<usize>> {
 /// Lengths of ever longer beginnings, and at last all.
 fn long_tries(length: usize) -> Vec<usize> {
     let mut tries = Vec::new();
-    let mut end = 2 * TRIED_ALONE;
+    let mut end = 2 * COMPLETED_ALONE;
     while end < length {
         tries.push(end);
         end *= 2;

@@ -76,7 +76,7 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
         .zip(&lowered.module.symbols)
         .map(|(v, s)| match s.kind {
             SymbolKind::Function(_) => MODELLED,
-            SymbolKind::External if v.is_function() && v.is_declaration() => known_id(&v.name()),
+            SymbolKind::External if v.is_function() && v.is_elsewhere() => known_id(&v.name()),
             _ => 0,
         })
         .collect();

@@ -43,6 +43,11 @@ impl Val {
         let f = Val(call!(LLVMGetParamParent(self.0)));
         f.params().iter().position(|p| *p == self).unwrap_or(0) as u32
     }
+    /// Whether the code that runs is somewhere else. C headers define some
+    /// functions (`putchar`, `atoi`) only for the optimiser to look at.
+    pub fn is_elsewhere(self) -> bool {
+        self.is_declaration() || self.linkage() == Linkage::LLVMAvailableExternallyLinkage
+    }
     pub fn is_declaration(self) -> bool {
         call!(LLVMIsDeclaration(self.0)) != 0
     }

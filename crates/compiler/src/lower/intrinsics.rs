@@ -41,7 +41,7 @@ impl Lowering<'_> {
         if callee.is_function() && callee.name().starts_with("llvm.") {
             return self.intrinsic(i, &callee.name());
         }
-        if callee.is_function() && callee.is_declaration() && PER_THREAD.contains(&callee.name().as_str()) {
+        if callee.is_function() && callee.is_elsewhere() && PER_THREAD.contains(&callee.name().as_str()) {
             return self.per_thread(i, callee);
         }
         let ty = i.called_type();

@@ -1,0 +1,150 @@
+//! The same moment in both runs.
+
+use crate::align::{Found, LineMap, Lines, Side, find, index_of, pair_streams};
+use crate::case::Case;
+use crate::findings::Run;
+use program::inst::{Inst, Operand, Ty};
+use replay::machine::Machine;
+use replay::observer::{Effect, Observer, View};
+use slice::{NodeId, Occurrence};
+use std::collections::{HashMap, HashSet};
+
+/// Nodes of a slice that are compared with the other run, the nearest to the
+/// failure first.
+const COMPARED: usize = 100_000;
+
+/// For each moment of `own` the moment of `other`; none where that cannot be
+/// said.
+#[must_use]
+pub fn counterparts<'l>(
+    at: &[Occurrence],
+    own: &Run<'l>,
+    other: &Run<'l>,
+    case: &Case<'_>,
+) -> Vec<Option<Found>> {
+    let (good, bad) = if own.traced.side == Side::Good { (own, other) } else { (other, own) };
+    let map = |file: &str, line: u32| case.difference.counterpart_in_good(file, line);
+    let map: &LineMap<'_> = &map;
+    let image = &bad.traced.process.image;
+    let lines = Lines::new(map, case.tree(Side::Good), case.tree(Side::Bad), image);
+    let mut answer = vec![None; at.len()];
+    for (bad_stream, good_stream) in pair_streams(good.traced.process, bad.traced.process) {
+        let (own_stream, other_stream) = match own.traced.side {
+            Side::Bad => (bad_stream, good_stream),
+            Side::Good => (good_stream, bad_stream),
+        };
+        if at.iter().all(|o| o.stream as usize != own_stream) {
+            continue;
+        }
+        let Ok(indices) = index_of(own.traced.process, own_stream, at, own.traced.side, &lines) else {
+            continue;
+        };
+        let wanted: Vec<_> = indices.iter().flatten().cloned().collect();
+        let Ok(found) = find(other.traced.process, other_stream, &wanted, other.traced.side, &lines) else {
+            continue;
+        };
+        let places = indices.iter().enumerate().filter(|(_, i)| i.is_some()).map(|(n, _)| n);
+        for (n, found) in places.zip(found) {
+            answer[n] = Some(found);
+        }
+    }
+    answer
+}
+
+/// How the nodes of a slice compare with the other run.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// The same there: what made the runs differ did not come through them.
+    pub dull: HashSet<NodeId>,
+    /// They differ although all that they needed is the same: here the
+    /// difference came into the world.
+    pub origins: HashSet<NodeId>,
+}
+
+/// Compares the nodes of a slice with the other run.
+#[must_use]
+pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared {
+    let mut nearest: Vec<_> = (0..own.traced.slice.nodes.len() as NodeId)
+        .filter_map(|node| Some((own.ways.distance(node)?, node)))
+        .collect();
+    nearest.sort_unstable();
+    nearest.truncate(COMPARED);
+    let mut nodes: Vec<NodeId> = nearest.into_iter().map(|x| x.1).collect();
+    // Oldest first: what a node needed comes before it.
+    nodes.sort_unstable_by(|a, b| b.cmp(a));
+    let at: Vec<Occurrence> = nodes.iter().map(|n| own.traced.slice.nodes[*n as usize].at).collect();
+    let there: Vec<Option<Occurrence>> =
+        counterparts(&at, own, other, case).into_iter().map(|f| f.and_then(|f| f.exact)).collect();
+    let own_values = values(own, &at);
+    let other_values = values(other, &there.iter().flatten().copied().collect::<Vec<_>>());
+    let mut compared = Compared::default();
+    for (node, (at, there)) in nodes.into_iter().zip(at.iter().zip(there)) {
+        let needs_same = own.traced.needs.of(node).iter().all(|(need, _)| compared.dull.contains(need));
+        let values = there.map(|there| (own_values.get(at), other_values.get(&there)));
+        let same = match values {
+            None => false,
+            Some((Some(own), Some(other))) => own == other,
+            // An address, a call: as good as what it was made of.
+            Some(_) => needs_same,
+        };
+        if same {
+            compared.dull.insert(node);
+        } else if needs_same {
+            compared.origins.insert(node);
+        }
+    }
+    compared
+}
+
+/// What instructions made of their operands, as bits. Addresses are left out:
+/// they differ between runs that do the same.
+fn values(run: &Run<'_>, at: &[Occurrence]) -> HashMap<Occurrence, u64> {
+    let mut all = HashMap::new();
+    for (stream, loaded) in run.traced.process.streams.iter().enumerate() {
+        let mut steps: Vec<u64> =
+            at.iter().filter(|o| o.stream as usize == stream).map(|o| o.step).collect();
+        steps.sort_unstable();
+        steps.dedup();
+        let Some(last) = steps.last().copied() else { continue };
+        let mut reader = Reader { stream: stream as u32, steps, next: 0, values: &mut all };
+        // What comes before a divergence is still true.
+        let _ = Machine::new(&run.traced.process.image, &loaded.stream).run(&mut reader, last + 1);
+    }
+    all
+}
+
+struct Reader<'r> {
+    stream: u32,
+    steps: Vec<u64>,
+    next: usize,
+    values: &'r mut HashMap<Occurrence, u64>,
+}
+
+impl Observer for Reader<'_> {
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        if self.steps.get(self.next) == Some(&view.count) {
+            self.next += 1;
+            if let Some(value) = value(view) {
+                self.values.insert(Occurrence { stream: self.stream, step: view.count }, value);
+            }
+        }
+    }
+}
+
+fn value(view: &View<'_>) -> Option<u64> {
+    let (operand, ty) = match view.inst() {
+        Inst::Bin { dst, bits, .. } => (Operand::Reg(*dst), Ty::Int(*bits)),
+        Inst::Float { dst, kind, .. } => (Operand::Reg(*dst), Ty::Float(*kind)),
+        Inst::ICmp { dst, .. } | Inst::FCmp { dst, .. } => (Operand::Reg(*dst), Ty::Int(1)),
+        Inst::Cast { dst, to, from, .. } if *from != Ty::Ptr => (Operand::Reg(*dst), *to),
+        Inst::Load { dst, ty, .. } => (Operand::Reg(*dst), *ty),
+        Inst::Store { value, ty, .. } => (*value, *ty),
+        Inst::Branch { cond, .. } => (*cond, Ty::Int(1)),
+        Inst::Switch { value, bits, .. } => (*value, Ty::Int(*bits)),
+        Inst::Return { value: Some(value), ret } if ret.len() == 1 => (*value, ret[0]),
+        _ => return None,
+    };
+    // One slot is enough to tell values apart.
+    (ty != Ty::Ptr).then(|| view.value(operand))
+}
