@@ -131,7 +131,9 @@ fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), Stri
         cases::copy(&case.directory.join(version), &to).map_err(|e| e.to_string())?;
     }
     let answer = desk.path().join("answer.json");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
+    // An explanation that does not end is a failed test, not a stuck one.
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=20", "600", env!("CARGO_BIN_EXE_relapse")]);
     command.args(["--color", "never", "explain", "--good", "good", "--bad", "bad", "--method", method]);
     command.args(["--build", &case.says.build, "--test", &case.says.test]).arg("--json").arg(&answer);
     if let Some(oracle) = &case.says.oracle {
