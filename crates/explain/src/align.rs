@@ -30,7 +30,7 @@ use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
 use slice::Occurrence;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// From a file and line of the bad version to those of the good one; none for
 /// lines that are new. Files are relative to their version's root.
@@ -239,6 +239,60 @@ pub fn find(
         Machine::new(&process.image, &s.stream).run(&mut finder, u64::MAX)?;
     }
     Ok(finder.found)
+}
+
+/// As [`find`], but only the same instruction at the same moment: for very many
+/// indices.
+///
+/// # Errors
+/// If the stream does not replay.
+pub fn find_exact(
+    process: &LoadedProcess,
+    stream: usize,
+    wanted: &[Index],
+    side: Side,
+    lines: &Lines<'_>,
+) -> replay::error::Result<Vec<Option<Occurrence>>> {
+    let mut finder = ExactFinder {
+        track: Track::new(&process.image, side, lines),
+        stream: stream as u32,
+        frames: wanted.iter().map(|index| index.frame).collect(),
+        found: wanted.iter().map(|index| (index.hash, None)).collect(),
+    };
+    if let (Some(s), false) = (process.streams.get(stream), wanted.is_empty()) {
+        Machine::new(&process.image, &s.stream).run(&mut finder, u64::MAX)?;
+    }
+    Ok(wanted.iter().map(|index| finder.found.get(&index.hash).copied().flatten()).collect())
+}
+
+struct ExactFinder<'a> {
+    track: Track<'a>,
+    stream: u32,
+    /// Activations somebody asked for.
+    frames: HashSet<u128>,
+    /// By hash of the index; the first that comes.
+    found: HashMap<u128, Option<Occurrence>>,
+}
+
+impl Observer for ExactFinder<'_> {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        let frame = self.track.enter(view);
+        frame.mark = u32::from(self.frames.contains(&frame.key));
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        if self.track.step(view).is_some_and(|frame| frame.mark != 0)
+            && let Some((_, hash)) = self.track.hashes(view.depth as usize)
+            && let Some(found) = self.found.get_mut(&hash)
+        {
+            found.get_or_insert(Occurrence { stream: self.stream, step: view.count });
+        }
+    }
 }
 
 struct Finder<'a> {

@@ -69,6 +69,17 @@ pub fn tree(
     forest
 }
 
+/// The way to where the runs began to differ, for guilty changes that nothing
+/// leads to: a flag of the build, a file that nobody was seen to read.
+#[must_use]
+pub fn beginning(traced: &Traced<'_>, ways: &Ways, difference: &Difference) -> Vec<Step> {
+    let mut forest = Vec::new();
+    if let Some(node) = traced.nearest_origin(ways) {
+        merge(&mut forest, steps(traced, &ways.to(node), difference).into_iter());
+    }
+    forest
+}
+
 /// A way as lines.
 fn steps(traced: &Traced<'_>, way: &[(NodeId, Option<Dependence>)], difference: &Difference) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
@@ -100,6 +111,20 @@ fn steps(traced: &Traced<'_>, way: &[(NodeId, Option<Dependence>)], difference: 
         });
     }
     steps
+}
+
+/// Puts a way of single steps into a forest.
+pub fn graft(forest: &mut Vec<Step>, mut way: Step) {
+    let mut steps = Vec::new();
+    loop {
+        let next = way.next.pop();
+        steps.push(way);
+        match next {
+            Some(step) => way = step,
+            None => break,
+        }
+    }
+    merge(forest, steps.into_iter());
 }
 
 fn merge(forest: &mut Vec<Step>, mut way: impl Iterator<Item = Step>) {

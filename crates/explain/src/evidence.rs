@@ -19,7 +19,7 @@ use crate::traced::{Line, Traced};
 use crate::ways::{Distance, Ways};
 use changes::{Change, ChangeId, Difference, Matter};
 use slice::{NodeId, Origin};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How near a change is; the smaller, the nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,8 +101,23 @@ impl Evidence {
             evidence.variables(difference, witness, sources);
             evidence.inputs(difference, witness, sources);
         }
+        let code: Vec<(Side, HashSet<(String, u32)>)> = [bad, good]
+            .into_iter()
+            .flatten()
+            .map(|w| (w.traced.side, w.traced.code_lines()))
+            .collect();
+        // Code speaks by running; only what is none can be meant by its name.
+        let is_code = |change: &Change| {
+            code.iter().any(|(side, lines)| {
+                let (file, mut range) = match side {
+                    Side::Bad => (&change.file, change.new_range()),
+                    Side::Good => (change.old_file.as_ref().unwrap_or(&change.file), change.old_range()),
+                };
+                range.any(|line| lines.contains(&(file.clone(), line)))
+            })
+        };
         for witness in [bad, good].into_iter().flatten() {
-            evidence.names(difference, witness, sources);
+            evidence.names(difference, witness, sources, &is_code);
         }
         evidence
     }
@@ -183,6 +198,23 @@ impl Evidence {
                 self.speak(id, distance, w, node, true);
             }
         }
+        if w.traced.side == Side::Good {
+            return;
+        }
+        // What was taken away left no line in bad; its neighbours are there.
+        let mut nearest: BTreeMap<Line, (Distance, NodeId)> = BTreeMap::new();
+        for node in 0..w.traced.slice.nodes.len() as NodeId {
+            if let Some(distance) = w.ways.distance(node) {
+                let known = nearest.entry(w.traced.line(node)).or_insert((distance, node));
+                *known = (*known).min((distance, node));
+            }
+        }
+        for (line, (distance, node)) in nearest {
+            let distance = Distance { hops: distance.hops + 1, ..distance };
+            for change in difference.deleted_near(w.traced.file(line), line.line) {
+                self.speak(change.id, distance, w, node, false);
+            }
+        }
     }
 
     /// Variables whose initial value the slice ends at.
@@ -237,11 +269,17 @@ impl Evidence {
 
     /// Names that a change defines (macros, types, fields, constants) and that
     /// lines of the slice use.
-    fn names(&mut self, difference: &Difference, w: &Witness<'_>, sources: &Sources) {
+    fn names(
+        &mut self,
+        difference: &Difference,
+        w: &Witness<'_>,
+        sources: &Sources,
+        is_code: &dyn Fn(&Change) -> bool,
+    ) {
         let mut wanted: HashMap<String, Vec<ChangeId>> = HashMap::new();
         for change in difference.changes() {
             let exact = self.clue(change.id).is_some_and(|c| c.exact || c.rank == Rank::Immaterial);
-            if exact || !sources.is_code(&change.file) {
+            if exact || !sources.is_code(&change.file) || is_code(change) {
                 continue;
             }
             for name in changed_names(change) {

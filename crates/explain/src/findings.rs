@@ -3,7 +3,7 @@
 use crate::align::Side;
 use crate::answer::Cause;
 use crate::case::{Case, Loaded};
-use crate::causes::{Step, tree};
+use crate::causes::{Step, beginning, graft, tree};
 use crate::evidence::{Evidence, InputRead, Witness};
 use crate::moments::compare;
 use crate::traced::Traced;
@@ -79,8 +79,15 @@ impl<'l> Findings<'l> {
             let Some(run) = run else { return Vec::new() };
             tree(&run.traced, &run.ways, evidence, case.difference, found.root.iter().copied())
         };
+        let (mut bad, good) = (steps(&self.bad), steps(&self.good));
+        let reached = found.root.iter().all(|id| evidence.goal(*id).is_some());
+        if let (false, Some(run)) = (reached, &self.bad) {
+            for way in beginning(&run.traced, &run.ways, case.difference) {
+                graft(&mut bad, way);
+            }
+        }
         let comparison = Comparison::new(self, case, &self.loaded.observed.observation);
-        comparison.causes(&steps(&self.bad), &steps(&self.good))
+        comparison.causes(&bad, &good)
     }
 
     /// What the reader should know about the causes.

@@ -1,13 +1,15 @@
 //! The same moment in both runs.
 
-use crate::align::{Found, LineMap, Lines, Side, find, index_of, pair_streams};
+use crate::align::{Found, Index, LineMap, Lines, Side, find, find_exact, index_of, pair_streams};
 use crate::case::Case;
 use crate::findings::Run;
-use program::inst::{Inst, Operand, Ty};
+use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::machine::Machine;
+use replay::process::LoadedProcess;
 use replay::observer::{Effect, Observer, View};
 use slice::{NodeId, Occurrence};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Nodes of a slice that are compared with the other run, the nearest to the
 /// failure first.
@@ -22,6 +24,20 @@ pub fn counterparts<'l>(
     other: &Run<'l>,
     case: &Case<'_>,
 ) -> Vec<Option<Found>> {
+    align(at, own, other, case, &find)
+}
+
+/// How moments of a stream of the other run are looked up.
+type LookUp<'f, T> =
+    &'f dyn Fn(&LoadedProcess, usize, &[Index], Side, &Lines<'_>) -> replay::error::Result<Vec<T>>;
+
+fn align<'l, T: Clone>(
+    at: &[Occurrence],
+    own: &Run<'l>,
+    other: &Run<'l>,
+    case: &Case<'_>,
+    look_up: LookUp<'_, T>,
+) -> Vec<Option<T>> {
     let (good, bad) = if own.traced.side == Side::Good { (own, other) } else { (other, own) };
     let map = |file: &str, line: u32| case.difference.counterpart_in_good(file, line);
     let map: &LineMap<'_> = &map;
@@ -40,7 +56,7 @@ pub fn counterparts<'l>(
             continue;
         };
         let wanted: Vec<_> = indices.iter().flatten().cloned().collect();
-        let Ok(found) = find(other.traced.process, other_stream, &wanted, other.traced.side, &lines) else {
+        let Ok(found) = look_up(other.traced.process, other_stream, &wanted, other.traced.side, &lines) else {
             continue;
         };
         let places = indices.iter().enumerate().filter(|(_, i)| i.is_some()).map(|(n, _)| n);
@@ -74,7 +90,7 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
     nodes.sort_unstable_by(|a, b| b.cmp(a));
     let at: Vec<Occurrence> = nodes.iter().map(|n| own.traced.slice.nodes[*n as usize].at).collect();
     let there: Vec<Option<Occurrence>> =
-        counterparts(&at, own, other, case).into_iter().map(|f| f.and_then(|f| f.exact)).collect();
+        align(&at, own, other, case, &find_exact).into_iter().map(Option::flatten).collect();
     let own_values = values(own, &at);
     let other_values = values(other, &there.iter().flatten().copied().collect::<Vec<_>>());
     let mut compared = Compared::default();
@@ -134,6 +150,8 @@ impl Observer for Reader<'_> {
 
 fn value(view: &View<'_>) -> Option<u64> {
     let (operand, ty) = match view.inst() {
+        // A call is what it is given.
+        Inst::Call(call) => return Some(arguments(view, call)),
         Inst::Bin { dst, bits, .. } => (Operand::Reg(*dst), Ty::Int(*bits)),
         Inst::Float { dst, kind, .. } => (Operand::Reg(*dst), Ty::Float(*kind)),
         Inst::ICmp { dst, .. } | Inst::FCmp { dst, .. } => (Operand::Reg(*dst), Ty::Int(1)),
@@ -147,4 +165,17 @@ fn value(view: &View<'_>) -> Option<u64> {
     };
     // One slot is enough to tell values apart.
     (ty != Ty::Ptr).then(|| view.value(operand))
+}
+
+/// The arguments of a call, without addresses.
+fn arguments(view: &View<'_>, call: &Call) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for arg in &call.args {
+        if let ArgTy::Value(ty) = arg.ty
+            && ty != Ty::Ptr
+        {
+            view.value(arg.value).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
 }

@@ -8,7 +8,7 @@ use program::inst::Inst;
 use replay::process::LoadedProcess;
 use slice::slice::Needs;
 use slice::{NodeId, Site, Slice};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A source line of a version; file 0, line 0 is "unknown".
@@ -88,6 +88,29 @@ impl<'p> Traced<'p> {
     #[must_use]
     pub fn inst(&self, site: Site) -> &Inst {
         &self.process.image.module(site.module).functions[site.function as usize].code[site.index as usize]
+    }
+
+    /// Lines that code was made of, whether it ran or not.
+    #[must_use]
+    pub fn code_lines(&self) -> HashSet<(String, u32)> {
+        let mut lines = HashSet::new();
+        for (_, loaded) in self.process.image.modules() {
+            let files: Vec<String> =
+                (0..loaded.model.files.len() as u32).map(|f| self.relative(&loaded.model.file_path(f))).collect();
+            for place in loaded.model.functions.iter().flat_map(|f| &f.places).filter(|p| p.line > 0) {
+                if let Some(file) = files.get(place.file as usize) {
+                    lines.insert((file.clone(), place.line));
+                }
+            }
+        }
+        lines
+    }
+
+    /// The node nearest to the failure at which the runs began to differ.
+    #[must_use]
+    pub fn nearest_origin(&self, ways: &Ways) -> Option<NodeId> {
+        let far = self.compared.origins.iter().filter_map(|node| Some((ways.distance(*node)?, *node)));
+        far.min().map(|x| x.1)
     }
 
     /// A path of the recording as the version's own.

@@ -87,7 +87,9 @@ pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
     }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, stop.clone())
+        // The second one ends us at once: what is computed between trials does not look.
+        signal_hook::flag::register_conditional_default(signal, stop.clone())
+            .and_then(|_| signal_hook::flag::register(signal, stop.clone()))
             .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
     }
     let watcher = watch::Watcher::new(!args.quiet, session.watched);

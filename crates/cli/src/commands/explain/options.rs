@@ -52,7 +52,7 @@ pub struct Remembered {
     #[arg(short, long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<usize>,
-    /// Seconds after which a test hangs [default: 10 times what good took, at least 10]
+    /// Seconds after which a test hangs [default: 10 times what good took, at least 5]
     #[arg(long, value_name = "SECONDS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<f64>,
