@@ -31,6 +31,9 @@ pub struct Case<'d> {
     pub notes: Vec<String>,
 }
 
+/// Paths and texts of files.
+pub type Texts = Vec<(String, String)>;
+
 /// Recordings, opened, and what went wrong.
 pub struct Loaded {
     pub observed: Observed,
@@ -228,7 +231,7 @@ impl<'d> Case<'d> {
 
     /// The texts that an answer speaks of, of good and of bad.
     #[must_use]
-    pub fn files(&self, answer: &Answer) -> (Vec<(String, String)>, Vec<(String, String)>) {
+    pub fn files(&self, answer: &Answer) -> (Texts, Texts) {
         let (mut good, mut bad) = (BTreeMap::new(), BTreeMap::new());
         let mut take = |side: Side, file: &str| {
             let files = if side == Side::Good { &mut good } else { &mut bad };

@@ -101,11 +101,8 @@ impl Evidence {
             evidence.variables(difference, witness, sources);
             evidence.inputs(difference, witness, sources);
         }
-        let code: Vec<(Side, HashSet<(String, u32)>)> = [bad, good]
-            .into_iter()
-            .flatten()
-            .map(|w| (w.traced.side, w.traced.code_lines()))
-            .collect();
+        let code: Vec<(Side, HashSet<(String, u32)>)> =
+            [bad, good].into_iter().flatten().map(|w| (w.traced.side, w.traced.code_lines())).collect();
         // Code speaks by running; only what is none can be meant by its name.
         let is_code = |change: &Change| {
             code.iter().any(|(side, lines)| {

@@ -5,8 +5,8 @@ use crate::case::Case;
 use crate::findings::Run;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::machine::Machine;
-use replay::process::LoadedProcess;
 use replay::observer::{Effect, Observer, View};
+use replay::process::LoadedProcess;
 use slice::{NodeId, Occurrence};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -56,7 +56,8 @@ fn align<'l, T: Clone>(
             continue;
         };
         let wanted: Vec<_> = indices.iter().flatten().cloned().collect();
-        let Ok(found) = look_up(other.traced.process, other_stream, &wanted, other.traced.side, &lines) else {
+        let Ok(found) = look_up(other.traced.process, other_stream, &wanted, other.traced.side, &lines)
+        else {
             continue;
         };
         let places = indices.iter().enumerate().filter(|(_, i)| i.is_some()).map(|(n, _)| n);
@@ -117,8 +118,7 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
 fn values(run: &Run<'_>, at: &[Occurrence]) -> HashMap<Occurrence, u64> {
     let mut all = HashMap::new();
     for (stream, loaded) in run.traced.process.streams.iter().enumerate() {
-        let mut steps: Vec<u64> =
-            at.iter().filter(|o| o.stream as usize == stream).map(|o| o.step).collect();
+        let mut steps: Vec<u64> = at.iter().filter(|o| o.stream as usize == stream).map(|o| o.step).collect();
         steps.sort_unstable();
         steps.dedup();
         let Some(last) = steps.last().copied() else { continue };

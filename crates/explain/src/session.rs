@@ -12,7 +12,7 @@
 //! by, but what it finds is verified all the same.
 
 use crate::answer::{self, Answer};
-use crate::case::Case;
+use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
 use changes::search::{Found, Progress, Search, Structure, Verified};
@@ -89,8 +89,8 @@ pub enum News<'a> {
 pub struct Explanation {
     pub answer: Answer,
     /// Texts of files that the answer names: path and text, of good and of bad.
-    pub good_files: Vec<(String, String)>,
-    pub bad_files: Vec<(String, String)>,
+    pub good_files: Texts,
+    pub bad_files: Texts,
 }
 
 /// Answers the request.

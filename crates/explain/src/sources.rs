@@ -23,8 +23,11 @@ const COMMON: &[&str] = &[
 pub struct Sources {
     good: PathBuf,
     bad: PathBuf,
-    texts: RefCell<HashMap<(Side, String), Option<Rc<Text>>>>,
+    texts: RefCell<Known>,
 }
+
+/// None: there is no such file.
+type Known = HashMap<(Side, String), Option<Rc<Text>>>;
 
 /// A file and where its lines begin.
 struct Text {

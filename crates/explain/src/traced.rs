@@ -95,8 +95,9 @@ impl<'p> Traced<'p> {
     pub fn code_lines(&self) -> HashSet<(String, u32)> {
         let mut lines = HashSet::new();
         for (_, loaded) in self.process.image.modules() {
-            let files: Vec<String> =
-                (0..loaded.model.files.len() as u32).map(|f| self.relative(&loaded.model.file_path(f))).collect();
+            let files: Vec<String> = (0..loaded.model.files.len() as u32)
+                .map(|f| self.relative(&loaded.model.file_path(f)))
+                .collect();
             for place in loaded.model.functions.iter().flat_map(|f| &f.places).filter(|p| p.line > 0) {
                 if let Some(file) = files.get(place.file as usize) {
                     lines.insert((file.clone(), place.line));

@@ -9,8 +9,8 @@ use crate::answer::{Cause, Observation, Place, ValuePair};
 use crate::case::Case;
 use crate::causes::Step;
 use crate::findings::{Findings, Run};
-use crate::moments::counterparts;
 use crate::glance::{Decision, Glance, glance};
+use crate::moments::counterparts;
 use program::inst::Inst;
 use slice::{Dependence, Occurrence};
 use std::collections::HashMap;
@@ -243,7 +243,11 @@ fn sentence(step: &Step, kind: &str, sight: &Sight, values: &[ValuePair]) -> Str
     if let Some(callee) = own.and_then(|g| g.callee.as_ref()) {
         return format!("{callee} was called");
     }
-    let differing = values.iter().rev().find(|p| p.bad.is_some() && p.good.is_some() && p.bad != p.good);
+    // Addresses differ between runs that do the same.
+    let address = |value: &Option<String>| value.as_ref().is_some_and(|v| v.starts_with("0x"));
+    let differing = values.iter().rev().find(|p| {
+        p.bad.is_some() && p.good.is_some() && p.bad != p.good && !(address(&p.bad) && address(&p.good))
+    });
     match differing {
         Some(ValuePair { name, good: Some(good), bad: Some(bad) }) => {
             format!("{name} was {bad}, in good it was {good}")

@@ -22,10 +22,13 @@ pub struct Distance {
     pub hops: u32,
 }
 
+/// How far, and from where; from nowhere for a criterion.
+type Reached = (Distance, Option<(NodeId, Dependence)>);
+
 /// The easiest way to each node of a slice.
 pub struct Ways {
     /// None: not reached.
-    reached: Vec<Option<(Distance, Option<(NodeId, Dependence)>)>>,
+    reached: Vec<Option<Reached>>,
 }
 
 /// What the search asks about nodes.
@@ -49,8 +52,7 @@ impl Ways {
     /// should not be), so its first decision costs nothing.
     #[must_use]
     pub fn find(slice: &Slice, needs: &Needs, ground: &dyn Ground, free: bool) -> Ways {
-        let mut reached: Vec<Option<(Distance, Option<(NodeId, Dependence)>)>> =
-            vec![None; slice.nodes.len()];
+        let mut reached: Vec<Option<Reached>> = vec![None; slice.nodes.len()];
         let mut heap = BinaryHeap::new();
         let criteria: Vec<NodeId> = slice.criteria.iter().flatten().copied().collect();
         for &node in &criteria {

@@ -194,7 +194,16 @@ impl Machine<'_> {
             let (result, modelled) = (&[][..], false);
             observer.leaving(
                 &view,
-                &ExternalCall { site: call, target, known, args, result, reads: none, writes: none, modelled },
+                &ExternalCall {
+                    site: call,
+                    target,
+                    known,
+                    args,
+                    result,
+                    reads: none,
+                    writes: none,
+                    modelled,
+                },
             );
         }
     }

@@ -48,6 +48,11 @@ impl Context {
     /// A load saw something else than the shadow.
     #[inline]
     unsafe fn mispredicted(&mut self, at: At, shadow: *mut u8, value: &[u8]) {
+        // While nothing is recorded the shadow is the memory itself: what looks like a
+        // miss is another thread's store between two loads, and must stay.
+        if !self.records() {
+            return;
+        }
         self.misses += 1;
         let writer =
             if context::many() { unsafe { self.writer(shadow as u64 ^ self.key, value) } } else { None };

@@ -20,6 +20,9 @@ struct Node {
     needs: Vec<Id>,
 }
 
+/// A call: who made it, the makers of its arguments' slots, and their values.
+type Made = (Id, Vec<Vec<Option<Id>>>, Vec<u64>);
+
 struct Frame {
     regs: HashMap<Reg, Id>,
     /// The last branch that decided about each block.
@@ -27,7 +30,7 @@ struct Frame {
     /// Why the function runs.
     called: Option<Id>,
     /// The call under way: its node, its argument slots, its by-value addresses.
-    call: Option<(Id, Vec<Vec<Option<Id>>>, Vec<u64>)>,
+    call: Option<Made>,
     /// Variadic arguments: the caller's slots.
     variadic: Vec<Vec<Option<Id>>>,
 }

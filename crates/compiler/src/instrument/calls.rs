@@ -88,8 +88,7 @@ impl Instrument<'_, '_> {
 
     fn protocol(&mut self, i: Val, c: &Call, site: u32) {
         let callee = i.called_value();
-        let name =
-            if callee.is_function() && callee.is_elsewhere() { callee.name() } else { String::new() };
+        let name = if callee.is_function() && callee.is_elsewhere() { callee.name() } else { String::new() };
         let known = known_id(&name);
         let desc = self.s.descriptors.call(c, site, known);
         i.no_tail();

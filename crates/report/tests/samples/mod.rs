@@ -200,6 +200,7 @@ pub fn running() -> Answer {
         ],
         causes: vec![failure],
         trials: Effort {
+            order: vec![0],
             changes: 4,
             candidates: 3,
             builds: 5,
@@ -386,6 +387,7 @@ pub fn crash() -> Answer {
         ],
         causes: vec![failure],
         trials: Effort {
+            order: vec![0],
             changes: 412,
             candidates: 6,
             builds: 9,
@@ -449,6 +451,7 @@ pub fn hang() -> Answer {
             ..Cause::default()
         }],
         trials: Effort {
+            order: vec![0],
             changes: 1,
             candidates: 1,
             builds: 1,
@@ -499,6 +502,7 @@ pub fn output(missing: bool) -> Answer {
             ..Hunk::default()
         }],
         trials: Effort {
+            order: vec![0],
             changes: 4,
             candidates: 4,
             builds: 0,
@@ -659,6 +663,7 @@ pub fn hostile() -> Answer {
         auxiliary: vec![hunk(2)],
         causes: vec![cause(0, leaves)],
         trials: Effort {
+            order: vec![0],
             changes: u32::MAX,
             candidates: 0,
             builds: 1,
