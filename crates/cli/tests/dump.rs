@@ -34,7 +34,7 @@ fn the_program_model() {
     assert_session!(desk, @r#"
     $ relapse dump program square --function square
     function @square(i32 r0) -> i32  ; square.c:3
-      2 slots, sites from 13
+      2 slots, sites from 16
       parameter 1 x: int  ; square.c:3
     b0:
       ; x is i32 r0

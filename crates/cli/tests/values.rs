@@ -128,7 +128,7 @@ fn questions_without_an_answer() {
     [exit 1]
     $ relapse values run fold.c:7
     [stderr] relapse: fold.c:7 has no code of its own
-    [stderr]  The nearest line that ran is 10.
+    [stderr]  The nearest line that ran is 9.
     [exit 1]
     $ relapse values run fold.c:11 sum
     [stderr] relapse: there is no variable sum at fold.c:11
