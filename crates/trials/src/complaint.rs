@@ -95,12 +95,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         std::fs::write(&path, log).unwrap();
-        first(&path, Path::new("/work/trees/w00"))
+        first(&path, Path::new("/tmp/trees/w00"))
     }
 
     #[test]
     fn the_compiler_before_make() {
-        let log = "cc -c a.c\n/work/trees/w00/a.c:3:5: error: use of undeclared identifier 'm'\n\
+        let log = "cc -c a.c\n/tmp/trees/w00/a.c:3:5: error: use of undeclared identifier 'm'\n\
                    a.c:9:1: error: expected '}'\nmake: *** [Makefile:2: a.o] Error 1\n";
         let found = of(log);
         assert_eq!(found.text, "a.c:3:5: error: use of undeclared identifier 'm'");
