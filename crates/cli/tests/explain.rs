@@ -1,0 +1,178 @@
+//! `relapse explain` as a user meets it: versions, options, and answers that are none.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A place with a little program in two versions.
+struct Desk {
+    dir: tempfile::TempDir,
+}
+
+const GOOD: &str = "#include <stdio.h>\nint main(void) {\n    int sum = 0;\n    for (int i = 0; i < 4; i++)\n        sum += i;\n    printf(\"%d\\n\", sum);\n    return 0;\n}\n";
+
+impl Desk {
+    fn new() -> Desk {
+        Desk { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn version(&self, name: &str, program: &str) -> PathBuf {
+        let dir = self.path().join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("sum.c"), program).unwrap();
+        dir
+    }
+
+    /// Good, and bad with one piece of text replaced.
+    fn versions(&self, old: &str, new: &str) {
+        assert!(GOOD.contains(old));
+        self.version("good", GOOD);
+        self.version("bad", &GOOD.replace(old, new));
+    }
+
+    fn explain(&self, words: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_relapse"))
+            .arg("explain")
+            .args(words)
+            .args(["--quiet", "--work"])
+            .arg(self.path().join("work"))
+            .current_dir(self.path())
+            .output()
+            .unwrap()
+    }
+
+    fn git(&self, words: &[&str]) {
+        let output = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"])
+            .args(words)
+            .current_dir(self.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+const BUILD: &[&str] = &["--build", "$CC -g -O1 -o sum sum.c", "--test", "./sum"];
+const BOTH: &[&str] = &["--good", "good", "--bad", "bad"];
+
+fn words<'w>(parts: &[&[&'w str]]) -> Vec<&'w str> {
+    parts.concat()
+}
+
+fn said(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_wrong_sum_is_explained_and_the_options_are_remembered() {
+    let desk = Desk::new();
+    desk.versions("i < 4", "i < 3");
+    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.starts_with("verified: undoing the only change"), "{out}");
+    assert!(out.contains("i < 3"), "{out}");
+    // No options: as the last time, and nothing has to be tried again.
+    let (code, again, err) = said(&desk.explain(&["--json", "-"]));
+    assert_eq!(code, 0, "{again}{err}");
+    let answer: serde_json::Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(answer["schema"], "relapse.explain/1");
+    assert_eq!(answer["verified"], true);
+    assert_eq!(answer["root"][0]["file"], "sum.c");
+    assert_eq!(answer["observation"]["kind"], "output");
+}
+
+#[test]
+fn what_is_no_regression_has_an_answer_of_its_own() {
+    let desk = Desk::new();
+    desk.versions("int sum = 0;", "int sum = 0; ");
+    let (code, _, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    assert_eq!(code, 6, "{err}");
+    assert!(err.contains("see the test fail on the bad version"), "{err}");
+
+    desk.versions("return 0;", "return 1;");
+    let (code, _, err) =
+        said(&desk.explain(&words(&[&["--good", "bad", "--bad", "good"], BUILD, &["--oracle", "exit"]])));
+    assert_eq!(code, 6, "{err}");
+    assert!(err.contains("see the test pass on the good version"), "{err}");
+
+    desk.version("bad", GOOD);
+    let (code, _, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    assert_eq!(code, 6, "{err}");
+    assert!(err.contains("their files are the same"), "{err}");
+}
+
+#[test]
+fn a_flaky_test_is_not_explained() {
+    let desk = Desk::new();
+    desk.versions("i < 4", "i < 3");
+    let flaky = ["--build", "$CC -g -o sum sum.c", "--test", "./sum; date +%N"];
+    let (code, _, err) = said(&desk.explain(&words(&[BOTH, &flaky])));
+    assert_eq!(code, 7, "{err}");
+    assert!(err.contains("get the same result twice from the good version"), "{err}");
+}
+
+#[test]
+fn a_version_that_does_not_build_shows_the_first_error_and_the_log() {
+    let desk = Desk::new();
+    desk.versions("int sum = 0;", "int summ = 0;");
+    let (code, _, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
+    assert_eq!(code, 8, "{err}");
+    assert!(err.contains("build the bad version") && err.contains("undeclared identifier 'sum'"), "{err}");
+    let log = err.split("log in ").nth(1).and_then(|rest| rest.split(')').next()).unwrap();
+    assert!(std::fs::read_to_string(log).unwrap().contains("undeclared identifier"), "{log}");
+}
+
+#[test]
+fn bad_command_lines_are_said() {
+    let desk = Desk::new();
+    desk.versions("i < 4", "i < 3");
+    let missing: [(&[&str], &str); 4] = [
+        (&["--good", "good"], "the version in which the test fails is not named"),
+        (BOTH, "the failing test is not named"),
+        (&["--good", "nowhere", "--bad", "bad", "--build", "true", "--test", "true"], "the version nowhere"),
+        (
+            &["--good", "good", "--bad", "bad", "--build", "true", "--test", "true", "--timeout", "0"],
+            "make no sense",
+        ),
+    ];
+    for (words, sentence) in missing {
+        let (code, _, err) = said(&desk.explain(&[words, &["--no-remember"]].concat()));
+        assert_eq!(code, 2, "{words:?}: {err}");
+        assert!(err.contains(sentence), "{words:?}: {err}");
+    }
+}
+
+#[test]
+fn a_bisect_in_progress_names_the_versions_and_nothing_is_touched() {
+    let desk = Desk::new();
+    desk.git(&["init", "-q"]);
+    let file = desk.path().join("sum.c");
+    for (n, text) in
+        [GOOD.to_owned(), GOOD.replace("%d\\n", "%d \\n"), GOOD.replace("i < 4", "i <= 4")].iter().enumerate()
+    {
+        std::fs::write(&file, text).unwrap();
+        desk.git(&["add", "sum.c"]);
+        desk.git(&["commit", "-q", "-m", &n.to_string()]);
+    }
+    desk.git(&["bisect", "start", "HEAD", "HEAD~2"]);
+    let state = || {
+        let mut all = String::new();
+        for words in
+            [&["status", "--porcelain"][..], &["rev-parse", "HEAD"], &["worktree", "list"], &["for-each-ref"]]
+        {
+            let output = Command::new("git").args(words).current_dir(desk.path()).output().unwrap();
+            all += &String::from_utf8_lossy(&output.stdout);
+        }
+        all
+    };
+    std::fs::write(desk.path().join(".git/info/exclude"), "work\n").unwrap();
+    let before = state();
+    let (code, out, err) = said(&desk.explain(&[BUILD, &["--no-remember"]].concat()));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("i <= 4"), "{out}");
+    assert_eq!(state(), before);
+}
