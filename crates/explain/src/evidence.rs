@@ -70,6 +70,20 @@ pub struct Witness<'a> {
     pub inputs: &'a [InputRead],
 }
 
+impl Witness<'_> {
+    /// Of each line the node nearest to the failure.
+    fn nearest(&self) -> BTreeMap<Line, (Distance, NodeId)> {
+        let mut nearest = BTreeMap::new();
+        for node in 0..self.traced.slice.nodes.len() as NodeId {
+            if let Some(distance) = self.ways.distance(node) {
+                let known = nearest.entry(self.traced.line(node)).or_insert((distance, node));
+                *known = (*known).min((distance, node));
+            }
+        }
+        nearest
+    }
+}
+
 impl Evidence {
     #[must_use]
     pub fn gather(
@@ -199,14 +213,7 @@ impl Evidence {
             return;
         }
         // What was taken away left no line in bad; its neighbours are there.
-        let mut nearest: BTreeMap<Line, (Distance, NodeId)> = BTreeMap::new();
-        for node in 0..w.traced.slice.nodes.len() as NodeId {
-            if let Some(distance) = w.ways.distance(node) {
-                let known = nearest.entry(w.traced.line(node)).or_insert((distance, node));
-                *known = (*known).min((distance, node));
-            }
-        }
-        for (line, (distance, node)) in nearest {
+        for (line, (distance, node)) in w.nearest() {
             let distance = Distance { hops: distance.hops + 1, ..distance };
             for change in difference.deleted_near(w.traced.file(line), line.line) {
                 self.speak(change.id, distance, w, node, false);
@@ -286,13 +293,7 @@ impl Evidence {
         if wanted.is_empty() {
             return;
         }
-        let mut best: BTreeMap<Line, (Distance, NodeId)> = BTreeMap::new();
-        for node in 0..w.traced.slice.nodes.len() as NodeId {
-            let Some(distance) = w.ways.distance(node) else { continue };
-            let known = best.entry(w.traced.line(node)).or_insert((distance, node));
-            *known = (*known).min((distance, node));
-        }
-        for (line, (distance, node)) in best {
+        for (line, (distance, node)) in w.nearest() {
             let Some(text) = sources.line(w.traced.side, w.traced.file(line), line.line) else { continue };
             for name in identifiers(&text) {
                 for id in wanted.get(name).into_iter().flatten() {
