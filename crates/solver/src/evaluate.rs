@@ -1,0 +1,83 @@
+//! The value of a term under given values of its variables.
+
+use std::collections::HashMap;
+
+use crate::meaning;
+use crate::node::{Array, ArrayNode, Node, Term};
+use crate::pool::Pool;
+
+/// Values of terms under one assignment; what was computed for one term serves the next.
+pub struct Evaluation<'a> {
+    pool: &'a Pool,
+    value: &'a dyn Fn(u32) -> u128,
+    known: HashMap<Term, u128>,
+    /// Terms under evaluation; a stack of our own, because terms get deeper than the thread's.
+    work: Vec<Term>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// `value` gives each variable's value; bits above its width are dropped.
+    pub fn new(pool: &'a Pool, value: &'a dyn Fn(u32) -> u128) -> Evaluation<'a> {
+        Evaluation { pool, value, known: HashMap::new(), work: Vec::new() }
+    }
+
+    pub fn of(&mut self, t: Term) -> u128 {
+        self.work.push(t);
+        while let Some(&t) = self.work.last() {
+            if self.known.contains_key(&t) || self.pool.as_constant(t).is_some() {
+                self.work.pop();
+                continue;
+            }
+            // Either the value, or an operand more is wanted first.
+            match self.step(t) {
+                Ok(value) => {
+                    self.known.insert(t, value);
+                    self.work.pop();
+                }
+                Err(first) => self.work.push(first),
+            }
+        }
+        self.get(t).unwrap_or_default()
+    }
+
+    fn get(&self, t: Term) -> Result<u128, Term> {
+        self.pool.as_constant(t).or_else(|| self.known.get(&t).copied()).ok_or(t)
+    }
+
+    fn step(&self, t: Term) -> Result<u128, Term> {
+        let pool = self.pool;
+        let width = pool.width(t);
+        Ok(match pool.node(t) {
+            Node::Constant(value) => value,
+            Node::Variable(index) => (self.value)(index) & meaning::ones(width),
+            Node::Unary(op, a) => meaning::unary(op, width, self.get(a)?),
+            Node::Binary(op, a, b) => meaning::binary(op, pool.width(a), self.get(a)?, self.get(b)?),
+            Node::Ite(c, a, b) => self.get(if self.get(c)? == 1 { a } else { b })?,
+            Node::Extract(a, low) => meaning::extract(self.get(a)?, low, width),
+            Node::Concat(a, b) => self.get(a)? << pool.width(b) | self.get(b)?,
+            Node::Zext(a) => self.get(a)?,
+            Node::Sext(a) => meaning::sext(self.get(a)?, pool.width(a), width),
+            Node::Read(array, index) => self.element(array, self.get(index)?)?,
+        })
+    }
+
+    fn element(&self, mut array: Array, index: u128) -> Result<u128, Term> {
+        loop {
+            match self.pool.array_node(array) {
+                ArrayNode::Bytes(elements) => {
+                    let element = usize::try_from(index).ok().and_then(|index| elements.get(index));
+                    return element.map_or(Ok(0), |&element| self.get(element));
+                }
+                ArrayNode::Store(_, at, value) if self.get(at)? == index => return self.get(value),
+                ArrayNode::Store(old, ..) => array = old,
+            }
+        }
+    }
+}
+
+impl Pool {
+    /// The exact value of a term under an assignment.
+    pub fn evaluate(&self, t: Term, value: &dyn Fn(u32) -> u128) -> u128 {
+        Evaluation::new(self, value).of(t)
+    }
+}

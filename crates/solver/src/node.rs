@@ -1,0 +1,137 @@
+//! What a term is: handles, operations, and the view of one node.
+
+/// A term of a [`Pool`](crate::Pool). Operands always have smaller handles than the terms made of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Term(pub(crate) u32);
+
+/// An array of a [`Pool`](crate::Pool): 64-bit index, 8-bit elements.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Array(pub(crate) u32);
+
+impl Term {
+    /// The position in the pool: dense, and operands come first.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Array {
+    /// The position among the pool's arrays: dense, and a stored-to array comes first.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Operations on one term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unary {
+    /// Every bit turned over; on a truth value, negation.
+    Not,
+    /// Two's complement.
+    Neg,
+}
+
+/// Operations on two terms of one width. Comparisons give width 1, the others the same width.
+/// All are total: division by zero gives all ones (the remainder is the dividend), shifts by the
+/// width or more give 0, or copies of the sign.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    URem,
+    SDiv,
+    SRem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    LShr,
+    AShr,
+    Eq,
+    Ult,
+    Ule,
+    Slt,
+    Sle,
+}
+
+impl Unary {
+    pub const ALL: [Unary; 2] = [Unary::Not, Unary::Neg];
+}
+
+impl Binary {
+    pub const ALL: [Binary; 18] = [
+        Binary::Add,
+        Binary::Sub,
+        Binary::Mul,
+        Binary::UDiv,
+        Binary::URem,
+        Binary::SDiv,
+        Binary::SRem,
+        Binary::And,
+        Binary::Or,
+        Binary::Xor,
+        Binary::Shl,
+        Binary::LShr,
+        Binary::AShr,
+        Binary::Eq,
+        Binary::Ult,
+        Binary::Ule,
+        Binary::Slt,
+        Binary::Sle,
+    ];
+
+    /// Whether the result is a truth value.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, Binary::Eq | Binary::Ult | Binary::Ule | Binary::Slt | Binary::Sle)
+    }
+
+    /// Whether operands may be exchanged.
+    pub fn is_commutative(self) -> bool {
+        matches!(self, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor | Binary::Eq)
+    }
+}
+
+/// One term, taken apart. Its width is [`Pool::width`](crate::Pool::width).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    Constant(u128),
+    /// The caller's number.
+    Variable(u32),
+    Unary(Unary, Term),
+    Binary(Binary, Term, Term),
+    /// The second if the first is 1, otherwise the third.
+    Ite(Term, Term, Term),
+    /// As many bits as the term is wide, from this bit of the operand upwards.
+    Extract(Term, u32),
+    /// The first operand above the second.
+    Concat(Term, Term),
+    Zext(Term),
+    Sext(Term),
+    Read(Array, Term),
+}
+
+impl Node {
+    /// The operands that are terms, in order; an array that is read is not among them.
+    pub fn operands(self) -> impl Iterator<Item = Term> {
+        let all = match self {
+            Node::Constant(_) | Node::Variable(_) => [None, None, None],
+            Node::Unary(_, a) | Node::Extract(a, _) | Node::Zext(a) | Node::Sext(a) | Node::Read(_, a) => {
+                [Some(a), None, None]
+            }
+            Node::Binary(_, a, b) | Node::Concat(a, b) => [Some(a), Some(b), None],
+            Node::Ite(c, a, b) => [Some(c), Some(a), Some(b)],
+        };
+        all.into_iter().flatten()
+    }
+}
+
+/// One array, taken apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrayNode<'a> {
+    /// These elements from index 0 on, and 0 behind them.
+    Bytes(&'a [Term]),
+    /// The array with the element at an index replaced by a value.
+    Store(Array, Term, Term),
+}
