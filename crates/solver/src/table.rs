@@ -61,7 +61,7 @@ impl Table {
 pub(crate) fn hash(words: impl IntoIterator<Item = u32>) -> u64 {
     let mut state = 0x243f_6a88_85a3_08d3_u64;
     for word in words {
-        let product = u128::from(state ^ u64::from(word)) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        let product = u128::from(state ^ u64::from(word)) * 0x9e37_79b9_7f4a_7c15;
         state = (product >> 64) as u64 ^ product as u64;
     }
     state ^ (state >> 29)
