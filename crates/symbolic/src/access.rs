@@ -1,0 +1,219 @@
+//! Loads and stores, at known addresses and at input-dependent ones.
+
+use crate::condition::{Kind, Reason};
+use crate::engine::Engine;
+use crate::objects::Object;
+use crate::regions::Region;
+use crate::watch::Watch;
+use program::inst::{Operand, Ty};
+use replay::code::Op;
+use replay::memory::Memory;
+use replay::observer::View;
+use solver::{Array, Binary, Term};
+
+impl<W: Watch> Engine<'_, W> {
+    pub(crate) fn load(&mut self, view: &View<'_>, dst: u32, addr: Operand, ty: Ty) {
+        let (address, len) = (view.value(addr), u64::from(ty.bytes()));
+        if let Some(at) = self.operand(view, addr, 64)
+            && let Some(term) = self.load_anywhere(view, at, address, len, dst)
+        {
+            let term = self.fit(term, ty.bits().into());
+            self.assign(view, dst, ty.bits(), Some(term));
+            return;
+        }
+        if !self.memory.may_hold(address, len) {
+            self.forget(view, dst, ty.slots());
+            return;
+        }
+        let value =
+            if ty.slots() > 1 { view.wide(Operand::Reg(dst)) } else { view.value(Operand::Reg(dst)).into() };
+        let term = self.loaded_as(address, len, value).map(|t| self.fit(t, ty.bits().into()));
+        self.assign(view, dst, ty.bits(), term);
+    }
+
+    pub(crate) fn store(&mut self, view: &View<'_>, addr: Operand, value: Operand, ty: Ty) {
+        let (address, len) = (view.value(addr), u64::from(ty.bytes()));
+        let term = self.operand(view, value, ty.bits()).map(|t| self.fit(t, 8 * len as u32));
+        if let Some(at) = self.operand(view, addr, 64)
+            && self.store_anywhere(view, at, address, len, term)
+        {
+            return;
+        }
+        if term.is_none() && !self.memory.may_hold(address, len) {
+            return;
+        }
+        self.put(view.memory, address, len, term);
+        self.objects.touched(address, len);
+    }
+
+    /// Before an instruction runs: if it stores to an input-dependent address, the
+    /// bytes there are kept, for they will be gone when the store is seen.
+    pub(crate) fn look_ahead(&mut self, view: &View<'_>, next: u32) {
+        let addr = match view.code.ops.get(next as usize) {
+            Some(
+                Op::Store1 { addr, .. }
+                | Op::Store2 { addr, .. }
+                | Op::Store4 { addr, .. }
+                | Op::Store8 { addr, .. },
+            ) => *addr,
+            _ => return,
+        };
+        let Some(frame) = self.frames.get(view.depth as usize - 1) else { return };
+        if frame.get(addr).is_some()
+            && let Some(address) = view.regs.get(addr as usize)
+        {
+            let mut bytes = [0; 16];
+            view.memory.peek(*address, &mut bytes);
+            self.before = Some((*address, bytes));
+        }
+    }
+
+    /// The object of an input-dependent access, if it may be followed. Otherwise
+    /// the address is fixed.
+    fn object(&mut self, view: &View<'_>, at: Term, address: u64, len: u64, max: u64) -> Option<Object> {
+        let found = match self.objects.find(&self.frames, view, address) {
+            _ if self.options.fixed_addresses => Err(Reason::Addresses),
+            Some(o) if address + len > o.start + o.len => Err(Reason::UnknownObject),
+            Some(o) if o.len > max => Err(Reason::LargeObject(o.len)),
+            Some(o) => Ok(o),
+            None => Err(Reason::UnknownObject),
+        };
+        match found {
+            Ok(object) => Some(object),
+            Err(reason) => {
+                self.concretise(view, at, address.into(), reason);
+                None
+            }
+        }
+    }
+
+    /// The place in the object; the access must stay within.
+    fn place(&mut self, view: &View<'_>, object: &Object, at: Term, address: u64, len: u64) -> Term {
+        let start = self.constant(64, object.start.into());
+        let index = self.pool().binary(Binary::Sub, at, start);
+        let last = self.constant(64, (object.len - len).into());
+        let inside = self.pool().binary(Binary::Ule, index, last);
+        self.assume(view, inside, Kind::Bounds, address, None);
+        index
+    }
+
+    fn load_anywhere(&mut self, view: &View<'_>, at: Term, address: u64, len: u64, dst: u32) -> Option<Term> {
+        let object = self.object(view, at, address, len, self.options.max_object)?;
+        let array = self.content_with(view.memory, &object, object.start, &[]);
+        // What the model says is there must be what was there.
+        if len <= 8 {
+            let seen = view.value(Operand::Reg(dst));
+            for i in 0..len {
+                let index = self.constant(64, (address - object.start + i).into());
+                let term = self.world.pool.read(array, index);
+                let known = self.world.pool.as_constant(term);
+                if known.is_some_and(|known| known as u8 != (seen >> (8 * i)) as u8) {
+                    self.concretise(view, at, address.into(), Reason::UnknownObject);
+                    return None;
+                }
+            }
+        }
+        let index = self.place(view, &object, at, address, len);
+        let mut term: Option<Term> = None;
+        for i in (0..len).rev() {
+            let offset = self.constant(64, i.into());
+            let place = self.pool().binary(Binary::Add, index, offset);
+            let byte = self.pool().read(array, place);
+            term = Some(match term {
+                Some(high) => self.pool().concat(high, byte),
+                None => byte,
+            });
+        }
+        term
+    }
+
+    fn store_anywhere(
+        &mut self,
+        view: &View<'_>,
+        at: Term,
+        address: u64,
+        len: u64,
+        term: Option<Term>,
+    ) -> bool {
+        let Some(object) = self.object(view, at, address, len, self.options.max_object) else { return false };
+        if object.table.is_some() {
+            self.concretise(view, at, address.into(), Reason::UnknownObject);
+            return false;
+        }
+        let mut bytes = [0; 16];
+        view.memory.peek(address, &mut bytes[..len.min(16) as usize]);
+        // The array as it was before: the store is in memory already, but under
+        // another address the old bytes would still be there. An object that is
+        // an array has them; otherwise they were put by a step before.
+        let array = match self.regions.at(address) {
+            Some(region) if region.start == object.start && region.len == object.len => region.array,
+            _ => {
+                let Some(old) = self.before.filter(|b| b.0 == address).map(|b| b.1) else {
+                    self.concretise(view, at, address.into(), Reason::Detail("what was there is not known"));
+                    return false;
+                };
+                self.dissolve(object.start, object.len);
+                let old = &old[..len.min(16) as usize];
+                let array = self.content_with(view.memory, &object, address, old);
+                self.regions.add(Region { start: object.start, len: object.len, array });
+                self.memory.clear(object.start, object.len);
+                self.memory.pin(object.start, object.len, true);
+                array
+            }
+        };
+        let index = self.place(view, &object, at, address, len);
+        let term = match term {
+            Some(t) => t,
+            None => self.constant(8 * len as u32, u128::from_le_bytes(bytes)),
+        };
+        let mut array = array;
+        for i in 0..len {
+            let offset = self.constant(64, i.into());
+            let place = self.pool().binary(Binary::Add, index, offset);
+            let byte = self.pool().extract(term, 8 * i as u32, 8);
+            array = self.pool().store(array, place, byte);
+        }
+        self.regions.replace(object.start, array);
+        self.objects.touched(address, len);
+        true
+    }
+
+    /// The bytes of an object as an array, with other bytes at one place.
+    fn content_with(&mut self, memory: &Memory, object: &Object, at: u64, other: &[u8]) -> Array {
+        if let Some(region) = self.regions.at(object.start)
+            && region.start == object.start
+            && region.len == object.len
+        {
+            return region.array;
+        }
+        self.dissolve(object.start, object.len);
+        let mut bytes = vec![0; object.len as usize];
+        match &object.table {
+            Some(table) => bytes.copy_from_slice(table),
+            None => {
+                memory.peek(object.start, &mut bytes);
+                self.objects.fill_in(object.start, &mut bytes);
+            }
+        }
+        for (i, b) in other.iter().enumerate() {
+            if let Some(place) = bytes.get_mut((at - object.start) as usize + i) {
+                *place = *b;
+            }
+        }
+        let symbolic = self.memory.find(object.start, object.len);
+        if symbolic.is_empty()
+            && let Some(known) = self.objects.cached(object.start, &bytes)
+        {
+            return known;
+        }
+        let mut elements: Vec<Term> = bytes.iter().map(|b| self.constant(8, (*b).into())).collect();
+        for (offset, term) in &symbolic {
+            elements[*offset as usize] = *term;
+        }
+        let array = self.pool().bytes(&elements);
+        if symbolic.is_empty() {
+            self.objects.cache(object.start, bytes, array);
+        }
+        array
+    }
+}

@@ -1,0 +1,149 @@
+//! The conditions of a path, and what was given up on the way.
+
+use program::model::Place;
+use replay::image::Image;
+use solver::Term;
+use std::fmt;
+
+/// Why there is a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A conditional jump went this way.
+    Branch,
+    /// A `switch` went this way.
+    Switch,
+    /// An input-dependent access stayed within its object, a division did not trap.
+    Bounds,
+    /// A library function took this way inside.
+    External,
+    /// A value was fixed because what used it is not followed.
+    Concretised,
+    /// A call through a pointer went to this function.
+    CallTarget,
+}
+
+impl Kind {
+    /// A word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Branch => "branch",
+            Kind::Switch => "switch",
+            Kind::Bounds => "bounds",
+            Kind::External => "external",
+            Kind::Concretised => "concretised",
+            Kind::CallTarget => "call",
+        }
+    }
+}
+
+/// What is not followed symbolically.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Floating-point arithmetic.
+    Float,
+    /// An address into an object that is not known.
+    UnknownObject,
+    /// An address into an object that is larger than the bound.
+    LargeObject(u64),
+    /// Addresses are concrete by the asker's choice.
+    Addresses,
+    /// The number of bytes that are copied, filled or allocated.
+    Length,
+    /// A library function without a symbolic meaning.
+    Function(&'static str),
+    /// A function that is not modelled at all.
+    Unknown,
+    /// A value handed back to code that is not modelled.
+    Returned,
+    /// Inline assembly or the like.
+    Opaque,
+    /// A number printed into a buffer.
+    Formatted,
+    /// A part of a library call that has no exact meaning here (a base, a locale).
+    Detail(&'static str),
+    /// The bytes an input function consumed are not in the recording.
+    Unrecorded,
+    /// A file was read again after the program had written to it.
+    Rewritten,
+    /// The result of an output function.
+    Printed,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Float => f.write_str("floating-point numbers stay as they were"),
+            Reason::UnknownObject => f.write_str("the accessed object is not known"),
+            Reason::LargeObject(size) => write!(f, "the accessed object is large ({size} bytes)"),
+            Reason::Addresses => f.write_str("addresses stay as they were, as asked"),
+            Reason::Length => f.write_str("lengths stay as they were"),
+            Reason::Function(name) => write!(f, "{name} is not followed"),
+            Reason::Unknown => f.write_str("the called function has no model"),
+            Reason::Returned => f.write_str("the value went to code without a model"),
+            Reason::Opaque => f.write_str("inline assembly is not followed"),
+            Reason::Formatted => f.write_str("numbers printed into memory stay as they were"),
+            Reason::Detail(what) => f.write_str(what),
+            Reason::Unrecorded => f.write_str("the bytes that were consumed are not in the recording"),
+            Reason::Rewritten => f.write_str("the file was changed during the run"),
+            Reason::Printed => f.write_str("printed text is kept as it was"),
+        }
+    }
+}
+
+/// A moment of a run. `(module, function, index)` is the instruction,
+/// `occurrence` says the how-many-th condition it gave in this stream, from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct At {
+    pub stream: u32,
+    /// Number of the step in the stream.
+    pub step: u64,
+    pub time: u64,
+    pub module: u32,
+    pub function: u32,
+    pub index: u32,
+    pub occurrence: u32,
+}
+
+impl At {
+    /// The source place.
+    #[must_use]
+    pub fn place(&self, image: &Image) -> Place {
+        let functions = &image.module(self.module).functions;
+        functions.get(self.function as usize).map(|f| f.place(self.index as usize)).unwrap_or_default()
+    }
+
+    /// Name of the function.
+    #[must_use]
+    pub fn function_name<'i>(&self, image: &'i Image) -> &'i str {
+        image.module(self.module).functions.get(self.function as usize).map_or("?", |f| f.name.as_str())
+    }
+
+    /// Path of the source file.
+    #[must_use]
+    pub fn file(&self, image: &Image) -> String {
+        image.module(self.module).file_path(self.place(image).file)
+    }
+}
+
+/// One condition; its term is true on the run it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    pub term: Term,
+    pub kind: Kind,
+    pub at: At,
+    /// Of a branch 1 or 0, of a switch the value, of an access or call the address.
+    pub direction: u64,
+    /// Of what was concretised.
+    pub reason: Option<Reason>,
+    /// The same term is an earlier condition of this path.
+    pub repeated: bool,
+}
+
+/// Something input-dependent that was not followed, without fixing a value:
+/// the path is right, but an effect is missing from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    pub at: At,
+    pub reason: Reason,
+}

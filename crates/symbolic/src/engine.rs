@@ -1,0 +1,487 @@
+//! The observer that replays symbolically: state, and what every part of it uses.
+
+use crate::condition::{At, Condition, Kind, Loss, Reason};
+use crate::frames::Frame;
+use crate::inputs::{Sources, Variables};
+use crate::objects::Objects;
+use crate::output::Output;
+use crate::path::Options;
+use crate::regions::Regions;
+use crate::shadow::Shadow;
+use crate::transfer::Transfer;
+use crate::watch::{Now, Watch};
+use program::inst::{Operand, Ty};
+use recording::event::{Event, Position};
+use replay::code::Op;
+use replay::memory::Memory;
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use solver::{Binary, Pool, Term};
+use std::collections::{HashMap, HashSet};
+
+/// The terms and variables of one analysis, shared by all runs in it.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    pub pool: Pool,
+    pub variables: Variables,
+}
+
+/// What a replay has found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub conditions: Vec<Condition>,
+    pub losses: Vec<Loss>,
+    pub outputs: Vec<Output>,
+    pub status: Option<Term>,
+    /// Steps that touched input.
+    pub touched: u64,
+}
+
+/// See the module's documentation.
+pub(crate) struct Engine<'a, W> {
+    pub world: &'a mut World,
+    pub options: &'a Options,
+    pub directory: &'a str,
+    pub stream: u32,
+    pub frames: Vec<Frame>,
+    pub memory: Shadow,
+    pub regions: Regions,
+    pub objects: Objects,
+    /// Terms of the slots of each argument of the call that was just made, if any.
+    pub arguments: Vec<[Option<Term>; 2]>,
+    /// By-value arguments of it: number and address.
+    pub by_value: Vec<(u32, u64)>,
+    /// Terms of the result of the function that just returned.
+    pub returning: Vec<Option<Term>>,
+    pub sources: Sources,
+    /// The bytes that the store to come will replace, if its address is input-dependent.
+    pub before: Option<(u64, [u8; 16])>,
+    /// Transfers of the external call under way.
+    pub open: Vec<Transfer>,
+    /// Files that the program wrote.
+    pub written: HashSet<String>,
+    pub found: Found,
+    asserted: HashSet<Term>,
+    occurrences: HashMap<(u32, u32), u32>,
+    lost: HashSet<(u32, u32, Reason)>,
+    pub watch: W,
+}
+
+impl<'a, W: Watch> Engine<'a, W> {
+    pub fn new(
+        world: &'a mut World,
+        options: &'a Options,
+        directory: &'a str,
+        stream: u32,
+        objects: Objects,
+        watch: W,
+    ) -> Engine<'a, W> {
+        let mut memory = Shadow::default();
+        for (address, len) in objects.watched() {
+            memory.pin(address, len, true);
+        }
+        Engine {
+            world,
+            options,
+            directory,
+            stream,
+            frames: Vec::new(),
+            memory,
+            regions: Regions::default(),
+            objects,
+            arguments: Vec::new(),
+            by_value: Vec::new(),
+            returning: Vec::new(),
+            sources: Sources::default(),
+            before: None,
+            open: Vec::new(),
+            written: HashSet::new(),
+            found: Found::default(),
+            asserted: HashSet::new(),
+            occurrences: HashMap::new(),
+            lost: HashSet::new(),
+            watch,
+        }
+    }
+
+    pub fn pool(&mut self) -> &mut Pool {
+        &mut self.world.pool
+    }
+
+    pub fn constant(&mut self, width: u32, value: u128) -> Term {
+        self.world.pool.constant(width, value)
+    }
+
+    /// A term in another width: cut off, or zeros above.
+    pub fn fit(&mut self, term: Term, width: u32) -> Term {
+        let pool = &mut self.world.pool;
+        let has = pool.width(term);
+        match has.cmp(&width) {
+            std::cmp::Ordering::Equal => term,
+            std::cmp::Ordering::Greater => pool.extract(term, 0, width),
+            std::cmp::Ordering::Less => pool.zext(term, width),
+        }
+    }
+
+    fn top(&self, view: &View<'_>) -> Option<&Frame> {
+        self.frames.get(view.depth as usize - 1)
+    }
+
+    /// The term of an operand, if it depends on input.
+    pub fn operand(&mut self, view: &View<'_>, operand: Operand, bits: u16) -> Option<Term> {
+        let Operand::Reg(r) = operand else { return None };
+        let frame = self.top(view)?;
+        if frame.live == 0 {
+            return None;
+        }
+        let (low, high) = (frame.get(r), frame.get(r + 1));
+        self.joined(view, r, low, if bits > 64 { high } else { None }, bits)
+    }
+
+    /// A value out of its slots, if one of them has a term.
+    pub fn joined(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        low: Option<Term>,
+        high: Option<Term>,
+        bits: u16,
+    ) -> Option<Term> {
+        if bits <= 64 {
+            return low.map(|t| self.fit(t, bits.into()));
+        }
+        if low.is_none() && high.is_none() {
+            return None;
+        }
+        let value = |k: u32| view.regs.get((slot + k) as usize).copied().unwrap_or(0).into();
+        let low = match low {
+            Some(t) => self.fit(t, 64),
+            None => self.constant(64, value(0)),
+        };
+        let above = u32::from(bits) - 64;
+        let high = match high {
+            Some(t) => self.fit(t, above),
+            None => self.constant(above, value(1)),
+        };
+        Some(self.pool().concat(high, low))
+    }
+
+    /// The term of an operand, a constant if it does not depend on input.
+    pub fn term(&mut self, view: &View<'_>, operand: Operand, bits: u16) -> Term {
+        match self.operand(view, operand, bits) {
+            Some(term) => term,
+            None => {
+                let value = if bits > 64 { view.wide(operand) } else { view.value(operand).into() };
+                self.constant(bits.into(), value)
+            }
+        }
+    }
+
+    /// Gives a register its term; one that is constant after all is none.
+    pub fn assign(&mut self, view: &View<'_>, dst: u32, bits: u16, term: Option<Term>) {
+        let term = term.filter(|t| self.world.pool.as_constant(*t).is_none());
+        if term.is_some() && self.options.check {
+            self.verify(view, dst, bits, term);
+        }
+        let (low, high) = match term {
+            Some(t) if bits > 64 => {
+                let low = self.world.pool.extract(t, 0, 64);
+                (Some(low), Some(self.world.pool.extract(t, 64, u32::from(bits) - 64)))
+            }
+            other => (other, None),
+        };
+        let live = |pool: &Pool, t: Option<Term>| t.filter(|t| pool.as_constant(*t).is_none());
+        let (low, high) = (live(&self.world.pool, low), live(&self.world.pool, high));
+        let Some(frame) = self.frames.get_mut(view.depth as usize - 1) else { return };
+        frame.set(dst, low);
+        if bits > 64 {
+            frame.set(dst + 1, high);
+        }
+        self.found.touched += u64::from(term.is_some());
+    }
+
+    /// Slots become concrete.
+    pub fn forget(&mut self, view: &View<'_>, dst: u32, slots: u32) {
+        let Some(frame) = self.frames.get_mut(view.depth as usize - 1) else { return };
+        if frame.live > 0 {
+            for k in 0..slots {
+                frame.set(dst + k, None);
+            }
+        }
+    }
+
+    /// The term must have the value the run has.
+    fn verify(&self, view: &View<'_>, dst: u32, bits: u16, term: Option<Term>) {
+        let Some(term) = term else { return };
+        let variables = &self.world.variables;
+        let ours = self.world.pool.evaluate(term, &|v| variables.value(v));
+        let mask = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
+        let real = if bits > 64 {
+            view.wide(Operand::Reg(dst))
+        } else {
+            view.regs.get(dst as usize).copied().unwrap_or(0).into()
+        };
+        assert_eq!(
+            ours,
+            real & mask,
+            "{}:{} {:?}: a term has another value than the run",
+            view.function().name,
+            view.place().line,
+            view.inst()
+        );
+    }
+
+    pub fn at(&mut self, view: &View<'_>) -> At {
+        At {
+            stream: self.stream,
+            step: view.count,
+            time: view.time,
+            module: view.code.module,
+            function: view.code.function,
+            index: view.index,
+            occurrence: 0,
+        }
+    }
+
+    /// Adds a condition that is true on this run.
+    pub fn assume(
+        &mut self,
+        view: &View<'_>,
+        term: Term,
+        kind: Kind,
+        direction: u64,
+        reason: Option<Reason>,
+    ) {
+        if self.world.pool.as_constant(term).is_some() {
+            return;
+        }
+        let repeated = !self.asserted.insert(term);
+        // Only decisions of the program are worth telling twice.
+        if repeated && !matches!(kind, Kind::Branch | Kind::Switch) {
+            return;
+        }
+        let mut at = self.at(view);
+        let count = self.occurrences.entry((at.module, view.site())).or_default();
+        at.occurrence = *count;
+        *count += 1;
+        if self.options.check {
+            let variables = &self.world.variables;
+            let truth = self.world.pool.evaluate(term, &|v| variables.value(v));
+            assert_eq!(
+                truth,
+                1,
+                "{}:{} {kind:?}: a condition is false on its own run",
+                view.function().name,
+                view.place().line
+            );
+        }
+        self.found.conditions.push(Condition { term, kind, at, direction, reason, repeated });
+    }
+
+    /// Fixes a term to the value it has on this run.
+    pub fn concretise(&mut self, view: &View<'_>, term: Term, value: u128, reason: Reason) {
+        let width = self.world.pool.width(term);
+        let value = self.constant(width, value);
+        let same = self.pool().binary(Binary::Eq, term, value);
+        self.assume(view, same, Kind::Concretised, 0, Some(reason));
+    }
+
+    /// Notes that an effect of input is not followed, once per place and reason.
+    pub fn lose(&mut self, view: &View<'_>, reason: Reason) {
+        if self.lost.insert((view.code.module, view.site(), reason)) {
+            let at = self.at(view);
+            self.found.losses.push(Loss { at, reason });
+        }
+    }
+
+    /// The term of a byte of memory.
+    pub fn byte(&mut self, address: u64) -> Option<Term> {
+        if let Some(region) = self.regions.at(address) {
+            let (array, index) = (region.array, address - region.start);
+            let index = self.constant(64, index.into());
+            let term = self.world.pool.read(array, index);
+            return Some(term).filter(|t| self.world.pool.as_constant(*t).is_none());
+        }
+        self.memory.get(address)
+    }
+
+    /// The term of a byte of memory, a constant if it does not depend on input.
+    pub fn byte_term(&mut self, memory: &Memory, address: u64) -> Term {
+        match self.byte(address) {
+            Some(term) => term,
+            None => {
+                let mut value = [0];
+                memory.peek(address, &mut value);
+                self.constant(8, value[0].into())
+            }
+        }
+    }
+
+    /// Puts a value (or nothing input-dependent) into memory.
+    pub fn put(&mut self, memory: &Memory, address: u64, len: u64, term: Option<Term>) {
+        for i in 0..len {
+            let at = address.wrapping_add(i);
+            let byte = term.map(|t| self.world.pool.extract(t, 8 * i as u32, 8));
+            self.put_byte(memory, at, byte);
+        }
+    }
+
+    /// The same for one byte; `memory` already has its value.
+    pub fn put_byte(&mut self, memory: &Memory, address: u64, term: Option<Term>) {
+        if self.regions.at(address).is_some() {
+            let value = match term {
+                Some(term) => term,
+                None => {
+                    let mut value = [0];
+                    memory.peek(address, &mut value);
+                    self.constant(8, value[0].into())
+                }
+            };
+            self.regions.store(&mut self.world.pool, address, value);
+            return;
+        }
+        self.memory.set(address, term.filter(|t| self.world.pool.as_constant(*t).is_none()));
+    }
+
+    /// Whether a range holds anything input-dependent.
+    pub fn any(&self, address: u64, len: u64) -> bool {
+        self.regions.overlap(address, len) || self.memory.any(address, len)
+    }
+
+    /// A range was overwritten by something that does not depend on input.
+    pub fn overwritten(&mut self, address: u64, len: u64) {
+        self.dissolve(address, len);
+        self.memory.clear(address, len);
+        self.objects.touched(address, len);
+    }
+
+    /// A range was copied; memory has its new content already.
+    pub fn moved(&mut self, to: u64, from: u64, len: u64) {
+        self.dissolve(to, len);
+        self.dissolve(from, len);
+        self.memory.copy(to, from, len);
+        self.objects.touched(to, len);
+    }
+
+    /// Turns arrays that overlap a range into bytes of their own.
+    pub fn dissolve(&mut self, address: u64, len: u64) {
+        while let Some(region) = self.regions.take(address, len) {
+            self.memory.pin(region.start, region.len, false);
+            for i in 0..region.len {
+                let index = self.constant(64, i.into());
+                let term = self.world.pool.read(region.array, index);
+                let term = Some(term).filter(|t| self.world.pool.as_constant(*t).is_none());
+                self.memory.set(region.start + i, term);
+            }
+        }
+    }
+
+    /// Fixes every input-dependent byte of a range.
+    pub fn concretise_range(&mut self, view: &View<'_>, address: u64, len: u64, reason: Reason) {
+        self.dissolve(address, len);
+        for (offset, term) in self.memory.find(address, len) {
+            let mut value = [0];
+            view.memory.peek(address.wrapping_add(offset), &mut value);
+            self.concretise(view, term, value[0].into(), reason);
+        }
+    }
+}
+
+impl<W: Watch> Observer for Engine<'_, W> {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        let live = self.top(view).is_some_and(|f| f.live > 0);
+        let interesting = live
+            || match effect {
+                Effect::None => matches!(view.code.ops[view.index as usize], Op::Call { .. }),
+                Effect::Load { address, len }
+                | Effect::Store { address, len }
+                | Effect::Update { address, len, .. } => self.memory.may_hold(address, len.into()),
+                Effect::Copy { .. } | Effect::Fill { .. } => true,
+            };
+        if interesting {
+            self.instruction(view, effect);
+            self.look_ahead(view, view.index + 1);
+        }
+        if W::STEPS {
+            self.watch.step(&mut Now { world: self.world, frames: &self.frames, memory: &self.memory, view });
+        }
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        if self.top(view).is_some_and(|f| f.live > 0) {
+            self.phis(view, from, to);
+            if let Some(block) = view.function().blocks.get(to as usize) {
+                self.look_ahead(view, block.start);
+            }
+        }
+    }
+
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        if outside {
+            self.deliver(view.memory, None);
+        }
+        self.entered(view, outside);
+        if W::STEPS {
+            self.watch.enter(&mut Now {
+                world: self.world,
+                frames: &self.frames,
+                memory: &self.memory,
+                view,
+            });
+        }
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        self.came_back(view);
+        self.look_ahead(view, view.index + 1);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.outside(view, call);
+        self.look_ahead(view, view.index + 1);
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        if let Op::Call { call } = view.code.ops[view.index as usize] {
+            let site = &view.code.calls[call as usize];
+            self.forget(view, site.dst, site.ret_slots);
+        }
+        self.arguments.clear();
+        self.by_value.clear();
+        self.returning.clear();
+    }
+
+    fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
+        self.spilled(view, argument, address, len);
+    }
+
+    fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {
+        match *event {
+            Event::Patch { address, bytes } => self.overwritten(address, bytes.len() as u64),
+            Event::Zeroed { address, length } => self.overwritten(address, length),
+            Event::Moved { from, to, length } => self.moved(to, from, length),
+            Event::Source { kind, fd, name } => {
+                self.sources.define(moment.part, kind, fd, name, self.directory);
+            }
+            Event::Io { out, source, offset, address, length } => {
+                if let Some((origin, skip)) = self.sources.find(moment.part, source).cloned() {
+                    self.open.push(Transfer { out, origin: Some(origin), skip, offset, address, length });
+                } else {
+                    self.open.push(Transfer { out, origin: None, skip: 0, offset, address, length });
+                }
+                if moment.view.is_none() {
+                    self.deliver(moment.memory, None);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn miss(&mut self, _: &View<'_>, address: u64, len: u32, _: Position, _: Option<u32>) {
+        self.overwritten(address, len.into());
+    }
+}
+
+/// Width of a value's type in bits.
+pub(crate) fn bits(ty: Ty) -> u16 {
+    ty.bits()
+}

@@ -1,0 +1,165 @@
+//! What the run wrote, byte by byte, as far as it depends on input.
+
+use crate::condition::{At, Reason};
+use crate::engine::Engine;
+use crate::inputs::Origin;
+use crate::watch::Watch;
+use externals::FormatArgs;
+use externals::format::{Parser, Piece};
+use replay::format::{Arguments, Formatted, format};
+use replay::observer::{ExternalCall, View};
+use solver::Term;
+use std::ops::Range;
+
+/// Longest format or string that is looked at.
+const MAX_TEXT: usize = 1 << 20;
+
+/// One output event.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    pub at: At,
+    /// Where the bytes went; standard output and error are streams of those names.
+    pub sink: Option<Origin>,
+    /// Of the first byte in the sink.
+    pub offset: u64,
+    /// The bytes as they were, as far as known.
+    pub bytes: Vec<u8>,
+    /// Bytes that are input-dependent: place in `bytes`, and the byte's term.
+    pub terms: Vec<(u32, Term)>,
+    /// Bytes that an input-dependent number was printed as.
+    pub printed: Vec<(Range<u32>, Term)>,
+}
+
+/// The variadic arguments of a call: first slot of each.
+struct Passed<'v> {
+    view: &'v View<'v>,
+    slots: Vec<u32>,
+}
+
+impl Passed<'_> {
+    fn slot(&self, number: u32, k: u32) -> u64 {
+        let slot = self.slots.get(number as usize).map_or(u32::MAX, |s| s + k);
+        self.view.regs.get(slot as usize).copied().unwrap_or(0)
+    }
+}
+
+impl Arguments for Passed<'_> {
+    fn int(&mut self, number: u32) -> u64 {
+        self.slot(number, 0)
+    }
+    fn double(&mut self, number: u32) -> u64 {
+        self.slot(number, 0)
+    }
+    fn long_double(&mut self, number: u32) -> u128 {
+        u128::from(self.slot(number, 1)) << 64 | u128::from(self.slot(number, 0))
+    }
+}
+
+/// Registers of the variadic arguments, counted from a slot of the call.
+pub(crate) fn variadic_slots(call: &ExternalCall<'_>, first: u8) -> Vec<u32> {
+    let mut slot = 0;
+    let mut found = Vec::new();
+    for a in &call.site.args {
+        if slot >= u32::from(first) {
+            found.push(a.src);
+        }
+        slot += a.slots;
+    }
+    found
+}
+
+impl<W: Watch> Engine<'_, W> {
+    /// What a `printf` printed: text, and which bytes of it depend on input.
+    pub(crate) fn print(&mut self, view: &View<'_>, call: &ExternalCall<'_>, output: &mut Output) {
+        let Some(formatted) = self.formatted(view, call) else { return };
+        output.bytes.clone_from(&formatted.bytes);
+        let mut numbers = false;
+        for (range, piece) in self.pieces(view, call, &formatted) {
+            match piece {
+                Printed::Bytes(terms) => output.terms.extend(terms),
+                Printed::Number(term) => {
+                    numbers = true;
+                    output.printed.push((range, term));
+                }
+            }
+        }
+        if numbers {
+            self.lose(view, Reason::Printed);
+        }
+    }
+
+    /// The text of a call with plain variadic arguments.
+    pub(crate) fn formatted(&self, view: &View<'_>, call: &ExternalCall<'_>) -> Option<Formatted> {
+        let f = call.known?.format.filter(|f| !f.input)?;
+        let FormatArgs::From(first) = f.args else { return None };
+        let at = call.args.get(f.format as usize).copied().unwrap_or(0);
+        let text = view.memory.peek_string(at, MAX_TEXT);
+        let mut passed = Passed { view, slots: variadic_slots(call, first) };
+        Some(format(&text, &mut passed, view.memory))
+    }
+
+    /// The input-dependent parts of a text.
+    pub(crate) fn pieces(
+        &mut self,
+        view: &View<'_>,
+        call: &ExternalCall<'_>,
+        formatted: &Formatted,
+    ) -> Vec<(Range<u32>, Printed)> {
+        let mut found = Vec::new();
+        let Some(f) = call.known.and_then(|k| k.format) else { return found };
+        let FormatArgs::From(first) = f.args else { return found };
+        let at = call.args.get(f.format as usize).copied().unwrap_or(0);
+        let text = view.memory.peek_string(at, MAX_TEXT);
+        let slots = variadic_slots(call, first);
+        for part in &formatted.parts {
+            let Some(argument) = part.arg else { continue };
+            let kind = Parser::printf(&text).find_map(|p| match p {
+                Piece::Conversion(c) if c.start == part.format.start => Some(c.kind),
+                _ => None,
+            });
+            let Some(slot) = slots.get(argument as usize).copied() else { continue };
+            let range = part.output.start as u32..part.output.end as u32;
+            let term = self.frames.get(view.depth as usize - 1).and_then(|f| f.get(slot));
+            match kind {
+                Some(b's') => {
+                    let from = view.regs.get(slot as usize).copied().unwrap_or(0);
+                    let shown = &formatted.bytes[part.output.clone()];
+                    // Padding stands before or behind; the string is found by its bytes.
+                    let string = view.memory.peek_string(from, shown.len());
+                    let Some(start) = shown.windows(string.len().max(1)).position(|w| w == string) else {
+                        continue;
+                    };
+                    let mut terms = Vec::new();
+                    for i in 0..string.len() {
+                        if let Some(term) = self.byte(from.wrapping_add(i as u64)) {
+                            terms.push((range.start + (start + i) as u32, term));
+                        }
+                    }
+                    if !terms.is_empty() {
+                        found.push((range, Printed::Bytes(terms)));
+                    }
+                }
+                Some(b'c') if range.len() == 1 => {
+                    if let Some(term) = term {
+                        let byte = self.fit(term, 8);
+                        found.push((range.clone(), Printed::Bytes(vec![(range.start, byte)])));
+                    }
+                }
+                _ => {
+                    if let Some(term) = term {
+                        found.push((range, Printed::Number(term)));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// An input-dependent part of a text.
+pub(crate) enum Printed {
+    /// Copied byte by byte: place in the text and term.
+    Bytes(Vec<(u32, Term)>),
+    /// The number this is the text of.
+    Number(Term),
+}

@@ -1,0 +1,150 @@
+//! One run, symbolically: its path condition and all that came with it.
+
+use crate::condition::{Condition, Kind, Loss};
+use crate::engine::{Engine, World};
+use crate::initial::Initial;
+use crate::inputs::Inputs;
+use crate::objects::Objects;
+use crate::output::Output;
+use crate::watch::{Nobody, Watch};
+use recording::Process;
+use replay::machine::{Counters, End, Machine, Stop};
+use replay::process::LoadedProcess;
+use solver::{Evaluation, Term};
+use std::path::PathBuf;
+
+/// What to follow, and how far.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub inputs: Inputs,
+    /// Input-dependent addresses are fixed instead of being followed.
+    pub fixed_addresses: bool,
+    /// Objects up to this size are followed at input-dependent addresses.
+    pub max_object: u64,
+    /// Input bytes beyond so many stay as they were.
+    pub max_variables: usize,
+    /// Stop before this step of the stream; none: the whole run.
+    pub until: Option<u64>,
+    /// Compare every term with the value the run has, and panic if they
+    /// differ: for tests.
+    pub check: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            inputs: Inputs::default(),
+            fixed_addresses: false,
+            max_object: 4096,
+            max_variables: 1 << 24,
+            until: None,
+            check: false,
+        }
+    }
+}
+
+/// Why there is no path.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Replay(#[from] replay::error::Error),
+    #[error("follow input in stream t{0}: the process has no such stream")]
+    NoStream(u32),
+}
+
+/// The path of one stream (a thread) through the program.
+#[derive(Debug)]
+pub struct Path {
+    pub stream: u32,
+    /// In the order of time; all are true on this run.
+    pub conditions: Vec<Condition>,
+    /// Effects of input that are not followed.
+    pub losses: Vec<Loss>,
+    pub outputs: Vec<Output>,
+    /// The exit status (32 bits), if it depends on input.
+    pub status: Option<Term>,
+    /// How the stream ended; none if it was stopped before.
+    pub end: Option<End>,
+    pub counters: Counters,
+    /// Steps that touched something input-dependent.
+    pub touched: u64,
+}
+
+impl Path {
+    /// The conditions that are decisions: branches, switches, calls and library functions.
+    pub fn decisions(&self) -> impl Iterator<Item = &Condition> {
+        self.conditions.iter().filter(|c| !matches!(c.kind, Kind::Bounds | Kind::Concretised))
+    }
+
+    /// The number of the first condition that is not true under the input of
+    /// the run; none: all hold, as they should.
+    #[must_use]
+    pub fn broken(&self, world: &World) -> Option<usize> {
+        let value = |v: u32| world.variables.value(v);
+        self.follows(world, &value)
+    }
+
+    /// Whether every condition is true under the input of the run.
+    #[must_use]
+    pub fn holds(&self, world: &World) -> bool {
+        self.broken(world).is_none()
+    }
+
+    /// The number of the first condition that another input does not satisfy.
+    #[must_use]
+    pub fn follows(&self, world: &World, value: &dyn Fn(u32) -> u128) -> Option<usize> {
+        let mut evaluation = Evaluation::new(&world.pool, value);
+        self.conditions.iter().position(|c| evaluation.of(c.term) != 1)
+    }
+}
+
+/// Replays a stream of a process and follows its input.
+///
+/// # Errors
+/// As a replay; and if there is no such stream.
+pub fn replay(
+    process: &LoadedProcess,
+    recorded: &Process,
+    stream: u32,
+    world: &mut World,
+    options: &Options,
+) -> Result<Path, Error> {
+    replay_with(process, recorded, stream, world, options, Nobody)
+}
+
+/// The same, with somebody watching.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_with<W: Watch>(
+    process: &LoadedProcess,
+    recorded: &Process,
+    stream: u32,
+    world: &mut World,
+    options: &Options,
+    watch: W,
+) -> Result<Path, Error> {
+    let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
+    let files: Vec<(u32, PathBuf)> =
+        recorded.modules.iter().map(|m| (m.index, PathBuf::from(&m.path))).collect();
+    let objects = Objects::new(&process.image, Initial::read(&process.image, &files));
+    let directory = recorded.info.directory.as_str();
+    let mut engine = Engine::new(world, options, directory, stream, objects, watch);
+    let mut machine = Machine::new(&process.image, &loaded.stream);
+    let stop = machine.run(&mut engine, options.until.unwrap_or(u64::MAX))?;
+    let found = engine.found;
+    let end = match stop {
+        Stop::Ended(end) => Some(end),
+        Stop::Limit => None,
+    };
+    Ok(Path {
+        stream,
+        conditions: found.conditions,
+        losses: found.losses,
+        outputs: found.outputs,
+        status: found.status,
+        end,
+        counters: machine.counters(),
+        touched: found.touched,
+    })
+}
