@@ -24,13 +24,22 @@
 //! ```
 
 mod build;
+mod error;
 mod evaluate;
 mod meaning;
 mod node;
 mod pool;
+mod process;
+mod smtlib;
 mod table;
+#[cfg(test)]
+mod testing;
+mod text;
 mod variables;
 
+pub use error::Error;
 pub use evaluate::Evaluation;
 pub use node::{Array, ArrayNode, Binary, Node, Term, Unary};
 pub use pool::{MAX_WIDTH, Pool};
+pub use process::{Answer, Command, Limits, Solver};
+pub use smtlib::{Assertion, Script};

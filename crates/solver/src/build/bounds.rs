@@ -17,7 +17,7 @@ impl Pool {
     }
 
     /// A number that the term, read without a sign, never exceeds.
-    pub(super) fn most(&self, t: Term) -> u128 {
+    pub(crate) fn most(&self, t: Term) -> u128 {
         self.most_within(t, DEPTH)
     }
 

@@ -4,6 +4,9 @@ use crate::meaning;
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::Pool;
 
+/// How many choices of a chain are compared with a constant one by one.
+const CHAIN: usize = 256;
+
 impl Pool {
     pub(super) fn equality(&mut self, a: Term, b: Term) -> Term {
         if a == b {
@@ -75,7 +78,7 @@ impl Pool {
     fn equals_constant(&mut self, a: Term, k: u128) -> Term {
         let mut t = a;
         let mut excluded = Vec::new();
-        loop {
+        while excluded.len() < CHAIN {
             let Node::Ite(c, x, y) = self.node(t) else { break };
             match (self.as_constant(x), self.as_constant(y)) {
                 (Some(x), _) if x != k => {

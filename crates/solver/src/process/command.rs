@@ -1,0 +1,94 @@
+//! How a solver is started.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+use std::time::Duration;
+
+/// A program that speaks SMT-LIB 2 on its standard input and output, with its arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Command {
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+}
+
+/// Solvers whose arguments we know, the best first.
+const KNOWN: [(&str, &[&str]); 7] = [
+    ("cvc5", &["--incremental", "--lang", "smt2"]),
+    ("bitwuzla", &["--lang", "smt2"]),
+    ("z3", &["-in"]),
+    ("yices-smt2", &["--incremental"]),
+    ("boolector", &["--smt2", "--incremental"]),
+    ("cvc4", &["--incremental", "--lang", "smt2"]),
+    ("mathsat", &[]),
+];
+
+impl Command {
+    pub fn new(
+        program: impl Into<OsString>,
+        arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Command {
+        Command { program: program.into(), arguments: arguments.into_iter().map(Into::into).collect() }
+    }
+
+    /// A command as a user writes it: a program, perhaps with arguments. A known program without
+    /// arguments gets those it needs; others get none.
+    pub fn parse(text: &str) -> Option<Command> {
+        let mut words = text.split_whitespace();
+        let program = words.next()?;
+        let arguments: Vec<&str> = words.collect();
+        if arguments.is_empty() {
+            let name = Path::new(program).file_name().and_then(OsStr::to_str);
+            if let Some((_, known)) = KNOWN.iter().find(|(known, _)| Some(*known) == name) {
+                return Some(Command::new(program, known.iter().copied()));
+            }
+        }
+        Some(Command::new(program, arguments))
+    }
+
+    /// The solvers that we know and that can be started here, the best first.
+    pub fn found() -> Vec<Command> {
+        let known = ["cvc5", "bitwuzla", "z3"].into_iter().filter_map(Command::parse);
+        known.filter(Command::is_present).collect()
+    }
+
+    /// Whether the program can be started.
+    pub fn is_present(&self) -> bool {
+        let mut process = Process::new(&self.program);
+        process.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        process.status().is_ok_and(|status| status.success())
+    }
+
+    /// What the solver is called in messages.
+    pub fn name(&self) -> String {
+        let name = Path::new(&self.program).file_name().unwrap_or(&self.program);
+        name.to_string_lossy().into_owned()
+    }
+
+    /// `timeout` for one question is passed on to a solver that takes it.
+    pub(super) fn process(&self, timeout: Duration) -> Process {
+        let mut process = Process::new(&self.program);
+        process.args(&self.arguments);
+        if self.name() == "cvc5" {
+            // Later than we would kill it.
+            process.arg(format!("--tlimit-per={}", timeout.as_millis() + 1000));
+        }
+        process
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_programs_get_the_arguments_they_need() {
+        let cvc5 = Command::parse("/opt/bin/cvc5").unwrap();
+        assert_eq!(cvc5.arguments, ["--incremental", "--lang", "smt2"]);
+        assert_eq!(cvc5.name(), "cvc5");
+        assert_eq!(Command::parse("z3 -in -T:5").unwrap().arguments, ["-in", "-T:5"]);
+        assert_eq!(Command::parse("other").unwrap(), Command::new("other", [] as [&str; 0]));
+        assert_eq!(Command::parse("  "), None);
+        assert!(!Command::parse("no-such-solver-anywhere").unwrap().is_present());
+    }
+}

@@ -1,0 +1,330 @@
+//! Solvers as processes that speak SMT-LIB 2 over pipes.
+//!
+//! A [`Solver`] is a stack of assertions and one or more commands that can decide it. The first is
+//! asked alone; if it takes longer than a moment the others are given the same assertions and the
+//! first answer counts. Whoever is still busy then is killed and started anew when needed, as is a
+//! process that ended by itself or did not answer in time.
+
+mod command;
+mod pipe;
+mod sexpr;
+mod stack;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::node::Term;
+use crate::pool::Pool;
+use pipe::Pipe;
+use sexpr::Sexpr;
+use stack::{Followed, Stack};
+
+pub use command::Command;
+
+/// How often a racer is looked at.
+const TURN: Duration = Duration::from_millis(2);
+/// How long a solver may take to report on an answer it has given.
+const REPORT: Duration = Duration::from_secs(20);
+
+/// What a solver says about the assertions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    Sat,
+    Unsat,
+    /// Neither, with the reason.
+    Unknown(String),
+}
+
+/// How solvers are used.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Time for one question.
+    pub timeout: Duration,
+    /// How long the first solver is asked alone.
+    pub alone: Duration,
+    /// How many solvers may work at the same time.
+    pub racers: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        let racers = std::thread::available_parallelism().map_or(1, usize::from);
+        Limits { timeout: Duration::from_secs(10), alone: Duration::from_millis(100), racers }
+    }
+}
+
+/// A stack of assertions, and solvers that decide it.
+pub struct Solver {
+    limits: Limits,
+    cores: bool,
+    stack: Stack,
+    entrants: Vec<Entrant>,
+    /// Whose answer counted last.
+    winner: usize,
+    restarts: u64,
+}
+
+/// One solver: its process, if it is running, and how far that has followed.
+struct Entrant {
+    command: Command,
+    running: Option<(Pipe, Followed)>,
+}
+
+impl Solver {
+    /// `cores`: unsatisfiable cores will be asked for, which makes solvers a little slower.
+    pub fn new(commands: Vec<Command>, limits: Limits, cores: bool) -> Solver {
+        let entrants = commands.into_iter().map(|command| Entrant { command, running: None }).collect();
+        Solver { limits, cores, stack: Stack::new(), entrants, winner: 0, restarts: 0 }
+    }
+
+    /// How many levels have been pushed.
+    pub fn depth(&self) -> usize {
+        self.stack.depth()
+    }
+
+    pub fn push(&mut self) {
+        self.stack.push();
+    }
+
+    pub fn pop(&mut self) {
+        self.stack.pop();
+    }
+
+    /// Asserts a truth value at the present level.
+    pub fn assert(&mut self, pool: &Pool, condition: Term) {
+        self.stack.assert(pool, condition, None);
+    }
+
+    /// The same with a number by which it is known in a core; numbers on the stack are different.
+    pub fn assert_named(&mut self, pool: &Pool, condition: Term, name: u32) {
+        self.stack.assert(pool, condition, Some(name));
+    }
+
+    /// How often a process had to be started again.
+    pub fn restarts(&self) -> u64 {
+        self.restarts
+    }
+
+    /// The name of the solver whose answer counted last.
+    pub fn winner(&self) -> String {
+        self.entrants.get(self.winner).map(|entrant| entrant.command.name()).unwrap_or_default()
+    }
+
+    /// Whether all assertions can hold together.
+    pub fn check(&mut self) -> Result<Answer, Error> {
+        let end = Instant::now() + self.limits.timeout;
+        let mut first_error = None;
+        let mut reason = None;
+        // Those who have been asked and have not answered.
+        let mut asked: Vec<usize> = Vec::new();
+        let mut next = 0;
+        let mut join = Instant::now();
+        loop {
+            let now = Instant::now();
+            let room = asked.len() < self.limits.racers.max(1);
+            if next < self.entrants.len() && (asked.is_empty() || (room && now >= join)) {
+                match self.ask(next) {
+                    Ok(()) => asked.push(next),
+                    Err(error) => drop(first_error.get_or_insert(error)),
+                }
+                next += 1;
+                join = now + self.limits.alone;
+                continue;
+            }
+            if asked.is_empty() {
+                break;
+            }
+            if now >= end {
+                reason = Some(format!("no answer within {}", seconds(self.limits.timeout)));
+                break;
+            }
+            // Alone, there is nothing to look at but the one.
+            let turn = match (asked.len(), next < self.entrants.len() && room) {
+                (1, false) => end,
+                (1, true) => join.min(end),
+                _ => (now + TURN).min(end),
+            };
+            let mut at = 0;
+            while at < asked.len() {
+                let entrant = asked[at];
+                match self.poll(entrant, turn, end) {
+                    Ok(None) => at += 1,
+                    Ok(Some(Answer::Unknown(why))) => {
+                        reason.get_or_insert(why);
+                        asked.remove(at);
+                    }
+                    Ok(Some(answer)) => {
+                        asked.remove(at);
+                        self.stop(&asked);
+                        self.winner = entrant;
+                        return Ok(answer);
+                    }
+                    Err(error) => {
+                        self.stop(&[entrant]);
+                        first_error.get_or_insert(error);
+                        asked.remove(at);
+                    }
+                }
+            }
+        }
+        self.stop(&asked);
+        match (reason, first_error) {
+            (Some(reason), _) => Ok(Answer::Unknown(reason)),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(Error::NoSolver),
+        }
+    }
+
+    /// Kills those who are still at work; they are started again when they are needed.
+    fn stop(&mut self, entrants: &[usize]) {
+        for &entrant in entrants {
+            self.entrants[entrant].running = None;
+            self.restarts += 1;
+        }
+    }
+
+    fn ask(&mut self, entrant: usize) -> Result<(), Error> {
+        let preamble = self.preamble();
+        let entrant = &mut self.entrants[entrant];
+        let (pipe, followed) = match &mut entrant.running {
+            Some(running) => running,
+            none => {
+                let mut pipe = Pipe::start(&entrant.command, self.limits.timeout)?;
+                pipe.send(preamble);
+                none.insert((pipe, Followed::default()))
+            }
+        };
+        let mut text = self.stack.catch_up(followed);
+        text.push_str("(check-sat)\n");
+        pipe.send(text);
+        Ok(())
+    }
+
+    fn preamble(&self) -> String {
+        let cores = if self.cores { "(set-option :produce-unsat-cores true)\n" } else { "" };
+        format!(
+            "(set-option :print-success false)\n(set-option :produce-models true)\n{cores}(set-logic QF_ABV)\n"
+        )
+    }
+
+    /// The answer, if it is there by `turn`. A process that ended before it said anything is started
+    /// once more: it may have been an accident.
+    fn poll(&mut self, entrant: usize, turn: Instant, end: Instant) -> Result<Option<Answer>, Error> {
+        let Some((pipe, _)) = &mut self.entrants[entrant].running else { return Err(Error::NoSolver) };
+        let said = match pipe.receive("an answer", turn) {
+            Err(Error::Died { .. }) => {
+                self.stop(&[entrant]);
+                self.ask(entrant)?;
+                let Some((pipe, _)) = &mut self.entrants[entrant].running else {
+                    return Err(Error::NoSolver);
+                };
+                pipe.receive("an answer", turn.max(Instant::now() + TURN).min(end))?
+            }
+            said => said?,
+        };
+        let solver = self.entrants[entrant].command.name();
+        match said {
+            None => Ok(None),
+            Some(said) => match said.atom() {
+                Some("sat") => Ok(Some(Answer::Sat)),
+                Some("unsat") => Ok(Some(Answer::Unsat)),
+                Some("unknown") => Ok(Some(Answer::Unknown(self.reason(entrant)))),
+                _ => Err(refused(solver, "an answer", &said)),
+            },
+        }
+    }
+
+    fn reason(&mut self, entrant: usize) -> String {
+        let name = self.entrants[entrant].command.name();
+        let Some((pipe, _)) = &mut self.entrants[entrant].running else { return String::new() };
+        pipe.send("(get-info :reason-unknown)\n".to_owned());
+        match pipe.receive("a reason", Instant::now() + Duration::from_secs(1)) {
+            Ok(Some(said)) => {
+                let reason = match said.list() {
+                    Some([_, Sexpr::Atom(reason) | Sexpr::Text(reason)]) => reason.clone(),
+                    _ => said.shown(),
+                };
+                format!("{name} does not know: {reason}")
+            }
+            _ => {
+                self.stop(&[entrant]);
+                format!("{name} does not know")
+            }
+        }
+    }
+
+    /// Asks the solver that answered last for a report.
+    fn report(&mut self, question: String, wanted: &'static str) -> Result<Sexpr, Error> {
+        let winner = self.winner;
+        let solver = self.winner();
+        let Some(Entrant { running: Some((pipe, _)), .. }) = self.entrants.get_mut(winner) else {
+            return Err(Error::NoSolver);
+        };
+        pipe.send(question);
+        let said = match pipe.receive(wanted, Instant::now() + REPORT) {
+            Ok(Some(said)) => said,
+            Ok(None) => {
+                self.stop(&[winner]);
+                return Err(Error::Refused { solver, message: format!("{wanted} took too long") });
+            }
+            Err(error) => {
+                self.stop(&[winner]);
+                return Err(error);
+            }
+        };
+        if said.error().is_some() {
+            self.stop(&[winner]);
+            return Err(refused(solver, wanted, &said));
+        }
+        Ok(said)
+    }
+
+    /// After `Sat`: the values of these variables. Those in no assertion are left out: they may be anything.
+    pub fn values(&mut self, variables: &[u32]) -> Result<HashMap<u32, u128>, Error> {
+        let mut asked = Vec::new();
+        let mut question = String::from("(get-value (");
+        for &variable in variables {
+            if let Some(symbol) = self.stack.symbol_of(variable) {
+                question.push_str(symbol);
+                question.push(' ');
+                asked.push(variable);
+            }
+        }
+        if asked.is_empty() {
+            return Ok(HashMap::new());
+        }
+        question.push_str("))\n");
+        let said = self.report(question, "values")?;
+        let values = said.list().filter(|pairs| pairs.len() == asked.len()).and_then(|pairs| {
+            let value = |(&variable, pair): (&u32, &Sexpr)| match pair.list()? {
+                [_, value] => Some((variable, value.number()?)),
+                _ => None,
+            };
+            asked.iter().zip(pairs).map(value).collect()
+        });
+        values.ok_or_else(|| refused(self.winner(), "values", &said))
+    }
+
+    /// After `Unsat`: the numbers of assertions that cannot hold together.
+    pub fn core(&mut self) -> Result<Vec<u32>, Error> {
+        let said = self.report("(get-unsat-core)\n".to_owned(), "a core")?;
+        let number = |item: &Sexpr| item.atom()?.strip_prefix('n')?.parse().ok();
+        let core = said.list().and_then(|items| items.iter().map(number).collect());
+        core.ok_or_else(|| refused(self.winner(), "a core", &said))
+    }
+}
+
+fn refused(solver: String, wanted: &'static str, said: &Sexpr) -> Error {
+    match said.error() {
+        Some(message) => Error::Refused { solver, message },
+        None => Error::Garbage { solver, wanted, said: said.shown() },
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests;

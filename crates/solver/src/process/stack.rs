@@ -1,0 +1,135 @@
+//! The assertions that hold at the moment, as text, level by level.
+//!
+//! The text is kept so that it can be given again to a process that had to be started anew, and to
+//! further solvers that join in later.
+
+use std::fmt::Write;
+
+use crate::node::Term;
+use crate::pool::Pool;
+use crate::smtlib::Emitter;
+
+pub(super) struct Stack {
+    emitter: Emitter<'static>,
+    levels: Vec<Level>,
+    made: u64,
+}
+
+struct Level {
+    /// Never used again for another level.
+    id: u64,
+    text: String,
+}
+
+/// How far a process has followed a stack.
+#[derive(Default)]
+pub(super) struct Followed {
+    /// The levels it has, and how much of each one's text.
+    levels: Vec<(u64, usize)>,
+}
+
+impl Stack {
+    pub fn new() -> Stack {
+        let emitter = Emitter::new(|index| format!("v{index}"));
+        Stack { emitter, levels: vec![Level { id: 0, text: String::new() }], made: 0 }
+    }
+
+    /// How many levels have been pushed.
+    pub fn depth(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    pub fn push(&mut self) {
+        self.made += 1;
+        self.levels.push(Level { id: self.made, text: String::new() });
+        self.emitter.push();
+    }
+
+    pub fn pop(&mut self) {
+        if self.levels.len() > 1 {
+            self.levels.pop();
+            self.emitter.pop();
+        }
+    }
+
+    pub fn assert(&mut self, pool: &Pool, condition: Term, name: Option<u32>) {
+        let Some(level) = self.levels.last_mut() else { return };
+        let expression = self.emitter.condition(pool, condition, &mut level.text);
+        let _ = match name {
+            Some(name) => writeln!(level.text, "(assert (! {expression} :named n{name}))"),
+            None => writeln!(level.text, "(assert {expression})"),
+        };
+    }
+
+    /// The symbol of a variable that occurs in some assertion.
+    pub fn symbol_of(&self, variable: u32) -> Option<&str> {
+        self.emitter.symbol_of(variable)
+    }
+
+    /// What to say to a process so that it has the assertions of this stack and no others.
+    pub fn catch_up(&self, followed: &mut Followed) -> String {
+        let mut text = String::new();
+        let same = self.levels.iter().zip(&followed.levels).take_while(|(a, b)| a.id == b.0).count();
+        let extra = followed.levels.len() - same;
+        if extra > 0 {
+            let _ = writeln!(text, "(pop {extra})");
+            followed.levels.truncate(same);
+        }
+        for (at, level) in self.levels.iter().enumerate() {
+            match followed.levels.get_mut(at) {
+                Some((_, told)) => {
+                    text.push_str(&level.text[*told..]);
+                    *told = level.text.len();
+                }
+                None => {
+                    if at > 0 {
+                        text.push_str("(push 1)\n");
+                    }
+                    text.push_str(&level.text);
+                    followed.levels.push((level.id, level.text.len()));
+                }
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Binary;
+
+    #[test]
+    fn a_process_is_told_only_what_it_does_not_know() {
+        let mut pool = Pool::new();
+        let mut stack = Stack::new();
+        let mut followed = Followed::default();
+        let byte = pool.variable(0, 8);
+        let mut condition = |value: u128| {
+            let value = pool.constant(8, value);
+            pool.binary(Binary::Eq, byte, value)
+        };
+        let (a, b, c) = (condition(1), condition(2), condition(3));
+        stack.push();
+        stack.assert(&pool, a, None);
+        let text = stack.catch_up(&mut followed);
+        assert_eq!(text, "(push 1)\n(declare-const v0 (_ BitVec 8))\n(assert (= v0 #x01))\n");
+        assert_eq!(stack.catch_up(&mut followed), "");
+        stack.push();
+        stack.assert(&pool, b, Some(7));
+        assert_eq!(stack.catch_up(&mut followed), "(push 1)\n(assert (! (= v0 #x02) :named n7))\n");
+        stack.pop();
+        stack.push();
+        stack.assert(&pool, c, None);
+        assert_eq!(stack.catch_up(&mut followed), "(pop 1)\n(push 1)\n(assert (= v0 #x03))\n");
+        stack.pop();
+        stack.pop();
+        stack.pop();
+        assert_eq!((stack.depth(), stack.catch_up(&mut followed).as_str()), (0, "(pop 2)\n"));
+        // A new process is told everything.
+        stack.push();
+        stack.assert(&pool, b, None);
+        let text = stack.catch_up(&mut Followed::default());
+        assert_eq!(text, "(push 1)\n(declare-const v0 (_ BitVec 8))\n(assert (= v0 #x02))\n");
+    }
+}

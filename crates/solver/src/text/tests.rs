@@ -1,0 +1,191 @@
+use proptest::prelude::*;
+
+use crate::testing::{Built, steps};
+use crate::{Array, Binary, Pool, Term, Unary};
+
+/// Bytes 0.. are `stdin`, bytes 100.. the first argument.
+fn name(index: u32) -> String {
+    match index {
+        0..100 => format!("stdin[{index}]"),
+        _ => format!("argv[1][{}]", index - 100),
+    }
+}
+
+struct Desk(Pool);
+
+impl Desk {
+    fn byte(&mut self, index: u32) -> Term {
+        self.0.variable(index, 8)
+    }
+
+    fn number(&mut self, width: u32, value: i128) -> Term {
+        self.0.constant(width, value as u128)
+    }
+
+    fn with(&mut self, op: Binary, a: Term, value: i128) -> Term {
+        let k = self.number(self.0.width(a), value);
+        self.0.binary(op, a, k)
+    }
+
+    fn word(&mut self, bytes: &[u32]) -> Term {
+        let mut word = self.byte(bytes[0]);
+        for &index in &bytes[1..] {
+            let byte = self.byte(index);
+            word = self.0.concat(byte, word);
+        }
+        word
+    }
+
+    fn shows(&self, t: Term, text: &str) {
+        assert_eq!(self.0.text(t, &name, 200), text);
+    }
+}
+
+#[test]
+fn comparisons_read_like_source() {
+    let mut d = Desk(Pool::new());
+    let x = d.byte(3);
+    let t = d.with(Binary::Eq, x, 97);
+    d.shows(t, "stdin[3] == 'a'");
+    let t = d.0.not(t);
+    d.shows(t, "stdin[3] != 'a'");
+    let t = d.with(Binary::Eq, x, 10);
+    d.shows(t, "stdin[3] == '\\n'");
+    let t = d.with(Binary::Eq, x, 0);
+    d.shows(t, "stdin[3] == '\\0'");
+    let t = d.with(Binary::Eq, x, 200);
+    d.shows(t, "stdin[3] == 200");
+    let t = d.with(Binary::Ule, x, 57);
+    d.shows(t, "stdin[3] <= '9'");
+    let t = d.0.not(t);
+    d.shows(t, "stdin[3] >= ':'");
+    let y = d.byte(104);
+    let t = d.0.binary(Binary::Ult, x, y);
+    d.shows(t, "stdin[3] < argv[1][4]");
+    let t = d.0.binary(Binary::Slt, x, y);
+    d.shows(t, "i8(stdin[3]) < i8(argv[1][4])");
+    let t = d.with(Binary::Slt, x, 0);
+    d.shows(t, "i8(stdin[3]) < 0");
+    let wide = d.0.zext(x, 32);
+    let moved = d.with(Binary::Add, wide, -48);
+    let t = d.with(Binary::Ult, moved, 10);
+    d.shows(t, "'0' <= stdin[3] && stdin[3] <= '9'");
+    let t = d.with(Binary::Slt, moved, 10);
+    d.shows(t, "i32(stdin[3] - 48) <= 9");
+}
+
+#[test]
+fn numbers_made_of_bytes_are_shown_as_one() {
+    let mut d = Desk(Pool::new());
+    let little = d.word(&[4, 5, 6, 7]);
+    let t = d.with(Binary::Eq, little, 0x7fff_ffff);
+    // Compared with a constant they come apart again.
+    d.shows(t, "stdin[7] == 127 && stdin[6] == 255 && stdin[5] == 255 && stdin[4] == 255");
+    let t = d.with(Binary::Ule, little, 1000);
+    d.shows(t, "u32(stdin[4..8]) <= 1000");
+    let big = d.word(&[3, 2]);
+    let wide = d.0.zext(big, 64);
+    let t = d.with(Binary::Add, wide, 1);
+    d.shows(t, "u16be(stdin[2..4]) + 1");
+    let mixed = d.word(&[1, 3]);
+    d.shows(mixed, "stdin[3] << 8 | stdin[1]");
+    let signed = d.0.sext(little, 64);
+    d.shows(signed, "i32(u32(stdin[4..8]))");
+}
+
+#[test]
+fn arithmetic_has_few_parentheses() {
+    let mut d = Desk(Pool::new());
+    let (a, b) = (d.word(&[0, 1, 2, 3]), d.word(&[4, 5, 6, 7]));
+    let sum = d.0.binary(Binary::Add, a, b);
+    let product = d.0.binary(Binary::Mul, sum, b);
+    d.shows(product, "u32(stdin[4..8]) * (u32(stdin[0..4]) + u32(stdin[4..8]))");
+    let ten = d.with(Binary::Mul, a, 10);
+    let t = d.0.binary(Binary::Add, ten, b);
+    d.shows(t, "u32(stdin[4..8]) + u32(stdin[0..4]) * 10");
+    let t = d.with(Binary::SDiv, sum, 7);
+    d.shows(t, "i32(u32(stdin[0..4]) + u32(stdin[4..8])) / 7");
+    let t = d.with(Binary::And, sum, 0x14);
+    let t = d.with(Binary::Eq, t, 4);
+    d.shows(t, "(u32(stdin[0..4]) + u32(stdin[4..8]) & 20) == 4");
+    let t = d.with(Binary::LShr, sum, 3);
+    d.shows(t, "u32(stdin[0..4]) + u32(stdin[4..8]) >> 3");
+    let t = d.with(Binary::AShr, sum, 3);
+    d.shows(t, "i32(u32(stdin[0..4]) + u32(stdin[4..8])) >> 3");
+    let t = d.with(Binary::Shl, sum, 3);
+    d.shows(t, "u32(stdin[0..4]) + u32(stdin[4..8]) << 3");
+    let t = d.with(Binary::And, sum, 1);
+    d.shows(t, "u32(stdin[0..4]) + u32(stdin[4..8]) & 1");
+    let t = d.0.extract(sum, 0, 8);
+    d.shows(t, "u8(stdin[0] + stdin[4])");
+    let x = d.byte(9);
+    let less = d.with(Binary::Add, x, -32);
+    let t = d.with(Binary::Eq, less, 65);
+    d.shows(t, "stdin[9] == 'a'");
+    let wide = d.0.zext(less, 32);
+    d.shows(wide, "u8(stdin[9] - 32)");
+    let t = d.0.unary(Unary::Neg, a);
+    d.shows(t, "-u32(stdin[0..4])");
+}
+
+#[test]
+fn choices_connectives_and_reads() {
+    let mut d = Desk(Pool::new());
+    let (x, y) = (d.byte(0), d.byte(1));
+    let (p, q) = (d.with(Binary::Eq, x, 65), d.with(Binary::Ult, y, 66));
+    let either = d.0.or(p, q);
+    let z = d.byte(2);
+    let r = d.with(Binary::Eq, z, 0);
+    let t = d.0.and(either, r);
+    d.shows(t, "(stdin[0] == 'A' || stdin[1] <= 'A') && stdin[2] == '\\0'");
+    let t = d.0.not(either);
+    d.shows(t, "!(stdin[0] == 'A' || stdin[1] <= 'A')");
+    let t = d.0.ite(p, x, y);
+    d.shows(t, "stdin[0] == 'A' ? stdin[0] : stdin[1]");
+    let index = d.0.zext(x, 64);
+    let digits: Vec<Term> = b"0123456789abcdef".iter().map(|&c| d.number(8, c.into())).collect();
+    let array = d.0.bytes(&digits);
+    let t = d.0.read(array, index);
+    d.shows(t, "\"0123456789abcdef\"[stdin[0]]");
+    let input: Vec<Term> = (10..20).map(|index| d.byte(index)).collect();
+    let array = d.0.bytes(&input);
+    let t = d.0.read(array, index);
+    d.shows(t, "stdin[10 + stdin[0]]");
+    let wide = d.0.zext(y, 64);
+    let stored: Array = d.0.store(array, wide, z);
+    let t = d.0.read(stored, index);
+    d.shows(t, "({stdin[10], stdin[11], stdin[12], stdin[13], stdin[14], stdin[15], stdin[16], stdin[17], …} with [stdin[1]] = stdin[2])[stdin[0]]");
+}
+
+#[test]
+fn of_large_terms_the_parts_near_the_root_are_shown() {
+    let mut d = Desk(Pool::new());
+    let mut sum = d.number(32, 7);
+    for index in 0..50_000 {
+        let byte = d.0.variable(index, 8);
+        let wide = d.0.zext(byte, 32);
+        let square = d.0.binary(Binary::Mul, wide, wide);
+        sum = d.0.binary(Binary::Add, sum, square);
+    }
+    let text = d.0.text(sum, &|index| format!("x[{index}]"), 24);
+    assert_eq!(text, "… + x[49998] * x[49998] + x[49999] * x[49999] + 7");
+}
+
+proptest! {
+    #[test]
+    fn text_stays_within_its_limit(steps in steps(1..60), limit in 0_usize..60) {
+        let built = Built::new(&steps);
+        for &term in &built.terms {
+            let text = built.pool.text(term, &|index| format!("v{index}"), limit);
+            prop_assert!(!text.is_empty());
+            // A node takes a sign, a cast or a constant of 128 bits at worst.
+            prop_assert!(text.len() <= 60 * (limit + 10), "{text}");
+            let mut depth = 0_i32;
+            for c in text.chars() {
+                depth += match c { '(' => 1, ')' => -1, _ => 0 };
+                prop_assert!(depth >= 0, "{text}");
+            }
+            prop_assert_eq!(depth, 0, "{}", text);
+        }
+    }
+}
