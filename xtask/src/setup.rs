@@ -29,6 +29,8 @@ const PACKAGES: &[(&str, Need)] = &[
     ("llvm-22-dev", Need::Test),
     // Runtime libraries of the sanitizers: tests of the driver, anchors of benchmarks.
     ("libclang-rt-22-dev", Need::Test),
+    // Decides what inputs could have done.
+    ("cvc5", Need::Test),
     // Versions to explain, and a second opinion on their difference.
     ("git", Need::Test),
     // Builds that the driver's tests run.
