@@ -64,6 +64,7 @@ pub mod diff;
 pub mod error;
 pub mod outcome;
 pub mod search;
+pub mod words;
 
 pub use change::{Change, ChangeId, ChangeKind, ChangeSet, Matter};
 pub use diff::{DiffOptions, Difference, FileState, FileSummary, Summary, difference};

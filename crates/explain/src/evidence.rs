@@ -14,6 +14,7 @@
 //! 5. white space and comments.
 
 use crate::align::Side;
+use crate::names::Meanings;
 use crate::sources::{Sources, identifiers};
 use crate::traced::{Line, Traced};
 use crate::ways::{Distance, Ways};
@@ -41,6 +42,8 @@ pub struct Clue {
     /// How far the nearest node is at which the difference between the runs
     /// began, if that speaks for the change.
     pub origin: Option<(Distance, Side, NodeId)>,
+    /// The last of bad's nodes on a line of the change.
+    pub latest: Option<NodeId>,
 }
 
 /// What is known about all changes.
@@ -108,7 +111,9 @@ impl Evidence {
             } else {
                 Rank::Rest
             };
-            evidence.clues.insert(change.id, Clue { rank, node: None, exact: false, origin: None });
+            evidence
+                .clues
+                .insert(change.id, Clue { rank, node: None, exact: false, origin: None, latest: None });
         }
         for witness in [bad, good].into_iter().flatten() {
             evidence.lines(difference, witness);
@@ -134,7 +139,8 @@ impl Evidence {
     }
 
     /// All changes, the most suspicious first: in turn the one nearest to the
-    /// failure and the one nearest to where the runs began to differ.
+    /// failure, the one nearest to where the runs began to differ, and the one
+    /// that ran last.
     #[must_use]
     pub fn ranked(&self) -> Vec<ChangeId> {
         let mut near: Vec<(Rank, ChangeId)> = self.clues.iter().map(|(id, c)| (c.rank, *id)).collect();
@@ -142,15 +148,15 @@ impl Evidence {
         let mut origins: Vec<(Distance, ChangeId)> =
             self.clues.iter().filter_map(|(id, c)| Some((c.origin?.0, *id))).collect();
         origins.sort_unstable();
-        let mut origins = origins.into_iter().map(|x| x.1);
+        let mut latest: Vec<(NodeId, ChangeId)> =
+            self.clues.iter().filter_map(|(id, c)| Some((c.latest?, *id))).collect();
+        latest.sort_unstable();
+        let (mut origins, mut latest) = (origins.into_iter(), latest.into_iter());
         let mut known = BTreeSet::new();
         let mut list = Vec::new();
         for (_, id) in near {
-            for id in [Some(id), origins.next()].into_iter().flatten() {
-                if known.insert(id) {
-                    list.push(id);
-                }
-            }
+            let turn = [Some(id), origins.next().map(|x| x.1), latest.next().map(|x| x.1)];
+            list.extend(turn.into_iter().flatten().filter(|id| known.insert(*id)));
         }
         list
     }
@@ -189,6 +195,10 @@ impl Evidence {
         let decisions = distance.decisions + u32::from(side == Side::Good);
         let distance = Distance { decisions, ..distance };
         let Some(clue) = self.clues.get_mut(&id).filter(|c| c.rank != Rank::Immaterial) else { return };
+        // Nodes are numbered from the failure back.
+        if exact && side == Side::Bad {
+            clue.latest = Some(clue.latest.map_or(node, |known| known.min(node)));
+        }
         if w.traced.compared.origins.contains(&node) && clue.origin.is_none_or(|known| distance < known.0) {
             clue.origin = Some((distance, side, node));
         }
@@ -280,25 +290,26 @@ impl Evidence {
         sources: &Sources,
         is_code: &dyn Fn(&Change) -> bool,
     ) {
-        let mut wanted: HashMap<String, Vec<ChangeId>> = HashMap::new();
+        let bodies = w.traced.bodies();
+        let mut wanted = Meanings::default();
         for change in difference.changes() {
             let exact = self.clue(change.id).is_some_and(|c| c.exact || c.rank == Rank::Immaterial);
-            if exact || !sources.is_code(&change.file) || is_code(change) {
-                continue;
-            }
-            for name in changed_names(change) {
-                wanted.entry(name).or_default().push(change.id);
+            if !exact && sources.is_code(&change.file) && !is_code(change) {
+                wanted.add(change, w.traced.side, sources, &bodies);
             }
         }
         if wanted.is_empty() {
             return;
         }
         for (line, (distance, node)) in w.nearest() {
-            let Some(text) = sources.line(w.traced.side, w.traced.file(line), line.line) else { continue };
+            let file = w.traced.file(line);
+            let Some(text) = sources.line(w.traced.side, file, line.line) else { continue };
             for name in identifiers(&text) {
-                for id in wanted.get(name).into_iter().flatten() {
-                    let distance = Distance { hops: distance.hops + 2, ..distance };
-                    self.speak(*id, distance, w, node, false);
+                for (id, doubt) in wanted.of(name, file, line.line) {
+                    // Why the name means this is a question of its own.
+                    let decisions = distance.decisions + 1;
+                    let distance = Distance { decisions, hops: distance.hops + doubt, ..distance };
+                    self.speak(id, distance, w, node, false);
                 }
             }
         }
@@ -317,17 +328,4 @@ fn of_file(change: &Change, side: Side, file: &str) -> bool {
         Side::Bad => change.file == file,
         Side::Good => change.old_file.as_deref().unwrap_or(&change.file) == file,
     }
-}
-
-/// Names on lines that differ: those that only one version has, or that its
-/// `#define` gives a meaning.
-fn changed_names(change: &Change) -> Vec<String> {
-    let all = |lines: &[String]| -> Vec<String> {
-        lines.iter().flat_map(|l| identifiers(l).map(str::to_owned)).collect()
-    };
-    let mut names = all(&change.old_lines);
-    names.extend(all(&change.new_lines));
-    names.sort_unstable();
-    names.dedup();
-    names
 }

@@ -34,6 +34,7 @@ pub mod evidence;
 pub mod findings;
 pub mod glance;
 pub mod moments;
+pub mod names;
 pub mod observe;
 pub mod session;
 pub mod sources;

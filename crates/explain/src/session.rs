@@ -224,6 +224,9 @@ fn doubt(verified: Option<&Verified>, exhausted: bool) -> Option<String> {
             _ => format!("with exactly these changes reverted the test still fails{ran_out}"),
         });
     }
+    if !verified.minimal && verified.superfluous.is_empty() {
+        return Some(format!("it was not tried whether each of these changes is needed{ran_out}"));
+    }
     if !verified.minimal {
         let names: Vec<String> = verified.superfluous.iter().map(|c| c.0.to_string()).collect();
         let plural = if names.len() == 1 { "change" } else { "changes" };

@@ -3,11 +3,12 @@
 use crate::align::Side;
 use crate::align::keys::tidy;
 use crate::moments::Compared;
+use crate::names::Bodies;
 use crate::ways::{Ground, Ways};
-use program::inst::Inst;
+use program::inst::{Inst, Operand};
 use replay::process::LoadedProcess;
 use slice::slice::Needs;
-use slice::{NodeId, Site, Slice};
+use slice::{Dependence, NodeId, Site, Slice};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -107,6 +108,21 @@ impl<'p> Traced<'p> {
         lines
     }
 
+    /// Where functions stand.
+    #[must_use]
+    pub fn bodies(&self) -> Bodies {
+        let mut bodies = Bodies::new();
+        for (_, loaded) in self.process.image.modules() {
+            for function in loaded.model.functions.iter().filter(|f| f.line > 0) {
+                let own = function.places.iter().filter(|p| p.file == function.file);
+                let last = own.map(|p| p.line).max().unwrap_or(function.line);
+                let file = self.relative(&loaded.model.file_path(function.file));
+                bodies.entry(file).or_default().push(function.line..last + 1);
+            }
+        }
+        bodies
+    }
+
     /// The node nearest to the failure at which the runs began to differ.
     #[must_use]
     pub fn nearest_origin(&self, ways: &Ways) -> Option<NodeId> {
@@ -141,5 +157,16 @@ impl Ground for Traced<'_> {
 
     fn dull(&self, node: NodeId) -> bool {
         self.compared.dull.contains(&node)
+    }
+
+    fn reaches(&self, node: NodeId, how: Dependence) -> bool {
+        let (Dependence::Register(reg) | Dependence::Return(reg)) = how else { return false };
+        let reg = Operand::Reg(reg);
+        match self.inst(self.slice.nodes[node as usize].site) {
+            Inst::Load { addr, .. } => *addr == reg,
+            Inst::Store { addr, value, .. } | Inst::Rmw { addr, value, .. } => *addr == reg && *value != reg,
+            Inst::MemCopy { to, from, len } => (*to == reg || *from == reg) && *len != reg,
+            _ => false,
+        }
     }
 }

@@ -16,7 +16,8 @@ pub struct Distance {
     /// Lines on the way whose value is the same in good and bad: what made the
     /// runs differ did not come through them.
     pub dull: u32,
-    /// Decisions on the way: branches, and calls that only led here.
+    /// Decisions on the way: branches, calls that only led here, and where in
+    /// memory a value was looked for.
     pub decisions: u32,
     /// Changes from one line to another.
     pub hops: u32,
@@ -38,6 +39,9 @@ pub trait Ground {
     /// The value here is the same in both versions: an explanation of the
     /// difference should go elsewhere if it can.
     fn dull(&self, node: NodeId) -> bool;
+    /// The dependence only says where in memory the node's value was: not what
+    /// it is, but how it was reached.
+    fn reaches(&self, node: NodeId, how: Dependence) -> bool;
 }
 
 /// Whether this dependence is a decision rather than a value.
@@ -64,7 +68,8 @@ impl Ways {
                 continue;
             }
             for &(next, how) in needs.of(node) {
-                let decision = decides(how) && !(free && distance == Distance::default());
+                let observed = distance == Distance::default();
+                let decision = decides(how) && !(free && observed) || !observed && ground.reaches(node, how);
                 let other_line = ground.line(node) != ground.line(next);
                 let there = Distance {
                     decisions: distance.decisions + u32::from(decision),

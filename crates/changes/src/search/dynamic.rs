@@ -9,8 +9,13 @@ use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 
 /// Candidates that are tried alone, as they are, before anything else: one
-/// trial each, and a set that does not build costs little more than nothing.
+/// trial each, and a set that does not build costs little more than nothing. Of
+/// a large difference one in so many, but no more than so many.
 const TRIED_ALONE: usize = 24;
+const ONE_IN: usize = 40;
+const MOST_ALONE: usize = 120;
+/// The first few are so likely that all else waits for them.
+const BEFORE_FUNCTIONS: usize = 8;
 /// Candidates that are worth the search for what must be reverted with them.
 const COMPLETED_ALONE: usize = 4;
 
@@ -51,7 +56,15 @@ impl<T: Trials> Search<'_, T> {
         let tries = |most: usize| -> Vec<Vec<ChangeId>> {
             first_tries(ranked.len().min(most)).into_iter().map(|range| ranked[range].to_vec()).collect()
         };
-        let mut passing = self.first_as_it_is(&tries(TRIED_ALONE))?;
+        let mut alone = tries(BEFORE_FUNCTIONS);
+        let functions = self.structure.functions(&ranked);
+        let most = (ranked.len() / ONE_IN).clamp(TRIED_ALONE, MOST_ALONE) - BEFORE_FUNCTIONS;
+        for n in 0..most {
+            // A function that was rewritten goes back as a whole.
+            alone.extend(functions.get(n).cloned());
+            alone.extend(ranked.get(BEFORE_FUNCTIONS + n).map(|id| vec![*id]));
+        }
+        let mut passing = self.first_as_it_is(&alone)?;
         if passing.is_none() && !self.exhausted() {
             passing = self.first_passing(tries(COMPLETED_ALONE))?;
         }

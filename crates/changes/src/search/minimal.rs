@@ -114,8 +114,9 @@ impl<T: Trials> Search<'_, T> {
             list.iter().map(|id| passing.iter().copied().filter(|other| other != id).collect()).collect();
         let outcomes = self.ask(&one_back, None)?;
         let mut root = claimed;
-        for (id, outcome) in list.iter().zip(outcomes) {
-            if outcome != Outcome::Broken {
+        for (at, id) in list.iter().enumerate() {
+            // What was not tried any more is not excused either.
+            if outcomes.get(at) != Some(&Outcome::Broken) {
                 root.insert(*id);
             }
         }

@@ -35,7 +35,7 @@ pub use verify::Verified;
 
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a search found: reverting both sets together makes the test pass, if
 /// [`Search::verify`] says so.
@@ -124,8 +124,8 @@ impl<'a, T: Trials> Search<'a, T> {
         }
     }
 
-    /// Ends the search after so many further trials and builds (or a few more):
-    /// what has been found until then is reported, minimal or not.
+    /// Ends the search after so many further trials and builds: what has been
+    /// found until then is reported, minimal or not.
     pub fn limit(&mut self, trials: u64) {
         self.limit = self.asked.saturating_add(trials);
     }
@@ -148,6 +148,11 @@ impl<'a, T: Trials> Search<'a, T> {
         self.asked >= self.limit
     }
 
+    /// Trials that may still be asked for.
+    fn room(&self) -> usize {
+        usize::try_from(self.limit.saturating_sub(self.asked)).unwrap_or(usize::MAX)
+    }
+
     fn outcome(&mut self, set: &ChangeSet) -> Result<Outcome, T::Error> {
         let outcomes = self.ask(std::slice::from_ref(set), None)?;
         Ok(outcomes.first().copied().unwrap_or(Outcome::Unresolved))
@@ -164,12 +169,10 @@ impl<'a, T: Trials> Search<'a, T> {
         // What lies behind a known stop need not be tried.
         let known_stop = sets.iter().position(|set| stop.is_some() && self.known.get(set).copied() == stop);
         let sets = &sets[..known_stop.map_or(sets.len(), |at| at + 1)];
-        let mut unknown: Vec<ChangeSet> = Vec::new();
-        for set in sets {
-            if !self.known.contains_key(set) && !unknown.contains(set) {
-                unknown.push(set.clone());
-            }
-        }
+        // Behind the limit nothing is tried any more; outcomes end there. The
+        // answer itself is tried all the same.
+        let room = if self.stage == Stage::Verifying { usize::MAX } else { self.room() };
+        let unknown = distinct(sets, room, |set| self.known.contains_key(set));
         if !unknown.is_empty() {
             self.tell(unknown[0].len());
             let mut answers = match stop {
@@ -208,12 +211,7 @@ impl<'a, T: Trials> Search<'a, T> {
         };
         let known_built = sets.iter().position(|set| known(self, set) == Some(true));
         let sets = &sets[..known_built.map_or(sets.len(), |at| at + 1)];
-        let mut unknown: Vec<ChangeSet> = Vec::new();
-        for set in sets {
-            if known(self, set).is_none() && !unknown.contains(set) {
-                unknown.push(set.clone());
-            }
-        }
+        let unknown = distinct(sets, self.room(), |set| known(self, set).is_some());
         if !unknown.is_empty() {
             self.tell(unknown[0].len());
             let mut answers = self.trials.builds_until(&unknown)?;
@@ -275,6 +273,12 @@ fn cut<'l>(structure: &Structure, list: &'l [ChangeId], parts: usize) -> Vec<&'l
         cuts.push(&list[start..]);
     }
     cuts
+}
+
+/// The first `most` sets that are not known, each once.
+fn distinct(sets: &[ChangeSet], most: usize, known: impl Fn(&ChangeSet) -> bool) -> Vec<ChangeSet> {
+    let mut seen = HashSet::new();
+    sets.iter().filter(|set| !known(set) && seen.insert(*set)).take(most).cloned().collect()
 }
 
 fn list(set: &ChangeSet) -> Vec<ChangeId> {

@@ -3,6 +3,7 @@
 
 use crate::change::{Change, ChangeId, ChangeKind, ChangeSet};
 use crate::diff::Difference;
+use crate::words::{Word, code_of, words_of};
 use std::collections::{BTreeMap, HashMap};
 
 /// Where changes stand and what they speak of. All of it is hints: they make a
@@ -115,6 +116,22 @@ impl Structure {
             (Some(a), Some(b)) if a.heading != b.heading => 1,
             _ => 0,
         }
+    }
+
+    /// Functions with several changes: all of each, in the order in which the
+    /// list comes to them.
+    pub(super) fn functions(&self, ranked: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+        let mut order: Vec<&Place> = Vec::new();
+        let mut members: BTreeMap<&Place, Vec<ChangeId>> = BTreeMap::new();
+        for id in ranked {
+            let Some(place) = self.places.get(id).filter(|place| !place.heading.is_empty()) else { continue };
+            let list = members.entry(place).or_default();
+            if list.is_empty() {
+                order.push(place);
+            }
+            list.push(*id);
+        }
+        order.into_iter().filter_map(|place| members.remove(place)).filter(|list| list.len() > 1).collect()
     }
 
     /// Changes in the functions of `set`, and changes in its files.
@@ -314,123 +331,4 @@ fn count_words(change: &Change) -> BTreeMap<String, Mention> {
         }
     }
     words
-}
-
-/// A word of a line.
-#[derive(Debug)]
-struct Word<'a> {
-    text: &'a str,
-    /// It looks like its declaration.
-    declared: bool,
-    /// It stands in parentheses.
-    parameter: bool,
-}
-
-/// Words that come before an expression or a type, not before a new name.
-const BEFORE_OTHERS: [&str; 16] = [
-    "return", "else", "goto", "case", "sizeof", "in", "do", "throw", "new", "static", "const", "extern",
-    "inline", "volatile", "register", "typedef",
-];
-/// Words that nobody declares.
-const NO_NAMES: [&str; 22] = [
-    "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "struct", "union",
-    "enum", "const", "static", "extern", "inline", "volatile", "register", "typedef", "if", "while",
-    "return",
-];
-
-/// The words of a line, and whether it looks like their declaration: behind
-/// another word (`int x`, `struct s`), behind a word and a star (`char *p`), as
-/// the name of a macro, or as the first word of a line that ends like an
-/// enumerator (`RED,`).
-fn words_of(line: &str) -> Vec<Word<'_>> {
-    let directive = line.trim_start().starts_with('#');
-    let mut words: Vec<Word> = Vec::new();
-    let mut before: Option<&str> = None;
-    let mut rest = line;
-    let mut parameter = false;
-    while let Some(start) = rest.find(is_word_start) {
-        let gap = &rest[..start];
-        let tail = &rest[start..];
-        let end = tail.find(|c: char| !(is_word_start(c) || c.is_ascii_digit())).unwrap_or(tail.len());
-        let text = &tail[..end];
-        let behind = tail[end..].trim_start();
-        parameter |= gap.contains('(');
-        let joined = gap.chars().all(|c| c.is_whitespace() || c == '*');
-        let typed = joined && before.is_some_and(|before| !BEFORE_OTHERS.contains(&before));
-        let listed =
-            before.is_none() && gap.trim().is_empty() && (behind.starts_with(',') || behind.is_empty());
-        let declared = if directive {
-            joined && before == Some("define")
-        } else {
-            (typed || listed) && !NO_NAMES.contains(&text)
-        };
-        words.push(Word { text, declared, parameter });
-        before = Some(text);
-        rest = &tail[end..];
-    }
-    words
-}
-
-/// A line without its comments and strings, as far as one line tells: prose
-/// looks like one declaration after the other.
-fn code_of(line: &str) -> String {
-    let mut code = String::with_capacity(line.len());
-    let start = line.trim_start();
-    // Within a comment over several lines these begin with a star by custom.
-    if start.starts_with("*/") || start.starts_with("**") || start.starts_with("* ") || start == "*" {
-        return code;
-    }
-    let mut rest = line;
-    while let Some(c) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.len()
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            comment.find("*/").map_or(rest.len(), |end| end + 4)
-        } else if c == '"' {
-            let mut escaped = false;
-            let close = rest[1..].find(|c| {
-                let ends = c == '"' && !escaped;
-                escaped = c == '\\' && !escaped;
-                ends
-            });
-            close.map_or(rest.len(), |end| end + 2)
-        } else {
-            code.push(c);
-            rest = &rest[c.len_utf8()..];
-            continue;
-        };
-        // Not a space, which would join the words on both sides.
-        code.push(';');
-        rest = &rest[length..];
-    }
-    code
-}
-
-fn is_word_start(c: char) -> bool {
-    c.is_ascii_alphabetic() || c == '_'
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn declared(line: &str) -> Vec<&str> {
-        words_of(line).into_iter().filter(|word| word.declared).map(|word| word.text).collect()
-    }
-
-    #[test]
-    fn declarations_are_recognised() {
-        assert_eq!(declared("  int m;"), ["m"]);
-        assert_eq!(declared("char *name = f(x);"), ["name"]);
-        assert_eq!(declared("#define LIMIT 3"), ["LIMIT"]);
-        assert_eq!(declared("  RED,"), ["RED"]);
-        assert_eq!(declared("  m = g(m);"), Vec::<&str>::new());
-        assert_eq!(declared("return m;"), Vec::<&str>::new());
-        assert_eq!(declared("static const char *find (State *L, int pc) {"), ["find", "L", "pc"]);
-        assert_eq!(declared("#define quick static inline"), ["quick"]);
-        let code = code_of("  int a; /* the old one */ puts(\"a \\\" word\"); // and more");
-        assert_eq!(code, "  int a; ; puts(;); ;");
-        assert_eq!(code_of("** Try to find a name."), "");
-        assert_eq!(code_of("x = \"never closed /*"), "x = ;");
-    }
 }

@@ -14,7 +14,8 @@ pub struct Verified {
     pub minimal: bool,
     /// Changes that can be put back without harm.
     pub superfluous: ChangeSet,
-    /// Outcome with this one put back; empty if the whole does not pass.
+    /// Outcome with this one put back; empty if the whole does not pass, or if
+    /// no more trials were allowed.
     pub without: Vec<(ChangeId, Outcome)>,
 }
 
@@ -28,7 +29,7 @@ impl<T: Trials> Search<'_, T> {
             let all = found.all();
             let outcome = search.outcome(&all)?;
             let mut without = Vec::new();
-            if outcome == Outcome::Pass {
+            if outcome == Outcome::Pass && !search.exhausted() {
                 let sets: Vec<ChangeSet> =
                     all.iter().map(|id| all.iter().copied().filter(|other| other != id).collect()).collect();
                 without = all.iter().copied().zip(search.ask(&sets, None)?).collect();
@@ -36,7 +37,7 @@ impl<T: Trials> Search<'_, T> {
             let superfluous: ChangeSet =
                 without.iter().filter(|(_, outcome)| *outcome == Outcome::Pass).map(|(id, _)| *id).collect();
             let passes = outcome == Outcome::Pass;
-            let minimal = passes && superfluous.is_empty() && !all.is_empty();
+            let minimal = passes && superfluous.is_empty() && !all.is_empty() && without.len() == all.len();
             Ok(Verified { outcome, passes, minimal, superfluous, without })
         })
     }

@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use trials::{Event, Mode};
 
+/// Trials after which a log says how far the search is.
+const EVERY: u64 = 50;
+
 /// See the module's documentation.
 pub struct Watcher {
     bar: ProgressBar,
@@ -40,7 +43,7 @@ impl Watcher {
             let Some((text, lasting)) = words(news).filter(|_| speaks) else { return };
             if watched {
                 bar.set_message(text);
-            } else if lasting {
+            } else if let Some(text) = for_log(news, text, lasting) {
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
                 if *said != text {
                     eprintln!("relapse: {text}");
@@ -52,6 +55,16 @@ impl Watcher {
 
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// What a log says: of a long search only now and then how far it is.
+fn for_log(news: &News<'_>, text: String, lasting: bool) -> Option<String> {
+    match news {
+        News::Searching(progress) if progress.asked >= EVERY => {
+            Some(format!("{} trials so far", progress.asked / EVERY * EVERY))
+        }
+        _ => lasting.then_some(text),
     }
 }
 
