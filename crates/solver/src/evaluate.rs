@@ -1,16 +1,15 @@
 //! The value of a term under given values of its variables.
 
-use std::collections::HashMap;
-
 use crate::meaning;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
+use crate::table::HandleMap;
 
 /// Values of terms under one assignment; what was computed for one term serves the next.
 pub struct Evaluation<'a> {
     pool: &'a Pool,
     value: &'a dyn Fn(u32) -> u128,
-    known: HashMap<Term, u128>,
+    known: HandleMap<Term, u128>,
     /// Terms under evaluation; a stack of our own, because terms get deeper than the thread's.
     work: Vec<Term>,
 }
@@ -18,7 +17,7 @@ pub struct Evaluation<'a> {
 impl<'a> Evaluation<'a> {
     /// `value` gives each variable's value; bits above its width are dropped.
     pub fn new(pool: &'a Pool, value: &'a dyn Fn(u32) -> u128) -> Evaluation<'a> {
-        Evaluation { pool, value, known: HashMap::new(), work: Vec::new() }
+        Evaluation { pool, value, known: HandleMap::default(), work: Vec::new() }
     }
 
     pub fn of(&mut self, t: Term) -> u128 {
@@ -28,16 +27,32 @@ impl<'a> Evaluation<'a> {
                 self.work.pop();
                 continue;
             }
-            // Either the value, or an operand more is wanted first.
+            // Either the value, or operands are wanted first.
             match self.step(t) {
                 Ok(value) => {
                     self.known.insert(t, value);
                     self.work.pop();
                 }
-                Err(first) => self.work.push(first),
+                Err(first) => {
+                    self.work.push(first);
+                    if let Node::Read(array, _) = self.pool.node(t) {
+                        self.want_places(array);
+                    }
+                }
             }
         }
         self.get(t).unwrap_or_default()
+    }
+
+    /// Where a chain of stores wrote will be compared place by place: asked for all at once, the chain
+    /// is followed twice and not once for each store.
+    fn want_places(&mut self, mut array: Array) {
+        while let ArrayNode::Store(old, place, _) = self.pool.array_node(array) {
+            if self.get(place).is_err() {
+                self.work.push(place);
+            }
+            array = old;
+        }
     }
 
     fn get(&self, t: Term) -> Result<u128, Term> {

@@ -30,6 +30,7 @@ mod meaning;
 mod node;
 mod pool;
 mod process;
+mod session;
 mod smtlib;
 mod table;
 #[cfg(test)]
@@ -42,4 +43,5 @@ pub use evaluate::Evaluation;
 pub use node::{Array, ArrayNode, Binary, Node, Term, Unary};
 pub use pool::{MAX_WIDTH, Pool};
 pub use process::{Answer, Command, Limits, Solver};
+pub use session::{Core, Model, Outcome, Session, Settings, Statistics};
 pub use smtlib::{Assertion, Script};

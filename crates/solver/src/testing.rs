@@ -168,7 +168,7 @@ impl Built {
     fn operation(&mut self, op: u8, x: usize, y: usize) {
         let op = Binary::ALL[usize::from(op) % Binary::ALL.len()];
         let width = self.width(x);
-        let y = self.fit(y, width, op as usize % 2 == 0);
+        let y = self.fit(y, width, (op as usize).is_multiple_of(2));
         self.push(Plain::Binary(op, x, y), if op.is_comparison() { 1 } else { width });
     }
 

@@ -5,11 +5,10 @@
 //! somebody asks: interning those as well would take quadratic memory on sums over a long input.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
-use crate::table::{Table, hash};
+use crate::table::{HandleSet, Table, hash};
 
 /// The largest interned set.
 const SMALL: usize = 8;
@@ -111,9 +110,9 @@ impl Pool {
     }
 
     fn walk(&self, t: Term) -> Vec<u32> {
-        let mut found = HashSet::new();
-        let mut seen = HashSet::new();
-        let mut seen_arrays = HashSet::new();
+        let mut found = HandleSet::default();
+        let mut seen = HandleSet::default();
+        let mut seen_arrays = HandleSet::default();
         let mut terms = vec![t];
         let mut arrays: Vec<Array> = Vec::new();
         loop {

@@ -123,7 +123,7 @@ impl Pool {
         let mut parts = Vec::with_capacity(8);
         self.parts(high, &mut parts);
         self.parts(low, &mut parts);
-        self.from_parts(parts)
+        self.whole_of(parts)
     }
 
     /// With zeros above, up to this width.
@@ -189,7 +189,7 @@ impl Pool {
     }
 
     /// The concatenation of parts, highest first, none of which is one itself.
-    fn from_parts(&mut self, parts: Vec<Term>) -> Term {
+    fn whole_of(&mut self, parts: Vec<Term>) -> Term {
         let mut merged: Vec<Term> = Vec::with_capacity(parts.len());
         for part in parts {
             match merged.last().and_then(|&above| self.merge(above, part)) {
@@ -246,7 +246,7 @@ impl Pool {
             Node::Concat(high, _) if self.as_constant(high) == Some(0) => {
                 let mut parts = Vec::new();
                 self.parts(t, &mut parts);
-                self.from_parts(parts)
+                self.whole_of(parts)
             }
             _ => t,
         }
@@ -329,7 +329,7 @@ impl Pool {
         for part in joined.into_iter().rev() {
             self.parts(part, &mut parts);
         }
-        Some(self.from_parts(parts))
+        Some(self.whole_of(parts))
     }
 }
 

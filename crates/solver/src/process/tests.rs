@@ -47,7 +47,7 @@ fn cvc5_decides_and_gives_values_and_cores() {
     solver.assert_named(&pool, equal, 5);
     assert_eq!(solver.check().unwrap(), Answer::Sat);
     let values = solver.values(&[0, 1, 99]).unwrap();
-    assert_eq!(values[&0] * values[&1] & 255, 35);
+    assert_eq!((values[&0] * values[&1]) & 255, 35);
     assert!(!values.contains_key(&99));
     solver.push();
     let zero = equation(&mut pool, 0, 0);

@@ -6,11 +6,11 @@
 
 mod script;
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::node::{Array, ArrayNode, Binary, Node, Term, Unary};
 use crate::pool::Pool;
+use crate::table::HandleMap;
 
 pub use script::{Assertion, Script};
 
@@ -23,9 +23,9 @@ pub(crate) const ARRAY_SORT: &str = "(Array (_ BitVec 64) (_ BitVec 8))";
 /// What has been declared and defined so far, by scope.
 pub(crate) struct Emitter<'a> {
     symbol: Box<dyn Fn(u32) -> String + 'a>,
-    variables: HashMap<u32, String>,
-    terms: HashMap<Term, String>,
-    arrays: HashMap<Array, String>,
+    variables: HandleMap<u32, String>,
+    terms: HandleMap<Term, String>,
+    arrays: HandleMap<Array, String>,
     /// What was entered, in order, and where scopes began in it.
     log: Vec<Entered>,
     scopes: Vec<usize>,
@@ -48,9 +48,9 @@ impl<'a> Emitter<'a> {
     pub fn new(symbol: impl Fn(u32) -> String + 'a) -> Emitter<'a> {
         Emitter {
             symbol: Box::new(symbol),
-            variables: HashMap::new(),
-            terms: HashMap::new(),
-            arrays: HashMap::new(),
+            variables: HandleMap::default(),
+            terms: HandleMap::default(),
+            arrays: HandleMap::default(),
             log: Vec::new(),
             scopes: Vec::new(),
         }
@@ -83,9 +83,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// Declares and defines whatever a term is made of. Pieces that were not given a name are returned.
-    fn define(&mut self, pool: &Pool, root: Term, out: &mut String) -> HashMap<Term, Piece> {
+    fn define(&mut self, pool: &Pool, root: Term, out: &mut String) -> HandleMap<Term, Piece> {
         let (order, uses) = self.unknown(pool, root);
-        let mut pieces: HashMap<Term, Piece> = HashMap::new();
+        let mut pieces: HandleMap<Term, Piece> = HandleMap::default();
         for t in order {
             let node = pool.node(t);
             if let Node::Variable(index) = node {
@@ -115,9 +115,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// The parts of a term that have no name yet, operands first, and how often each is used.
-    fn unknown(&self, pool: &Pool, root: Term) -> (Vec<Term>, HashMap<Term, u32>) {
-        let mut uses: HashMap<Term, u32> = HashMap::new();
-        let mut arrays: HashMap<Array, ()> = HashMap::new();
+    fn unknown(&self, pool: &Pool, root: Term) -> (Vec<Term>, HandleMap<Term, u32>) {
+        let mut uses: HandleMap<Term, u32> = HandleMap::default();
+        let mut arrays: HandleMap<Array, ()> = HandleMap::default();
         let mut terms = vec![root];
         let mut waiting: Vec<Array> = Vec::new();
         loop {
@@ -166,7 +166,14 @@ impl<'a> Emitter<'a> {
     }
 
     /// Behind its elements an array is zero: said of the places that are read.
-    fn bound(&self, pool: &Pool, array: Array, index: Term, pieces: &HashMap<Term, Piece>, out: &mut String) {
+    fn bound(
+        &self,
+        pool: &Pool,
+        array: Array,
+        index: Term,
+        pieces: &HandleMap<Term, Piece>,
+        out: &mut String,
+    ) {
         let mut base = array;
         let elements = loop {
             match pool.array_node(base) {
@@ -185,7 +192,7 @@ impl<'a> Emitter<'a> {
 
     /// Declares an array and says what its elements are. (A chain of stores over a constant array says
     /// the same, but solvers get lost in it.)
-    fn define_array(&mut self, pool: &Pool, array: Array, pieces: &HashMap<Term, Piece>, out: &mut String) {
+    fn define_array(&mut self, pool: &Pool, array: Array, pieces: &HandleMap<Term, Piece>, out: &mut String) {
         // From the outermost store inwards to what is known, then outwards again.
         let mut chain = Vec::new();
         let mut at = array;
@@ -220,7 +227,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn text<'t>(&'t self, pool: &Pool, t: Term, pieces: &'t HashMap<Term, Piece>) -> &'t str {
+    fn text<'t>(&'t self, pool: &Pool, t: Term, pieces: &'t HandleMap<Term, Piece>) -> &'t str {
         let known = match pool.node(t) {
             Node::Variable(index) => self.variables.get(&index),
             _ => self.terms.get(&t),
@@ -228,7 +235,7 @@ impl<'a> Emitter<'a> {
         known.or_else(|| pieces.get(&t).map(|piece| &piece.text)).map_or("", String::as_str)
     }
 
-    fn as_bits(&self, pool: &Pool, t: Term, pieces: &HashMap<Term, Piece>) -> String {
+    fn as_bits(&self, pool: &Pool, t: Term, pieces: &HandleMap<Term, Piece>) -> String {
         match pool.as_constant(t) {
             Some(value) => constant(pool.width(t), value),
             None if is_truth(pool, t) => format!("(ite {} #b1 #b0)", self.text(pool, t, pieces)),
@@ -236,7 +243,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn as_bool(&self, pool: &Pool, t: Term, pieces: &HashMap<Term, Piece>) -> String {
+    fn as_bool(&self, pool: &Pool, t: Term, pieces: &HandleMap<Term, Piece>) -> String {
         match pool.as_constant(t) {
             Some(value) => (value == 1).to_string(),
             None if is_truth(pool, t) => self.text(pool, t, pieces).to_owned(),
@@ -244,7 +251,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn expression(&self, pool: &Pool, t: Term, node: Node, pieces: &HashMap<Term, Piece>) -> String {
+    fn expression(&self, pool: &Pool, t: Term, node: Node, pieces: &HandleMap<Term, Piece>) -> String {
         let bits = |t| self.as_bits(pool, t, pieces);
         let truth = is_truth(pool, t);
         match node {

@@ -1,0 +1,358 @@
+//! Questions along a path, answered with as little solving as possible.
+//!
+//! A session holds assumptions, the conditions of a path so far, and is asked what else could hold
+//! with them. For each question
+//!
+//! 1. only the assumptions that are linked to it by common variables count (`groups`): the others
+//!    hold already, and their variables keep the values they have;
+//! 2. answers given before are given again, and models found before are tried (`cache`);
+//! 3. bytes are enumerated where one byte decides (`bytes`);
+//! 4. a solver process that holds most of these assumptions already is told the rest (`contexts`).
+//!
+//! Every model is checked by evaluation before it is returned.
+
+mod bytes;
+mod cache;
+mod contexts;
+mod cores;
+mod groups;
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::evaluate::Evaluation;
+use crate::node::{Binary, Node, Term, Unary};
+use crate::pool::Pool;
+use crate::process::{Command, Limits, Solver};
+use bytes::Bytes;
+use cache::Cache;
+use contexts::Contexts;
+use groups::Groups;
+
+pub use cores::Core;
+
+/// Models are moved towards the given values, one variable after the other, while this many
+/// evaluations of conditions are not used up.
+const NEARER: usize = 20_000;
+
+/// What a session works with.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The solvers to use, the best first.
+    pub commands: Vec<Command>,
+    pub limits: Limits,
+}
+
+/// Values of variables that satisfy what was asked: of all variables linked to it. The others keep the
+/// values that were given.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Model {
+    pub values: BTreeMap<u32, u128>,
+}
+
+impl Model {
+    /// A variable's value, given its old one.
+    pub fn value(&self, variable: u32, given: u128) -> u128 {
+        self.values.get(&variable).copied().unwrap_or(given)
+    }
+
+    /// The variables whose values are not the given ones, with their new values.
+    pub fn changes(&self, given: &dyn Fn(u32) -> u128) -> Vec<(u32, u128)> {
+        let changed =
+            |(&variable, &value): (&u32, &u128)| (value != given(variable)).then_some((variable, value));
+        self.values.iter().filter_map(changed).collect()
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    Sat(Model),
+    Unsat,
+    /// Nobody could tell, with the reason.
+    Unknown(String),
+}
+
+/// What was asked, and what answered it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    pub queries: u64,
+    /// The condition was a constant, or contradicted an assumption word by word.
+    pub constant: u64,
+    /// The same had been asked before.
+    pub cached: u64,
+    /// A model found before would do.
+    pub reused: u64,
+    /// By trying all values of a byte.
+    pub enumerated: u64,
+    /// By a solver.
+    pub solved: u64,
+    /// Of those, the ones without an answer.
+    pub unknown: u64,
+    /// Processes started again.
+    pub restarts: u64,
+    /// Time spent waiting for solvers.
+    pub solver_time: Duration,
+}
+
+/// Assumptions, and everything learnt while answering questions about them. All terms are of one pool.
+pub struct Session {
+    settings: Settings,
+    /// In the order in which they were assumed, no conjunction among them.
+    assumed: Vec<Term>,
+    known: HashSet<Term>,
+    impossible: bool,
+    groups: Groups,
+    cache: Cache,
+    bytes: Bytes,
+    contexts: Contexts,
+    /// A solver that gives cores.
+    cores: Option<Solver>,
+    statistics: Statistics,
+}
+
+impl Session {
+    pub fn new(settings: Settings) -> Session {
+        Session {
+            contexts: Contexts::new(&settings),
+            settings,
+            assumed: Vec::new(),
+            known: HashSet::new(),
+            impossible: false,
+            groups: Groups::default(),
+            cache: Cache::default(),
+            bytes: Bytes::default(),
+            cores: None,
+            statistics: Statistics::default(),
+        }
+    }
+
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            restarts: self.contexts.restarts() + self.cores.as_ref().map_or(0, Solver::restarts),
+            ..self.statistics
+        }
+    }
+
+    /// The assumptions as they are kept: without conjunctions and repetitions.
+    pub fn assumed(&self) -> &[Term] {
+        &self.assumed
+    }
+
+    /// Adds an assumption.
+    pub fn assume(&mut self, pool: &mut Pool, condition: Term) {
+        for part in conjuncts(pool, condition) {
+            match pool.as_constant(part) {
+                Some(0) => self.impossible = true,
+                Some(_) => {}
+                None => {
+                    if self.known.insert(part) {
+                        self.groups.add(pool, part, self.assumed.len());
+                        self.assumed.push(part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drops all assumptions. What was learnt stays, and processes keep what they hold.
+    pub fn clear(&mut self) {
+        self.assumed.clear();
+        self.known.clear();
+        self.impossible = false;
+        self.groups = Groups::default();
+    }
+
+    /// Whether a condition can hold together with the assumptions.
+    ///
+    /// `given` are values under which the assumptions hold. Variables that have nothing to do with the
+    /// condition keep them, and others do where that is easily had.
+    pub fn ask(
+        &mut self,
+        pool: &mut Pool,
+        condition: Term,
+        given: &dyn Fn(u32) -> u128,
+    ) -> Result<Outcome, Error> {
+        self.statistics.queries += 1;
+        if self.impossible {
+            self.statistics.constant += 1;
+            return Ok(Outcome::Unsat);
+        }
+        let mut query = Vec::new();
+        for part in conjuncts(pool, condition) {
+            let opposite = pool.not(part);
+            if pool.as_constant(part) == Some(0) || self.known.contains(&opposite) {
+                self.statistics.constant += 1;
+                return Ok(Outcome::Unsat);
+            }
+            if pool.as_constant(part).is_none() && !self.known.contains(&part) {
+                query.push(part);
+            }
+        }
+        if query.is_empty() {
+            self.statistics.constant += 1;
+            return Ok(Outcome::Sat(Model::default()));
+        }
+        let linked: Vec<Term> =
+            self.groups.linked(pool, &query).into_iter().map(|at| self.assumed[at]).collect();
+        self.decide(pool, &linked, &query, given)
+    }
+
+    /// Whether conditions can hold together, without any assumptions: `given` is kept wherever it
+    /// satisfies all conditions that are linked by variables.
+    pub fn solve(
+        &mut self,
+        pool: &mut Pool,
+        conditions: &[Term],
+        given: &dyn Fn(u32) -> u128,
+    ) -> Result<Outcome, Error> {
+        self.statistics.queries += 1;
+        let mut groups = Groups::default();
+        let mut parts: Vec<Term> = Vec::new();
+        let mut seen = HashSet::new();
+        for &condition in conditions {
+            for part in conjuncts(pool, condition) {
+                match pool.as_constant(part) {
+                    Some(0) => {
+                        self.statistics.constant += 1;
+                        return Ok(Outcome::Unsat);
+                    }
+                    None if seen.insert(part) => {
+                        groups.add(pool, part, parts.len());
+                        parts.push(part);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut all = Model::default();
+        for group in groups.all() {
+            let group: Vec<Term> = group.into_iter().map(|at| parts[at]).collect();
+            if holds(pool, &group, given) {
+                continue;
+            }
+            match self.decide(pool, &group, &[], given)? {
+                Outcome::Sat(model) => all.values.extend(model.values),
+                other => return Ok(other),
+            }
+        }
+        Ok(Outcome::Sat(all))
+    }
+
+    /// Decides conditions that are linked to each other, `query` the new ones among them.
+    fn decide(
+        &mut self,
+        pool: &Pool,
+        linked: &[Term],
+        query: &[Term],
+        given: &dyn Fn(u32) -> u128,
+    ) -> Result<Outcome, Error> {
+        let all: Vec<Term> = linked.iter().chain(query).copied().collect();
+        if let Some(outcome) = self.cache.get(&all) {
+            self.statistics.cached += 1;
+            return Ok(outcome);
+        }
+        // The new conditions are the ones that fail, so they are looked at first.
+        let order: Vec<Term> = query.iter().chain(linked.iter().rev()).copied().collect();
+        if let Some(model) = self.cache.model(|model| holds(pool, &order, &|v| model.value(v, given(v)))) {
+            self.statistics.reused += 1;
+            let model = completed(pool, &all, &model, given);
+            let outcome = Outcome::Sat(nearer(pool, &all, model, given));
+            self.cache.put(&all, &outcome);
+            return Ok(outcome);
+        }
+        let outcome = match self.bytes.decide(pool, linked, query, given) {
+            Some(outcome) => {
+                self.statistics.enumerated += 1;
+                outcome
+            }
+            None => {
+                self.statistics.solved += 1;
+                let start = std::time::Instant::now();
+                let found = self.contexts.decide(pool, linked, query);
+                self.statistics.solver_time += start.elapsed();
+                match found? {
+                    Outcome::Sat(model) => {
+                        if !holds(pool, &all, &|v| model.value(v, given(v))) {
+                            return Err(Error::WrongModel { solver: self.contexts.winner() });
+                        }
+                        Outcome::Sat(nearer(pool, &all, model, given))
+                    }
+                    other => other,
+                }
+            }
+        };
+        self.statistics.unknown += u64::from(matches!(outcome, Outcome::Unknown(_)));
+        self.cache.put(&all, &outcome);
+        Ok(outcome)
+    }
+}
+
+/// The parts of a conjunction, in order.
+pub(crate) fn conjuncts(pool: &mut Pool, condition: Term) -> Vec<Term> {
+    let mut parts = Vec::new();
+    let mut stack = vec![condition];
+    while let Some(t) = stack.pop() {
+        match pool.node(t) {
+            Node::Binary(Binary::And, a, b) if pool.width(t) == 1 => stack.extend([b, a]),
+            Node::Unary(Unary::Not, inner) if pool.width(t) == 1 => match pool.node(inner) {
+                // Neither of two.
+                Node::Binary(Binary::Or, a, b) => {
+                    let (a, b) = (pool.not(a), pool.not(b));
+                    stack.extend([b, a]);
+                }
+                _ => parts.push(t),
+            },
+            _ => parts.push(t),
+        }
+    }
+    parts
+}
+
+/// Whether all conditions hold.
+fn holds(pool: &Pool, conditions: &[Term], value: &dyn Fn(u32) -> u128) -> bool {
+    let mut evaluation = Evaluation::new(pool, value);
+    conditions.iter().all(|&condition| evaluation.of(condition) == 1)
+}
+
+/// Values of all variables of these conditions, from a model and the given values.
+fn completed(pool: &Pool, conditions: &[Term], model: &Model, given: &dyn Fn(u32) -> u128) -> Model {
+    let mut values = BTreeMap::new();
+    for &condition in conditions {
+        for &variable in pool.variables(condition).iter() {
+            values.entry(variable).or_insert_with(|| model.value(variable, given(variable)));
+        }
+    }
+    Model { values }
+}
+
+/// The model with given values put back wherever all conditions still hold: an input that is changed
+/// in few places is easier to understand.
+fn nearer(pool: &Pool, conditions: &[Term], mut model: Model, given: &dyn Fn(u32) -> u128) -> Model {
+    let mut budget = NEARER;
+    let variables: Vec<u32> = model.values.keys().copied().collect();
+    for variable in variables {
+        let old = model.value(variable, 0);
+        if old == given(variable) {
+            continue;
+        }
+        // Only conditions on this variable can fail now.
+        let concerned: Vec<Term> = conditions
+            .iter()
+            .copied()
+            .filter(|&t| pool.few_variables(t).is_none_or(|few| few.contains(&variable)))
+            .collect();
+        if concerned.len() > budget {
+            continue;
+        }
+        budget -= concerned.len();
+        model.values.insert(variable, given(variable));
+        if !holds(pool, &concerned, &|v| model.value(v, given(v))) {
+            model.values.insert(variable, old);
+        }
+    }
+    model
+}
+
+#[cfg(test)]
+mod tests;
