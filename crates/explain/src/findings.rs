@@ -6,6 +6,7 @@ use crate::case::{Case, Loaded};
 use crate::causes::{Step, beginning, graft, tree};
 use crate::evidence::{Evidence, InputRead, Witness};
 use crate::moments::compare;
+use crate::names::Bodies;
 use crate::traced::Traced;
 use crate::values::Comparison;
 use crate::ways::Ways;
@@ -62,6 +63,12 @@ impl<'l> Findings<'l> {
             run.traced.compared = compared;
             run.ways = run.traced.ways();
         }
+    }
+
+    /// Where the functions of bad stand.
+    #[must_use]
+    pub fn functions(&self) -> Bodies {
+        self.bad.as_ref().map(|run| run.traced.bodies()).unwrap_or_default()
     }
 
     /// What speaks for each change.

@@ -15,11 +15,12 @@ use crate::answer::{self, Answer};
 use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
+use crate::names::Bodies;
 use changes::search::{Found, Progress, Search, Structure, Verified};
 use changes::{ChangeId, ChangeSet, DiffOptions, Difference, Outcome};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trials::{Event, Lab, Oracle, Setup, Tools, TrialLimits, Version, Work};
 
 /// What is to be explained, and with what means.
@@ -126,18 +127,25 @@ pub fn explain(
         repeat: request.repeat,
         limits: request.limits,
     };
-    let mut lab = Lab::open(work, setup, &difference, stop)?;
+    // What is computed between trials is looked up from now and then.
+    let go_on = || match stop.load(Ordering::Relaxed) {
+        true => Err(trials::Error::Cancelled),
+        false => Ok(()),
+    };
+    let mut lab = Lab::open(work, setup, &difference, stop.clone())?;
     let listener = news.clone();
     lab.watch(move |event| listener(&News::Lab(event)));
     lab.prepare()?;
     let mut case = Case::new(&difference, &good_root, &bad_root, &request.oracle);
     case.record(&mut lab)?;
     let loaded = case.load();
+    go_on()?;
     news(&News::Observed(&loaded.observed.observation));
     news(&News::Slicing);
     let findings = loaded.slice(&case);
+    go_on()?;
     let evidence = findings.evidence(&case);
-    let (found, verified, exhausted) = search(request, &difference, &evidence, &mut lab, &news)?;
+    let (found, verified, exhausted) = search(request, &difference, &evidence, &findings.functions(), &mut lab, &news)?;
     let sure = verified.as_ref().is_some_and(|v| v.passes && v.minimal);
     news(&News::Explaining);
     let mut answer = Answer {
@@ -178,10 +186,16 @@ fn search(
     request: &Request,
     difference: &Difference,
     evidence: &Evidence,
+    functions: &Bodies,
     lab: &mut Lab<'_>,
     news: &Arc<dyn Fn(&News<'_>) + Send + Sync>,
 ) -> Result<(Found, Option<Verified>, bool), Error> {
-    let structure = Structure::new(difference);
+    let mut structure = Structure::new(difference);
+    structure.set_functions(|id| {
+        let change = difference.change(id);
+        let body = functions.get(&change.file)?.iter().find(|body| body.contains(&change.new_start))?;
+        Some(format!("line {}", body.start))
+    });
     let mut watch = |progress: &Progress| news(&News::Searching(progress));
     let mut search = Search::new(lab, &structure, &mut watch);
     if let Some(most) = request.most_trials {

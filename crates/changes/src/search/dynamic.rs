@@ -18,6 +18,7 @@ const MOST_ALONE: usize = 120;
 const BEFORE_FUNCTIONS: usize = 8;
 /// Candidates that are worth the search for what must be reverted with them.
 const COMPLETED_ALONE: usize = 4;
+const COMPLETED_FUNCTIONS: usize = 3;
 
 /// Candidates whose reversion, with everything else in `full`, passes.
 #[derive(Debug)]
@@ -66,7 +67,9 @@ impl<T: Trials> Search<'_, T> {
         }
         let mut passing = self.first_as_it_is(&alone)?;
         if passing.is_none() && !self.exhausted() {
-            passing = self.first_passing(tries(COMPLETED_ALONE))?;
+            let mut completed = tries(COMPLETED_ALONE);
+            completed.extend(functions.into_iter().take(COMPLETED_FUNCTIONS));
+            passing = self.first_passing(completed)?;
         }
         let mut passing = match passing {
             Some(passing) => Some(self.narrow(singles(passing.candidates), passing.full)?),

@@ -102,6 +102,16 @@ impl Structure {
         structure
     }
 
+    /// Puts changes into functions that somebody knows better than by the look
+    /// of the text. `function` names the one around a change, if there is one.
+    pub fn set_functions(&mut self, function: impl Fn(ChangeId) -> Option<String>) {
+        for (id, place) in &mut self.places {
+            if let Some(name) = function(*id) {
+                place.heading = name;
+            }
+        }
+    }
+
     /// All changes there are.
     #[must_use]
     pub fn all(&self) -> &ChangeSet {
