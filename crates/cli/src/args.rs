@@ -23,6 +23,7 @@ Examples:
   relapse replay run                  run it again from the recording, and check
   relapse values run sum.c:7 total    what was `total` whenever line 7 ran?
   relapse slice run --at sum.c:7      what did line 7 get its values from?
+  relapse path run                    which conditions on its input did the run meet?
 
 Exit codes:
   0    done; for `replay`: exact
@@ -40,6 +41,7 @@ pub enum Command {
     Replay(commands::replay::ReplayArgs),
     Values(commands::values::ValuesArgs),
     Slice(commands::slice::SliceArgs),
+    Path(commands::path::PathArgs),
     #[command(subcommand)]
     Dump(commands::dump::DumpCommand),
     Cc(commands::compile::CompileArgs),

@@ -347,6 +347,16 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
         if length == 0 {
             return;
         }
+        // What a `scanf` took was in no buffer of the program, but is still in the
+        // stream's, unless that was filled again meanwhile.
+        let mut address = address;
+        if !out && io.data == Data::Consumed {
+            let (at, base) = (file_word(file, 8), file_word(file, 24));
+            if base != 0 && at.saturating_sub(base) >= length {
+                address = at - length;
+                ctx.make_known(call.at, address, length);
+            }
+        }
         if let Some(id) = ctx.descriptor_source(file_number(file)) {
             ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
         }

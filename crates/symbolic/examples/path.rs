@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 c.at.function_name(&process.image),
                 c.at.place(&process.image).line,
                 c.kind.name(),
-                symbolic::text(&world, c.term),
+                world.text(c.term),
             );
         }
         for l in &path.losses {

@@ -71,6 +71,9 @@ impl<W: Watch> Engine<'_, W> {
     /// The object of an input-dependent access, if it may be followed. Otherwise
     /// the address is fixed.
     fn object(&mut self, view: &View<'_>, at: Term, address: u64, len: u64, max: u64) -> Option<Object> {
+        if !self.pointers.is_empty() {
+            self.tables(view);
+        }
         let found = match self.objects.find(&self.frames, view, address) {
             _ if self.options.fixed_addresses => Err(Reason::Addresses),
             Some(o) if address + len > o.start + o.len => Err(Reason::UnknownObject),
@@ -207,8 +210,8 @@ impl<W: Watch> Engine<'_, W> {
             return known;
         }
         let mut elements: Vec<Term> = bytes.iter().map(|b| self.constant(8, (*b).into())).collect();
-        for (offset, term) in &symbolic {
-            elements[*offset as usize] = *term;
+        for (offset, piece) in &symbolic {
+            elements[*offset as usize] = self.piece(*piece);
         }
         let array = self.pool().bytes(&elements);
         if symbolic.is_empty() {

@@ -3,6 +3,7 @@
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
 use crate::frames::Frame;
+use crate::shadow::Piece;
 use crate::watch::Watch;
 use externals::flag;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
@@ -21,6 +22,9 @@ impl<W: Watch> Engine<'_, W> {
         frame.at = view.index;
         frame.passed.clear();
         let live = frame.live > 0;
+        if call.args.len() >= 4 {
+            self.about_to_sort(view, call);
+        }
         if !live && !call.args.iter().any(|a| matches!(a.ty, ArgTy::ByVal { .. })) {
             return;
         }
@@ -49,6 +53,17 @@ impl<W: Watch> Engine<'_, W> {
             self.arguments.push(slots);
         }
         self.leaving_for_good(view, call);
+    }
+
+    fn about_to_sort(&mut self, view: &View<'_>, call: &Call) {
+        let known = match view.code.ops[view.index as usize] {
+            Op::Call { call } => view.code.calls[call as usize].known,
+            _ => None,
+        };
+        if known.is_some_and(|k| matches!(k.name, "qsort" | "qsort_r")) {
+            let [start, count, size] = [0, 1, 2].map(|n| view.value(call.args[n].value));
+            self.before_sort(view, start, count, size);
+        }
     }
 
     /// Functions that do not come back to their call.
@@ -187,7 +202,7 @@ impl<W: Watch> Engine<'_, W> {
             module.functions.get(caller.function as usize).and_then(|f| f.code.get(caller.at as usize));
         let Some(Inst::Call(call)) = inst else { return };
         let Some(arg) = call.args.get(argument as usize) else { return };
-        let mut bytes: Vec<(u64, Term)> = Vec::new();
+        let mut bytes: Vec<(u64, Piece)> = Vec::new();
         match (arg.ty, arg.value) {
             (ArgTy::ByVal { .. }, _) => {
                 if let Some((_, passed)) = caller.passed.iter().find(|p| p.0 == argument) {
@@ -199,17 +214,14 @@ impl<W: Watch> Engine<'_, W> {
                 for (k, slot) in slots.into_iter().enumerate() {
                     let Some(term) = slot else { continue };
                     let term = self.fit(term, 64);
-                    for i in 0..8u32 {
-                        let byte = self.pool().extract(term, 8 * i, 8);
-                        bytes.push((8 * k as u64 + u64::from(i), byte));
-                    }
+                    bytes.extend((0..8).map(|byte| (8 * k as u64 + u64::from(byte), Piece { term, byte })));
                 }
             }
             _ => {}
         }
-        for (offset, term) in bytes {
-            if offset < len && self.world.pool.as_constant(term).is_none() {
-                self.memory.set(address.wrapping_add(offset), Some(term));
+        for (offset, piece) in bytes {
+            if offset < len {
+                self.memory.set(address.wrapping_add(offset), Some(piece));
             }
         }
     }

@@ -5,9 +5,12 @@ use crate::frames::Frame;
 use crate::inputs::{Sources, Variables};
 use crate::objects::Objects;
 use crate::output::Output;
+use crate::outside::copy::Sorting;
+use crate::outside::ctype::TableKind;
+use crate::outside::scan::Expected;
 use crate::path::Options;
 use crate::regions::Regions;
-use crate::shadow::Shadow;
+use crate::shadow::{Piece, Shadow};
 use crate::transfer::Transfer;
 use crate::watch::{Now, Watch};
 use program::inst::{Operand, Ty};
@@ -24,6 +27,17 @@ pub struct World {
     pub pool: Pool,
     pub variables: Variables,
 }
+
+impl World {
+    /// A term as people read it, over the names of input bytes; large ones are cut.
+    #[must_use]
+    pub fn text(&self, term: Term) -> String {
+        self.pool.text(term, &|v| self.variables.name(v), MAX_TEXT)
+    }
+}
+
+/// How long the text of a term may get.
+const MAX_TEXT: usize = 120;
 
 /// What a replay has found so far.
 #[derive(Debug, Default)]
@@ -57,6 +71,13 @@ pub(crate) struct Engine<'a, W> {
     pub before: Option<(u64, [u8; 16])>,
     /// Transfers of the external call under way.
     pub open: Vec<Transfer>,
+    /// Where the addresses of the tables of characters are.
+    pub pointers: Vec<(u64, TableKind)>,
+    /// Input bytes that a function has looked at without taking them: what they
+    /// are not, said once they are known.
+    pub expected: HashMap<(u32, u64), Vec<Expected>>,
+    /// Arrays that are being sorted, as they were before.
+    pub sorting: Vec<Sorting>,
     /// Files that the program wrote.
     pub written: HashSet<String>,
     pub found: Found,
@@ -94,6 +115,9 @@ impl<'a, W: Watch> Engine<'a, W> {
             sources: Sources::default(),
             before: None,
             open: Vec::new(),
+            pointers: Vec::new(),
+            expected: HashMap::new(),
+            sorting: Vec::new(),
             written: HashSet::new(),
             found: Found::default(),
             asserted: HashSet::new(),
@@ -301,7 +325,13 @@ impl<'a, W: Watch> Engine<'a, W> {
             let term = self.world.pool.read(array, index);
             return Some(term).filter(|t| self.world.pool.as_constant(*t).is_none());
         }
-        self.memory.get(address)
+        let piece = self.memory.get(address)?;
+        Some(self.piece(piece))
+    }
+
+    /// A byte of a term as a term.
+    pub fn piece(&mut self, piece: Piece) -> Term {
+        self.world.pool.extract(piece.term, 8 * u32::from(piece.byte), 8)
     }
 
     /// The term of a byte of memory, a constant if it does not depend on input.
@@ -311,6 +341,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             None => {
                 let mut value = [0];
                 memory.peek(address, &mut value);
+                self.objects.fill_in(address, &mut value);
                 self.constant(8, value[0].into())
             }
         }
@@ -318,10 +349,16 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     /// Puts a value (or nothing input-dependent) into memory.
     pub fn put(&mut self, memory: &Memory, address: u64, len: u64, term: Option<Term>) {
+        let term = term.filter(|t| self.world.pool.as_constant(*t).is_none());
+        let in_region = self.regions.overlap(address, len);
         for i in 0..len {
             let at = address.wrapping_add(i);
-            let byte = term.map(|t| self.world.pool.extract(t, 8 * i as u32, 8));
-            self.put_byte(memory, at, byte);
+            if in_region {
+                let byte = term.map(|t| self.world.pool.extract(t, 8 * i as u32, 8));
+                self.put_byte(memory, at, byte);
+            } else {
+                self.memory.set(at, term.map(|term| Piece { term, byte: i as u8 }));
+            }
         }
     }
 
@@ -339,7 +376,8 @@ impl<'a, W: Watch> Engine<'a, W> {
             self.regions.store(&mut self.world.pool, address, value);
             return;
         }
-        self.memory.set(address, term.filter(|t| self.world.pool.as_constant(*t).is_none()));
+        let term = term.filter(|t| self.world.pool.as_constant(*t).is_none());
+        self.memory.set(address, term.map(|term| Piece { term, byte: 0 }));
     }
 
     /// Whether a range holds anything input-dependent.
@@ -370,7 +408,7 @@ impl<'a, W: Watch> Engine<'a, W> {
                 let index = self.constant(64, i.into());
                 let term = self.world.pool.read(region.array, index);
                 let term = Some(term).filter(|t| self.world.pool.as_constant(*t).is_none());
-                self.memory.set(region.start + i, term);
+                self.memory.set(region.start + i, term.map(|term| Piece { term, byte: 0 }));
             }
         }
     }
@@ -378,7 +416,8 @@ impl<'a, W: Watch> Engine<'a, W> {
     /// Fixes every input-dependent byte of a range.
     pub fn concretise_range(&mut self, view: &View<'_>, address: u64, len: u64, reason: Reason) {
         self.dissolve(address, len);
-        for (offset, term) in self.memory.find(address, len) {
+        for (offset, piece) in self.memory.find(address, len) {
+            let term = self.piece(piece);
             let mut value = [0];
             view.memory.peek(address.wrapping_add(offset), &mut value);
             self.concretise(view, term, value[0].into(), reason);
@@ -402,7 +441,13 @@ impl<W: Watch> Observer for Engine<'_, W> {
             self.look_ahead(view, view.index + 1);
         }
         if W::STEPS {
-            self.watch.step(&mut Now { world: self.world, frames: &self.frames, memory: &self.memory, view });
+            self.watch.step(&mut Now {
+                world: self.world,
+                frames: &self.frames,
+                memory: &self.memory,
+                regions: &self.regions,
+                view,
+            });
         }
     }
 
@@ -425,6 +470,7 @@ impl<W: Watch> Observer for Engine<'_, W> {
                 world: self.world,
                 frames: &self.frames,
                 memory: &self.memory,
+                regions: &self.regions,
                 view,
             });
         }
@@ -470,6 +516,12 @@ impl<W: Watch> Observer for Engine<'_, W> {
                 }
                 if moment.view.is_none() {
                     self.deliver(moment.memory, None);
+                }
+            }
+            Event::ThreadLocal { symbol, address } => {
+                let symbols = moment.view.map(|v| &v.module().symbols);
+                if let Some(symbol) = symbols.and_then(|s| s.get(symbol as usize)) {
+                    self.thread_local(&symbol.name, address);
                 }
             }
             _ => {}

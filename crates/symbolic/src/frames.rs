@@ -3,6 +3,7 @@
 //! Most frames never see input; they own no memory here. A slot's term has the
 //! width of the value, and the bits of the slot above it are zero.
 
+use crate::shadow::Piece;
 use solver::Term;
 
 /// One activation of a function.
@@ -22,7 +23,7 @@ pub struct Frame {
     /// Entered from outside, by the external function under way.
     pub outside: bool,
     /// By-value variadic arguments of the call under way: number, and their bytes' terms.
-    pub passed: Vec<(u32, Vec<(u64, Term)>)>,
+    pub passed: Vec<(u32, Vec<(u64, Piece)>)>,
 }
 
 impl Frame {

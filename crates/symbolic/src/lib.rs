@@ -12,7 +12,8 @@
 //! * [`condition`]: conditions, and what was given up, with reasons;
 //! * [`output`]: the bytes that went out, as terms;
 //! * [`watch`]: asking for terms of registers, memory and variables on the way;
-//! * [`text`](mod@text): terms as people read them;
+//! * [`trail`]: whether two runs took the same way;
+//! * [`input`]: an input put together again, for a file or another run;
 //! * inside: registers and memory beside the machine's, one file per kind of
 //!   instruction, `outside/` with the meaning of library functions.
 //!
@@ -44,7 +45,7 @@
 //! let path = symbolic::replay(&process, recorded, 0, &mut world, &options)?;
 //! for condition in &path.conditions {
 //!     let place = condition.at.place(&process.image);
-//!     println!("line {}: {}", place.line, symbolic::text(&world, condition.term));
+//!     println!("line {}: {}", place.line, world.text(condition.term));
 //! }
 //! assert!(path.holds(&world));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,6 +57,7 @@ pub mod condition;
 mod engine;
 mod frames;
 mod initial;
+pub mod input;
 pub mod inputs;
 mod objects;
 pub mod output;
@@ -65,14 +67,15 @@ mod pure;
 mod regions;
 mod shadow;
 mod step;
-pub mod text;
+pub mod trail;
 mod transfer;
 pub mod watch;
 
 pub use condition::{At, Condition, Kind, Loss, Reason};
 pub use engine::World;
+pub use input::Input;
 pub use inputs::{Inputs, Origin, Variable, Variables};
 pub use output::Output;
 pub use path::{Error, Options, Path, replay, replay_with};
-pub use text::text;
+pub use trail::{Parting, parting};
 pub use watch::{Nobody, Now, Watch};

@@ -9,13 +9,22 @@ use solver::Term;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
+/// One byte of a term. Keeping the whole term and the place in it lets a load
+/// give back what a store has put there, without taking it apart in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub term: Term,
+    /// Which byte of it, the lowest first.
+    pub byte: u8,
+}
+
 const LINE: u64 = 256;
 /// Counts of the filter; pages whose numbers agree in the low bits share one.
 const FILTER: usize = 1 << 14;
 
 struct Line {
     held: u32,
-    terms: [Option<Term>; LINE as usize],
+    pieces: [Option<Piece>; LINE as usize],
 }
 
 /// See the module's documentation.
@@ -54,37 +63,37 @@ impl Shadow {
 
     /// The term of a byte.
     #[must_use]
-    pub fn get(&self, address: u64) -> Option<Term> {
+    pub fn get(&self, address: u64) -> Option<Piece> {
         if self.filter[page(address)] == 0 {
             return None;
         }
-        self.lines.get(&(address / LINE))?.terms[(address % LINE) as usize]
+        self.lines.get(&(address / LINE))?.pieces[(address % LINE) as usize]
     }
 
-    /// Gives a byte a term, or takes it away.
-    pub fn set(&mut self, address: u64, term: Option<Term>) {
+    /// Gives a byte its piece of a term, or takes it away.
+    pub fn set(&mut self, address: u64, piece: Option<Piece>) {
         let number = address / LINE;
         let place = (address % LINE) as usize;
-        let line = match (self.lines.get_mut(&number), term) {
+        let line = match (self.lines.get_mut(&number), piece) {
             (Some(line), _) => line,
             (None, None) => return,
             (None, Some(_)) => {
                 self.filter[page(address)] += 1;
-                let line = Box::new(Line { held: 0, terms: [None; LINE as usize] });
+                let line = Box::new(Line { held: 0, pieces: [None; LINE as usize] });
                 self.lines.entry(number).or_insert(line)
             }
         };
-        line.held = line.held + u32::from(term.is_some()) - u32::from(line.terms[place].is_some());
-        line.terms[place] = term;
+        line.held = line.held + u32::from(piece.is_some()) - u32::from(line.pieces[place].is_some());
+        line.pieces[place] = piece;
         if line.held == 0 {
             self.lines.remove(&number);
             self.filter[page(address)] -= 1;
         }
     }
 
-    /// The bytes of a range that have a term, in order: offset and term.
+    /// The bytes of a range that have a term, in order: offset and piece.
     #[must_use]
-    pub fn find(&self, address: u64, len: u64) -> Vec<(u64, Term)> {
+    pub fn find(&self, address: u64, len: u64) -> Vec<(u64, Piece)> {
         let mut found = Vec::new();
         if self.lines.is_empty() || len == 0 {
             return found;
@@ -92,10 +101,10 @@ impl Shadow {
         let last = address.saturating_add(len - 1);
         let (low, high) = (address / LINE, last / LINE);
         let mut collect = |number: u64, line: &Line| {
-            for (i, term) in line.terms.iter().enumerate() {
+            for (i, piece) in line.pieces.iter().enumerate() {
                 let at = number * LINE + i as u64;
-                if let (Some(term), true) = (term, at >= address && at <= last) {
-                    found.push((at - address, *term));
+                if let (Some(piece), true) = (piece, at >= address && at <= last) {
+                    found.push((at - address, *piece));
                 }
             }
         };
@@ -140,8 +149,8 @@ impl Shadow {
         }
         let moved = self.find(from, len);
         self.clear(to, len);
-        for (offset, term) in moved {
-            self.set(to.wrapping_add(offset), Some(term));
+        for (offset, piece) in moved {
+            self.set(to.wrapping_add(offset), Some(piece));
         }
     }
 }
@@ -173,11 +182,11 @@ mod tests {
         fn agrees_with_a_flat_array(acts in proptest::collection::vec(act(), 1..60)) {
             let mut pool = Pool::new();
             let mut shadow = Shadow::default();
-            let mut flat: Vec<Option<Term>> = vec![None; 0x5000];
+            let mut flat: Vec<Option<Piece>> = vec![None; 0x5000];
             for (n, act) in acts.into_iter().enumerate() {
                 match act {
                     Act::Set(at, on) => {
-                        let term = on.then(|| pool.variable(n as u32, 8));
+                        let term = on.then(|| Piece { term: pool.variable(n as u32, 8), byte: 0 });
                         shadow.set(at, term);
                         flat[at as usize] = term;
                     }

@@ -2,6 +2,7 @@
 
 use crate::condition::{Kind, Reason};
 use crate::engine::{Engine, bits};
+use crate::shadow::Piece;
 use crate::watch::Watch;
 use program::inst::{BinOp, BlockId, CastOp, Inst, IntPred, Operand, RmwOp, Ty};
 use replay::observer::{Effect, View};
@@ -127,7 +128,7 @@ impl<W: Watch> Engine<'_, W> {
         self.overwritten(to, len);
         if let Some(term) = term {
             for i in 0..len {
-                self.memory.set(to.wrapping_add(i), Some(term));
+                self.memory.set(to.wrapping_add(i), Some(Piece { term, byte: 0 }));
             }
         }
     }
@@ -443,21 +444,56 @@ impl<W: Watch> Engine<'_, W> {
 
     /// The bytes of a place whose content is known as a number, lowest first.
     pub(crate) fn loaded_as(&mut self, address: u64, len: u64, value: u128) -> Option<Term> {
-        let mut any = false;
+        if self.regions.overlap(address, len) {
+            let bytes: Vec<Option<Term>> = (0..len).map(|i| self.byte(address.wrapping_add(i))).collect();
+            let mut term: Option<Term> = None;
+            for (i, byte) in bytes.iter().enumerate().rev() {
+                let byte = byte.unwrap_or_else(|| self.world.pool.constant(8, value >> (8 * i)));
+                term = Some(self.above(term, byte));
+            }
+            return term.filter(|_| bytes.iter().any(Option::is_some));
+        }
         let mut term: Option<Term> = None;
-        for i in (0..len).rev() {
-            let byte = match self.byte(address.wrapping_add(i)) {
-                Some(t) => {
-                    any = true;
-                    t
+        let mut any = false;
+        let mut end = len;
+        // From the highest byte down, in runs that belong together.
+        while end > 0 {
+            let last = self.memory.get(address.wrapping_add(end - 1));
+            let mut first = end - 1;
+            while first > 0 {
+                let next = self.memory.get(address.wrapping_add(first - 1));
+                let joined = match (next, last) {
+                    (None, None) => true,
+                    (Some(a), Some(b)) => {
+                        a.term == b.term && u64::from(a.byte) + (end - first) == u64::from(b.byte)
+                    }
+                    _ => false,
+                };
+                if !joined {
+                    break;
                 }
-                None => self.constant(8, value >> (8 * i)),
+                first -= 1;
+            }
+            let width = 8 * (end - first) as u32;
+            let part = match last {
+                None => self.constant(width, value >> (8 * first)),
+                Some(piece) => {
+                    any = true;
+                    let low = 8 * (u32::from(piece.byte) + 1) - width;
+                    self.world.pool.extract(piece.term, low, width)
+                }
             };
-            term = Some(match term {
-                Some(high) => self.world.pool.concat(high, byte),
-                None => byte,
-            });
+            term = Some(self.above(term, part));
+            end = first;
         }
         term.filter(|_| any)
+    }
+
+    /// A part of a value, below those that were there.
+    fn above(&mut self, high: Option<Term>, low: Term) -> Term {
+        match high {
+            Some(high) => self.world.pool.concat(high, low),
+            None => low,
+        }
     }
 }

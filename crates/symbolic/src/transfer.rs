@@ -44,7 +44,7 @@ impl<W: Watch> Engine<'_, W> {
                 continue;
             }
             if transfer.address != 0 {
-                self.arrived(memory, &transfer);
+                self.arrived(memory, &transfer, call.map(|c| c.0));
             } else if let Some((view, call)) = call {
                 self.byte_result(view, call, &transfer);
             }
@@ -68,7 +68,7 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// Bytes in memory are input.
-    fn arrived(&mut self, memory: &Memory, transfer: &Transfer) {
+    fn arrived(&mut self, memory: &Memory, transfer: &Transfer, view: Option<&View<'_>>) {
         let Some(origin) = &transfer.origin else { return };
         let length = transfer.length.min(MAX_TRANSFER);
         let origin = self.world.variables.origin(origin);
@@ -79,6 +79,9 @@ impl<W: Watch> Engine<'_, W> {
             let place = transfer.offset + i - transfer.skip as u64;
             let term = self.input(origin, place, value[0]);
             self.put_byte(memory, at, term);
+            if let (Some(view), false) = (view, self.expected.is_empty()) {
+                self.check_expected(view, origin, place, term);
+            }
         }
     }
 
@@ -104,7 +107,9 @@ impl<W: Watch> Engine<'_, W> {
             return;
         };
         let origin = self.world.variables.origin(origin);
-        if let Some(term) = self.input(origin, transfer.offset, *result as u8) {
+        let term = self.input(origin, transfer.offset, *result as u8);
+        self.check_expected(view, origin, transfer.offset, term);
+        if let Some(term) = term {
             let term = self.fit(term, 32);
             self.assign(view, call.site.dst, 32, Some(term));
         }

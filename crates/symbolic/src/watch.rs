@@ -2,6 +2,7 @@
 
 use crate::engine::World;
 use crate::frames::Frame;
+use crate::regions::Regions;
 use crate::shadow::Shadow;
 use program::inst::{Operand, Ty};
 use program::model::{Home, Variable};
@@ -49,6 +50,7 @@ pub struct Now<'n, 'v> {
     pub world: &'n mut World,
     pub(crate) frames: &'n [Frame],
     pub(crate) memory: &'n Shadow,
+    pub(crate) regions: &'n Regions,
     pub view: &'n View<'v>,
 }
 
@@ -82,7 +84,8 @@ impl Now<'_, '_> {
     /// The term of a value in memory, lowest byte first; none if no byte of it
     /// depends on input. At most 16 bytes.
     pub fn memory(&mut self, address: u64, len: u64) -> Option<Term> {
-        if len == 0 || len > 16 || !self.memory.may_hold(address, len) || !self.memory.any(address, len) {
+        let held = |a: u64| self.memory.get(a).is_some() || self.regions.at(a).is_some();
+        if len == 0 || len > 16 || !(0..len).any(|i| held(address.wrapping_add(i))) {
             return None;
         }
         let mut bytes = [0; 16];
@@ -90,9 +93,14 @@ impl Now<'_, '_> {
         let pool = &mut self.world.pool;
         let mut term = None;
         for i in (0..len).rev() {
-            let byte = match self.memory.get(address.wrapping_add(i)) {
-                Some(t) => t,
-                None => pool.constant(8, bytes[i as usize].into()),
+            let at = address.wrapping_add(i);
+            let byte = match (self.regions.at(at), self.memory.get(at)) {
+                (Some(region), _) => {
+                    let index = pool.constant(64, (at - region.start).into());
+                    pool.read(region.array, index)
+                }
+                (None, Some(piece)) => pool.extract(piece.term, 8 * u32::from(piece.byte), 8),
+                (None, None) => pool.constant(8, bytes[i as usize].into()),
             };
             term = Some(match term {
                 Some(high) => pool.concat(high, byte),

@@ -3,6 +3,7 @@
 pub mod compile;
 pub mod dump;
 pub mod explain;
+pub mod path;
 pub mod record;
 pub mod replay;
 pub mod shell;
@@ -20,6 +21,7 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),
         Command::Slice(args) => slice::run(&args, session),
+        Command::Path(args) => path::run(&args, session),
         Command::Dump(args) => dump::run(&args, session),
         Command::Cc(args) => Ok(compile::cc(&args)),
         Command::Cxx(args) => Ok(compile::cxx(&args)),

@@ -3,10 +3,21 @@
 use super::{arg, result};
 use crate::condition::Reason;
 use crate::engine::Engine;
+use crate::shadow::Piece;
 use crate::watch::Watch;
 use externals::Model;
-use replay::effects;
 use replay::observer::{ExternalCall, View};
+
+/// Larger arrays are not followed through `qsort`.
+const MAX_SORTED: u64 = 1 << 20;
+
+/// An array as it was before it was sorted.
+pub(crate) struct Sorting {
+    start: u64,
+    size: u64,
+    bytes: Vec<u8>,
+    pieces: Vec<(u64, Piece)>,
+}
 
 impl<W: Watch> Engine<'_, W> {
     pub(super) fn copies(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) -> bool {
@@ -98,12 +109,46 @@ impl<W: Watch> Engine<'_, W> {
         true
     }
 
-    /// `qsort`: elements moved. Comparisons have fixed the order; each element
-    /// is where its bytes are. Elements that look the same are fixed.
+    /// `qsort` is about to move elements: what they are now.
+    pub(crate) fn before_sort(&mut self, view: &View<'_>, start: u64, count: u64, size: u64) {
+        let len = count.saturating_mul(size);
+        if len == 0 || len > MAX_SORTED || !self.any(start, len) {
+            return;
+        }
+        self.dissolve(start, len);
+        let mut bytes = vec![0; len as usize];
+        view.memory.peek(start, &mut bytes);
+        let pieces = self.memory.find(start, len);
+        self.sorting.push(Sorting { start, size, bytes, pieces });
+    }
+
+    /// `qsort`: elements moved. The comparisons have fixed their order; each is
+    /// where its bytes are. If elements looked alike, which is which cannot be
+    /// told, and they are fixed.
     pub(super) fn sorts(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
         self.fix_arguments(view, call, &[0, 1, 2], Reason::Length);
-        for (address, len) in effects::writes(view, call) {
-            self.overwritten(address, len);
+        let Some(at) = self.sorting.iter().rposition(|s| s.start == arg(call, 0)) else { return true };
+        let old = self.sorting.split_off(at).swap_remove(0);
+        let size = old.size as usize;
+        let mut bytes = vec![0; old.bytes.len()];
+        view.memory.peek(old.start, &mut bytes);
+        self.overwritten(old.start, bytes.len() as u64);
+        let before: Vec<&[u8]> = old.bytes.chunks(size).collect();
+        for (n, element) in bytes.chunks(size).enumerate() {
+            let mut alike = before.iter().enumerate().filter(|(_, e)| **e == element).map(|(i, _)| i);
+            let (first, more) = (alike.next(), alike.next().is_some());
+            let Some(first) = first else { continue };
+            let own = (first * size) as u64..((first + 1) * size) as u64;
+            for (offset, piece) in old.pieces.iter().filter(|p| own.contains(&p.0)) {
+                let place = offset - own.start;
+                if more {
+                    let term = self.piece(*piece);
+                    let value = element[place as usize];
+                    self.concretise(view, term, value.into(), Reason::Detail("equal elements were sorted"));
+                } else {
+                    self.memory.set(old.start + (n * size) as u64 + place, Some(*piece));
+                }
+            }
         }
         true
     }

@@ -31,6 +31,22 @@ pub(super) const SPACE: &[(u8, u8)] = &[(9, 13), (b' ', b' ')];
 /// The tables have entries for -128 to 255.
 const BELOW: u64 = 128;
 
+/// One of the tables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TableKind {
+    Classes,
+    Lower,
+    Upper,
+}
+
+fn kind_of(name: &str) -> TableKind {
+    match name {
+        "__ctype_b_loc" => TableKind::Classes,
+        "__ctype_tolower_loc" => TableKind::Lower,
+        _ => TableKind::Upper,
+    }
+}
+
 fn class_table() -> Vec<u8> {
     let mut table = vec![0; 2 * 384];
     for (_, bit, ranges) in CLASSES {
@@ -61,18 +77,35 @@ fn case_table(low: u8, high: u8) -> Vec<u8> {
 
 impl<W: Watch> Engine<'_, W> {
     /// `__ctype_b_loc` and the like return where a table's address is.
-    pub(super) fn table(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) -> bool {
-        let (content, size) = match name {
-            "__ctype_b_loc" => (class_table(), 2),
-            "__ctype_tolower_loc" => (case_table(b'A', b'Z'), 4),
-            _ => (case_table(b'a', b'z'), 4),
-        };
-        let start = view.memory.peek_word(result(call), 8);
+    pub(super) fn table(&mut self, call: &ExternalCall<'_>, name: &str) -> bool {
         self.overwritten(result(call), 8);
-        if start != 0 {
-            self.objects.add_table(start.wrapping_sub(BELOW * size), &Rc::new(content));
-        }
+        self.pointers.push((result(call), kind_of(name)));
         true
+    }
+
+    /// The address of a thread-local variable became known; the pointers to the
+    /// tables are such variables.
+    pub(crate) fn thread_local(&mut self, name: &str, address: u64) {
+        if name.starts_with("__ctype_") {
+            self.pointers.push((address, kind_of(name)));
+        }
+    }
+
+    /// Makes the tables known that pointers lead to by now.
+    pub(crate) fn tables(&mut self, view: &View<'_>) {
+        for (address, kind) in self.pointers.clone() {
+            let start = view.memory.peek_word(address, 8);
+            if start == 0 {
+                continue;
+            }
+            let (content, size) = match kind {
+                TableKind::Classes => (class_table(), 2),
+                TableKind::Lower => (case_table(b'A', b'Z'), 4),
+                TableKind::Upper => (case_table(b'a', b'z'), 4),
+            };
+            self.objects.add_table(start.wrapping_sub(BELOW * size), &Rc::new(content));
+            self.pointers.retain(|p| p.0 != address);
+        }
     }
 
     /// Whether a term is in one of some ranges.

@@ -8,11 +8,11 @@
 //! function could see are fixed.
 
 mod compare;
-mod copy;
-mod ctype;
+pub(crate) mod copy;
+pub(crate) mod ctype;
 mod number;
 mod print;
-mod scan;
+pub(crate) mod scan;
 mod search;
 mod streams;
 
@@ -122,7 +122,7 @@ impl<W: Watch> Engine<'_, W> {
             | "__isoc23_strtoull" | "__isoc23_strtoimax" | "__isoc23_strtoumax" => {
                 self.number(view, call, name)
             }
-            "__ctype_b_loc" | "__ctype_tolower_loc" | "__ctype_toupper_loc" => self.table(view, call, name),
+            "__ctype_b_loc" | "__ctype_tolower_loc" | "__ctype_toupper_loc" => self.table(call, name),
             "isalnum" | "isalpha" | "isblank" | "iscntrl" | "isdigit" | "isgraph" | "islower" | "isprint"
             | "ispunct" | "isspace" | "isupper" | "isxdigit" => self.class(view, call, name),
             "sprintf" | "__sprintf_chk" | "snprintf" | "__snprintf_chk" => self.prints(view, call),

@@ -37,7 +37,7 @@ impl<W: Watch> Engine<'_, W> {
                         let goes_on = self.pool().not(end);
                         self.assume(view, goes_on, crate::condition::Kind::External, 0, None);
                         if (place as usize) < written.len() {
-                            self.memory.set(to.wrapping_add(place.into()), Some(term));
+                            self.put_byte(view.memory, to.wrapping_add(place.into()), Some(term));
                         }
                     }
                 }

@@ -1,0 +1,238 @@
+//! `relapse path`: which way a run took, as conditions on its input.
+
+mod listing;
+mod solve;
+
+use crate::failure::{Exit, Failure};
+use crate::{Session, opened};
+use clap::Args;
+use recording::header::StreamKind;
+use replay::process::{LoadedProcess, Options as LoadOptions};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+use symbolic::{Inputs, Kind, Options, Path, World};
+
+/// Show which way a run took, as conditions on its input bytes
+///
+/// Replays the run and follows its input. Every branch that depends on input becomes a
+/// condition over bytes such as `stdin[3]`; all of them together are met by exactly the
+/// inputs (of the same lengths) that take the same way.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  relapse path run                     the decisions, with their places
+  relapse path run --smt2 path.smt2    for any SMT-LIB solver
+  relapse path run --solve             another input for the same way, tried at once")]
+pub struct PathArgs {
+    /// Directory of the recording
+    recording: PathBuf,
+    /// Only this process, counted from 0 in the order they started
+    #[arg(long, value_name = "N")]
+    process: Option<usize>,
+    /// The thread with this number [default: the first]
+    #[arg(long, value_name = "N")]
+    stream: Option<u32>,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// Keep addresses as they were instead of following input into them
+    #[arg(long)]
+    fixed_addresses: bool,
+    /// Stop before this instruction of the thread
+    #[arg(long, value_name = "N")]
+    until: Option<u64>,
+    /// List all conditions, not only the first decisions
+    #[arg(long)]
+    all: bool,
+    /// Write the conditions as SMT-LIB, to a file or instead of the list
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    smt2: Option<PathBuf>,
+    /// Let a solver find an input for this way, and run the program with it
+    #[arg(long)]
+    solve: bool,
+    /// Where the input that was found goes [default: relapse-input, numbered if it exists]
+    #[arg(long, value_name = "DIR", requires = "solve")]
+    input_dir: Option<PathBuf>,
+    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
+    #[arg(long, value_name = "CMD")]
+    solver: Option<String>,
+    /// Seconds a solver gets
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    timeout: u64,
+    /// Answer in JSON (schema relapse.path/1)
+    #[arg(long, conflicts_with = "smt2")]
+    json: bool,
+}
+
+/// Which inputs are followed.
+#[derive(Debug, Args)]
+struct InputArgs {
+    /// Keep standard input as it was
+    #[arg(long)]
+    no_stdin: bool,
+    /// Keep the arguments as they were
+    #[arg(long)]
+    no_arguments: bool,
+    /// Keep files as they were
+    #[arg(long)]
+    no_files: bool,
+    /// Follow environment variables as well
+    #[arg(long)]
+    environment: bool,
+    /// Only inputs whose name ends like this (a file's path, stdin, argv[1]); may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+}
+
+impl PathArgs {
+    fn options(&self) -> Options {
+        Options {
+            inputs: Inputs {
+                stdin: !self.inputs.no_stdin,
+                arguments: !self.inputs.no_arguments,
+                files: !self.inputs.no_files,
+                environment: self.inputs.environment,
+                only: self.inputs.only.clone(),
+                ..Inputs::default()
+            },
+            fixed_addresses: self.fixed_addresses,
+            until: self.until,
+            ..Options::default()
+        }
+    }
+
+    fn limits(&self) -> solver::Limits {
+        solver::Limits { timeout: Duration::from_secs(self.timeout), ..solver::Limits::default() }
+    }
+}
+
+/// One run, followed.
+pub(super) struct Followed<'r> {
+    pub recorded: &'r recording::Process,
+    pub process: LoadedProcess,
+    pub world: World,
+    pub path: Path,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    schema: &'static str,
+    process: String,
+    stream: u32,
+    instructions: u64,
+    touched: u64,
+    inputs: Vec<listing::Input>,
+    conditions: Vec<listing::Row>,
+    losses: Vec<listing::Lost>,
+    status_depends_on_input: bool,
+    solved: Option<solve::Solved>,
+}
+
+pub fn run(args: &PathArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let recording = opened::recording(&args.recording)?;
+    let mut first = None;
+    for (number, recorded) in recording.processes.iter().enumerate() {
+        if args.process.is_some_and(|n| n != number) {
+            continue;
+        }
+        let followed = follow(args, &recording, recorded)?;
+        if followed.path.decisions().next().is_some() {
+            return answer(args, session, &followed);
+        }
+        first.get_or_insert(followed);
+    }
+    let Some(followed) = first else {
+        let n = recording.processes.len();
+        let what = format!("the recording has no process {}", args.process.unwrap_or(0));
+        return Err(Failure::new(Exit::Usage, what).hint(format_args!("It has {n}, counted from 0.")));
+    };
+    if args.json {
+        answer(args, session, &followed)?;
+    }
+    Err(nothing(args, &followed))
+}
+
+fn follow<'r>(
+    args: &PathArgs,
+    recording: &recording::Recording,
+    recorded: &'r recording::Process,
+) -> Result<Followed<'r>, Failure> {
+    let process = LoadedProcess::load(recording, recorded, &LoadOptions::default())
+        .map_err(|e| opened::cannot_load(&e))?;
+    let main = process.streams.iter().find(|s| s.kind == StreamKind::Thread).map_or(0, |s| s.number);
+    let stream = args.stream.unwrap_or(main);
+    let mut world = World::default();
+    let path = symbolic::replay(&process, recorded, stream, &mut world, &args.options()).map_err(|e| {
+        let exit = if matches!(e, symbolic::Error::NoStream(_)) { Exit::Usage } else { Exit::BadInput };
+        Failure::failed_to(exit, e)
+    })?;
+    Ok(Followed { recorded, process, world, path })
+}
+
+/// No branch depends on input: what was read, and what to do.
+fn nothing(args: &PathArgs, followed: &Followed<'_>) -> Failure {
+    let bytes = followed.world.variables.list.len() as u64;
+    let all = args.inputs.no_stdin || args.inputs.no_arguments || args.inputs.no_files;
+    let failure = Failure::new(
+        Exit::No,
+        format_args!(
+            "no branch of {} depends on its input: it read {} that are followed",
+            followed.recorded.name,
+            crate::render::counted(bytes, "byte")
+        ),
+    );
+    match (bytes, all || !args.inputs.only.is_empty()) {
+        (0, true) => failure.hint("Follow more inputs: leave out --no-... and --only."),
+        (0, false) => failure.hint(
+            "Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,\n\
+             --environment follows the environment as well.",
+        ),
+        _ => failure.hint("Any input of these lengths takes the same way."),
+    }
+}
+
+fn answer(args: &PathArgs, session: &mut Session, followed: &Followed<'_>) -> Result<Exit, Failure> {
+    if let Some(number) = followed.path.broken(&followed.world) {
+        // Never a wrong claim: this would be a mistake of ours.
+        let what = format!("condition {number} does not hold on its own run; this is a fault in relapse");
+        return Err(Failure::new(Exit::BadInput, what));
+    }
+    if let Some(file) = &args.smt2 {
+        let text = listing::smt2(followed);
+        if file.as_os_str() == "-" {
+            use std::io::Write;
+            session.out.write_all(text.as_bytes())?;
+            return Ok(Exit::Done);
+        }
+        std::fs::write(file, text).map_err(|e| {
+            Failure::failed_to(Exit::Environment, format_args!("write {}: {e}", file.display()))
+        })?;
+    }
+    let solved = if args.solve { Some(solve::solve(args, followed)?) } else { None };
+    if args.json {
+        let path = &followed.path;
+        return session.json(&Answer {
+            schema: "relapse.path/1",
+            process: followed.recorded.name.clone(),
+            stream: path.stream,
+            instructions: path.counters.instructions,
+            touched: path.touched,
+            inputs: listing::inputs(followed),
+            conditions: listing::rows(followed, |_| true),
+            losses: listing::losses(followed),
+            status_depends_on_input: path.status.is_some(),
+            solved,
+        });
+    }
+    listing::write(args.all, session, followed)?;
+    if let Some(solved) = solved {
+        solve::write(session, &solved)?;
+        return Ok(if solved.same_way == Some(false) { Exit::No } else { Exit::Done });
+    }
+    Ok(Exit::Done)
+}
+
+/// Whether a condition is one the program decided.
+fn is_decision(kind: Kind) -> bool {
+    !matches!(kind, Kind::Bounds | Kind::Concretised)
+}
