@@ -11,7 +11,7 @@ fn main() {
     terms();
     enumeration();
     flips(1000);
-    scratch(150);
+    scratch(60);
 }
 
 fn nanoseconds(time: Duration, count: usize) -> f64 {
@@ -93,25 +93,32 @@ fn path(pool: &mut Pool, count: usize) -> (Vec<Term>, [u128; 4]) {
 
 fn settings() -> Settings {
     let commands = vec![Command::new("cvc5", ["--incremental", "--lang", "smt2"])];
-    Settings { commands, limits: Limits { timeout: Duration::from_secs(60), ..Limits::default() } }
+    let limits = Limits { timeout: Duration::from_secs(60), ..Limits::default() };
+    Settings { commands, limits, ..Settings::default() }
 }
 
 /// Every branch flipped by a session, and by bare pushes and pops of one process.
 fn flips(count: usize) {
     let mut pool = Pool::new();
     let (path, given) = path(&mut pool, count);
-    let mut session = Session::new(settings());
-    let start = Instant::now();
-    let mut sat = 0;
-    for &condition in &path {
-        let flipped = pool.not(condition);
-        let outcome = session.ask(&mut pool, flipped, &|index| given[index as usize]);
-        sat += usize::from(matches!(outcome, Ok(Outcome::Sat(_))));
-        session.assume(&mut pool, condition);
+    for (what, inside) in [("with a solver inside", Duration::from_millis(300)), ("without", Duration::ZERO)]
+    {
+        let mut session = Session::new(Settings { inside, ..settings() });
+        let start = Instant::now();
+        let mut sat = 0;
+        for &condition in &path {
+            let flipped = pool.not(condition);
+            let outcome = session.ask(&mut pool, flipped, &|index| given[index as usize]);
+            sat += usize::from(matches!(outcome, Ok(Outcome::Sat(_))));
+            session.assume(&mut pool, condition);
+        }
+        let time = start.elapsed();
+        println!(
+            "{count} flips by a session {what}: {sat} sat, {:.0} us each",
+            nanoseconds(time, count) / 1000.0
+        );
+        println!("  {:?}", session.statistics());
     }
-    let time = start.elapsed();
-    println!("{count} flips by a session: {sat} sat, {:.0} us each", nanoseconds(time, count) / 1000.0);
-    println!("  {:?}", session.statistics());
 
     let mut solver = Solver::new(settings().commands, settings().limits, false);
     let start = Instant::now();

@@ -24,6 +24,7 @@
 //! ```
 
 mod build;
+mod circuit;
 mod error;
 mod evaluate;
 mod meaning;

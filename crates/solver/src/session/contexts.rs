@@ -94,12 +94,7 @@ impl Contexts {
                 Answer::Unsat => Outcome::Unsat,
                 Answer::Unknown(reason) => Outcome::Unknown(reason),
                 Answer::Sat => {
-                    let mut variables: Vec<u32> = Vec::new();
-                    for &condition in linked.iter().chain(query) {
-                        variables.extend(pool.variables(condition).iter());
-                    }
-                    variables.sort_unstable();
-                    variables.dedup();
+                    let variables = super::variables(pool, linked.iter().chain(query).copied());
                     let values = solver.values(&variables)?;
                     Outcome::Sat(Model { values: values.into_iter().collect() })
                 }

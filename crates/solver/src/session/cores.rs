@@ -13,7 +13,7 @@ use crate::pool::Pool;
 use crate::process::{Answer, Solver};
 
 use super::groups::Groups;
-use super::{Model, Session, holds};
+use super::{INSIDE, Inside, Model, Session, holds};
 
 /// Why conditions cannot hold together, or that they can.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,6 +92,18 @@ impl Session {
             return Ok(Verdict::Sat(Model::default()));
         }
         self.statistics.queries += 1;
+        let terms: Vec<Term> = set.iter().map(|&at| conditions[at]).collect();
+        match self.try_inside(pool, &terms) {
+            Some(Inside::Unsat(core)) => {
+                let core: HashSet<Term> = core.into_iter().collect();
+                let mut seen = HashSet::new();
+                // Of equal conditions, one will do.
+                let needed = |at: &usize| core.contains(&conditions[*at]) && seen.insert(conditions[*at]);
+                return Ok(Verdict::Unsat(set.iter().copied().filter(needed).collect()));
+            }
+            Some(Inside::Sat(model)) => return checked(pool, &terms, model, || INSIDE.to_owned()),
+            None => {}
+        }
         self.statistics.solved += 1;
         let start = std::time::Instant::now();
         let (commands, limits) = (&self.settings.commands, &self.settings.limits);
@@ -124,11 +136,16 @@ fn decided(solver: &mut Solver, pool: &Pool, conditions: &[Term], set: &[usize])
             variables.sort_unstable();
             variables.dedup();
             let model = Model { values: solver.values(&variables)?.into_iter().collect() };
-            if holds(pool, &terms, &|v| model.value(v, 0)) {
-                Ok(Verdict::Sat(model))
-            } else {
-                Err(Error::WrongModel { solver: solver.winner() })
-            }
+            checked(pool, &terms, model, || solver.winner())
         }
+    }
+}
+
+/// A model, if it is one.
+fn checked(pool: &Pool, terms: &[Term], model: Model, solver: impl Fn() -> String) -> Result<Verdict, Error> {
+    if holds(pool, terms, &|v| model.value(v, 0)) {
+        Ok(Verdict::Sat(model))
+    } else {
+        Err(Error::WrongModel { solver: solver() })
     }
 }

@@ -7,7 +7,8 @@
 //!    hold already, and their variables keep the values they have;
 //! 2. answers given before are given again, and models found before are tried (`cache`);
 //! 3. bytes are enumerated where one byte decides (`bytes`);
-//! 4. a solver process that holds most of these assumptions already is told the rest (`contexts`).
+//! 4. a SAT solver inside this process has a moment to find the answer (`crate::circuit`);
+//! 5. a solver process that holds most of these assumptions already is told the rest (`contexts`).
 //!
 //! Every model is checked by evaluation before it is returned.
 
@@ -18,8 +19,9 @@ mod cores;
 mod groups;
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crate::circuit::{Circuit, Decided};
 use crate::error::Error;
 use crate::evaluate::Evaluation;
 use crate::node::{Binary, Node, Term, Unary};
@@ -36,12 +38,23 @@ pub use cores::Core;
 /// evaluations of conditions are not used up.
 const NEARER: usize = 20_000;
 
+/// What the solver in this process is called in messages.
+const INSIDE: &str = "in this process";
+
 /// What a session works with.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The solvers to use, the best first.
     pub commands: Vec<Command>,
     pub limits: Limits,
+    /// How long a question is tried inside this process before a solver is asked.
+    pub inside: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { commands: Vec::new(), limits: Limits::default(), inside: Duration::from_millis(300) }
+    }
 }
 
 /// Values of variables that satisfy what was asked: of all variables linked to it. The others keep the
@@ -85,12 +98,16 @@ pub struct Statistics {
     pub reused: u64,
     /// By trying all values of a byte.
     pub enumerated: u64,
+    /// By the SAT solver in this process.
+    pub inside: u64,
     /// By a solver.
     pub solved: u64,
     /// Of those, the ones without an answer.
     pub unknown: u64,
     /// Processes started again.
     pub restarts: u64,
+    /// Time spent in this process's own solver, whether or not it found an answer.
+    pub inside_time: Duration,
     /// Time spent waiting for solvers.
     pub solver_time: Duration,
 }
@@ -105,6 +122,7 @@ pub struct Session {
     groups: Groups,
     cache: Cache,
     bytes: Bytes,
+    circuit: Circuit,
     contexts: Contexts,
     /// A solver that gives cores.
     cores: Option<Solver>,
@@ -122,6 +140,7 @@ impl Session {
             groups: Groups::default(),
             cache: Cache::default(),
             bytes: Bytes::default(),
+            circuit: Circuit::new(),
             cores: None,
             statistics: Statistics::default(),
         }
@@ -261,31 +280,76 @@ impl Session {
             self.cache.put(&all, &outcome);
             return Ok(outcome);
         }
-        let outcome = match self.bytes.decide(pool, linked, query, given) {
-            Some(outcome) => {
-                self.statistics.enumerated += 1;
-                outcome
+        let mut solver = None;
+        let outcome = if let Some(outcome) = self.bytes.decide(pool, linked, query, given) {
+            self.statistics.enumerated += 1;
+            outcome
+        } else if let Some(answer) = self.try_inside(pool, &all) {
+            match answer {
+                Inside::Sat(model) => Outcome::Sat(model),
+                Inside::Unsat(_) => Outcome::Unsat,
             }
-            None => {
-                self.statistics.solved += 1;
-                let start = std::time::Instant::now();
-                let found = self.contexts.decide(pool, linked, query);
-                self.statistics.solver_time += start.elapsed();
-                match found? {
-                    Outcome::Sat(model) => {
-                        if !holds(pool, &all, &|v| model.value(v, given(v))) {
-                            return Err(Error::WrongModel { solver: self.contexts.winner() });
-                        }
-                        Outcome::Sat(nearer(pool, &all, model, given))
-                    }
-                    other => other,
+        } else {
+            self.statistics.solved += 1;
+            let start = Instant::now();
+            let found = self.contexts.decide(pool, linked, query);
+            self.statistics.solver_time += start.elapsed();
+            solver = Some(self.contexts.winner());
+            found?
+        };
+        let outcome = match outcome {
+            Outcome::Sat(model) => {
+                if !holds(pool, &all, &|v| model.value(v, given(v))) {
+                    return Err(Error::WrongModel { solver: solver.unwrap_or_else(|| INSIDE.to_owned()) });
                 }
+                Outcome::Sat(nearer(pool, &all, model, given))
             }
+            other => other,
         };
         self.statistics.unknown += u64::from(matches!(outcome, Outcome::Unknown(_)));
         self.cache.put(&all, &outcome);
         Ok(outcome)
     }
+}
+
+impl Session {
+    /// An answer found in this process, in the time there is for it.
+    fn try_inside(&mut self, pool: &Pool, conditions: &[Term]) -> Option<Inside> {
+        if self.settings.inside.is_zero() {
+            return None;
+        }
+        let start = Instant::now();
+        let decided = self.circuit.decide(pool, conditions, self.settings.inside);
+        self.statistics.inside_time += start.elapsed();
+        let answer = match decided {
+            Decided::Undecided => return None,
+            Decided::Unsat(core) => Inside::Unsat(core),
+            Decided::Sat(known) => {
+                let variables = variables(pool, conditions.iter().copied());
+                let values = variables.into_iter().filter_map(|v| Some((v, *known.get(&v)?))).collect();
+                Inside::Sat(Model { values })
+            }
+        };
+        self.statistics.inside += 1;
+        Some(answer)
+    }
+}
+
+/// What the solver in this process found out.
+enum Inside {
+    Sat(Model),
+    Unsat(Vec<Term>),
+}
+
+/// The variables of conditions, each once.
+fn variables(pool: &Pool, conditions: impl Iterator<Item = Term>) -> Vec<u32> {
+    let mut all: Vec<u32> = Vec::new();
+    for condition in conditions {
+        all.extend(pool.variables(condition).iter());
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// The parts of a conjunction, in order.

@@ -8,9 +8,11 @@ use super::*;
 use crate::Evaluation;
 use crate::testing::{Built, VARIABLES, steps};
 
-fn session() -> Session {
+/// With the solver inside as well, or with the process only.
+fn session(inside: bool) -> Session {
     let limits = Limits { timeout: Duration::from_secs(30), ..Limits::default() };
-    Session::new(Settings { commands: vec![Command::parse("cvc5").unwrap()], limits })
+    let inside = Duration::from_secs(if inside { 30 } else { 0 });
+    Session::new(Settings { commands: vec![Command::parse("cvc5").unwrap()], limits, inside })
 }
 
 /// Whether some values of the small variables satisfy conditions.
@@ -31,12 +33,13 @@ proptest! {
     fn each_branch_is_flipped_exactly_if_it_can_be(
         steps in steps(20..80),
         given in proptest::array::uniform3(any::<u8>()),
+        inside: bool,
     ) {
         let mut built = Built::new(&steps);
         let given = [0, 1, 2].map(|at| u128::from(given[at]) & crate::meaning::ones(VARIABLES[at]));
         let value = |v: u32| given[v as usize];
         let truths: Vec<Term> = (0..built.terms.len()).map(|at| { let at = built.truth(at); built.terms[at] }).collect();
-        let mut session = session();
+        let mut session = session(inside);
         let mut path = Vec::new();
         for condition in truths {
             // The direction that was taken.
@@ -62,7 +65,11 @@ proptest! {
     }
 
     #[test]
-    fn cores_are_unsatisfiable_and_minimal(steps in steps(20..60), picks in proptest::collection::vec(any::<(u8, bool)>(), 2..9)) {
+    fn cores_are_unsatisfiable_and_minimal(
+        steps in steps(20..60),
+        picks in proptest::collection::vec(any::<(u8, bool)>(), 2..9),
+        inside: bool,
+    ) {
         let mut built = Built::new(&steps);
         let mut conditions = Vec::new();
         for (pick, negated) in picks {
@@ -71,7 +78,7 @@ proptest! {
             conditions.push(if negated { built.pool.not(t) } else { t });
         }
         let pool = &built.pool;
-        match session().core(pool, &conditions).unwrap() {
+        match session(inside).core(pool, &conditions).unwrap() {
             Core::Sat => prop_assert!(satisfiable(pool, &conditions)),
             Core::Unknown(reason) => prop_assert!(false, "{}", reason),
             Core::Unsat { members, minimal } => {
@@ -90,7 +97,7 @@ proptest! {
 #[test]
 fn what_is_not_linked_keeps_its_values() {
     let mut pool = Pool::new();
-    let mut session = session();
+    let mut session = session(false);
     let bytes: Vec<Term> = (0..6).map(|index| pool.variable(index, 8)).collect();
     let given = |v: u32| 10 + u128::from(v);
     // Bytes 0 and 1 are linked, so are 3 and 4.
@@ -116,7 +123,7 @@ fn what_is_not_linked_keeps_its_values() {
 #[test]
 fn few_bytes_are_changed() {
     let mut pool = Pool::new();
-    let mut session = session();
+    let mut session = session(false);
     let bytes: Vec<Term> = (0..8).map(|index| pool.variable(index, 8)).collect();
     let mut sum = pool.constant(32, 0);
     for &byte in &bytes {
@@ -134,7 +141,7 @@ fn few_bytes_are_changed() {
 fn one_byte_needs_no_solver() {
     let mut pool = Pool::new();
     // No solver at all.
-    let mut session = Session::new(Settings::default());
+    let mut session = Session::new(Settings { inside: Duration::ZERO, ..Settings::default() });
     let byte = pool.variable(0, 8);
     let digit = compare(&mut pool, Binary::Ule, byte, 57);
     let above = compare(&mut pool, Binary::Ult, byte, 48);
@@ -171,7 +178,7 @@ fn a_wrong_model_is_an_error_that_names_the_solver() {
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     let commands = vec![Command::new(path, [] as [&str; 0])];
-    let mut session = Session::new(Settings { commands, limits: Limits::default() });
+    let mut session = Session::new(Settings { commands, inside: Duration::ZERO, ..Settings::default() });
     let mut pool = Pool::new();
     let (x, y) = (pool.variable(0, 8), pool.variable(1, 8));
     let product = pool.binary(Binary::Mul, x, y);
