@@ -8,6 +8,7 @@ use crate::output::Output;
 use crate::outside::copy::Sorting;
 use crate::outside::ctype::TableKind;
 use crate::outside::scan::Expected;
+use crate::outside::token::Replaced;
 use crate::path::Options;
 use crate::regions::Regions;
 use crate::shadow::{Piece, Shadow};
@@ -71,6 +72,10 @@ pub(crate) struct Engine<'a, W> {
     pub before: Option<(u64, [u8; 16])>,
     /// Transfers of the external call under way.
     pub open: Vec<Transfer>,
+    /// What patches of the external call under way have replaced.
+    pub replaced: Replaced,
+    /// Where `strtok` goes on, by the address of its pointer (0: its own).
+    pub tokens: HashMap<u64, u64>,
     /// Where the addresses of the tables of characters are.
     pub pointers: Vec<(u64, TableKind)>,
     /// Input bytes that a function has looked at without taking them: what they
@@ -115,6 +120,8 @@ impl<'a, W: Watch> Engine<'a, W> {
             sources: Sources::default(),
             before: None,
             open: Vec::new(),
+            replaced: Replaced::default(),
+            tokens: HashMap::new(),
             pointers: Vec::new(),
             expected: HashMap::new(),
             sorting: Vec::new(),
@@ -502,7 +509,16 @@ impl<W: Watch> Observer for Engine<'_, W> {
 
     fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {
         match *event {
-            Event::Patch { address, bytes } => self.overwritten(address, bytes.len() as u64),
+            Event::Patch { address, bytes } => {
+                let len = bytes.len() as u64;
+                if self.any(address, len) {
+                    self.dissolve(address, len);
+                    let old = self.memory.find(address, len);
+                    self.replaced.pieces.extend(old.into_iter().map(|(i, p)| (address + i, p)));
+                }
+                self.replaced.ranges.push((address, len));
+                self.overwritten(address, len);
+            }
             Event::Zeroed { address, length } => self.overwritten(address, length),
             Event::Moved { from, to, length } => self.moved(to, from, length),
             Event::Source { kind, fd, name } => {

@@ -57,6 +57,31 @@ static int add(int n, ...)
     return sum;
 }
 static int twice(int x) { if (x > 40) { t('>'); return x * 2; } t('<'); return x + 2; }
+
+/* What a library function found is part of the way. */
+static int length(const char *s) { int n = (int)strlen(s); t((char)('0' + n)); return n; }
+static int has(const char *s, int c)
+{
+    const char *p = strchr(s, c);
+    t(p ? (char)('a' + (p - s)) : '-');
+    if (!p)
+        length(s);
+    return p != 0;
+}
+static int shown(int c) { t(c ? 'y' : 'n'); return c; }
+static int number(const char *s)
+{
+    int n = atoi(s);
+    while (shown((s[0] == ' ') | ((unsigned)(s[0] - 9) <= 4)))
+        s++;
+    if (shown(s[0] == '-'))
+        s++;
+    else if (shown(s[0] == '+'))
+        s++;
+    while (shown((unsigned)(s[0] - '0') <= 9))
+        s++;
+    return n;
+}
 static struct pair swapped(struct pair p) { struct pair q = p; q.x = p.y; q.y = (short)p.x; return q; }
 
 static void f(const unsigned char *in)
@@ -147,7 +172,7 @@ impl Writer {
             8 => format!("({x} / (({y} & 15) + 1))"),
             9 => format!("({x} % (({y} & 31) + 1))"),
             10 => format!("(int)(signed char)({x})"),
-            11 => format!("(({x}) > ({y}) ? ({x}) : 5)"),
+            11 => format!("(({x}) > ({y}) ? (t('?'), ({x})) : (t(':'), 5))"),
             12 => format!("bytes[({x}) & 7]"),
             13 => format!("numbers[({x}) & 7]"),
             14 => format!("buffer[({x}) & 7]"),
@@ -170,11 +195,11 @@ impl Writer {
             4 => format!("isdigit(({x}) & 127)"),
             5 => format!("isalpha(({x}) & 255)"),
             6 => format!("strcmp(text, \"{}\") > 0", self.one(&["a", "Q7", "zz", "0"])),
-            7 => format!("strlen(text) > (unsigned long)(({x}) & 3)"),
-            8 => format!("strchr(text, 'a' + (({x}) & 3)) != 0"),
-            9 => format!("atoi(text) > {}", self.random.below(20)),
+            7 => format!("length(text) > (({x}) & 3)"),
+            8 => format!("has(text, 'a' + (({x}) & 3))"),
+            9 => format!("number(text) > {}", self.random.below(20)),
             10 => format!("memcmp(text, in, 2 + (({}) & 1)) == 0", self.random.below(2)),
-            _ => format!("({x}) > 0 && ({y}) < 100"),
+            _ => format!("({x}) > 0 && (t('&'), 1) && ({y}) < 100"),
         }
     }
 
@@ -206,7 +231,7 @@ impl Writer {
                 let v = self.variable();
                 let _ = writeln!(
                     self.text,
-                    "{pad}for (int i{i} = 0; i{i} < (({e}) & 3); i{i}++) {{ t('L'); {v} += i{i} + 1; }}"
+                    "{pad}for (int i{i} = 0; i{i} < (({e}) & 3); i{i}++) {{ t('L'); {v} += i{i} + 1; }}\n{pad}t('.');"
                 );
             }
             5 => {

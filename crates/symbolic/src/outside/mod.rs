@@ -15,6 +15,7 @@ mod print;
 pub(crate) mod scan;
 mod search;
 mod streams;
+pub(crate) mod token;
 
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
@@ -45,6 +46,7 @@ impl<W: Watch> Engine<'_, W> {
         }
         self.deliver(view.memory, Some((view, call)));
         self.delivered(view, call);
+        self.replaced.clear();
     }
 
     /// Functions that replay computes.
@@ -136,6 +138,15 @@ impl<W: Watch> Engine<'_, W> {
                 }
                 true
             }
+            "getenv" | "secure_getenv" => {
+                // The variable itself, whose bytes may be input.
+                self.fix_arguments(view, call, &[0], Reason::UnknownObject);
+                let len = view.memory.peek_string(arg(call, 0), 1 << 16).len() as u64;
+                self.concretise_range(view, arg(call, 0), len + 1, Reason::Function(name));
+                true
+            }
+            "strtok" => self.token(view, call, 0),
+            "strtok_r" | "__strtok_r" => self.token(view, call, arg(call, 2)),
             "qsort" | "qsort_r" => self.sorts(view, call),
             _ => false,
         }

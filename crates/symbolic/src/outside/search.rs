@@ -93,7 +93,7 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// Whether a byte is one of some.
-    fn one_of(&mut self, byte: Term, set: &[Term]) -> Term {
+    pub(super) fn one_of(&mut self, byte: Term, set: &[Term]) -> Term {
         let mut any = self.constant(1, 0);
         for member in set {
             let same = self.pool().binary(Binary::Eq, byte, *member);
