@@ -28,6 +28,8 @@ pub struct Case<'d> {
     bad: Option<Recorded>,
     ends: [String; 2],
     outputs: [RunOutput; 2],
+    /// Solvers for asking why.
+    pub solving: solver::Settings,
     pub notes: Vec<String>,
 }
 
@@ -62,6 +64,7 @@ impl<'d> Case<'d> {
             bad: None,
             ends: Default::default(),
             outputs: Default::default(),
+            solving: solver::Settings::default(),
             notes: Vec::new(),
         }
     }

@@ -15,6 +15,7 @@
 
 use crate::align::Side;
 use crate::names::Meanings;
+use crate::semantic::layers::Layers;
 use crate::sources::{Sources, identifiers};
 use crate::traced::{Line, Traced};
 use crate::ways::{Distance, Ways};
@@ -71,14 +72,27 @@ pub struct Witness<'a> {
     pub traced: &'a Traced<'a>,
     pub ways: &'a Ways,
     pub inputs: &'a [InputRead],
+    /// Causes by formulas.
+    pub layers: Option<&'a Layers>,
 }
 
 impl Witness<'_> {
+    /// How far a node is. Where causes are known, decisions are counted along
+    /// them, and what is none is one further away than the slice says.
+    fn distance(&self, node: NodeId) -> Option<Distance> {
+        let distance = self.ways.distance(node)?;
+        let decisions = match self.layers {
+            None => distance.decisions,
+            Some(layers) => layers.of(node).unwrap_or(distance.decisions + 1),
+        };
+        Some(Distance { decisions, ..distance })
+    }
+
     /// Of each line the node nearest to the failure.
     fn nearest(&self) -> BTreeMap<Line, (Distance, NodeId)> {
         let mut nearest = BTreeMap::new();
         for node in 0..self.traced.slice.nodes.len() as NodeId {
-            if let Some(distance) = self.ways.distance(node) {
+            if let Some(distance) = self.distance(node) {
                 let known = nearest.entry(self.traced.line(node)).or_insert((distance, node));
                 *known = (*known).min((distance, node));
             }
@@ -211,7 +225,7 @@ impl Evidence {
     fn lines(&mut self, difference: &Difference, w: &Witness<'_>) {
         let mut known: HashMap<Line, Option<ChangeId>> = HashMap::new();
         for node in 0..w.traced.slice.nodes.len() as NodeId {
-            let (Some(distance), line) = (w.ways.distance(node), w.traced.line(node)) else { continue };
+            let (Some(distance), line) = (w.distance(node), w.traced.line(node)) else { continue };
             let change = *known.entry(line).or_insert_with(|| {
                 touching(difference, w.traced.side, w.traced.file(line), line.line).map(|c| c.id)
             });
@@ -239,7 +253,7 @@ impl Evidence {
             else {
                 continue;
             };
-            let Some(distance) = w.ways.distance(leaf.needed_by) else { continue };
+            let Some(distance) = w.distance(leaf.needed_by) else { continue };
             let distance = Distance { hops: distance.hops + 1, ..distance };
             let file = w.traced.relative(&v.file);
             for line in sources.definition(w.traced.side, &file, v.line) {
@@ -263,7 +277,7 @@ impl Evidence {
         for (node, at) in w.traced.slice.nodes.iter().enumerate() {
             let node = node as NodeId;
             let Some(reads) = by_step.get(&(at.at.stream, at.at.step)) else { continue };
-            let Some(distance) = w.ways.distance(node) else { continue };
+            let Some(distance) = w.distance(node) else { continue };
             for read in reads {
                 let all = difference.changes().iter().filter(|c| of_file(c, w.traced.side, &read.file));
                 for change in all {

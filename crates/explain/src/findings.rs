@@ -7,12 +7,18 @@ use crate::causes::{Step, beginning, graft, tree};
 use crate::evidence::{Evidence, InputRead, Witness};
 use crate::moments::compare;
 use crate::names::Bodies;
+use crate::semantic::layers::{Layers, layers};
+use crate::semantic::why::Solving;
 use crate::traced::Traced;
 use crate::values::Comparison;
 use crate::ways::Ways;
 use changes::search::Found;
 use replay::process::LoadedProcess;
 use slice::{Criterion, Slicer, SlicerOptions};
+use std::time::Duration;
+
+/// How long it is asked why before the search begins.
+const TIME: Duration = Duration::from_secs(10);
 
 /// One run, sliced.
 pub struct Run<'l> {
@@ -27,6 +33,8 @@ pub struct Findings<'l> {
     loaded: &'l Loaded,
     pub good: Option<Run<'l>>,
     pub bad: Option<Run<'l>>,
+    /// Causes by formulas; none where slices must do.
+    pub layers: Option<Layers>,
     notes: Vec<String>,
 }
 
@@ -49,9 +57,23 @@ impl<'l> Findings<'l> {
         };
         let bad = run(Side::Bad, &loaded.bad, &loaded.observed.criteria);
         let good = run(Side::Good, &loaded.good, &loaded.observed.good_criteria);
-        let mut findings = Findings { loaded, good, bad, notes };
+        let mut findings = Findings { loaded, good, bad, layers: None, notes };
         findings.compare(case);
+        findings.ask_why(case);
         findings
+    }
+
+    /// Causes by formulas, as far as they go.
+    fn ask_why(&mut self, case: &Case<'_>) {
+        let Some(bad) = &self.bad else { return };
+        let mut solving = Solving::new(case.solving.clone());
+        match layers(&bad.traced, &mut solving, TIME) {
+            Ok(layers) => self.layers = Some(layers),
+            Err(reason) => self.notes.push(format!(
+                "Candidates come from slices only: why the failure was inevitable could not be put as a \
+                 formula ({reason})."
+            )),
+        }
     }
 
     /// Finds out which parts of the slices are the same in both runs, and leads
@@ -74,7 +96,11 @@ impl<'l> Findings<'l> {
     /// What speaks for each change.
     #[must_use]
     pub fn evidence(&self, case: &Case<'_>) -> Evidence {
-        let (bad, good) = (self.bad.as_ref().map(Run::witness), self.good.as_ref().map(Run::witness));
+        let mut bad = self.bad.as_ref().map(Run::witness);
+        if let Some(bad) = &mut bad {
+            bad.layers = self.layers.as_ref();
+        }
+        let good = self.good.as_ref().map(Run::witness);
         let executed = [&self.loaded.executed[0], &self.loaded.executed[1]];
         Evidence::gather(case.difference, bad.as_ref(), good.as_ref(), executed, &case.sources)
     }
@@ -128,7 +154,7 @@ impl<'l> Findings<'l> {
 
 impl<'l> Run<'l> {
     fn witness(&self) -> Witness<'_> {
-        Witness { traced: &self.traced, ways: &self.ways, inputs: &self.inputs }
+        Witness { traced: &self.traced, ways: &self.ways, inputs: &self.inputs, layers: None }
     }
 
     fn new(

@@ -36,6 +36,7 @@ pub mod glance;
 pub mod moments;
 pub mod names;
 pub mod observe;
+pub mod semantic;
 pub mod session;
 pub mod sources;
 pub mod traced;

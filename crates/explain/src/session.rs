@@ -21,7 +21,11 @@ use changes::{ChangeId, ChangeSet, DiffOptions, Difference, Outcome};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use trials::{Event, Lab, Oracle, Setup, Tools, TrialLimits, Version, Work};
+
+/// Time for one question to a solver: there are many, and slices do without.
+const SOLVING: Duration = Duration::from_secs(2);
 
 /// What is to be explained, and with what means.
 #[derive(Clone, Debug)]
@@ -48,6 +52,8 @@ pub struct Request {
     pub keep: bool,
     /// Trials after which the search ends with what it has.
     pub most_trials: Option<u64>,
+    /// Solvers, the best first.
+    pub solvers: Vec<solver::Command>,
     /// Files that are no part of the versions, relative to their roots.
     pub ignore: Vec<PathBuf>,
 }
@@ -137,6 +143,8 @@ pub fn explain(
     lab.watch(move |event| listener(&News::Lab(event)));
     lab.prepare()?;
     let mut case = Case::new(&difference, &good_root, &bad_root, &request.oracle);
+    case.solving.commands.clone_from(&request.solvers);
+    case.solving.limits.timeout = SOLVING;
     case.record(&mut lab)?;
     let loaded = case.load();
     go_on()?;

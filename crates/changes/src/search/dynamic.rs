@@ -67,11 +67,14 @@ impl<T: Trials> Search<'_, T> {
         }
         let mut passing = self.first_as_it_is(&alone)?;
         if passing.is_none() && !self.exhausted() {
-            let mut completed = tries(COMPLETED_ALONE);
-            completed.extend(functions.into_iter().take(COMPLETED_FUNCTIONS));
+            // What a rewritten function needs to build is mostly plain to see.
+            let mut completed = functions[..functions.len().min(COMPLETED_FUNCTIONS)].to_vec();
+            completed.extend(tries(COMPLETED_ALONE));
             passing = self.first_passing(completed)?;
         }
         let mut passing = match passing {
+            // Parts of a function seldom build; it is made smaller as a whole.
+            Some(passing) if functions.contains(&passing.candidates) => Some(passing),
             Some(passing) => Some(self.narrow(singles(passing.candidates), passing.full)?),
             None => None,
         };

@@ -5,7 +5,7 @@ use super::calls::CallState;
 use super::step::asks_all;
 use super::{Crossing, Walker};
 use crate::log::{Change, Miss, Outside};
-use crate::slice::{Dependence, Origin};
+use crate::slice::{Dependence, NodeId, Origin};
 use crate::wants::List;
 use externals::Model;
 use program::inst::Inst;
@@ -70,6 +70,14 @@ impl Walker<'_, '_> {
             }
         }
         self.frames[f].call = Some(state);
+    }
+
+    /// The call out of the program under which activation `f` was called back,
+    /// if that call is taken.
+    pub(super) fn called_back(&self, f: usize) -> Option<NodeId> {
+        let call = self.frames.get(f.checked_sub(1)?)?.call.as_ref()?;
+        call.reads.as_ref()?;
+        call.node.flatten()
     }
 
     /// Memory was changed by an event.

@@ -3,7 +3,7 @@
 use super::Walker;
 use crate::criterion::{Criterion, Wanted};
 use crate::log::{FIRST, Log, SECOND};
-use crate::slice::NodeId;
+use crate::slice::{Dependence, NodeId};
 use crate::wants::List;
 use program::inst::{Inst, Operand, Reg, RmwOp};
 use replay::observer::Effect;
@@ -86,12 +86,18 @@ impl Walker<'_, '_> {
                 }
                 return;
             }
-            Inst::Return { value, .. } => {
+            Inst::Return { value, ret } => {
                 for (k, list) in std::mem::take(&mut self.frames[f].returns) {
                     take.list = self.all.edges.join(take.list, list);
                     if let Some(Operand::Reg(r)) = value {
                         take.regs.push(r + k);
                     }
+                }
+                // Whoever called back from outside did what it did by this value.
+                if let (Some(caller), Some(Operand::Reg(r))) = (self.called_back(f), value) {
+                    let list = self.all.edges.one(Some(caller), Dependence::Return(*r));
+                    take.list = self.all.edges.join(take.list, list);
+                    take.regs.extend((0..ret.iter().map(|t| t.slots()).sum()).map(|k| r + k));
                 }
                 return;
             }

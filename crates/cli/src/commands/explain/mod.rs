@@ -63,6 +63,10 @@ pub struct ExplainArgs {
     /// End the search after so many trials, with what was found until then
     #[arg(long, value_name = "N")]
     most_trials: Option<u64>,
+    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
+    /// that are there]
+    #[arg(long, value_name = "CMD")]
+    solver: Option<String>,
     /// Standard input of the test
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
@@ -172,8 +176,19 @@ fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Requ
         work,
         keep: args.keep,
         most_trials: args.most_trials,
+        solvers: solvers(args.solver.as_deref())?,
         ignore: vec![options::FILE.into()],
     })
+}
+
+/// Solvers to ask; without any, formulas that are not plain stay unanswered.
+fn solvers(named: Option<&str>) -> Result<Vec<solver::Command>, Failure> {
+    let Some(text) = named else { return Ok(solver::Command::found()) };
+    match solver::Command::parse(text) {
+        Some(command) if command.is_present() => Ok(vec![command]),
+        _ => Err(Failure::new(Exit::Usage, format_args!("the solver `{text}` cannot be started"))
+            .hint("Name an installed program that speaks SMT-LIB 2, or leave --solver out.")),
+    }
 }
 
 fn seconds(seconds: f64) -> Result<Duration, Failure> {

@@ -1,0 +1,150 @@
+//! Causes of causes: the loop of AFTER.
+//!
+//! The first layer is the cause of what was observed. The decisions that let
+//! its instructions run (the critical predicates) are the questions of the next
+//! layer, and so on.
+
+use super::cone::Cone;
+use super::facts::{Fact, facts};
+use super::lift::Ground;
+use super::why::{Solving, why};
+use super::{Cause, NotApplicable, Question};
+use crate::traced::Traced;
+use crate::ways;
+use program::inst::Inst;
+use slice::slice::Needs;
+use slice::{Dependence, NodeId, Site};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// Layers that are looked at.
+const DEEPEST: u32 = 6;
+/// Questions of a layer: of each branch its latest decision.
+const QUESTIONS: usize = 24;
+
+/// Which instructions are causes, and how many decisions away.
+#[derive(Debug, Default)]
+pub struct Layers {
+    pub causes: Vec<(u32, Cause)>,
+    of: HashMap<NodeId, u32>,
+    /// Questions that were left to slices, and why the first of them.
+    pub left: usize,
+    pub reason: Option<NotApplicable>,
+}
+
+impl Layers {
+    /// The layer of an instruction; none if it is no cause.
+    #[must_use]
+    pub fn of(&self, node: NodeId) -> Option<u32> {
+        self.of.get(&node).copied()
+    }
+
+    fn add(&mut self, layer: u32, cause: Cause) {
+        for node in &cause.generators {
+            let known = self.of.entry(*node).or_insert(layer);
+            *known = layer.min(*known);
+        }
+        self.causes.push((layer, cause));
+    }
+}
+
+/// Asks why, and why again, for as long as there is time.
+///
+/// # Errors
+/// If the first question has no answer.
+pub fn layers(traced: &Traced<'_>, solving: &mut Solving, time: Duration) -> Result<Layers, NotApplicable> {
+    let start = Instant::now();
+    let mut layers = Layers::default();
+    let mut seen: HashSet<(Site, u32)> = HashSet::new();
+    let mut questions = first(traced);
+    for layer in 0..=DEEPEST {
+        let mut generators: BTreeSet<NodeId> = BTreeSet::new();
+        for question in std::mem::take(&mut questions) {
+            if start.elapsed() > time {
+                return Ok(layers);
+            }
+            match ask(traced, question, solving) {
+                Ok(cause) => {
+                    generators.extend(&cause.generators);
+                    layers.add(layer, cause);
+                }
+                Err(reason) => {
+                    layers.left += 1;
+                    // A decision that no value bears on is there, and that is all.
+                    generators.insert(question.node());
+                    layers.reason.get_or_insert(reason);
+                }
+            }
+        }
+        if layer == 0 && layers.causes.is_empty() {
+            return Err(layers.reason.unwrap_or(NotApplicable::Nothing));
+        }
+        let mut next: Vec<NodeId> =
+            generators.iter().flat_map(|node| deciders(traced, *node)).collect::<BTreeSet<_>>().into_iter().collect();
+        next.retain(|node| {
+            let at = traced.slice.nodes[*node as usize];
+            seen.insert((at.site, at.depth))
+        });
+        next.truncate(QUESTIONS);
+        questions = next.into_iter().map(Question::Decision).collect();
+        if questions.is_empty() {
+            break;
+        }
+    }
+    Ok(layers)
+}
+
+/// What was observed, as questions.
+fn first(traced: &Traced<'_>) -> Vec<Question> {
+    let mut questions = Vec::new();
+    for node in traced.slice.criteria.iter().flatten().copied() {
+        if super::cone::values(&traced.needs, node).next().is_some() {
+            questions.push(Question::Values(node));
+        }
+        // That it ran at all is what was observed.
+        if traced.free || questions.is_empty() {
+            questions.extend(deciders(traced, node).map(Question::Decision));
+        }
+    }
+    questions.sort_unstable();
+    questions.dedup();
+    questions
+}
+
+/// Branches that let a node run.
+fn deciders<'t>(traced: &'t Traced<'_>, node: NodeId) -> impl Iterator<Item = NodeId> + 't {
+    let control = traced.needs.of(node).iter().filter(|(_, how)| *how == Dependence::Control).map(|x| x.0);
+    control.filter(|decider| is_branch(traced, *decider))
+}
+
+fn is_branch(traced: &Traced<'_>, node: NodeId) -> bool {
+    let inst = traced.inst(traced.slice.nodes[node as usize].site);
+    matches!(inst, Inst::Branch { .. } | Inst::Switch { .. })
+}
+
+fn ask(traced: &Traced<'_>, question: Question, solving: &mut Solving) -> Result<Cause, NotApplicable> {
+    let reaches = |node: NodeId, how: Dependence| ways::Ground::reaches(traced, node, how);
+    let cone = Cone::of(&traced.needs, question, &|node| is_branch(traced, node), &reaches)?;
+    let at: Vec<_> = cone.nodes.iter().map(|n| (*n, traced.slice.nodes[*n as usize].at)).collect();
+    let scene = Scene { traced, facts: facts(traced.process, &at) };
+    why(&scene, question, &cone, &reaches, solving)
+}
+
+struct Scene<'t, 'p> {
+    traced: &'t Traced<'p>,
+    facts: HashMap<NodeId, Fact>,
+}
+
+impl Ground for Scene<'_, '_> {
+    fn inst(&self, node: NodeId) -> &Inst {
+        self.traced.inst(self.traced.slice.nodes[node as usize].site)
+    }
+
+    fn needs(&self) -> &Needs {
+        &self.traced.needs
+    }
+
+    fn fact(&self, node: NodeId) -> Option<&Fact> {
+        self.facts.get(&node)
+    }
+}

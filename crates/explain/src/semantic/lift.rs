@@ -1,0 +1,342 @@
+//! Results of instructions as terms over what lies behind the cut.
+
+use super::Question;
+use super::facts::Fact;
+use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Reg, Ty};
+use slice::slice::Needs;
+use slice::{Dependence, NodeId};
+use solver::{Binary, Pool, Term};
+use std::collections::HashMap;
+
+/// Copies of copies are followed so far.
+const DEPTH: u32 = 32;
+
+/// What lifting asks about the run.
+pub trait Ground {
+    fn inst(&self, node: NodeId) -> &Inst;
+    fn needs(&self) -> &Needs;
+    fn fact(&self, node: NodeId) -> Option<&Fact>;
+}
+
+/// Something that is not computed here: who made it, and which byte of it
+/// (none: all of it).
+pub type Behind = (NodeId, Option<u64>);
+
+/// Terms of the nodes on this side of the cut.
+pub struct Lift<'g, G: Ground> {
+    ground: &'g G,
+    pub pool: &'g mut Pool,
+    inside: &'g dyn Fn(NodeId) -> bool,
+    terms: HashMap<NodeId, Term>,
+    /// What lies behind the cut, and its variables.
+    behind: HashMap<Behind, u32>,
+    /// The same by variable, with the value in the run.
+    pub given: Vec<(Behind, u64)>,
+}
+
+impl<'g, G: Ground> Lift<'g, G> {
+    /// `nodes`: the newest first.
+    pub fn new(
+        ground: &'g G,
+        pool: &'g mut Pool,
+        nodes: &[NodeId],
+        inside: &'g dyn Fn(NodeId) -> bool,
+    ) -> Self {
+        let (terms, behind) = (HashMap::new(), HashMap::new());
+        let mut lift = Lift { ground, pool, inside, terms, behind, given: Vec::new() };
+        // The oldest first: operands before results.
+        for node in nodes.iter().rev().filter(|n| inside(**n)) {
+            if let Some(term) = lift.result(*node) {
+                lift.terms.insert(*node, term);
+            }
+        }
+        lift
+    }
+
+    /// The result of a node that was computed.
+    #[must_use]
+    pub fn term(&self, node: NodeId) -> Option<Term> {
+        self.terms.get(&node).copied()
+    }
+
+    /// That the question's answer was another one. None if nothing is known
+    /// about it.
+    pub fn negation(&mut self, question: Question) -> Option<Term> {
+        if let Question::Decision(node) = question {
+            let held = self.condition(node)?;
+            return Some(self.pool.not(held));
+        }
+        let mut any: Option<Term> = None;
+        let needs: Vec<_> = super::cone::values(self.ground.needs(), question.node()).collect();
+        for (made_by, how) in needs {
+            let mut terms = Vec::new();
+            match how {
+                Dependence::Memory { address, len } | Dependence::Thread { address, len } => {
+                    for at in address..address + len.min(4096) {
+                        terms.push(self.made(made_by, at, 0, 0));
+                    }
+                }
+                _ => terms.extend(self.value(made_by)),
+            }
+            for term in terms {
+                let given = &self.given;
+                let actual = self.pool.evaluate(term, &|v| given[v as usize].1.into());
+                let actual = self.pool.constant(self.pool.width(term), actual);
+                let same = self.pool.binary(Binary::Eq, term, actual);
+                let other = self.pool.not(same);
+                any = Some(match any {
+                    None => other,
+                    Some(any) => self.pool.or(any, other),
+                });
+            }
+        }
+        any
+    }
+
+    /// That a branch went the way it did.
+    pub fn condition(&mut self, node: NodeId) -> Option<Term> {
+        let actual = self.ground.fact(node)?.value;
+        match self.ground.inst(node) {
+            Inst::Branch { cond, .. } => {
+                let cond = self.operand(node, *cond, 1)?;
+                Some(if actual & 1 != 0 { cond } else { self.pool.not(cond) })
+            }
+            Inst::Switch { value, bits, .. } if *bits <= 64 => {
+                let width = u32::from(*bits);
+                let value = self.operand(node, *value, width)?;
+                let actual = self.pool.constant(width, u128::from(mask(actual, width)));
+                Some(self.pool.binary(Binary::Eq, value, actual))
+            }
+            _ => None,
+        }
+    }
+
+    /// The result of an instruction from its operands; opaque ones are numbers
+    /// if all that bears on them is.
+    fn result(&mut self, node: NodeId) -> Option<Term> {
+        let inst = self.ground.inst(node);
+        let exact = match inst {
+            Inst::Bin { op, bits, a, b, .. } if *bits <= 64 => {
+                let width = u32::from(*bits);
+                let (a, b) = (self.operand(node, *a, width)?, self.operand(node, *b, width)?);
+                Some(self.binary(*op, width, a, b))
+            }
+            Inst::ICmp { pred, bits, a, b, .. } if *bits <= 64 => {
+                let width = u32::from(*bits);
+                let (a, b) = (self.operand(node, *a, width)?, self.operand(node, *b, width)?);
+                Some(self.compare(*pred, a, b))
+            }
+            Inst::Cast { op, from, to, a, .. } if whole(*from) && whole(*to) => {
+                let (from, to) = (u32::from(from.bits()), u32::from(to.bits()));
+                let a = self.operand(node, *a, from)?;
+                Some(match op {
+                    CastOp::Sext => self.pool.sext(a, to.max(from)),
+                    _ => self.fit(a, to),
+                })
+            }
+            Inst::Select { slots: 1, cond, a, b, .. } => {
+                // Only the operand that was chosen has a history in a slice.
+                let held = self.ground.fact(node)?.of(*cond)? & 1 != 0;
+                self.operand(node, if held { *a } else { *b }, 64)
+            }
+            Inst::Copy { a, .. } => self.operand(node, *a, 64),
+            Inst::Address { base, index, index_bits, scale, offset, .. } => {
+                let base = self.operand(node, *base, 64)?;
+                let index = self.operand(node, *index, u32::from(*index_bits))?;
+                let index = self.pool.sext(index, 64);
+                let scale = self.pool.constant(64, u128::from(scale.cast_unsigned()));
+                let offset = self.pool.constant(64, u128::from(offset.cast_unsigned()));
+                let index = self.pool.binary(Binary::Mul, index, scale);
+                let sum = self.pool.binary(Binary::Add, base, index);
+                Some(self.pool.binary(Binary::Add, sum, offset))
+            }
+            Inst::Load { ty, .. } if whole(*ty) => {
+                let fact = self.ground.fact(node)?;
+                let (address, value) = (fact.address, fact.value);
+                let mut term: Option<Term> = None;
+                for i in 0..u64::from(ty.bytes()) {
+                    let byte = self.byte(node, address + i, (value >> (8 * i)) as u8, 0);
+                    term = Some(match term {
+                        None => byte,
+                        Some(low) => self.pool.concat(byte, low),
+                    });
+                }
+                term.map(|t| self.fit(t, u32::from(ty.bits())))
+            }
+            Inst::Store { value, ty, .. } if whole(*ty) => {
+                let term = self.operand(node, *value, u32::from(ty.bits()))?;
+                Some(self.fit(term, 8 * ty.bytes()))
+            }
+            _ => None,
+        };
+        exact.or_else(|| self.opaque(node))
+    }
+
+    fn opaque(&mut self, node: NodeId) -> Option<Term> {
+        let value = self.ground.fact(node)?.value;
+        let needs: Vec<_> = super::cone::values(self.ground.needs(), node).map(|x| x.0).collect();
+        let fixed = needs.iter().all(|need| {
+            (self.inside)(*need) && self.terms.get(need).is_none_or(|t| self.pool.as_constant(*t).is_some())
+        });
+        Some(if fixed {
+            self.pool.constant(64, value.into())
+        } else {
+            self.variable((node, None), 64, value)
+        })
+    }
+
+    fn variable(&mut self, who: Behind, width: u32, value: u64) -> Term {
+        let next = self.given.len() as u32;
+        let number = *self.behind.entry(who).or_insert(next);
+        if number == next {
+            self.given.push((who, mask(value, width)));
+        }
+        self.pool.variable(number, width)
+    }
+
+    /// An operand of a node, as wide as it is used.
+    fn operand(&mut self, node: NodeId, operand: Operand, width: u32) -> Option<Term> {
+        let actual = self.ground.fact(node)?.of(operand)?;
+        let term = match operand {
+            Operand::Reg(reg) => match self.source(node, reg) {
+                Some(made_by) => self.value_or(made_by, actual),
+                None => None,
+            },
+            _ => None,
+        };
+        let term = match term {
+            Some(term) => term,
+            None => self.pool.constant(64, actual.into()),
+        };
+        Some(self.fit(term, width))
+    }
+
+    /// Who made what a node read from a register.
+    fn source(&self, node: NodeId, reg: Reg) -> Option<NodeId> {
+        let mine = |how: &Dependence| matches!(how, Dependence::Register(r) | Dependence::Return(r) if *r == reg);
+        self.ground.needs().of(node).iter().find(|(_, how)| mine(how)).map(|x| x.0)
+    }
+
+    /// What a node handed on; `actual` if that is not computed here.
+    fn value_or(&mut self, made_by: NodeId, actual: u64) -> Option<Term> {
+        if !(self.inside)(made_by) {
+            return Some(self.variable((made_by, None), 64, actual));
+        }
+        match self.ground.inst(made_by) {
+            Inst::Return { value: Some(value), .. } => self.operand(made_by, *value, 64),
+            // A constant that came over the edge, an external result.
+            Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } | Inst::Call(_) => None,
+            _ => self.terms.get(&made_by).copied(),
+        }
+    }
+
+    fn value(&mut self, made_by: NodeId) -> Option<Term> {
+        let actual = self.ground.fact(made_by)?.value;
+        match self.value_or(made_by, actual) {
+            Some(term) => Some(term),
+            None => Some(self.pool.constant(64, actual.into())),
+        }
+    }
+
+    /// A byte that a node read.
+    fn byte(&mut self, node: NodeId, at: u64, actual: u8, depth: u32) -> Term {
+        let holds = |how: &Dependence| match how {
+            Dependence::Memory { address, len } | Dependence::Thread { address, len } => {
+                (*address..address + len).contains(&at)
+            }
+            _ => false,
+        };
+        let source = self.ground.needs().of(node).iter().find(|(_, how)| holds(how)).map(|x| x.0);
+        match source {
+            Some(made_by) if depth < DEPTH => self.made(made_by, at, actual, depth + 1),
+            _ => self.pool.constant(8, actual.into()),
+        }
+    }
+
+    /// A byte that a node wrote.
+    fn made(&mut self, made_by: NodeId, at: u64, actual: u8, depth: u32) -> Term {
+        let Some(fact) = self.ground.fact(made_by) else { return self.pool.constant(8, actual.into()) };
+        let (start, from, value) = (fact.address, fact.from, fact.value);
+        let offset = at.wrapping_sub(start);
+        match self.ground.inst(made_by) {
+            Inst::Store { ty, .. } if whole(*ty) && offset < 8 => {
+                let byte = (value >> (8 * offset)) as u8;
+                match self.terms.get(&made_by).copied() {
+                    _ if !(self.inside)(made_by) => self.variable((made_by, Some(at)), 8, byte.into()),
+                    Some(term) if 8 * (offset as u32 + 1) <= self.pool.width(term) => {
+                        self.pool.extract(term, 8 * offset as u32, 8)
+                    }
+                    _ => self.pool.constant(8, byte.into()),
+                }
+            }
+            _ if !(self.inside)(made_by) => self.variable((made_by, Some(at)), 8, actual.into()),
+            Inst::MemCopy { .. } => self.byte(made_by, from.wrapping_add(offset), actual, depth),
+            _ => self.pool.constant(8, actual.into()),
+        }
+    }
+
+    fn fit(&mut self, term: Term, width: u32) -> Term {
+        match self.pool.width(term) {
+            own if own > width => self.pool.extract(term, 0, width),
+            own if own < width => self.pool.zext(term, width),
+            _ => term,
+        }
+    }
+
+    fn binary(&mut self, op: BinOp, width: u32, a: Term, b: Term) -> Term {
+        let shift = matches!(op, BinOp::Shl | BinOp::LShr | BinOp::AShr);
+        let b = if shift {
+            // The model takes the amount modulo the width.
+            let size = self.pool.constant(width, width.into());
+            self.pool.binary(Binary::URem, b, size)
+        } else {
+            b
+        };
+        let op = match op {
+            BinOp::Add => Binary::Add,
+            BinOp::Sub => Binary::Sub,
+            BinOp::Mul => Binary::Mul,
+            BinOp::UDiv => Binary::UDiv,
+            BinOp::SDiv => Binary::SDiv,
+            BinOp::URem => Binary::URem,
+            BinOp::SRem => Binary::SRem,
+            BinOp::Shl => Binary::Shl,
+            BinOp::LShr => Binary::LShr,
+            BinOp::AShr => Binary::AShr,
+            BinOp::And => Binary::And,
+            BinOp::Or => Binary::Or,
+            BinOp::Xor => Binary::Xor,
+        };
+        self.pool.binary(op, a, b)
+    }
+
+    fn compare(&mut self, pred: IntPred, a: Term, b: Term) -> Term {
+        let (op, a, b, not) = match pred {
+            IntPred::Eq => (Binary::Eq, a, b, false),
+            IntPred::Ne => (Binary::Eq, a, b, true),
+            IntPred::Ult => (Binary::Ult, a, b, false),
+            IntPred::Ule => (Binary::Ule, a, b, false),
+            IntPred::Ugt => (Binary::Ult, b, a, false),
+            IntPred::Uge => (Binary::Ule, b, a, false),
+            IntPred::Slt => (Binary::Slt, a, b, false),
+            IntPred::Sle => (Binary::Sle, a, b, false),
+            IntPred::Sgt => (Binary::Slt, b, a, false),
+            IntPred::Sge => (Binary::Sle, b, a, false),
+        };
+        let term = self.pool.binary(op, a, b);
+        if not { self.pool.not(term) } else { term }
+    }
+}
+
+/// Whether values of the type are bits in one slot.
+fn whole(ty: Ty) -> bool {
+    match ty {
+        Ty::Int(bits) => bits <= 64,
+        Ty::Ptr => true,
+        Ty::Float(_) => false,
+    }
+}
+
+fn mask(value: u64, width: u32) -> u64 {
+    if width >= 64 { value } else { value & ((1 << width) - 1) }
+}
