@@ -8,10 +8,72 @@ use std::time::{Duration, Instant};
 use solver::{Answer, Binary, Command, Limits, Outcome, Pool, Session, Settings, Solver, Term};
 
 fn main() {
-    terms();
-    enumeration();
-    flips(1000);
-    scratch(60);
+    // All, or those that are named.
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let parts: [(&str, fn()); 5] = [
+        ("terms", terms),
+        ("enumeration", enumeration),
+        ("flips", || flips(1000)),
+        ("scratch", || scratch(60)),
+        ("long", long),
+    ];
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            part();
+        }
+    }
+}
+
+/// A long input, each byte compared with its neighbours and with constants, and a checksum now and then.
+fn long() {
+    let mut pool = Pool::new();
+    let mut session = Session::new(settings());
+    let given = |index: u32| u128::from(index.wrapping_mul(2_654_435_761) >> 25);
+    let mut sum = pool.constant(32, 0);
+    let start = Instant::now();
+    let mut asked = 0;
+    let mut flipped = 0;
+    for index in 0..5000 {
+        let byte = pool.variable(index, 8);
+        let wide = pool.zext(byte, 32);
+        sum = pool.binary(Binary::Add, sum, wide);
+        let mut conditions = Vec::new();
+        for letter in [b' ', b'(', b'a'] {
+            let letter = pool.constant(8, u128::from(letter));
+            conditions.push(pool.binary(Binary::Eq, byte, letter));
+        }
+        if index % 8 != 0 {
+            let before = pool.variable(index - 1, 8);
+            conditions.push(pool.binary(Binary::Ule, before, byte));
+        }
+        for condition in conditions {
+            let taken = pool.evaluate(condition, &given) == 1;
+            let taken = if taken { condition } else { pool.not(condition) };
+            let opposite = pool.not(taken);
+            let outcome = session.ask(&mut pool, opposite, &given);
+            flipped += usize::from(matches!(outcome, Ok(Outcome::Sat(_))));
+            session.assume(&mut pool, taken);
+            asked += 1;
+        }
+    }
+    let time = start.elapsed();
+    println!(
+        "{asked} flips over 5000 bytes: {flipped} sat, {:.0} us each",
+        nanoseconds(time, asked) / 1000.0
+    );
+    println!("  {:?}", session.statistics());
+    // The checksum links all of them.
+    let bound = pool.evaluate(sum, &given);
+    let bound = pool.constant(32, bound);
+    let equal = pool.binary(Binary::Eq, sum, bound);
+    let other = pool.not(equal);
+    let start = Instant::now();
+    let outcome = session.ask(&mut pool, other, &given);
+    let changed = match &outcome {
+        Ok(Outcome::Sat(model)) => format!("{} bytes changed", model.changes(&given).len()),
+        other => format!("{other:?}"),
+    };
+    println!("another checksum: {changed}, {:?}", start.elapsed());
 }
 
 fn nanoseconds(time: Duration, count: usize) -> f64 {

@@ -179,6 +179,15 @@ impl Pool {
         self.intern(Kind::Variable, check_width(width), index, 0, 0)
     }
 
+    /// A variable of at most eight bits, if there is one of this number.
+    pub(crate) fn small_variable(&self, index: u32) -> Option<Term> {
+        (1..=8).rev().find_map(|width| {
+            let (kind, variables) = (Kind::Variable, Sets::EMPTY);
+            let cell = Cell { kind, width, a: index, b: 0, c: 0, variables };
+            self.table.find(cell.hash(), |at| self.cells[at as usize].same(cell)).map(Term)
+        })
+    }
+
     /// The term for a node, without simplification.
     pub(crate) fn make(&mut self, node: Node, width: u32) -> Term {
         match node {

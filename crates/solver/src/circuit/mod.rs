@@ -21,7 +21,7 @@ use gates::{Gates, Wire};
 const WIRES: usize = 400_000;
 /// Of circuits with more wires than this, those that have little to do with a question are dropped: the
 /// SAT solver finds values for all wires there are.
-const KEPT: usize = 20_000;
+const KEPT: usize = 3_000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Decided {

@@ -4,27 +4,29 @@
 //! per condition: all values at a time, node after node. A question about one byte is then the
 //! intersection of such sets, and a question about several fails at once if some byte has no value left.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use crate::evaluate::Evaluation;
 use crate::meaning;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
+use crate::table::{HandleMap, HandleSet};
 
 use super::{Model, Outcome};
 
 /// The widest variable that is enumerated.
 const WIDTH: u32 = 8;
 const VALUES: usize = 1 << WIDTH;
-/// Conditions of more nodes are left to the solver: each takes 4 KiB here.
+/// Conditions of more nodes are left to others: each takes 4 KiB here.
 const NODES: usize = 256;
 
 /// A set of values.
-type Set = [u64; VALUES / 64];
+pub(super) type Set = [u64; VALUES / 64];
 
 #[derive(Default)]
 pub(super) struct Bytes {
     /// For each condition over one byte, the byte and the values for which it holds.
-    sets: HashMap<Term, Option<(u32, Set)>>,
+    sets: HandleMap<Term, Option<(u32, Set)>>,
 }
 
 impl Bytes {
@@ -68,68 +70,147 @@ impl Bytes {
 }
 
 /// The member nearest to a value.
-fn nearest(set: &Set, value: u128) -> u128 {
+pub(super) fn nearest(set: &Set, value: u128) -> u128 {
     let members = (0..VALUES as u128).filter(|&at| set[at as usize / 64] >> (at % 64) & 1 == 1);
     members.min_by_key(|member| member.abs_diff(value)).unwrap_or_default()
 }
 
 /// The values of its only variable for which a condition holds.
 fn values(pool: &Pool, condition: Term) -> Option<Set> {
-    let order = nodes(pool, condition)?;
-    let mut table = Table { pool, rows: HashMap::with_capacity(order.len()) };
-    let mut count = VALUES;
-    for t in order {
-        let width = pool.width(t);
-        if let Node::Variable(_) = pool.node(t) {
-            if width > WIDTH {
+    let mut left = usize::MAX;
+    Rows::new(pool, &|_| 0).values(condition, None, &mut left)
+}
+
+/// Terms under all values of one variable at a time, the others as given.
+pub(super) struct Rows<'a> {
+    pool: &'a Pool,
+    /// The values of terms that do not depend on the variable.
+    fixed: Evaluation<'a>,
+    rows: HandleMap<Term, Box<[u128; VALUES]>>,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(pool: &'a Pool, given: &'a dyn Fn(u32) -> u128) -> Rows<'a> {
+        Rows { pool, fixed: Evaluation::new(pool, given), rows: HandleMap::default() }
+    }
+
+    /// Whether a condition holds under the given values.
+    pub fn holds(&mut self, condition: Term) -> bool {
+        self.fixed.of(condition) == 1
+    }
+
+    /// Forgets what depended on the variable that was varied.
+    pub fn next_variable(&mut self) {
+        self.rows.clear();
+    }
+
+    /// The values of a variable for which a condition holds; without a variable, of its only one. Nothing
+    /// if the variable is too wide, or if it would take more rows than there are left.
+    pub fn values(&mut self, condition: Term, variable: Option<Term>, left: &mut usize) -> Option<Set> {
+        let order = self.dependent(condition, variable)?;
+        *left = left.checked_sub(order.len())?;
+        let mut count = VALUES;
+        for t in order {
+            let width = self.pool.width(t);
+            if let Node::Variable(_) = self.pool.node(t) {
+                if width > WIDTH {
+                    return None;
+                }
+                count = 1 << width;
+            }
+            let mut row = Box::new([0; VALUES]);
+            for (at, value) in row.iter_mut().enumerate() {
+                *value = self.value(t, width, at);
+            }
+            self.rows.insert(t, row);
+        }
+        if let Some(variable) = variable {
+            count = 1 << self.pool.width(variable);
+        }
+        let mut set = [0; VALUES / 64];
+        for at in 0..count {
+            if self.get(condition, at) == 1 {
+                set[at / 64] |= 1 << (at % 64);
+            }
+        }
+        Some(set)
+    }
+
+    /// The nodes of a term that have no row yet and may depend on the variable, operands first, unless
+    /// there are too many.
+    fn dependent(&self, root: Term, variable: Option<Term>) -> Option<Vec<Term>> {
+        let pool = self.pool;
+        let fixed = |t: Term| match variable {
+            _ if pool.as_constant(t).is_some() => true,
+            None => false,
+            // Operands are older than what is made of them.
+            Some(variable) if t < variable => true,
+            Some(variable) => match (pool.node(variable), pool.few_variables(t)) {
+                (Node::Variable(index), Some(few)) => !few.contains(&index),
+                _ => false,
+            },
+        };
+        let mut seen: HandleSet<Term> = HandleSet::default();
+        let mut arrays: HandleSet<Array> = HandleSet::default();
+        let mut stack = vec![root];
+        while let Some(t) = stack.pop() {
+            if fixed(t) || self.rows.contains_key(&t) || !seen.insert(t) {
+                continue;
+            }
+            if seen.len() > NODES {
                 return None;
             }
-            count = 1 << width;
+            let node = pool.node(t);
+            stack.extend(node.operands());
+            let Node::Read(mut array, _) = node else { continue };
+            while arrays.insert(array) {
+                match pool.array_node(array) {
+                    ArrayNode::Bytes(elements) => stack.extend_from_slice(elements),
+                    ArrayNode::Store(old, index, value) => {
+                        stack.extend([index, value]);
+                        array = old;
+                    }
+                }
+            }
         }
-        let mut row = Box::new([0; VALUES]);
-        for (at, value) in row.iter_mut().enumerate() {
-            *value = table.value(t, width, at);
-        }
-        table.rows.insert(t, row);
+        let mut order: Vec<Term> = seen.into_iter().collect();
+        order.sort_unstable();
+        Some(order)
     }
-    let mut set = [0; VALUES / 64];
-    for at in (0..count).filter(|&at| table.get(condition, at) == 1) {
-        set[at / 64] |= 1 << (at % 64);
-    }
-    Some(set)
-}
 
-struct Table<'a> {
-    pool: &'a Pool,
-    rows: HashMap<Term, Box<[u128; VALUES]>>,
-}
-
-impl Table<'_> {
-    fn get(&self, t: Term, at: usize) -> u128 {
+    fn get(&mut self, t: Term, at: usize) -> u128 {
         match self.rows.get(&t) {
             Some(row) => row[at],
-            None => self.pool.as_constant(t).unwrap_or_default(),
+            None => self.fixed.of(t),
         }
     }
 
-    fn value(&self, t: Term, width: u32, at: usize) -> u128 {
+    fn value(&mut self, t: Term, width: u32, at: usize) -> u128 {
         let pool = self.pool;
-        let get = |t| self.get(t, at);
         match pool.node(t) {
             Node::Constant(value) => value,
             Node::Variable(_) => at as u128 & meaning::ones(width),
-            Node::Unary(op, a) => meaning::unary(op, width, get(a)),
-            Node::Binary(op, a, b) => meaning::binary(op, pool.width(a), get(a), get(b)),
-            Node::Ite(c, a, b) => get(if get(c) == 1 { a } else { b }),
-            Node::Extract(a, low) => meaning::extract(get(a), low, width),
-            Node::Concat(a, b) => get(a) << pool.width(b) | get(b),
-            Node::Zext(a) => get(a),
-            Node::Sext(a) => meaning::sext(get(a), pool.width(a), width),
-            Node::Read(array, index) => self.element(array, get(index), at),
+            Node::Unary(op, a) => meaning::unary(op, width, self.get(a, at)),
+            Node::Binary(op, a, b) => {
+                let (x, y) = (self.get(a, at), self.get(b, at));
+                meaning::binary(op, pool.width(a), x, y)
+            }
+            Node::Ite(c, a, b) => {
+                let chosen = if self.get(c, at) == 1 { a } else { b };
+                self.get(chosen, at)
+            }
+            Node::Extract(a, low) => meaning::extract(self.get(a, at), low, width),
+            Node::Concat(a, b) => self.get(a, at) << pool.width(b) | self.get(b, at),
+            Node::Zext(a) => self.get(a, at),
+            Node::Sext(a) => meaning::sext(self.get(a, at), pool.width(a), width),
+            Node::Read(array, index) => {
+                let index = self.get(index, at);
+                self.element(array, index, at)
+            }
         }
     }
 
-    fn element(&self, mut array: Array, index: u128, at: usize) -> u128 {
+    fn element(&mut self, mut array: Array, index: u128, at: usize) -> u128 {
         loop {
             match self.pool.array_node(array) {
                 ArrayNode::Bytes(elements) => {
@@ -143,36 +224,6 @@ impl Table<'_> {
             }
         }
     }
-}
-
-/// The nodes of a term without constants, operands first, unless there are too many.
-fn nodes(pool: &Pool, root: Term) -> Option<Vec<Term>> {
-    let mut seen: HashMap<Term, ()> = HashMap::new();
-    let mut arrays: HashMap<Array, ()> = HashMap::new();
-    let mut stack = vec![root];
-    while let Some(t) = stack.pop() {
-        if pool.as_constant(t).is_some() || seen.insert(t, ()).is_some() {
-            continue;
-        }
-        if seen.len() > NODES {
-            return None;
-        }
-        let node = pool.node(t);
-        stack.extend(node.operands());
-        let Node::Read(mut array, _) = node else { continue };
-        while arrays.insert(array, ()).is_none() {
-            match pool.array_node(array) {
-                ArrayNode::Bytes(elements) => stack.extend_from_slice(elements),
-                ArrayNode::Store(old, index, value) => {
-                    stack.extend([index, value]);
-                    array = old;
-                }
-            }
-        }
-    }
-    let mut order: Vec<Term> = seen.into_keys().collect();
-    order.sort_unstable();
-    Some(order)
 }
 
 #[cfg(test)]

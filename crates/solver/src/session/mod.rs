@@ -6,7 +6,7 @@
 //! 1. only the assumptions that are linked to it by common variables count (`groups`): the others
 //!    hold already, and their variables keep the values they have;
 //! 2. answers given before are given again, and models found before are tried (`cache`);
-//! 3. bytes are enumerated where one byte decides (`bytes`);
+//! 3. bytes are enumerated where one byte decides (`bytes`), or where changing one will do (`moves`);
 //! 4. a SAT solver inside this process has a moment to find the answer (`crate::circuit`);
 //! 5. a solver process that holds most of these assumptions already is told the rest (`contexts`).
 //!
@@ -17,6 +17,7 @@ mod cache;
 mod contexts;
 mod cores;
 mod groups;
+mod moves;
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
@@ -98,6 +99,8 @@ pub struct Statistics {
     pub reused: u64,
     /// By trying all values of a byte.
     pub enumerated: u64,
+    /// By changing a single byte.
+    pub moved: u64,
     /// By the SAT solver in this process.
     pub inside: u64,
     /// By a solver.
@@ -284,6 +287,9 @@ impl Session {
         let outcome = if let Some(outcome) = self.bytes.decide(pool, linked, query, given) {
             self.statistics.enumerated += 1;
             outcome
+        } else if let Some(model) = moves::one_byte(pool, &all, given) {
+            self.statistics.moved += 1;
+            Outcome::Sat(completed(pool, &all, &model, given))
         } else if let Some(answer) = self.try_inside(pool, &all) {
             match answer {
                 Inside::Sat(model) => Outcome::Sat(model),

@@ -106,14 +106,15 @@ fn what_is_not_linked_keeps_its_values() {
         session.assume(&mut pool, less);
     }
     let sum = pool.binary(Binary::Mul, bytes[0], bytes[1]);
-    let query = compare(&mut pool, Binary::Eq, sum, 77);
+    // No change of one byte will do.
+    let query = compare(&mut pool, Binary::Eq, sum, 35);
     let Outcome::Sat(model) = session.ask(&mut pool, query, &given).unwrap() else { panic!() };
     assert_eq!(model.values.keys().copied().collect::<Vec<_>>(), [0, 1]);
-    assert!(model.values[&0] < model.values[&1] && model.values[&0] * model.values[&1] % 256 == 77);
+    assert!(model.values[&0] < model.values[&1] && model.values[&0] * model.values[&1] % 256 == 35);
     // The same once more costs nothing, nor does what the model satisfies as well.
     let again = session.ask(&mut pool, query, &given).unwrap();
     assert_eq!(again, Outcome::Sat(model));
-    let weaker = compare(&mut pool, Binary::Ule, sum, 77);
+    let weaker = compare(&mut pool, Binary::Ule, sum, 35);
     assert!(matches!(session.ask(&mut pool, weaker, &given).unwrap(), Outcome::Sat(_)));
     let statistics = session.statistics();
     assert_eq!((statistics.queries, statistics.solved), (3, 1));
