@@ -24,6 +24,7 @@ Examples:
   relapse values run sum.c:7 total    what was `total` whenever line 7 ran?
   relapse slice run --at sum.c:7      what did line 7 get its values from?
   relapse path run                    which conditions on its input did the run meet?
+  relapse alternate old new           on which inputs near to this one do two versions part?
 
 Exit codes:
   0    done; for `replay`: exact
@@ -42,6 +43,7 @@ pub enum Command {
     Values(commands::values::ValuesArgs),
     Slice(commands::slice::SliceArgs),
     Path(commands::path::PathArgs),
+    Alternate(Box<commands::alternate::AlternateArgs>),
     #[command(subcommand)]
     Dump(commands::dump::DumpCommand),
     Cc(commands::compile::CompileArgs),

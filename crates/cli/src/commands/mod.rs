@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod alternate;
 pub mod compile;
 pub mod dump;
 pub mod explain;
@@ -22,6 +23,7 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Values(args) => values::run(&args, session),
         Command::Slice(args) => slice::run(&args, session),
         Command::Path(args) => path::run(&args, session),
+        Command::Alternate(args) => alternate::run(&args, session),
         Command::Dump(args) => dump::run(&args, session),
         Command::Cc(args) => Ok(compile::cc(&args)),
         Command::Cxx(args) => Ok(compile::cxx(&args)),

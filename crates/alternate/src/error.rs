@@ -1,0 +1,38 @@
+//! Why there is no answer.
+
+use crate::rerun::Untried;
+use crate::side::Side;
+
+/// See the module's documentation. Questions that a solver could not answer are no errors; they are
+/// counted in the report.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("replay the run of the {side} version: {reason}")]
+    Replay { side: Side, reason: replay::error::Error },
+    #[error("follow the input of the {side} version: {reason}")]
+    Follow { side: Side, reason: symbolic::Error },
+    #[error("open the run of a version: {0}")]
+    Open(String),
+    #[error("find an alternate input: neither version reads any input that could be changed")]
+    NoInput,
+    #[error("find an alternate input: no branch of either version depends on its input ({bytes} bytes read)")]
+    NoBranch { bytes: usize },
+    #[error("find an alternate input: both versions give the same output and end the same way on this input")]
+    NoDeviation,
+    #[error(
+        "compare the versions: the input bytes of the recordings are not the same ({name} is {old:#04x} and {new:#04x})"
+    )]
+    OtherInput { name: String, old: u8, new: u8 },
+    #[error("run the {side} version again: {reason}")]
+    Rerun { side: Side, reason: Untried },
+    #[error(
+        "run the {side} version again: with the recorded input it takes another way than when it was recorded"
+    )]
+    NotReproduced { side: Side },
+    #[error("find an alternate input: the conditions have {terms} parts, more than {limit}")]
+    TooLarge { terms: usize, limit: usize },
+    #[error(transparent)]
+    Solver(#[from] solver::Error),
+    #[error("trust the conditions: number {number} of the {side} version is false on its own run")]
+    Broken { side: Side, number: usize },
+}

@@ -1,0 +1,138 @@
+//! What is known of a run's way: its conditions, and what is looked at as if it were one.
+
+use crate::error::Error;
+use crate::run::Run;
+use crate::side::Side;
+use program::inst::{Inst, Ty};
+use solver::Term;
+use symbolic::{At, Kind, Now, Path, Watch, World};
+
+/// What a fact is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A condition of the path.
+    Condition(Kind),
+    /// A choice between two values that the compiler made of a branch.
+    Choice,
+    /// A test that is not in the program, in words.
+    Predicate(String),
+}
+
+impl What {
+    /// A word for it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            What::Condition(kind) => kind.name(),
+            What::Choice => "choice",
+            What::Predicate(_) => "predicate",
+        }
+    }
+
+    /// Whether the way itself is another one if it turns out differently: such a fact can be seen in
+    /// a recording without following its input.
+    pub(crate) fn is_jump(&self) -> bool {
+        matches!(self, What::Condition(Kind::Branch | Kind::Switch))
+    }
+
+    /// Whether something is decided here.
+    pub(crate) fn decides(&self, libraries: bool) -> bool {
+        match self {
+            What::Condition(Kind::Bounds | Kind::Concretised) => false,
+            What::Condition(Kind::External) => libraries,
+            _ => true,
+        }
+    }
+}
+
+/// A truth value over the input that holds on the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    pub term: Term,
+    pub at: At,
+    pub what: What,
+    /// The same was a fact before.
+    pub repeated: bool,
+}
+
+/// All facts of a run, in the order of time.
+pub(crate) struct Facts {
+    pub list: Vec<Fact>,
+    pub path: Path,
+}
+
+impl Facts {
+    /// Whether something that can be decided otherwise is among them.
+    pub fn any_decision(&self, libraries: bool) -> bool {
+        self.list.iter().any(|f| f.what.decides(libraries))
+    }
+
+    /// Values that were fixed because what used them is not followed.
+    pub fn fixed(&self) -> usize {
+        self.list.iter().filter(|f| f.what == What::Condition(Kind::Concretised)).count()
+    }
+}
+
+/// Follows the input of a run.
+pub(crate) fn follow(
+    run: &Run<'_>,
+    side: Side,
+    world: &mut World,
+    options: &crate::Options,
+) -> Result<Facts, Error> {
+    let mut watcher = Watcher { found: Vec::new() };
+    let path =
+        symbolic::replay_with(&run.process, run.recorded, run.stream, world, &options.follow, &mut watcher)
+            .map_err(|reason| match reason {
+            symbolic::Error::Replay(reason) => Error::Replay { side, reason },
+            reason => Error::Follow { side, reason },
+        })?;
+    let mut others = watcher.found.into_iter().peekable();
+    let mut list = Vec::with_capacity(path.conditions.len());
+    for c in &path.conditions {
+        while let Some(other) = others.next_if(|o| o.at.step < c.at.step) {
+            list.push(other);
+        }
+        list.push(Fact { term: c.term, at: c.at, what: What::Condition(c.kind), repeated: c.repeated });
+    }
+    list.extend(others);
+    Ok(Facts { list, path })
+}
+
+/// Sees what is not a condition of the path.
+struct Watcher {
+    found: Vec<Fact>,
+}
+
+impl Watch for Watcher {
+    fn step(&mut self, now: &mut Now<'_, '_>) {
+        if let Inst::Select { cond, .. } = now.view.inst() {
+            let cond = *cond;
+            if let Some(term) = now.operand(cond, Ty::Int(1)) {
+                let holds = now.view.value(cond) & 1 == 1;
+                self.note(now, term, holds, What::Choice);
+            }
+        }
+    }
+}
+
+impl Watcher {
+    /// Adds a fact about the instruction that has just run.
+    fn note(&mut self, now: &mut Now<'_, '_>, term: Term, holds: bool, what: What) {
+        let term = if holds { term } else { now.world.pool.not(term) };
+        if now.world.pool.as_constant(term).is_some() {
+            return;
+        }
+        let view = now.view;
+        let at = At {
+            stream: 0,
+            step: view.count,
+            time: view.time,
+            module: view.code.module,
+            function: view.code.function,
+            index: view.index,
+            occurrence: 0,
+        };
+        self.found.push(Fact { term, at, what, repeated: false });
+    }
+}

@@ -1,0 +1,154 @@
+//! The whole search, from two recorded runs to a report.
+
+use crate::error::Error;
+use crate::facts::{Facts, follow};
+use crate::options::{Direction, Options};
+use crate::report::{Candidate, Report, Searched, Verdict};
+use crate::rerun::Runner;
+use crate::run::Run;
+use crate::search::{Case, same_end};
+use crate::side::{Both, Side};
+use crate::way::Way;
+use std::time::{Duration, Instant};
+use symbolic::{Input, Origin, World};
+
+/// Finds inputs near to the recorded one on which the two versions part, and the branches where they
+/// do.
+///
+/// # Errors
+/// If the question makes no sense ([`Error::NoInput`], [`Error::NoBranch`], [`Error::NoDeviation`],
+/// [`Error::OtherInput`]), the runs cannot be made again, or there is no solver.
+pub fn find(
+    old: &Run<'_>,
+    new: &Run<'_>,
+    options: &Options,
+    runner: &mut dyn Runner,
+) -> Result<Report, Error> {
+    let start = Instant::now();
+    let runs = Both { old, new };
+    let mut world = World::default();
+    let facts = Both::try_from(|side| {
+        let before = world.variables.list.clone();
+        let facts = follow(runs.of(side), side, &mut world, options)?;
+        check(side, &facts, &world, before.len())?;
+        Ok::<_, Error>(facts)
+    })?;
+    let followed = start.elapsed();
+    let bytes = world.variables.list.len();
+    if bytes == 0 {
+        return Err(Error::NoInput);
+    }
+    if !facts.old.any_decision(options.libraries) && !facts.new.any_decision(options.libraries) {
+        return Err(Error::NoBranch { bytes });
+    }
+    if world.pool.len() > options.largest {
+        return Err(Error::TooLarge { terms: world.pool.len(), limit: options.largest });
+    }
+    let ways = Both::try_from(|side| {
+        let decisions = facts.of(side).list.iter().filter(|f| f.what.decides(options.libraries));
+        Way::of(&runs.of(side).process, runs.of(side).stream, decisions.map(|f| f.at.step))
+            .map_err(|reason| Error::Replay { side, reason })
+    })?;
+    let value = |v: u32| world.variables.value(v);
+    let input = Both {
+        old: Input::with(&world, &old.recorded.info, &value),
+        new: Input::with(&world, &new.recorded.info, &value),
+    };
+    let written = Both { old: written(&facts.old), new: written(&facts.new) };
+    let mut case = Case {
+        runs,
+        facts,
+        ways,
+        written,
+        world,
+        options,
+        runner,
+        input: input.clone(),
+        ran: Duration::ZERO,
+        runs_made: 0,
+    };
+    let ended = reproduced(&mut case, &input)?;
+    if same_end(&ended) && !options.anyway {
+        return Err(Error::NoDeviation);
+    }
+    let (searched, mut candidates) = both_directions(&mut case)?;
+    rank(&mut candidates);
+    let fixed = case.facts.old.fixed() + case.facts.new.fixed();
+    let verdict = match candidates.is_empty() {
+        false => Verdict::Found,
+        true if searched.len() == 2 && searched.iter().all(Searched::is_complete) => Verdict::Equal { fixed },
+        true => Verdict::Undecided,
+    };
+    Ok(Report {
+        verdict,
+        candidates,
+        searched,
+        ended,
+        input,
+        bytes,
+        followed,
+        ran: case.ran,
+        runs: case.runs_made,
+    })
+}
+
+/// The facts of a run must hold for its own input, and its input must be that of the other.
+fn check(side: Side, facts: &Facts, world: &World, _known: usize) -> Result<(), Error> {
+    match facts.path.broken(world) {
+        None => Ok(()),
+        Some(number) => Err(Error::Broken { side, number }),
+    }
+}
+
+/// Runs both versions with the recorded input: they must do what they did.
+fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::Ended>, Error> {
+    let reruns = case.run(input).map_err(|(side, reason)| Error::Rerun { side, reason })?;
+    for side in [Side::Old, Side::New] {
+        let rerun = reruns.of(side);
+        let way =
+            Way::of(&rerun.process, rerun.stream, []).map_err(|reason| Error::Replay { side, reason })?;
+        if way.whole != case.ways.of(side).whole {
+            return Err(Error::NotReproduced { side });
+        }
+    }
+    Ok(Both { old: reruns.old.ended, new: reruns.new.ended })
+}
+
+fn both_directions(case: &mut Case<'_>) -> Result<(Vec<Searched>, Vec<Candidate>), Error> {
+    let direction = case.options.direction;
+    let mut searched = Vec::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for side in [Side::New, Side::Old] {
+        let wanted = match (direction, side) {
+            (Direction::Both, _) | (Direction::Auto | Direction::New, Side::New) => true,
+            (Direction::Auto, Side::Old) => !candidates.iter().any(Candidate::passes),
+            (Direction::Old, side) => side == Side::Old,
+            (Direction::New, Side::Old) => false,
+        };
+        if wanted {
+            let (done, found) = case.search(side)?;
+            searched.push(done);
+            candidates.extend(found);
+        }
+    }
+    Ok((searched, candidates))
+}
+
+/// What passes first, then what changes least; the order of time decides between equals.
+fn rank(candidates: &mut [Candidate]) {
+    candidates.sort_by_key(|c| (!c.passes(), c.best().map_or(usize::MAX, |a| a.changed.len())));
+}
+
+/// Files that a run wrote.
+fn written(facts: &Facts) -> Vec<String> {
+    let sinks = facts.path.outputs.iter().filter_map(|o| o.sink.as_ref());
+    let mut files: Vec<String> = sinks
+        .filter_map(|sink| match sink {
+            Origin::File(path) => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    files.sort_unstable();
+    files.dedup();
+    files
+}

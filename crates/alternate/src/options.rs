@@ -1,0 +1,70 @@
+//! What to look for, and for how long.
+
+use solver::{Command, Settings};
+use std::time::Duration;
+
+/// Which version's branches are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// The new version's; the old one's as well if no alternate input for them passes.
+    #[default]
+    Auto,
+    /// Only the new version's.
+    New,
+    /// Only the old version's.
+    Old,
+    Both,
+}
+
+/// Facts about values that are looked at as if the program tested them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Predicates {
+    #[default]
+    None,
+    /// Whether results are null or negative, and which variables are equal.
+    Equal,
+    /// And which are less than others.
+    Ordered,
+}
+
+/// See the module's documentation.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which input is followed.
+    pub follow: symbolic::Options,
+    /// Solvers and the time for one question.
+    pub solver: Settings,
+    pub direction: Direction,
+    pub predicates: Predicates,
+    /// Time for one direction.
+    pub budget: Duration,
+    /// Compare whole traces: questions without the branches before, reports by alignment.
+    pub traces: bool,
+    /// Whether decisions inside of library functions are candidates.
+    pub libraries: bool,
+    /// Runs of one branch that are tried at most, unless one passes before.
+    pub instances: usize,
+    /// Terms that the conditions of both versions may have.
+    pub largest: usize,
+    /// Look for inputs even if the versions do not differ on the recorded one.
+    pub anyway: bool,
+}
+
+impl Options {
+    /// The defaults, with these solvers, the best first.
+    #[must_use]
+    pub fn new(commands: Vec<Command>) -> Options {
+        Options {
+            follow: symbolic::Options::default(),
+            solver: Settings { commands, ..Settings::default() },
+            direction: Direction::default(),
+            predicates: Predicates::default(),
+            budget: Duration::from_secs(300),
+            traces: false,
+            libraries: true,
+            instances: 8,
+            largest: 20_000_000,
+            anyway: false,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Running a recorded program again with another input, under recording.
+
+use crate::run::{Run, main_thread};
+use recording::Recording;
+use replay::process::{LoadedProcess, Options};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use symbolic::{Input, Origin};
+
+/// The runtime in the program records into the directory named by this variable.
+const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
+/// More output than this is not kept.
+const MAX_OUTPUT: u64 = 1 << 26;
+/// How often a running program is looked at.
+const TURN: Duration = Duration::from_millis(1);
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Exit(i32),
+    Signal(i32),
+    /// It was ended because it took too long.
+    TimedOut,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Status::Exit(code) => write!(f, "exit {code}"),
+            Status::Signal(number) => write!(f, "signal {number}"),
+            Status::TimedOut => f.write_str("no end in time"),
+        }
+    }
+}
+
+/// What can be seen of a run from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub status: Status,
+    pub stdout: Vec<u8>,
+}
+
+/// A program that was run again.
+pub struct Rerun {
+    pub process: LoadedProcess,
+    pub stream: u32,
+    pub ended: Ended,
+}
+
+/// Why a program could not be run with an input.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Untried {
+    #[error("it has bytes of {0}, which cannot be replaced from here")]
+    Stream(String),
+    #[error("the file {0} lies outside of the working directory and is no argument, so it is left alone")]
+    Outside(String),
+    #[error("the process was forked by another recorded one and cannot be started by itself")]
+    Forked,
+    #[error("the recording does not name the program")]
+    NoProgram,
+    #[error("the program {0} is not there any more")]
+    Gone(String),
+    #[error("its directory {0} is not there any more")]
+    NoDirectory(String),
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Runs recorded programs again.
+pub trait Runner {
+    /// Runs the program of a run with an input.
+    ///
+    /// # Errors
+    /// Why it cannot be done. That a program fails is none.
+    fn run(&mut self, run: &Run<'_>, input: &Input, written: &[String]) -> Result<Rerun, Untried>;
+}
+
+/// Runs programs for real, each in its own directory, or in one that looks like it if the input has
+/// files.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    /// Where directories for runs are made.
+    scratch: PathBuf,
+    /// How long a run may take.
+    timeout: Duration,
+}
+
+impl Recorder {
+    #[must_use]
+    pub fn new(scratch: PathBuf, timeout: Duration) -> Recorder {
+        Recorder { scratch, timeout }
+    }
+}
+
+fn failed(what: &str) -> impl Fn(std::io::Error) -> Untried + '_ {
+    move |e| Untried::Failed(format!("{what}: {e}"))
+}
+
+impl Runner for Recorder {
+    fn run(&mut self, run: &Run<'_>, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
+        let info = &run.recorded.info;
+        if info.executable.is_empty() {
+            return Err(Untried::NoProgram);
+        }
+        if info.forked_from.is_some() {
+            return Err(Untried::Forked);
+        }
+        if !Path::new(&info.executable).exists() {
+            return Err(Untried::Gone(info.executable.clone()));
+        }
+        if !Path::new(&info.directory).is_dir() {
+            return Err(Untried::NoDirectory(info.directory.clone()));
+        }
+        if let Some(stream) = input.parts.keys().find(|o| matches!(o, Origin::Stream(..))) {
+            return Err(Untried::Stream(stream.name()));
+        }
+        let scratch = tempfile::Builder::new()
+            .prefix("relapse-alternate-")
+            .tempdir_in(&self.scratch)
+            .map_err(failed("no directory for the run could be made"))?;
+        let mut arguments = input.arguments(info);
+        let mut directory = PathBuf::from(&info.directory);
+        if input.files().next().is_some() {
+            directory = scratch.path().join("directory");
+            input
+                .stage(info, written, &directory)
+                .map_err(failed("the working directory could not be copied"))?;
+            replace_outside(input, &mut arguments, scratch.path())?;
+        }
+        let record = scratch.path().join("recording");
+        std::fs::create_dir(&record).map_err(failed("no directory for the recording could be made"))?;
+        let mut command = Command::new(&info.executable);
+        let mut arguments = arguments.into_iter().map(OsString::from_vec);
+        if let Some(name) = arguments.next() {
+            command.arg0(name);
+        }
+        command.args(arguments);
+        for (name, value) in input.environment() {
+            command.env(name, OsString::from_vec(value.to_vec()));
+        }
+        command.env(DIRECTORY, &record).current_dir(&directory).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = command.spawn().map_err(failed("it could not be started"))?;
+        let ended = watch(child, input.stdin().to_vec(), self.timeout).map_err(failed("it was lost"))?;
+        let recording = Recording::open(&record).map_err(|e| Untried::Failed(format!("failed to {e}")))?;
+        let same = |p: &&recording::Process| p.info.executable == info.executable;
+        let recorded = recording.processes.iter().find(same).or(recording.processes.first());
+        let recorded = recorded.ok_or_else(|| Untried::Failed("the run recorded nothing".to_owned()))?;
+        let process = LoadedProcess::load(&recording, recorded, &Options::default())
+            .map_err(|e| Untried::Failed(format!("failed to {e}")))?;
+        let stream = main_thread(&process);
+        Ok(Rerun { process, stream, ended })
+    }
+}
+
+/// Files with absolute paths cannot be put into the working directory. If an argument names one, it
+/// names a copy instead.
+fn replace_outside(input: &Input, arguments: &mut [Vec<u8>], scratch: &Path) -> Result<(), Untried> {
+    for (number, (path, bytes)) in input.files().filter(|(path, _)| path.starts_with('/')).enumerate() {
+        let named = arguments.iter_mut().skip(1).filter(|a| a.as_slice() == path.as_bytes());
+        let mut any = false;
+        let directory = scratch.join(format!("file{number}"));
+        let copy = directory.join(Path::new(path).file_name().unwrap_or_default());
+        for argument in named {
+            any = true;
+            *argument = copy.clone().into_os_string().into_vec();
+        }
+        if !any {
+            // The content is as it was: nothing needs to be replaced.
+            if std::fs::read(path).is_ok_and(|now| now == bytes) {
+                continue;
+            }
+            return Err(Untried::Outside(path.to_owned()));
+        }
+        std::fs::create_dir(&directory)
+            .and_then(|()| std::fs::write(&copy, bytes))
+            .map_err(failed("a file could not be copied"))?;
+    }
+    Ok(())
+}
+
+/// Feeds a program and waits for its end.
+fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result<Ended> {
+    let input = child.stdin.take();
+    // A program that does not read all of its input may be gone already; one that does not read at
+    // all must not hold us up.
+    let writer = std::thread::spawn(move || {
+        if let Some(mut input) = input {
+            let _ = input.write_all(&stdin);
+        }
+    });
+    let output = child.stdout.take();
+    let reader: JoinHandle<Vec<u8>> = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut output) = output {
+            let _ = output.by_ref().take(MAX_OUTPUT).read_to_end(&mut bytes);
+            let _ = std::io::copy(&mut output, &mut std::io::sink());
+        }
+        bytes
+    });
+    let deadline = Instant::now() + timeout;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break of(status);
+        }
+        if Instant::now() >= deadline {
+            end_group(&child);
+            child.wait()?;
+            break Status::TimedOut;
+        }
+        std::thread::sleep(TURN);
+    };
+    // Nothing it started may go on writing.
+    end_group(&child);
+    let _ = writer.join();
+    let stdout = reader.join().unwrap_or_default();
+    Ok(Ended { status, stdout })
+}
+
+fn end_group(child: &Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+fn of(status: ExitStatus) -> Status {
+    let exit = status.code().map(Status::Exit);
+    exit.or_else(|| status.signal().map(Status::Signal)).unwrap_or(Status::Exit(-1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, stdin: &str, timeout: u64) -> Ended {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.spawn().unwrap();
+        watch(child, stdin.as_bytes().to_vec(), Duration::from_millis(timeout)).unwrap()
+    }
+
+    #[test]
+    fn what_is_seen_of_a_run() {
+        let ended = shell("read x; echo \"got $x\"; exit 3", "words\nmore", 10_000);
+        assert_eq!(ended, Ended { status: Status::Exit(3), stdout: b"got words\n".to_vec() });
+        assert_eq!(shell("kill -SEGV $$", "", 10_000).status, Status::Signal(11));
+    }
+
+    #[test]
+    fn a_run_without_end_is_ended_with_all_it_started() {
+        let started = Instant::now();
+        let ended = shell("echo begun; sleep 100 & sleep 100", "", 200);
+        assert_eq!(ended, Ended { status: Status::TimedOut, stdout: b"begun\n".to_vec() });
+        assert!(started.elapsed() < Duration::from_secs(20));
+    }
+}

@@ -1,0 +1,63 @@
+//! A recorded run that can be looked at again and again.
+
+use crate::error::Error;
+use recording::header::StreamKind;
+use recording::{Process, Recording};
+use replay::process::{LoadedProcess, Options as LoadOptions};
+use symbolic::World;
+
+/// One process of a recording: what is compared with the other version's.
+pub struct Run<'r> {
+    pub recorded: &'r Process,
+    pub process: LoadedProcess,
+    /// The thread.
+    pub stream: u32,
+}
+
+impl<'r> Run<'r> {
+    /// A process by its number; if none is named, the first with a branch that depends on its input,
+    /// or else the first.
+    ///
+    /// # Errors
+    /// If there is no such process, or it cannot be replayed.
+    pub fn open(
+        recording: &'r Recording,
+        number: Option<usize>,
+        follow: &symbolic::Options,
+    ) -> Result<Run<'r>, Error> {
+        if let Some(number) = number {
+            let recorded = recording.processes.get(number).ok_or_else(|| {
+                let count = recording.processes.len();
+                Error::Open(format!("the recording has no process {number}, only {count}"))
+            })?;
+            return Run::load(recording, recorded);
+        }
+        let mut first = None;
+        for recorded in &recording.processes {
+            let run = Run::load(recording, recorded)?;
+            if recording.processes.len() == 1 {
+                return Ok(run);
+            }
+            let mut world = World::default();
+            let path = symbolic::replay(&run.process, recorded, run.stream, &mut world, follow);
+            if path.is_ok_and(|path| path.decisions().next().is_some()) {
+                return Ok(run);
+            }
+            first.get_or_insert(run);
+        }
+        first.ok_or_else(|| Error::Open("the recording has no process".to_owned()))
+    }
+
+    /// # Errors
+    /// If it cannot be loaded.
+    pub fn load(recording: &Recording, recorded: &'r Process) -> Result<Run<'r>, Error> {
+        let process = LoadedProcess::load(recording, recorded, &LoadOptions::default())
+            .map_err(|e| Error::Open(e.to_string()))?;
+        let stream = main_thread(&process);
+        Ok(Run { recorded, process, stream })
+    }
+}
+
+pub(crate) fn main_thread(process: &LoadedProcess) -> u32 {
+    process.streams.iter().find(|s| s.kind == StreamKind::Thread).map_or(0, |s| s.number)
+}

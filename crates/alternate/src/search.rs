@@ -1,0 +1,277 @@
+//! One direction: for each decision of one version, an input on which the other version does the
+//! same as before and this one decides otherwise there for the first time.
+
+use crate::ask::{Asker, holds};
+use crate::error::Error;
+use crate::facts::{Fact, Facts, What};
+use crate::options::Options;
+use crate::report::{Alternate, Candidate, Changed, Part, Searched};
+use crate::rerun::{Ended, Rerun, Runner, Status, Untried};
+use crate::run::Run;
+use crate::side::{Both, Side};
+use crate::way::{self, Way};
+use solver::{Model, Outcome};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+use symbolic::{Input, Origin, World};
+
+/// How long the text of a condition may be.
+const TEXT: usize = 120;
+
+/// The two versions with all that is known of them.
+pub(crate) struct Case<'c> {
+    pub runs: Both<&'c Run<'c>>,
+    pub facts: Both<Facts>,
+    pub ways: Both<Way>,
+    /// Files that the programs write.
+    pub written: Both<Vec<String>>,
+    pub world: World,
+    pub options: &'c Options,
+    pub runner: &'c mut dyn Runner,
+    /// The recorded input.
+    pub input: Both<Input>,
+    pub ran: Duration,
+    pub runs_made: u64,
+}
+
+/// What became of an input that a solver proposed.
+enum Trial {
+    Confirmed(Box<Alternate>),
+    Rejected(String),
+    Untried(String),
+}
+
+impl Case<'_> {
+    /// Runs both programs with an input.
+    pub fn run(&mut self, input: &Both<Input>) -> Result<Both<Rerun>, (Side, Untried)> {
+        let start = Instant::now();
+        let reruns = Both::try_from(|side| {
+            self.runs_made += 1;
+            let run = self.runs.of(side);
+            self.runner.run(run, input.of(side), self.written.of(side)).map_err(|why| (side, why))
+        });
+        self.ran += start.elapsed();
+        reruns
+    }
+
+    /// Looks for alternate inputs at the decisions of one version.
+    ///
+    /// # Errors
+    /// If there is no solver, or the version's own run cannot be replayed.
+    pub fn search(&mut self, side: Side) -> Result<(Searched, Vec<Candidate>), Error> {
+        let start = Instant::now();
+        let mut searched = Searched::new(side);
+        let mut asker = Asker::new(&self.options.solver);
+        for fact in &self.facts.of(side.other()).list {
+            asker.hold(&mut self.world.pool, fact.term);
+        }
+        let mut branches: Vec<Candidate> = Vec::new();
+        let mut numbers: HashMap<Key, usize> = HashMap::new();
+        searched.conditions = self.facts.of(side).list.len() as u64;
+        for number in 0..self.facts.of(side).list.len() {
+            let fact = self.facts.of(side).list[number].clone();
+            if fact.what.decides(self.options.libraries) {
+                searched.decisions += 1;
+                let known = numbers.get(&key(&fact)).map(|n| &mut branches[*n]);
+                if fact.repeated {
+                    // What held before cannot be otherwise now.
+                } else if let Some(known) =
+                    known.filter(|k| k.passes() || k.alternates.len() >= self.options.instances)
+                {
+                    known.more += 1;
+                } else if start.elapsed() > self.options.budget {
+                    searched.unasked += 1;
+                } else if let Some(alternate) = self.question(side, &fact, &mut asker, &mut searched)? {
+                    let at = *numbers.entry(key(&fact)).or_insert_with(|| {
+                        branches.push(self.candidate(side, &fact));
+                        branches.len() - 1
+                    });
+                    branches[at].alternates.push(alternate);
+                }
+            }
+            if !self.options.traces {
+                asker.pass(&mut self.world.pool, fact.term);
+            }
+        }
+        if searched.unasked > 0 {
+            searched.reason(format!("time was up after {} s", self.options.budget.as_secs()));
+        }
+        for candidate in &mut branches {
+            candidate.alternates.sort_by_key(|a| (!a.passes, a.changed.len()));
+            if let Some(best) = candidate.alternates.first() {
+                candidate.condition.clone_from(&best.condition);
+            }
+        }
+        searched.time = start.elapsed();
+        searched.statistics = asker.statistics();
+        Ok((searched, branches))
+    }
+
+    /// Asks about one decision and tries what is found.
+    fn question(
+        &mut self,
+        side: Side,
+        fact: &Fact,
+        asker: &mut Asker,
+        searched: &mut Searched,
+    ) -> Result<Option<Alternate>, Error> {
+        searched.asked += 1;
+        let model = match asker.ask(&mut self.world, fact.term)? {
+            Outcome::Unsat => {
+                searched.impossible += 1;
+                return Ok(None);
+            }
+            Outcome::Unknown(reason) => {
+                searched.unknown += 1;
+                searched.reason(reason);
+                return Ok(None);
+            }
+            Outcome::Sat(model) => model,
+        };
+        searched.found += 1;
+        match self.attempt(side, fact, &model)? {
+            Trial::Confirmed(alternate) => {
+                searched.confirmed += 1;
+                Ok(Some(*alternate))
+            }
+            Trial::Rejected(reason) => {
+                searched.rejected += 1;
+                searched.reason(reason);
+                Ok(None)
+            }
+            Trial::Untried(reason) => {
+                searched.untried += 1;
+                searched.reason(reason);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Runs both programs with the input of a model and compares their ways with the recorded ones.
+    fn attempt(&mut self, side: Side, fact: &Fact, model: &Model) -> Result<Trial, Error> {
+        let held = side.other();
+        let value = |v: u32| model.value(v, self.world.variables.value(v));
+        let turned = !holds(&self.world.pool, [fact.term], &value);
+        let input = Both {
+            old: Input::with(&self.world, &self.runs.old.recorded.info, &value),
+            new: Input::with(&self.world, &self.runs.new.recorded.info, &value),
+        };
+        let reruns = match self.run(&input) {
+            Ok(reruns) => reruns,
+            Err((side, why)) => {
+                return Ok(Trial::Untried(format!("the {side} version was not run: {why}")));
+            }
+        };
+        let place = |case: &Self| {
+            let image = &case.runs.of(side).process.image;
+            format!("{}:{}", fact.at.file(image), fact.at.place(image).line)
+        };
+        // The other version must not notice any difference.
+        let rerun = reruns.of(held);
+        match Way::of(&rerun.process, rerun.stream, []) {
+            Ok(way) if way.whole == self.ways.of(held).whole => {}
+            Ok(_) => {
+                let what = format!("an input for {} is not on the way of the {held} version", place(self));
+                return Ok(Trial::Rejected(what));
+            }
+            Err(e) => return Ok(Trial::Rejected(format!("failed to replay the {held} version: {e}"))),
+        }
+        // This one must go the same way up to the branch, and then not.
+        let rerun = reruns.of(side);
+        let flips = match way::up_to(&rerun.process, rerun.stream, fact.at.step) {
+            Ok(Some(mark)) => self.ways.of(side).at(fact.at.step).is_some_and(|own| {
+                let same = own.before == mark.before;
+                same && (!fact.what.is_jump() || own.to != mark.to)
+            }),
+            Ok(None) => false,
+            Err(e) => return Ok(Trial::Rejected(format!("failed to replay the {side} version: {e}"))),
+        };
+        // Of what is no jump, the terms say how it turned out: they are right as long as the way is the
+        // same.
+        if !(flips && turned) {
+            return Ok(Trial::Rejected(format!("an input does not turn {} around", place(self))));
+        }
+        let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
+        let alternate = self.alternate(fact, model, input, ended);
+        Ok(Trial::Confirmed(Box::new(alternate)))
+    }
+
+    fn alternate(&mut self, fact: &Fact, model: &Model, input: Both<Input>, ended: Both<Ended>) -> Alternate {
+        let variables = &self.world.variables;
+        let given = |v: u32| variables.value(v);
+        let mut changes = model.changes(&given);
+        changes.sort_by_key(|(v, _)| variables.list.get(*v as usize).map(|v| (v.origin, v.offset)));
+        let changed = changes
+            .into_iter()
+            .map(|(v, new)| Changed { name: variables.name(v), old: given(v) as u8, new: new as u8 })
+            .collect();
+        let parts = parts(&self.input, &input);
+        let opposite = self.world.pool.not(fact.term);
+        Alternate {
+            at: fact.at,
+            condition: self.text(fact.term, &fact.what),
+            flipped: self.text(opposite, &fact.what),
+            changed,
+            parts,
+            input,
+            passes: same_end(&ended),
+            ended,
+        }
+    }
+
+    fn text(&self, term: solver::Term, what: &What) -> String {
+        let text = self.world.pool.text(term, &|v| self.world.variables.name(v), TEXT);
+        match what {
+            What::Predicate(words) => format!("{text} ({words})"),
+            _ => text,
+        }
+    }
+
+    fn candidate(&self, side: Side, fact: &Fact) -> Candidate {
+        let image = &self.runs.of(side).process.image;
+        let place = fact.at.place(image);
+        Candidate {
+            side,
+            what: fact.what.clone(),
+            file: fact.at.file(image),
+            line: place.line,
+            column: place.column,
+            function: fact.at.function_name(image).to_owned(),
+            condition: String::new(),
+            alternates: Vec::new(),
+            more: 0,
+        }
+    }
+}
+
+/// Which branch of the program a fact is of.
+type Key = (u32, u32, u32, Option<String>);
+
+fn key(fact: &Fact) -> Key {
+    let words = match &fact.what {
+        What::Predicate(words) => Some(words.clone()),
+        _ => None,
+    };
+    (fact.at.module, fact.at.function, fact.at.index, words)
+}
+
+/// Both versions gave the same output and ended the same way.
+pub(crate) fn same_end(ended: &Both<Ended>) -> bool {
+    ended.old == ended.new && ended.old.status != Status::TimedOut
+}
+
+/// What of an input is another than before, origin by origin.
+fn parts(before: &Both<Input>, after: &Both<Input>) -> Vec<Part> {
+    let mut found: Vec<Part> = Vec::new();
+    for side in [Side::Old, Side::New] {
+        let (before, after) = (&before.of(side).parts, &after.of(side).parts);
+        for (origin, new) in after {
+            let old: &[u8] = before.get(origin).map_or(&[], Vec::as_slice);
+            let known = |p: &Part, o: &Origin| p.origin == *o;
+            if old != new.as_slice() && !found.iter().any(|p| known(p, origin)) {
+                found.push(Part { origin: origin.clone(), old: old.to_vec(), new: new.clone() });
+            }
+        }
+    }
+    found
+}

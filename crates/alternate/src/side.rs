@@ -1,0 +1,62 @@
+//! The two versions.
+
+use std::fmt;
+
+/// One of the two versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The version that passes, or the reference.
+    Old,
+    /// The version that fails.
+    New,
+}
+
+impl Side {
+    #[must_use]
+    pub fn other(self) -> Side {
+        match self {
+            Side::Old => Side::New,
+            Side::New => Side::Old,
+        }
+    }
+
+    /// `old` or `new`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Old => "old",
+            Side::New => "new",
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Something of each version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Both<T> {
+    pub old: T,
+    pub new: T,
+}
+
+impl<T> Both<T> {
+    #[must_use]
+    pub fn of(&self, side: Side) -> &T {
+        match side {
+            Side::Old => &self.old,
+            Side::New => &self.new,
+        }
+    }
+
+    /// From what a function gives for each.
+    ///
+    /// # Errors
+    /// The function's, for the old version first.
+    pub fn try_from<E>(mut make: impl FnMut(Side) -> Result<T, E>) -> Result<Both<T>, E> {
+        Ok(Both { old: make(Side::Old)?, new: make(Side::New)? })
+    }
+}

@@ -1,0 +1,220 @@
+//! The answer as a document.
+
+use super::AlternateArgs;
+use crate::source;
+use alternate::{Alternate, Both, Candidate, Ended, Report, Run, Searched, Status, Verdict};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Serialize)]
+pub struct Answer {
+    schema: &'static str,
+    /// `found`, `equal` or `undecided`.
+    pub verdict: &'static str,
+    /// Values that stay as they were, if the verdict is `equal`.
+    pub fixed: Option<usize>,
+    pub input_bytes: usize,
+    pub recorded: Versions<Outcome>,
+    pub candidates: Vec<Row>,
+    pub searched: Vec<Direction>,
+    pub seconds: Seconds,
+    pub runs: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Versions<T> {
+    pub old: T,
+    pub new: T,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    pub exit: Option<i32>,
+    pub signal: Option<i32>,
+    pub timed_out: bool,
+    /// Standard output; bytes that are no UTF-8 are replaced.
+    pub stdout: String,
+    /// How it ended, in words.
+    #[serde(skip)]
+    pub words: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Row {
+    pub version: &'static str,
+    pub kind: &'static str,
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    pub source: Option<String>,
+    pub passes: bool,
+    pub alternates: Vec<Input>,
+    /// Instances of the branch that were not asked about.
+    pub more: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Input {
+    pub passes: bool,
+    /// The instruction of the failing run, and which condition of its place it was.
+    pub instruction: u64,
+    pub occurrence: u32,
+    pub condition: String,
+    pub flipped: String,
+    pub changed: Vec<Byte>,
+    pub parts: Vec<Part>,
+    pub outcome: Versions<Outcome>,
+    pub directory: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Byte {
+    pub name: String,
+    pub old: u8,
+    pub new: u8,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Part {
+    pub name: String,
+    pub old: Vec<u8>,
+    pub new: Vec<u8>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Direction {
+    pub version: &'static str,
+    pub conditions: u64,
+    pub decisions: u64,
+    pub asked: u64,
+    pub impossible: u64,
+    pub found: u64,
+    pub confirmed: u64,
+    pub rejected: u64,
+    pub untried: u64,
+    pub unknown: u64,
+    pub unasked: u64,
+    pub reasons: Vec<String>,
+    pub seconds: f64,
+    pub solver_seconds: f64,
+    pub solver_questions: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Seconds {
+    pub following: f64,
+    pub running: f64,
+}
+
+impl Answer {
+    pub fn new(
+        _args: &AlternateArgs,
+        report: &Report,
+        _old: &Run<'_>,
+        _new: &Run<'_>,
+        written: Option<Vec<Vec<PathBuf>>>,
+    ) -> Answer {
+        let (verdict, fixed) = match report.verdict {
+            Verdict::Found => ("found", None),
+            Verdict::Equal { fixed } => ("equal", Some(fixed)),
+            Verdict::Undecided => ("undecided", None),
+        };
+        let directories = |n: usize| written.as_ref().and_then(|w| w.get(n)).cloned().unwrap_or_default();
+        Answer {
+            schema: "relapse.alternate/1",
+            verdict,
+            fixed,
+            input_bytes: report.bytes,
+            recorded: versions(&report.ended),
+            candidates: report.candidates.iter().enumerate().map(|(n, c)| row(c, &directories(n))).collect(),
+            searched: report.searched.iter().map(direction).collect(),
+            seconds: Seconds { following: report.followed.as_secs_f64(), running: report.ran.as_secs_f64() },
+            runs: report.runs,
+        }
+    }
+}
+
+fn row(candidate: &Candidate, directories: &[PathBuf]) -> Row {
+    Row {
+        version: candidate.side.name(),
+        kind: candidate.what.name(),
+        file: source::short(&candidate.file),
+        line: candidate.line,
+        function: candidate.function.clone(),
+        source: line(&candidate.file, candidate.line),
+        passes: candidate.passes(),
+        alternates: candidate
+            .alternates
+            .iter()
+            .enumerate()
+            .map(|(n, a)| input(a, directories.get(n)))
+            .collect(),
+        more: candidate.more,
+    }
+}
+
+/// A line of a source file, without the blanks around it.
+pub fn line(file: &str, line: u32) -> Option<String> {
+    let text = std::fs::read(file).ok()?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let found = text.lines().nth(line.checked_sub(1)? as usize)?.trim().to_owned();
+    (!found.is_empty()).then_some(found)
+}
+
+fn input(alternate: &Alternate, directory: Option<&PathBuf>) -> Input {
+    let changed = alternate.changed.iter();
+    Input {
+        passes: alternate.passes,
+        instruction: alternate.at.step,
+        occurrence: alternate.at.occurrence,
+        condition: alternate.condition.clone(),
+        flipped: alternate.flipped.clone(),
+        changed: changed.map(|c| Byte { name: c.name.clone(), old: c.old, new: c.new }).collect(),
+        parts: alternate
+            .parts
+            .iter()
+            .map(|p| Part { name: p.origin.name(), old: p.old.clone(), new: p.new.clone() })
+            .collect(),
+        outcome: versions(&alternate.ended),
+        directory: directory.map(|d| d.display().to_string()),
+    }
+}
+
+fn versions(ended: &Both<Ended>) -> Versions<Outcome> {
+    Versions { old: outcome(&ended.old), new: outcome(&ended.new) }
+}
+
+fn outcome(ended: &Ended) -> Outcome {
+    let (exit, signal) = match ended.status {
+        Status::Exit(code) => (Some(code), None),
+        Status::Signal(number) => (None, Some(number)),
+        Status::TimedOut => (None, None),
+    };
+    Outcome {
+        exit,
+        signal,
+        timed_out: ended.status == Status::TimedOut,
+        stdout: String::from_utf8_lossy(&ended.stdout).into_owned(),
+        words: ended.status.to_string(),
+    }
+}
+
+fn direction(searched: &Searched) -> Direction {
+    Direction {
+        version: searched.side.name(),
+        conditions: searched.conditions,
+        decisions: searched.decisions,
+        asked: searched.asked,
+        impossible: searched.impossible,
+        found: searched.found,
+        confirmed: searched.confirmed,
+        rejected: searched.rejected,
+        untried: searched.untried,
+        unknown: searched.unknown,
+        unasked: searched.unasked,
+        reasons: searched.reasons.clone(),
+        seconds: searched.time.as_secs_f64(),
+        solver_seconds: searched.statistics.solver_time.as_secs_f64(),
+        solver_questions: searched.statistics.solved,
+    }
+}

@@ -1,0 +1,48 @@
+//! Alternate inputs as files that a test can use.
+
+use crate::failure::{Exit, Failure};
+use alternate::Report;
+use std::path::{Path, PathBuf};
+
+/// Writes each alternate input into a directory of its own, the best first: `1`, `2`, ... Returns the
+/// directory of each, candidate by candidate.
+pub fn write(directory: &Path, report: &Report) -> Result<Vec<Vec<PathBuf>>, Failure> {
+    let cannot = |path: &Path, e: std::io::Error| {
+        Failure::failed_to(Exit::Environment, format_args!("write to {}: {e}", path.display()))
+    };
+    if std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Failure::new(Exit::Usage, format_args!("{} is not empty", directory.display()))
+            .hint("Name a directory that is empty or does not exist yet."));
+    }
+    let mut number = 0;
+    let mut all = Vec::new();
+    for candidate in &report.candidates {
+        let mut written = Vec::new();
+        for alternate in &candidate.alternates {
+            number += 1;
+            let path = directory.join(number.to_string());
+            std::fs::create_dir_all(&path).map_err(|e| cannot(&path, e))?;
+            alternate.input.new.write(&path).map_err(|e| cannot(&path, e))?;
+            // What the old version prints is what a test expects.
+            let expected = path.join("expected-output");
+            std::fs::write(&expected, &alternate.ended.old.stdout).map_err(|e| cannot(&expected, e))?;
+            let command: Vec<String> =
+                alternate.input.new.parts.keys().map(|origin| format!("{}\n", origin.name())).collect();
+            let about = format!(
+                "{}:{} {} ({} version)\n{}\nwas: {}\n{}",
+                candidate.file,
+                candidate.line,
+                candidate.function,
+                candidate.side,
+                alternate.flipped,
+                alternate.condition,
+                command.concat()
+            );
+            let about_file = path.join("about");
+            std::fs::write(&about_file, about).map_err(|e| cannot(&about_file, e))?;
+            written.push(path);
+        }
+        all.push(written);
+    }
+    Ok(all)
+}

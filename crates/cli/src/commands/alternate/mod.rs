@@ -1,0 +1,194 @@
+//! `relapse alternate`: inputs near to the failing one on which two versions part.
+
+mod answer;
+mod files;
+mod text;
+
+use crate::failure::{Exit, Failure};
+use crate::source::Spot;
+use crate::{Session, opened};
+use alternate::rerun::Recorder;
+use alternate::{Direction, Error, Options, Predicates, Run, Verdict};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Find inputs near to the failing one that show where two versions disagree
+///
+/// OLD and NEW are recordings of the same failing test with both versions. For each
+/// branch of the new version, a solver looks for an input that the old version treats
+/// exactly like the failing one while the new version decides otherwise there; then the
+/// other way round, which finds what the new version lacks. Both programs are run with
+/// every input before it is reported. Inputs on which both versions agree again come
+/// first: their branch is most likely where the error is.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  relapse alternate old new                   where do the versions disagree?
+  relapse alternate old new --out inputs      and keep the inputs as files for tests
+  relapse alternate old new --predicates      look at values as well, not only at branches")]
+pub struct AlternateArgs {
+    /// Recording of the test with the version that passes
+    old: PathBuf,
+    /// Recording of the test with the version that fails
+    new: PathBuf,
+    /// Write the alternate inputs as files into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Seconds a solver gets for one question
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    timeout: u64,
+    /// Seconds for one direction
+    #[arg(long, value_name = "S", default_value_t = 300)]
+    budget: u64,
+    /// Seconds a program may run with an alternate input
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    run_timeout: u64,
+    /// Whose branches are reported: a, the new version's; b, the old one's [default: a, then b
+    /// if nothing passes]
+    #[arg(long, value_enum)]
+    direction: Option<Way>,
+    /// Compare whole traces: the report is the fewest branches that turn out differently
+    #[arg(long)]
+    trace: bool,
+    /// Test values where the program does not: results for null and sign, variables for equality
+    #[arg(long, num_args = 0..=1, value_enum, default_missing_value = "equal", value_name = "KIND")]
+    predicates: Option<PredicateKind>,
+    /// Leave out decisions inside of library functions
+    #[arg(long)]
+    no_libraries: bool,
+    /// Look for inputs even if both versions do the same on the recorded one
+    #[arg(long)]
+    anyway: bool,
+    /// Where the error is known to be: says how near each answer is
+    #[arg(long, value_name = "FILE:LINE")]
+    truth: Option<Spot>,
+    /// Only inputs whose name ends like this (a file's path, stdin, argv[1]); may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Follow environment variables as well
+    #[arg(long)]
+    environment: bool,
+    /// The process of each recording, counted from 0 [default: the first that decides by input]
+    #[arg(long, value_name = "N")]
+    process: Option<usize>,
+    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
+    #[arg(long, value_name = "CMD")]
+    solver: Option<String>,
+    /// Answer in JSON (schema relapse.alternate/1)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// Branches of the new version
+    A,
+    /// Branches of the old version
+    B,
+    /// Both
+    Both,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PredicateKind {
+    /// Null, sign, equality
+    Equal,
+    /// And which is less
+    Ordered,
+}
+
+impl AlternateArgs {
+    fn options(&self) -> Result<Options, Failure> {
+        let commands = match &self.solver {
+            Some(text) => solver::Command::parse(text).into_iter().collect(),
+            None => solver::Command::found(),
+        };
+        if commands.is_empty() {
+            return Err(Failure::new(Exit::Environment, "no solver was found")
+                .hint("Install cvc5 (or bitwuzla, z3), or name one: --solver CMD."));
+        }
+        let mut options = Options::new(commands);
+        options.solver.limits.timeout = Duration::from_secs(self.timeout);
+        options.budget = Duration::from_secs(self.budget);
+        options.traces = self.trace;
+        options.libraries = !self.no_libraries;
+        options.anyway = self.anyway;
+        options.follow.inputs.only.clone_from(&self.only);
+        options.follow.inputs.environment = self.environment;
+        options.direction = match self.direction {
+            None => Direction::Auto,
+            Some(Way::A) => Direction::New,
+            Some(Way::B) => Direction::Old,
+            Some(Way::Both) => Direction::Both,
+        };
+        options.predicates = match self.predicates {
+            None => Predicates::None,
+            Some(PredicateKind::Equal) => Predicates::Equal,
+            Some(PredicateKind::Ordered) => Predicates::Ordered,
+        };
+        Ok(options)
+    }
+}
+
+pub fn run(args: &AlternateArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let options = args.options()?;
+    let (old, new) = (opened::recording(&args.old)?, opened::recording(&args.new)?);
+    let open = |recording| Run::open(recording, args.process, &options.follow).map_err(|e| explain(args, &e));
+    let (old, new) = (open(&old)?, open(&new)?);
+    let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
+    let report = alternate::find(&old, &new, &options, &mut runner).map_err(|e| explain(args, &e))?;
+    let written = match &args.out {
+        Some(directory) => Some(files::write(directory, &report)?),
+        None => None,
+    };
+    let answer = answer::Answer::new(args, &report, &old, &new, written);
+    if args.json {
+        session.json(&answer)?;
+    } else {
+        text::write(session, &answer)?;
+    }
+    Ok(if report.verdict == Verdict::Found { Exit::Done } else { Exit::No })
+}
+
+/// What could not be done, and what to do about it.
+fn explain(args: &AlternateArgs, error: &Error) -> Failure {
+    let exit = match error {
+        Error::Open(_) | Error::Replay { .. } | Error::Follow { .. } | Error::Broken { .. } => Exit::BadInput,
+        Error::OtherInput { .. } => Exit::Usage,
+        Error::NoDeviation => Exit::NoRegression,
+        Error::NoInput | Error::NoBranch { .. } | Error::TooLarge { .. } => Exit::No,
+        Error::Rerun { .. } | Error::NotReproduced { .. } | Error::Solver(_) => Exit::Environment,
+    };
+    let failure = Failure::failed_to(exit, error);
+    match error {
+        Error::NoInput if !args.only.is_empty() => failure.hint("Follow more inputs: leave out --only."),
+        Error::NoInput => failure.hint(
+            "Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,\n\
+             --environment follows the environment as well.",
+        ),
+        Error::NoBranch { .. } => failure.hint(
+            "Any input of these lengths takes the same way in both versions: the difference is in values.\n\
+             `relapse explain` finds the changes; --predicates looks at values.",
+        ),
+        Error::NoDeviation => failure.hint(
+            "Record the test that fails with the new version. If it fails by something else than its output\n\
+             and exit status, say --anyway.",
+        ),
+        Error::OtherInput { .. } => failure.hint("Record both versions with the same input."),
+        Error::Rerun { .. } => failure.hint(
+            "Every input is tried before it is reported. Record the programs themselves, with input from\n\
+             files, arguments or standard input, and leave them where they are.",
+        ),
+        Error::NotReproduced { .. } => failure.hint(
+            "Something else than its input decides where it goes: time, addresses, other processes, or input\n\
+             that is gone. Record it again with all its input in files or on standard input.",
+        ),
+        Error::TooLarge { .. } => failure.hint("Follow fewer inputs (--only), or use a smaller one."),
+        Error::Solver(solver::Error::NoSolver | solver::Error::Start { .. }) => {
+            failure.hint("Install cvc5 (or bitwuzla, z3), or name one: --solver CMD.")
+        }
+        Error::Broken { .. } => failure.hint("This is a fault in relapse."),
+        _ => failure,
+    }
+}

@@ -1,0 +1,165 @@
+//! The answer as text.
+
+use super::answer::{Answer, Direction, Input, Outcome, Row};
+use crate::Session;
+use crate::failure::Failure;
+use crate::render::counted;
+
+/// So many candidates that do not pass are listed.
+const SHOWN: usize = 10;
+/// Longer texts are cut.
+const WIDTH: usize = 60;
+
+pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
+    let paint = session.paint;
+    writeln!(
+        session.out,
+        "On the recorded input ({}), the old version gives {}, the new one {}.",
+        counted(answer.input_bytes as u64, "byte"),
+        shown(&answer.recorded.old),
+        shown(&answer.recorded.new),
+    )?;
+    let passing = answer.candidates.iter().filter(|c| c.passes).count();
+    match answer.verdict {
+        "found" => {
+            let rest = answer.candidates.len() - passing;
+            let what = match (passing, rest) {
+                (0, _) => format!(
+                    "{} where the versions part, but with no input do they agree again",
+                    counted(rest as u64, "place")
+                ),
+                (_, 0) => format!(
+                    "{} where an input near to it makes the versions agree again",
+                    counted(passing as u64, "place")
+                ),
+                _ => format!(
+                    "{} where an input near to it makes the versions agree again, {} more where they part",
+                    counted(passing as u64, "place"),
+                    rest
+                ),
+            };
+            writeln!(session.out, "{what}:")?;
+        }
+        "equal" => {
+            writeln!(
+                session.out,
+                "Exactly the same inputs take this way in both versions: the error does not show in branches."
+            )?;
+            if let Some(fixed) = answer.fixed.filter(|n| *n > 0) {
+                writeln!(
+                    session.out,
+                    "That is so as long as {} that cannot be followed stay as they were.",
+                    counted(fixed as u64, "value")
+                )?;
+            }
+            writeln!(
+                session.out,
+                "--predicates looks at values as well; `relapse explain` finds the changes."
+            )?;
+        }
+        _ => writeln!(session.out, "No alternate input was found, but not every question has an answer.")?,
+    }
+    let shown = answer.candidates.iter().filter(|c| c.passes).count().max(SHOWN);
+    for (number, row) in answer.candidates.iter().take(shown).enumerate() {
+        candidate(session, number + 1, row)?;
+    }
+    if answer.candidates.len() > shown {
+        writeln!(
+            session.out,
+            "\n... and {} more; --json lists all.",
+            counted((answer.candidates.len() - shown) as u64, "place")
+        )?;
+    }
+    writeln!(session.out)?;
+    for direction in &answer.searched {
+        writeln!(session.out, "{}", paint.faint(summary(direction)))?;
+        for reason in &direction.reasons {
+            writeln!(session.out, "{}", paint.faint(format!("  {reason}")))?;
+        }
+    }
+    Ok(())
+}
+
+fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Failure> {
+    let paint = session.paint;
+    let place = format!("{}:{}  {}", row.file, row.line, row.function);
+    writeln!(session.out, "\n{number}. {}  ({} version, {})", paint.name(place), row.version, row.kind)?;
+    if let Some(source) = &row.source {
+        writeln!(session.out, "       {source}")?;
+    }
+    let Some(best) = row.alternates.first() else { return Ok(()) };
+    writeln!(session.out, "   because {}", best.condition)?;
+    writeln!(session.out, "   instead {}", best.flipped)?;
+    input(session, best)?;
+    let others = row.alternates.len() as u64 - 1;
+    if others > 0 {
+        writeln!(
+            session.out,
+            "   {}",
+            paint.faint(format!("and {} for other runs of this branch", counted(others, "input")))
+        )?;
+    }
+    Ok(())
+}
+
+/// The changed bytes in their surroundings, and what both versions make of them.
+fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
+    let paint = session.paint;
+    for part in &input.parts {
+        let (old, new) = excerpts(&part.old, &part.new);
+        writeln!(session.out, "   {}:", part.name)?;
+        writeln!(session.out, "   {}", paint.bad(format!("- {old}")))?;
+        writeln!(session.out, "   {}", paint.good(format!("+ {new}")))?;
+    }
+    let (old, new) = (shown(&input.outcome.old), shown(&input.outcome.new));
+    if input.passes {
+        writeln!(session.out, "   {} both versions give {new}", paint.good("passes:"))?;
+    } else {
+        writeln!(session.out, "   {} old gives {old}, new gives {new}", paint.bad("differs:"))?;
+    }
+    if let Some(directory) = &input.directory {
+        writeln!(session.out, "   written to {directory}")?;
+    }
+    Ok(())
+}
+
+/// Two byte strings as text, cut to where they differ.
+fn excerpts(old: &[u8], new: &[u8]) -> (String, String) {
+    const AROUND: usize = 20;
+    let first = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let last = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    let start = first.saturating_sub(AROUND);
+    let end = |bytes: &[u8]| (bytes.len().saturating_sub(last) + AROUND).clamp(first, bytes.len());
+    let cut = |bytes: &[u8]| {
+        let end = end(bytes);
+        let text = bytes[start.min(end)..end].escape_ascii().to_string();
+        let (before, after) = (if start > 0 { "…" } else { "" }, if end < bytes.len() { "…" } else { "" });
+        format!("{before}{text}{after}")
+    };
+    (cut(old), cut(new))
+}
+
+/// `"out\n", exit 0`
+fn shown(outcome: &Outcome) -> String {
+    let text: String = outcome.stdout.escape_debug().take(WIDTH).collect();
+    let more = if outcome.stdout.escape_debug().count() > WIDTH { "…" } else { "" };
+    format!("\"{text}{more}\" and {}", outcome.words)
+}
+
+fn summary(d: &Direction) -> String {
+    let mut parts = vec![format!("{} impossible", d.impossible), format!("{} confirmed", d.confirmed)];
+    let others = [
+        (d.rejected, "rejected"),
+        (d.untried, "not tried"),
+        (d.unknown, "without an answer"),
+        (d.unasked, "not asked"),
+    ];
+    parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+    format!(
+        "{} version: {} of {}, {}",
+        d.version,
+        counted(d.asked, "question"),
+        counted(d.decisions, "decision"),
+        parts.join(", ")
+    )
+}
