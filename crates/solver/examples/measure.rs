@@ -10,10 +10,12 @@ use solver::{Answer, Binary, Command, Limits, Outcome, Pool, Session, Settings, 
 fn main() {
     // All, or those that are named.
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let parts: [(&str, fn()); 5] = [
+    let parts: [(&str, fn()); 7] = [
         ("terms", terms),
         ("enumeration", enumeration),
-        ("flips", || flips(1000)),
+        ("inside", || session_flips(1000, Duration::from_millis(300))),
+        ("outside", || session_flips(1000, Duration::ZERO)),
+        ("process", || process_flips(1000)),
         ("scratch", || scratch(60)),
         ("long", long),
     ];
@@ -159,29 +161,28 @@ fn settings() -> Settings {
     Settings { commands, limits, ..Settings::default() }
 }
 
-/// Every branch flipped by a session, and by bare pushes and pops of one process.
-fn flips(count: usize) {
+/// Every branch flipped by a session, with or without the solver inside.
+fn session_flips(count: usize, inside: Duration) {
     let mut pool = Pool::new();
     let (path, given) = path(&mut pool, count);
-    for (what, inside) in [("with a solver inside", Duration::from_millis(300)), ("without", Duration::ZERO)]
-    {
-        let mut session = Session::new(Settings { inside, ..settings() });
-        let start = Instant::now();
-        let mut sat = 0;
-        for &condition in &path {
-            let flipped = pool.not(condition);
-            let outcome = session.ask(&mut pool, flipped, &|index| given[index as usize]);
-            sat += usize::from(matches!(outcome, Ok(Outcome::Sat(_))));
-            session.assume(&mut pool, condition);
-        }
-        let time = start.elapsed();
-        println!(
-            "{count} flips by a session {what}: {sat} sat, {:.0} us each",
-            nanoseconds(time, count) / 1000.0
-        );
-        println!("  {:?}", session.statistics());
+    let mut session = Session::new(Settings { inside, ..settings() });
+    let start = Instant::now();
+    let mut sat = 0;
+    for &condition in &path {
+        let flipped = pool.not(condition);
+        let outcome = session.ask(&mut pool, flipped, &|index| given[index as usize]);
+        sat += usize::from(matches!(outcome, Ok(Outcome::Sat(_))));
+        session.assume(&mut pool, condition);
     }
+    let time = start.elapsed();
+    println!("{count} flips by a session: {sat} sat, {:.0} us each", nanoseconds(time, count) / 1000.0);
+    println!("  {:?}", session.statistics());
+}
 
+/// The same by bare pushes and pops of one process.
+fn process_flips(count: usize) {
+    let mut pool = Pool::new();
+    let (path, _) = path(&mut pool, count);
     let mut solver = Solver::new(settings().commands, settings().limits, false);
     let start = Instant::now();
     let mut sat = 0;
