@@ -1,5 +1,5 @@
 //! Prints the path condition of a recording, and how long symbolic replay took
-//! against plain replay: `cargo run --release -p symbolic --example path -- DIR [--quiet] [--check]`
+//! against plain replay: `cargo run --release -p symbolic --example path -- DIR [--quiet] [--check] [--no-files]`
 
 use replay::machine::Machine;
 use replay::observer::Null;
@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         plain = start.elapsed().as_secs_f64();
     }
     let mut world = symbolic::World::default();
-    let options = symbolic::Options { check, ..symbolic::Options::default() };
+    let mut options = symbolic::Options { check, ..symbolic::Options::default() };
+    options.inputs.files = !args.iter().any(|a| a == "--no-files");
     let start = Instant::now();
     let number = process.streams[0].number;
     let path = symbolic::replay(&process, recorded, number, &mut world, &options)?;

@@ -9,15 +9,18 @@ use program::inst::{Operand, Ty};
 use replay::code::Op;
 use replay::memory::Memory;
 use replay::observer::View;
-use solver::{Array, Binary, Term};
+use solver::{Array, Binary, Node, Term};
 
 impl<W: Watch> Engine<'_, W> {
     pub(crate) fn load(&mut self, view: &View<'_>, dst: u32, addr: Operand, ty: Ty) {
         let (address, len) = (view.value(addr), u64::from(ty.bytes()));
         if let Some(at) = self.operand(view, addr, 64)
-            && let Some(term) = self.load_anywhere(view, at, address, len, dst)
+            && let Some(term) = self.load_anywhere(view, addr, at, len, dst)
         {
             let term = self.fit(term, ty.bits().into());
+            if ty == Ty::Ptr {
+                self.chosen.insert(term);
+            }
             self.assign(view, dst, ty.bits(), Some(term));
             return;
         }
@@ -34,8 +37,13 @@ impl<W: Watch> Engine<'_, W> {
     pub(crate) fn store(&mut self, view: &View<'_>, addr: Operand, value: Operand, ty: Ty) {
         let (address, len) = (view.value(addr), u64::from(ty.bytes()));
         let term = self.operand(view, value, ty.bits()).map(|t| self.fit(t, 8 * len as u32));
+        if ty == Ty::Ptr {
+            // Which of several pointers is where would depend on input from then on,
+            // and all that is reached through them: a hash table would be one term.
+            self.fix(view, addr, Ty::Ptr, Reason::StoredPointer);
+        }
         if let Some(at) = self.operand(view, addr, 64)
-            && self.store_anywhere(view, at, address, len, term)
+            && self.store_anywhere(view, addr, at, len, term)
         {
             return;
         }
@@ -70,12 +78,14 @@ impl<W: Watch> Engine<'_, W> {
 
     /// The object of an input-dependent access, if it may be followed. Otherwise
     /// the address is fixed.
-    fn object(&mut self, view: &View<'_>, at: Term, address: u64, len: u64, max: u64) -> Option<Object> {
+    fn object(&mut self, view: &View<'_>, addr: Operand, at: Term, len: u64) -> Option<Object> {
+        let (address, max) = (view.value(addr), self.options.max_object);
         if !self.pointers.is_empty() {
             self.tables(view);
         }
         let found = match self.objects.find(&self.frames, view, address) {
             _ if self.options.fixed_addresses => Err(Reason::Addresses),
+            _ if self.is_chosen(at) => Err(Reason::ChosenPointer),
             Some(o) if address + len > o.start + o.len => Err(Reason::UnknownObject),
             Some(o) if o.len > max => Err(Reason::LargeObject(o.len)),
             Some(o) => Ok(o),
@@ -84,9 +94,21 @@ impl<W: Watch> Engine<'_, W> {
         match found {
             Ok(object) => Some(object),
             Err(reason) => {
-                self.concretise(view, at, address.into(), reason);
+                self.fix(view, addr, Ty::Ptr, reason);
                 None
             }
+        }
+    }
+
+    /// Whether an address is a pointer that was itself found at an input-dependent
+    /// address, or lies a known distance from one.
+    fn is_chosen(&self, at: Term) -> bool {
+        if self.chosen.contains(&at) {
+            return true;
+        }
+        match self.world.pool.node(at) {
+            Node::Binary(Binary::Add, a, b) => self.chosen.contains(&a) || self.chosen.contains(&b),
+            _ => false,
         }
     }
 
@@ -100,8 +122,16 @@ impl<W: Watch> Engine<'_, W> {
         index
     }
 
-    fn load_anywhere(&mut self, view: &View<'_>, at: Term, address: u64, len: u64, dst: u32) -> Option<Term> {
-        let object = self.object(view, at, address, len, self.options.max_object)?;
+    fn load_anywhere(
+        &mut self,
+        view: &View<'_>,
+        addr: Operand,
+        at: Term,
+        len: u64,
+        dst: u32,
+    ) -> Option<Term> {
+        let address = view.value(addr);
+        let object = self.object(view, addr, at, len)?;
         let array = self.content_with(view.memory, &object, object.start, &[]);
         // What the model says is there must be what was there.
         if len <= 8 {
@@ -111,7 +141,7 @@ impl<W: Watch> Engine<'_, W> {
                 let term = self.world.pool.read(array, index);
                 let known = self.world.pool.as_constant(term);
                 if known.is_some_and(|known| known as u8 != (seen >> (8 * i)) as u8) {
-                    self.concretise(view, at, address.into(), Reason::UnknownObject);
+                    self.fix(view, addr, Ty::Ptr, Reason::UnknownObject);
                     return None;
                 }
             }
@@ -133,14 +163,15 @@ impl<W: Watch> Engine<'_, W> {
     fn store_anywhere(
         &mut self,
         view: &View<'_>,
+        addr: Operand,
         at: Term,
-        address: u64,
         len: u64,
         term: Option<Term>,
     ) -> bool {
-        let Some(object) = self.object(view, at, address, len, self.options.max_object) else { return false };
+        let address = view.value(addr);
+        let Some(object) = self.object(view, addr, at, len) else { return false };
         if object.table.is_some() {
-            self.concretise(view, at, address.into(), Reason::UnknownObject);
+            self.fix(view, addr, Ty::Ptr, Reason::UnknownObject);
             return false;
         }
         let mut bytes = [0; 16];
@@ -152,7 +183,7 @@ impl<W: Watch> Engine<'_, W> {
             Some(region) if region.start == object.start && region.len == object.len => region.array,
             _ => {
                 let Some(old) = self.before.filter(|b| b.0 == address).map(|b| b.1) else {
-                    self.concretise(view, at, address.into(), Reason::Detail("what was there is not known"));
+                    self.fix(view, addr, Ty::Ptr, Reason::Detail("what was there is not known"));
                     return false;
                 };
                 self.dissolve(object.start, object.len);

@@ -46,6 +46,10 @@ pub enum Reason {
     UnknownObject,
     /// An address into an object that is larger than the bound.
     LargeObject(u64),
+    /// A pointer that was found at an input-dependent place.
+    ChosenPointer,
+    /// A pointer was stored at an input-dependent place.
+    StoredPointer,
     /// Addresses are concrete by the asker's choice.
     Addresses,
     /// The number of bytes that are copied, filled or allocated.
@@ -76,6 +80,8 @@ impl fmt::Display for Reason {
             Reason::Float => f.write_str("floating-point numbers stay as they were"),
             Reason::UnknownObject => f.write_str("the accessed object is not known"),
             Reason::LargeObject(size) => write!(f, "the accessed object is large ({size} bytes)"),
+            Reason::ChosenPointer => f.write_str("which object is accessed depends on input"),
+            Reason::StoredPointer => f.write_str("where a pointer is stored depends on input"),
             Reason::Addresses => f.write_str("addresses stay as they were, as asked"),
             Reason::Length => f.write_str("lengths stay as they were"),
             Reason::Function(name) => write!(f, "{name} is not followed"),

@@ -72,6 +72,8 @@ pub(crate) struct Engine<'a, W> {
     pub before: Option<(u64, [u8; 16])>,
     /// Transfers of the external call under way.
     pub open: Vec<Transfer>,
+    /// Pointers that were loaded from an input-dependent address.
+    pub chosen: HashSet<Term>,
     /// What patches of the external call under way have replaced.
     pub replaced: Replaced,
     /// Where `strtok` goes on, by the address of its pointer (0: its own).
@@ -120,6 +122,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             sources: Sources::default(),
             before: None,
             open: Vec::new(),
+            chosen: HashSet::new(),
             replaced: Replaced::default(),
             tokens: HashMap::new(),
             pointers: Vec::new(),
@@ -428,16 +431,18 @@ impl<'a, W: Watch> Engine<'a, W> {
             let mut value = [0];
             view.memory.peek(address.wrapping_add(offset), &mut value);
             self.concretise(view, term, value[0].into(), reason);
+            self.memory.set(address.wrapping_add(offset), None);
         }
     }
 }
 
 impl<W: Watch> Observer for Engine<'_, W> {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
-        let live = self.top(view).is_some_and(|f| f.live > 0);
-        let interesting = live
+        let op = view.code.ops[view.index as usize];
+        let touches = self.top(view).is_some_and(|f| f.live > 0 && f.touches(op));
+        let interesting = touches
             || match effect {
-                Effect::None => matches!(view.code.ops[view.index as usize], Op::Call { .. }),
+                Effect::None => matches!(op, Op::Call { .. }),
                 Effect::Load { address, len }
                 | Effect::Store { address, len }
                 | Effect::Update { address, len, .. } => self.memory.may_hold(address, len.into()),
@@ -445,6 +450,8 @@ impl<W: Watch> Observer for Engine<'_, W> {
             };
         if interesting {
             self.instruction(view, effect);
+        }
+        if self.top(view).is_some_and(|f| f.live > 0) {
             self.look_ahead(view, view.index + 1);
         }
         if W::STEPS {
@@ -460,7 +467,14 @@ impl<W: Watch> Observer for Engine<'_, W> {
 
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         if self.top(view).is_some_and(|f| f.live > 0) {
-            self.phis(view, from, to);
+            match view.code.ops[view.index as usize] {
+                Op::Jump { edge } => self.moves(view, edge),
+                Op::Branch { then, otherwise, .. } => {
+                    let taken = view.code.edges[then as usize].to == to;
+                    self.moves(view, if taken { then } else { otherwise });
+                }
+                _ => self.phis(view, from, to),
+            }
             if let Some(block) = view.function().blocks.get(to as usize) {
                 self.look_ahead(view, block.start);
             }

@@ -4,6 +4,7 @@
 //! width of the value, and the bits of the slot above it are zero.
 
 use crate::shadow::Piece;
+use replay::code::Op;
 use solver::Term;
 
 /// One activation of a function.
@@ -47,6 +48,56 @@ impl Frame {
     #[must_use]
     pub fn get(&self, slot: u32) -> Option<Term> {
         if self.live == 0 { None } else { self.regs.get(slot as usize).copied().flatten() }
+    }
+
+    /// Whether an operation reads or assigns a slot that holds a term. Of those that
+    /// are not plain nothing is known: they may.
+    #[inline]
+    #[must_use]
+    pub fn touches(&self, op: Op) -> bool {
+        let any = |slots: &[u32]| slots.iter().any(|s| self.get(*s).is_some());
+        match op {
+            Op::Add { dst, a, b, .. }
+            | Op::Sub { dst, a, b, .. }
+            | Op::Mul { dst, a, b, .. }
+            | Op::And { dst, a, b }
+            | Op::Or { dst, a, b }
+            | Op::Xor { dst, a, b }
+            | Op::Shl { dst, a, b, .. }
+            | Op::LShr { dst, a, b, .. }
+            | Op::AShr { dst, a, b, .. }
+            | Op::UDiv { dst, a, b }
+            | Op::URem { dst, a, b }
+            | Op::SDiv { dst, a, b, .. }
+            | Op::SRem { dst, a, b, .. }
+            | Op::Eq { dst, a, b }
+            | Op::Ne { dst, a, b }
+            | Op::UCmp { dst, a, b, .. }
+            | Op::Slt { dst, a, b, .. }
+            | Op::Sle { dst, a, b, .. }
+            | Op::F64 { dst, a, b, .. }
+            | Op::F32 { dst, a, b, .. }
+            | Op::FCmp64 { dst, a, b, .. } => any(&[dst, a, b]),
+            Op::Trunc { dst, a, .. }
+            | Op::Sext { dst, a, .. }
+            | Op::SiToF64 { dst, a, .. }
+            | Op::Copy { dst, a } => any(&[dst, a]),
+            Op::Select { dst, cond, a, b } => any(&[dst, cond, a, b]),
+            Op::Scaled { dst, base, index, .. } => any(&[dst, base, index]),
+            Op::Frame { dst, .. } => any(&[dst]),
+            Op::Load1 { dst, addr }
+            | Op::Load2 { dst, addr }
+            | Op::Load4 { dst, addr }
+            | Op::Load8 { dst, addr } => any(&[dst, addr]),
+            Op::Store1 { addr, value }
+            | Op::Store2 { addr, value }
+            | Op::Store4 { addr, value }
+            | Op::Store8 { addr, value } => any(&[addr, value]),
+            Op::Tick | Op::Jump { .. } => false,
+            Op::Branch { cond, .. } => any(&[cond]),
+            Op::Switch { value, .. } => any(&[value]),
+            Op::Call { .. } | Op::Return { .. } | Op::Slow => true,
+        }
     }
 
     pub fn set(&mut self, slot: u32, term: Option<Term>) {

@@ -111,6 +111,10 @@ impl<W: Watch> Engine<'_, W> {
         if let Some(term) = self.operand(view, operand, ty.bits()) {
             let value = if ty.slots() > 1 { view.wide(operand) } else { view.value(operand).into() };
             self.concretise(view, term, value, reason);
+            // From here on it is a number like any other.
+            if let Operand::Reg(r) = operand {
+                self.forget(view, r, ty.slots());
+            }
         }
     }
 
@@ -339,6 +343,18 @@ impl<W: Watch> Engine<'_, W> {
         }
         self.found.touched += 1;
         self.assume(view, same, Kind::Switch, now, None);
+    }
+
+    /// The phis of an edge as replay does them: one by one, in an order that works.
+    pub(crate) fn moves(&mut self, view: &View<'_>, edge: u32) {
+        let edge = &view.code.edges[edge as usize];
+        let Some(frame) = self.frames.get_mut(view.depth as usize - 1) else { return };
+        for m in &view.code.moves[edge.first as usize..edge.last as usize] {
+            let term = frame.get(m.src);
+            if term.is_some() || frame.get(m.dst).is_some() {
+                frame.set(m.dst, term);
+            }
+        }
     }
 
     /// The phis of a block, all at once.
