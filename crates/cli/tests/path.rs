@@ -1,0 +1,94 @@
+//! `relapse path`.
+
+mod desk;
+
+use desk::Desk;
+
+const PROGRAM: &str = r#"#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv) {
+    char word[16] = "";
+    FILE *f = fopen("word.txt", "r");
+    if (f && fread(word, 1, 4, f) == 4 && memcmp(word, "open", 4) == 0)
+        puts("opened");
+    int c = getchar();
+    if (c == 'x' || c > 'z')
+        puts("late");
+    return argc > 1 && argv[1][0] == '-';
+}
+"#;
+
+fn recorded() -> Desk {
+    let mut desk = Desk::with_program("p", PROGRAM);
+    desk.file("word.txt", "open sesame");
+    desk.record("./p -v", "x");
+    desk
+}
+
+#[test]
+fn decisions_are_listed_with_their_places() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse path run");
+    for needed in ["p.c:7  main", "p.c:10  main", "stdin[0]", "argv[1][0] == '-'", "file \"word.txt\""] {
+        assert!(text.contains(needed), "{needed} is missing in\n{text}");
+    }
+    let only = desk.quietly("relapse path run --only stdin");
+    assert!(only.contains("stdin[0]") && !only.contains("argv"), "{only}");
+}
+
+#[test]
+fn a_solver_finds_an_input_and_it_is_tried() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse path run --solve --input-dir found");
+    assert!(text.contains("took the same way"), "{text}");
+    let word = std::fs::read(desk.path().join("found/files/word.txt")).expect("the file");
+    assert_eq!(&word[..4], b"open", "what was compared is as it was");
+    let argument = std::fs::read(desk.path().join("found/argv.1")).expect("the argument");
+    assert_eq!(argument.len(), 2);
+    assert_eq!(argument[0], b'-');
+    let stdin = std::fs::read(desk.path().join("found/stdin")).expect("standard input");
+    assert!(stdin[0] == b'x' || stdin[0] > b'z', "{stdin:?}");
+    let own = std::fs::read(desk.path().join("word.txt")).expect("the original");
+    assert_eq!(own, b"open sesame", "the user's file is as it was");
+}
+
+#[test]
+fn conditions_are_exported_for_other_solvers_and_as_json() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse path run --smt2");
+    assert!(text.contains("(set-logic ") && text.contains("(check-sat)"), "{text}");
+    assert!(text.contains("|stdin[0]|"), "{text}");
+    desk.quietly("relapse path run --smt2 path.smt2");
+    let answer = desk.execute("cvc5 --lang smt2 path.smt2", "");
+    assert!(String::from_utf8_lossy(&answer.stdout).starts_with("sat"), "{answer:?}");
+    let json: serde_json::Value =
+        serde_json::from_str(&desk.quietly("relapse path run --json")).expect("JSON");
+    assert_eq!(json["schema"], "relapse.path/1");
+    let conditions = json["conditions"].as_array().expect("conditions");
+    assert!(conditions.iter().any(|c| c["kind"] == "branch" && c["line"] == 10), "{json}");
+    assert_eq!(json["status_depends_on_input"], true);
+}
+
+#[test]
+fn a_run_without_such_branches_is_told_as_such() {
+    let mut desk = Desk::with_program("q", "int main(void) { return 0; }\n");
+    desk.record("./q", "");
+    desk.run("relapse path run");
+    desk.run("relapse path nowhere");
+    desk.run("relapse path run --stream 9");
+    assert_session!(desk, @r"
+    $ relapse path run
+    [stderr] relapse: no branch of p[PID].0 depends on its input: it read 0 bytes that are followed
+    [stderr]  Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,
+    [stderr]  --environment follows the environment as well.
+    [exit 1]
+    $ relapse path nowhere
+    [stderr] relapse: failed to open nowhere: No such file or directory (os error 2)
+    [stderr]  `relapse record -o DIR CMD` makes recordings.
+    [exit 2]
+    $ relapse path run --stream 9
+    [stderr] relapse: failed to follow input in stream t9: the process has no such stream
+    [exit 2]
+    ");
+}
