@@ -10,8 +10,10 @@ use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term, Unary};
 use std::rc::Rc;
 
-/// The classes: name, bit in the table, ranges of bytes.
-const CLASSES: [(&str, u16, &[(u8, u8)]); 12] = [
+/// A class: name, bit in the table, ranges of bytes.
+type Class = (&'static str, u16, &'static [(u8, u8)]);
+
+const CLASSES: [Class; 12] = [
     ("isupper", 0x100, &[(b'A', b'Z')]),
     ("islower", 0x200, &[(b'a', b'z')]),
     ("isalpha", 0x400, &[(b'A', b'Z'), (b'a', b'z')]),
