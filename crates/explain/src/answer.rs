@@ -143,6 +143,9 @@ pub struct Cause {
     pub place: Option<Place>,
     /// Where good ran the same; its text differs where a change touches it.
     pub good_place: Option<Place>,
+    /// What the line computed, in names of the source: `sum = sum + (0 - z)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
     pub values: Vec<ValuePair>,
     /// Number of the change that brought this line (or took it away), if one did.
     pub change: Option<u32>,

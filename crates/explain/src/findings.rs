@@ -66,8 +66,8 @@ impl<'l> Findings<'l> {
     /// Causes by formulas, as far as they go.
     fn ask_why(&mut self, case: &Case<'_>) {
         let Some(bad) = &self.bad else { return };
-        let mut solving = Solving::new(case.solving.clone());
-        match layers(&bad.traced, &mut solving, TIME) {
+        let mut solving = Solving::new(case.solving.clone(), TIME);
+        match layers(&bad.traced, &mut solving) {
             Ok(layers) => self.layers = Some(layers),
             Err(reason) => self.notes.push(format!(
                 "Candidates come from slices only: why the failure was inevitable could not be put as a \

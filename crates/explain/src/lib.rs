@@ -32,6 +32,7 @@ pub mod causes;
 pub mod error;
 pub mod evidence;
 pub mod findings;
+pub mod formula;
 pub mod glance;
 pub mod moments;
 pub mod names;

@@ -9,6 +9,7 @@ use crate::answer::{Cause, Observation, Place, ValuePair};
 use crate::case::Case;
 use crate::causes::Step;
 use crate::findings::{Findings, Run};
+use crate::formula::formula;
 use crate::glance::{Decision, Glance, glance};
 use crate::moments::counterparts;
 use program::inst::Inst;
@@ -98,6 +99,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         };
         let values = sight.as_ref().map(|s| values(step.side, s)).unwrap_or_default();
         let inst = run.traced.inst(node.site);
+        let module = run.traced.process.image.module(node.site.module);
         let kind = match (step.side, inst) {
             (Side::Good, _) if sight.as_ref().is_none_or(|s| s.absent) => "missing",
             (_, Inst::Branch { .. } | Inst::Switch { .. }) => "branch",
@@ -118,6 +120,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             how,
             place,
             good_place,
+            formula: formula(module, &module.functions[node.site.function as usize], node.site.index),
             values,
             change: step.change.map(|c| c.0),
             step: Some(node.at.step),

@@ -187,6 +187,10 @@ impl Drawing<'_> {
             let text = style.fit(good.text.trim());
             self.detail(lane, is_failure, |row| row.put(Ink::Faint, "in good: ").put(Ink::Good, text));
         }
+        if let Some(formula) = words::formula(cause) {
+            let text = style.fit(formula);
+            self.detail(lane, is_failure, |row| row.put(Ink::Faint, "that is: ").put(Ink::Plain, text));
+        }
         let how = style.fit(cause.how.trim());
         if !what.is_empty() || !how.is_empty() {
             self.detail(lane, is_failure, |row| {

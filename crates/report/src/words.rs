@@ -1,6 +1,6 @@
 //! Sentences that every rendering uses, so that all say the same.
 
-use explain::answer::{Answer, Hunk, Observation, Place};
+use explain::answer::{Answer, Cause, Hunk, Observation, Place};
 
 use crate::text::visible;
 
@@ -171,6 +171,14 @@ pub fn effort(answer: &Answer) -> Vec<String> {
 #[must_use]
 pub fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// The formula of a cause, unless its line says the same.
+pub fn formula(cause: &Cause) -> Option<&str> {
+    let formula = cause.formula.as_deref()?;
+    let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let line = cause.place.as_ref().or(cause.good_place.as_ref()).map(|p| bare(&p.text)).unwrap_or_default();
+    (!line.contains(&bare(formula))).then_some(formula)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use program::inst::Inst;
 use slice::slice::Needs;
 use slice::{Dependence, NodeId, Site};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Layers that are looked at.
 const DEEPEST: u32 = 6;
@@ -52,15 +52,14 @@ impl Layers {
 ///
 /// # Errors
 /// If the first question has no answer.
-pub fn layers(traced: &Traced<'_>, solving: &mut Solving, time: Duration) -> Result<Layers, NotApplicable> {
-    let start = Instant::now();
+pub fn layers(traced: &Traced<'_>, solving: &mut Solving) -> Result<Layers, NotApplicable> {
     let mut layers = Layers::default();
     let mut seen: HashSet<(Site, u32)> = HashSet::new();
     let mut questions = first(traced);
     for layer in 0..=DEEPEST {
         let mut generators: BTreeSet<NodeId> = BTreeSet::new();
         for question in std::mem::take(&mut questions) {
-            if start.elapsed() > time {
+            if Instant::now() > solving.until {
                 return Ok(layers);
             }
             match ask(traced, question, solving) {

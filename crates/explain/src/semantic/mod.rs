@@ -72,6 +72,8 @@ pub enum NotApplicable {
     Nothing,
     #[error("the values of the run could not be computed again")]
     Unclear,
+    #[error("it took too long")]
+    Late,
     #[error("the solver failed to {0}")]
     Solver(String),
 }

@@ -6,18 +6,21 @@ use super::{Cause, NotApplicable, Question};
 use slice::{Dependence, NodeId};
 use solver::{Core, Outcome, Pool, Session, Settings, Term};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 /// Terms and what is asked about them.
 pub struct Solving {
     pub pool: Pool,
     pub session: Session,
+    /// When it is enough.
+    pub until: Instant,
 }
 
 impl Solving {
     /// With these solvers; without any, what is not plain stays unknown.
     #[must_use]
-    pub fn new(settings: Settings) -> Solving {
-        Solving { pool: Pool::new(), session: Session::new(settings) }
+    pub fn new(settings: Settings, time: Duration) -> Solving {
+        Solving { pool: Pool::new(), session: Session::new(settings), until: Instant::now() + time }
     }
 }
 
@@ -101,6 +104,9 @@ fn unsatisfiable<G: Ground>(
     length: usize,
     solving: &mut Solving,
 ) -> Result<bool, NotApplicable> {
+    if Instant::now() > solving.until {
+        return Err(NotApplicable::Late);
+    }
     let Some(cut) = length.checked_sub(1).map(|at| cone.nodes[at]) else { return Ok(false) };
     let inside = |node: NodeId| node <= cut;
     let mut lift = Lift::new(ground, &mut solving.pool, &cone.nodes, &inside);

@@ -173,6 +173,9 @@ fn row(
     if cause.kind == "missing" {
         page.push_str("<span class=\"was\">good ran this line, bad did not</span>");
     }
+    if let Some(formula) = words::formula(cause) {
+        let _ = write!(page, "<span class=\"was\">that is: <code>{}</code></span>", escape(formula));
+    }
     if !cause.what.trim().is_empty() || !cause.how.trim().is_empty() {
         let _ = write!(page, "<span class=\"what\">{}", escape(cause.what.trim()));
         if !cause.how.trim().is_empty() {
