@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::meaning;
 use crate::testing::{Built, assignments, steps};
 use crate::{Binary, Evaluation, Node, Pool, Term};
 
@@ -42,6 +43,167 @@ proptest! {
                     if variables.contains(&index) { values[index as usize] } else { 0 }
                 });
                 prop_assert_eq!(all, only);
+            }
+        }
+    }
+}
+
+/// A small term and its values under all assignments of two variables of two bits.
+#[derive(Clone)]
+struct Sample {
+    term: Term,
+    width: u32,
+    values: [u128; 16],
+}
+
+/// Small terms under all assignments: each operation on each of them is compared with its meaning.
+struct Bench {
+    pool: Pool,
+    /// Takes one in so many of all combinations, at random but always the same ones.
+    sparsity: u64,
+    state: u64,
+}
+
+impl Bench {
+    fn skips(&mut self) -> bool {
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        !(self.state >> 33).is_multiple_of(self.sparsity)
+    }
+
+    fn constant(&mut self, width: u32, value: u128) -> Sample {
+        Sample { term: self.pool.constant(width, value), width, values: [value; 16] }
+    }
+
+    fn binary(&mut self, op: Binary, a: &Sample, b: &Sample) -> Sample {
+        let width = if op.is_comparison() { 1 } else { a.width };
+        let values = std::array::from_fn(|at| meaning::binary(op, a.width, a.values[at], b.values[at]));
+        Sample { term: self.pool.binary(op, a.term, b.term), width, values }
+    }
+
+    /// Two variables, and what can be made of them without arithmetic.
+    fn bases(&mut self) -> Vec<Sample> {
+        let (x, y) = (self.pool.variable(0, 2), self.pool.variable(1, 2));
+        let sample = |term, width, value: &dyn Fn(u128, u128) -> u128| Sample {
+            term,
+            width,
+            values: std::array::from_fn(|at| value(at as u128 & 3, at as u128 >> 2)),
+        };
+        let (zext, sext, concat) = (self.pool.zext(x, 3), self.pool.sext(x, 3), self.pool.concat(x, y));
+        let cut = self.pool.extract(concat, 1, 3);
+        let same = self.pool.binary(Binary::Eq, x, y);
+        let choice = self.pool.ite(same, x, y);
+        let choice = self.pool.zext(choice, 3);
+        vec![
+            sample(x, 2, &|x, _| x),
+            sample(zext, 3, &|x, _| x),
+            sample(sext, 3, &|x, _| meaning::sext(x, 2, 3)),
+            sample(cut, 3, &|x, y| (x << 2 | y) >> 1 & 7),
+            sample(choice, 3, &|x, y| if x == y { x } else { y }),
+            sample(same, 1, &|x, y| u128::from(x == y)),
+        ]
+    }
+
+    /// Each operation with each constant on each side.
+    fn with_constants(&mut self, a: &Sample) -> Vec<Sample> {
+        let mut all = Vec::new();
+        for op in Binary::ALL {
+            for value in 0..1 << a.width {
+                if !self.skips() {
+                    let k = self.constant(a.width, value);
+                    all.push(self.binary(op, a, &k));
+                    all.push(self.binary(op, &k, a));
+                }
+            }
+        }
+        all
+    }
+
+    fn check(&self, sample: &Sample) {
+        for (at, &expected) in sample.values.iter().enumerate() {
+            let value = |variable: u32| if variable == 0 { at as u128 & 3 } else { at as u128 >> 2 };
+            let found = self.pool.evaluate(sample.term, &value);
+            assert_eq!(found, expected, "{}", self.pool.text(sample.term, &|v| format!("v{v}"), 50));
+        }
+    }
+}
+
+#[test]
+fn chains_of_operations_with_constants_mean_what_they_should() {
+    let mut bench = Bench { pool: Pool::new(), sparsity: 1, state: 1 };
+    for base in bench.bases() {
+        bench.sparsity = 1;
+        for first in bench.with_constants(&base) {
+            bench.check(&first);
+            bench.sparsity = 2;
+            for second in bench.with_constants(&first) {
+                bench.check(&second);
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_on_operations_mean_what_they_should() {
+    let mut bench = Bench { pool: Pool::new(), sparsity: 6, state: 2 };
+    let mut all = Vec::new();
+    for base in bench.bases() {
+        all.extend(bench.with_constants(&base));
+        all.push(base);
+    }
+    bench.sparsity = 40;
+    for a in &all {
+        for b in &all {
+            for op in Binary::ALL {
+                if a.width == b.width && !bench.skips() {
+                    let sample = bench.binary(op, a, b);
+                    bench.check(&sample);
+                    let opposite = bench.pool.not(sample.term);
+                    let mask = meaning::ones(sample.width);
+                    bench.check(&Sample {
+                        term: opposite,
+                        width: sample.width,
+                        values: sample.values.map(|value| !value & mask),
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reads_after_stores_mean_what_they_should() {
+    let mut pool = Pool::new();
+    let (x, y) = (pool.variable(0, 2), pool.variable(1, 2));
+    let elements: Vec<Term> = (0..4).map(|value| pool.constant(8, 10 + value)).collect();
+    let array = pool.bytes(&elements);
+    let (p, q) = (pool.constant(8, 100), pool.constant(8, 200));
+    // Places as terms and as functions of the variables.
+    let mut places: Vec<(Term, [u128; 16])> = Vec::new();
+    for offset in 0..4 {
+        let k = pool.constant(64, offset);
+        places.push((k, [offset; 16]));
+        for (variable, shift) in [(x, 0), (y, 2)] {
+            let wide = pool.zext(variable, 64);
+            let place = pool.binary(Binary::Add, wide, k);
+            places.push((place, std::array::from_fn(|at| (at as u128 >> shift & 3) + offset)));
+        }
+    }
+    for (first, first_at) in &places {
+        let once = pool.store(array, *first, p);
+        for (second, second_at) in &places {
+            let twice = pool.store(once, *second, q);
+            for (read, read_at) in &places {
+                let t = pool.read(twice, *read);
+                for at in 0..16 {
+                    let expected = match read_at[at] {
+                        place if place == second_at[at] => 200,
+                        place if place == first_at[at] => 100,
+                        place @ 0..4 => 10 + place,
+                        _ => 0,
+                    };
+                    assert_eq!(pool.evaluate(t, &|v| at as u128 >> (2 * v) & 3), expected);
+                }
             }
         }
     }
