@@ -15,7 +15,9 @@ int main(int argc, char **argv) {
     int c = getchar();
     if (c == 'x' || c > 'z')
         puts("late");
-    return argc > 1 && argv[1][0] == '-';
+    if (argc > 1 && argv[1][0] == '-')
+        puts("option");
+    return argc > 1 && argv[1][1] == 'v';
 }
 "#;
 
@@ -79,7 +81,7 @@ fn a_run_without_such_branches_is_told_as_such() {
     desk.run("relapse path run --stream 9");
     assert_session!(desk, @r"
     $ relapse path run
-    [stderr] relapse: no branch of p[PID].0 depends on its input: it read 0 bytes that are followed
+    [stderr] relapse: no branch of p[PID].0 depends on its input: it read [SIZE] that are followed
     [stderr]  Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,
     [stderr]  --environment follows the environment as well.
     [exit 1]
