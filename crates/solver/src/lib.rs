@@ -1,9 +1,16 @@
-//! Terms over bit vectors and byte arrays: built, simplified, evaluated.
+//! Terms over bit vectors and byte arrays: built, simplified, evaluated, printed, decided.
 //!
 //! A [`Pool`] holds the terms of one analysis. Terms are values of 1 to 128 bits over the
 //! caller's numbered variables; a truth value is a term of width 1. Every constructor simplifies,
 //! and equal terms have equal handles, so comparing two [`Term`]s compares what they mean as far
 //! as the simplifier can see. Operations are total and mean what SMT-LIB says they mean.
+//!
+//! * [`Pool::text`] writes a term as source (`stdin[3] == 'a'`), [`Script`] as SMT-LIB 2.
+//! * [`Solver`] is a stack of assertions and the solver processes that decide it: with timeouts, restarts,
+//!   values and cores, several of them raced.
+//! * [`Session`] answers questions along a path: could this condition hold as well, with which values?
+//!   It uses what it knows already, then single bytes, then a SAT solver inside this process, and last a
+//!   [`Solver`]. Every model is checked by evaluation. It also makes cores minimal.
 //!
 //! What must not be known here: programs, recordings, where a variable comes from. A caller
 //! numbers variables as it likes and names them only when something is printed.
@@ -21,6 +28,20 @@
 //! assert_eq!(same, pool.binary(Binary::Eq, byte, short));
 //! assert_eq!(pool.evaluate(same, &|_| 0x61), 1);
 //! assert_eq!(*pool.variables(same), [3]);
+//!
+//! // Could it be an upper-case letter, and still be less than some other byte?
+//! use solver::{Outcome, Session, Settings};
+//! let other = pool.variable(4, 8);
+//! let less = pool.binary(Binary::Ult, byte, other);
+//! let (low, high) = (pool.constant(8, 0x41), pool.constant(8, 0x5a));
+//! let above = pool.binary(Binary::Ule, low, byte);
+//! let below = pool.binary(Binary::Ule, byte, high);
+//! let upper = pool.and(above, below);
+//! let mut session = Session::new(Settings::default());
+//! session.assume(&mut pool, less);
+//! let given = |variable: u32| if variable == 3 { 0x61 } else { 0x7a };
+//! let Ok(Outcome::Sat(model)) = session.ask(&mut pool, upper, &given) else { panic!() };
+//! assert_eq!(model.changes(&given), [(3, 0x5a)]);
 //! ```
 
 mod build;
