@@ -258,6 +258,31 @@ int main(void) {
 }
 
 #[test]
+fn tokens_and_scanned_words_keep_their_terms() {
+    let source = "#include <stdio.h>
+#include <string.h>
+int main(void) {
+    char line[32], word[8];
+    if (!fgets(line, sizeof line, stdin))
+        return 1;
+    char *key = strtok(line, \"= \\n\"), *value = strtok(NULL, \"= \\n\");
+    if (!value || sscanf(value, \"%7s\", word) != 1)
+        return 2;
+    if (strcmp(key, \"ab\") == 0 && word[0] == 'q')
+        puts(\"found\");
+    return 0;
+}
+";
+    let f = followed(source, "./p", "ab=qx\n");
+    assert!(f.texts(Kind::Concretised).is_empty(), "{:?}", f.texts(Kind::Concretised));
+    assert_eq!(f.range(&Origin::Stdin, 0), [b'a']);
+    assert_eq!(f.range(&Origin::Stdin, 2), [b' ', b'='], "a separator, but not the line's end");
+    assert_eq!(f.range(&Origin::Stdin, 3), [b'q']);
+    let last = f.range(&Origin::Stdin, 4);
+    assert!(last.contains(&b'y') && !last.contains(&b'=') && !last.contains(&b' '), "{last:?}");
+}
+
+#[test]
 fn sorted_elements_keep_their_terms() {
     let source = "#include <stdio.h>
 #include <stdlib.h>
