@@ -106,7 +106,8 @@ impl Reader<'_> {
     fn result(&self, inst: &Inst, tight: bool, depth: u32) -> Option<String> {
         let depth = depth.checked_sub(1)?;
         let infix = |a: &Operand, sign: &str, b: &Operand| -> Option<String> {
-            let text = format!("{} {sign} {}", self.operand(*a, true, depth)?, self.operand(*b, true, depth)?);
+            let text =
+                format!("{} {sign} {}", self.operand(*a, true, depth)?, self.operand(*b, true, depth)?);
             Some(if tight { format!("({text})") } else { text })
         };
         match inst {
@@ -118,7 +119,10 @@ impl Reader<'_> {
                     let less = Operand::Const(signed(*value, *bits).unsigned_abs());
                     return infix(a, "-", &less);
                 }
-                infix(a, sign(*op), b)
+                // LLVM does not care for the order; readers have constants last.
+                let swapped = matches!(op, BinOp::Add | BinOp::Mul | BinOp::And | BinOp::Or | BinOp::Xor)
+                    && matches!(a, Operand::Const(_));
+                if swapped { infix(b, sign(*op), a) } else { infix(a, sign(*op), b) }
             }
             Inst::ICmp { pred, a, b, bits, .. } => {
                 let b = match b {

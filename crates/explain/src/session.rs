@@ -153,7 +153,8 @@ pub fn explain(
     let findings = loaded.slice(&case);
     go_on()?;
     let evidence = findings.evidence(&case);
-    let (found, verified, exhausted) = search(request, &difference, &evidence, &findings.functions(), &mut lab, &news)?;
+    let (found, verified, exhausted) =
+        search(request, &difference, &evidence, &findings.functions(), &mut lab, &news)?;
     let sure = verified.as_ref().is_some_and(|v| v.passes && v.minimal);
     news(&News::Explaining);
     let mut answer = Answer {

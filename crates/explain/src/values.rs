@@ -112,6 +112,11 @@ impl<'c, 'l> Comparison<'c, 'l> {
             Some(Dependence::External) => "called back".to_owned(),
             Some(_) => self.passed_on(step, run),
         };
+        // A formula belongs to the line that is shown, which is bad's where there
+        // is one.
+        let formula = (step.side == Side::Bad || place.is_none())
+            .then(|| formula(module, &module.functions[node.site.function as usize], node.site.index))
+            .flatten();
         let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers)).collect();
         Cause {
             id,
@@ -120,7 +125,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             how,
             place,
             good_place,
-            formula: formula(module, &module.functions[node.site.function as usize], node.site.index),
+            formula,
             values,
             change: step.change.map(|c| c.0),
             step: Some(node.at.step),

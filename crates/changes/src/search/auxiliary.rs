@@ -54,7 +54,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Adds what the compiler asks for until it is content.
-    fn follow_complaints(&mut self, reverted: &ChangeSet) -> Result<Option<ChangeSet>, T::Error> {
+    pub(super) fn follow_complaints(&mut self, reverted: &ChangeSet) -> Result<Option<ChangeSet>, T::Error> {
         let mut added = ChangeSet::new();
         for _ in 0..MOST_ROUNDS {
             let now = reverted | &added;

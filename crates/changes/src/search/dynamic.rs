@@ -57,20 +57,25 @@ impl<T: Trials> Search<'_, T> {
         let tries = |most: usize| -> Vec<Vec<ChangeId>> {
             first_tries(ranked.len().min(most)).into_iter().map(|range| ranked[range].to_vec()).collect()
         };
-        let mut alone = tries(BEFORE_FUNCTIONS);
         let functions = self.structure.functions(&ranked);
-        let most = (ranked.len() / ONE_IN).clamp(TRIED_ALONE, MOST_ALONE) - BEFORE_FUNCTIONS;
-        for n in 0..most {
-            // A function that was rewritten goes back as a whole.
-            alone.extend(functions.get(n).cloned());
-            alone.extend(ranked.get(BEFORE_FUNCTIONS + n).map(|id| vec![*id]));
+        let mut passing = self.first_as_it_is(&tries(BEFORE_FUNCTIONS))?;
+        for function in functions.iter().take(COMPLETED_FUNCTIONS) {
+            if passing.is_none() && !self.exhausted() {
+                passing = self.as_asked_for(function)?;
+            }
         }
-        let mut passing = self.first_as_it_is(&alone)?;
         if passing.is_none() && !self.exhausted() {
-            // What a rewritten function needs to build is mostly plain to see.
-            let mut completed = functions[..functions.len().min(COMPLETED_FUNCTIONS)].to_vec();
-            completed.extend(tries(COMPLETED_ALONE));
-            passing = self.first_passing(completed)?;
+            let most = (ranked.len() / ONE_IN).clamp(TRIED_ALONE, MOST_ALONE) - BEFORE_FUNCTIONS;
+            let mut alone = Vec::new();
+            for n in 0..most {
+                // A function that was rewritten goes back as a whole.
+                alone.extend(functions.get(n).cloned());
+                alone.extend(ranked.get(BEFORE_FUNCTIONS + n).map(|id| vec![*id]));
+            }
+            passing = self.first_as_it_is(&alone)?;
+        }
+        if passing.is_none() && !self.exhausted() {
+            passing = self.first_passing(tries(COMPLETED_ALONE))?;
         }
         let mut passing = match passing {
             // Parts of a function seldom build; it is made smaller as a whole.
@@ -184,6 +189,17 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         Ok(None)
+    }
+
+    /// A set as it is or, if it does not build, with what the compiler asks for.
+    fn as_asked_for(&mut self, list: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
+        let mut full = set(list);
+        if self.outcome(&full)? == Outcome::Broken {
+            let added = self.during(Stage::Auxiliary, |search| search.follow_complaints(&full))?;
+            full.extend(added.unwrap_or_default());
+        }
+        let passes = self.outcome(&full)? == Outcome::Pass;
+        Ok(passes.then(|| Passing { candidates: list.to_vec(), full }))
     }
 
     /// The first of these sets that passes without anything added.

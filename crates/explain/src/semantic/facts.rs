@@ -36,8 +36,11 @@ impl Fact {
 pub fn facts(process: &LoadedProcess, nodes: &[(NodeId, Occurrence)]) -> HashMap<NodeId, Fact> {
     let mut all = HashMap::new();
     for (number, loaded) in process.streams.iter().enumerate() {
-        let mut wanted: Vec<(u64, NodeId)> =
-            nodes.iter().filter(|(_, at)| at.stream as usize == number).map(|(n, at)| (at.step, *n)).collect();
+        let mut wanted: Vec<(u64, NodeId)> = nodes
+            .iter()
+            .filter(|(_, at)| at.stream as usize == number)
+            .map(|(n, at)| (at.step, *n))
+            .collect();
         wanted.sort_unstable();
         let Some(last) = wanted.last().map(|w| w.0) else { continue };
         let mut reader = Reader { wanted, next: 0, facts: &mut all };

@@ -78,8 +78,12 @@ pub fn layers(traced: &Traced<'_>, solving: &mut Solving) -> Result<Layers, NotA
         if layer == 0 && layers.causes.is_empty() {
             return Err(layers.reason.unwrap_or(NotApplicable::Nothing));
         }
-        let mut next: Vec<NodeId> =
-            generators.iter().flat_map(|node| deciders(traced, *node)).collect::<BTreeSet<_>>().into_iter().collect();
+        let mut next: Vec<NodeId> = generators
+            .iter()
+            .flat_map(|node| deciders(traced, *node))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
         next.retain(|node| {
             let at = traced.slice.nodes[*node as usize];
             seen.insert((at.site, at.depth))

@@ -213,7 +213,8 @@ impl<'g, G: Ground> Lift<'g, G> {
 
     /// Who made what a node read from a register.
     fn source(&self, node: NodeId, reg: Reg) -> Option<NodeId> {
-        let mine = |how: &Dependence| matches!(how, Dependence::Register(r) | Dependence::Return(r) if *r == reg);
+        let mine =
+            |how: &Dependence| matches!(how, Dependence::Register(r) | Dependence::Return(r) if *r == reg);
         self.ground.needs().of(node).iter().find(|(_, how)| mine(how)).map(|x| x.0)
     }
 

@@ -2,6 +2,7 @@
 
 mod chain;
 mod listing;
+mod why;
 
 use crate::failure::{Exit, Failure};
 use crate::source::{self, Spot};
@@ -15,6 +16,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+/// How long it is asked why.
+const WHY: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// Show what a value, an output byte or a failure came from
 ///
 /// Walks back through the recorded run from what is asked about, along data and
@@ -24,7 +28,8 @@ use std::str::FromStr;
 Examples:
   relapse slice run --at sum.c:7:total      why did `total` have its value?
   relapse slice run --output stdout@12      what made byte 12 of the output?
-  relapse slice run --failure --chain       where did the crash come from, with values?")]
+  relapse slice run --failure --chain       where did the crash come from, with values?
+  relapse slice run --failure --why         what made it inevitable?")]
 pub struct SliceArgs {
     /// Directory of the recording
     recording: PathBuf,
@@ -36,6 +41,9 @@ pub struct SliceArgs {
     /// Follow values past plain copies, with the values
     #[arg(long)]
     chain: bool,
+    /// Only what made it inevitable, and what let that run: by formulas and a solver
+    #[arg(long, conflicts_with = "chain")]
+    why: bool,
     /// At most so many links of the chain
     #[arg(long, value_name = "N", default_value_t = 40)]
     links: usize,
@@ -109,6 +117,8 @@ struct Answer {
     /// Where it ended.
     origins: Vec<End>,
     chain: Option<Vec<chain::Row>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    causes: Option<Vec<why::Row>>,
     instructions: u64,
     executions: u64,
     truncated: bool,
@@ -217,6 +227,7 @@ fn answer(
     bar.finish_and_clear();
     let lines = lines(slicer, &slice);
     let rows = if args.chain { Some(links(slicer, &slice, args.links)?) } else { None };
+    let causes = if args.why { Some(why::rows(slicer, &slice, WHY)?) } else { None };
     let answer = Answer {
         schema: "relapse.slice/1",
         process: slicer.process().name.clone(),
@@ -225,6 +236,7 @@ fn answer(
         lines,
         origins: origins(&slice),
         chain: rows,
+        causes,
         instructions: slice.walked,
         executions: slice.sites.values().map(|t| t.count).sum(),
         truncated: slice.truncated,
@@ -232,9 +244,10 @@ fn answer(
     if args.json {
         return session.json(&answer);
     }
-    match &answer.chain {
-        Some(rows) => chain::print(rows, session),
-        None => listing::print(&answer, session),
+    match (&answer.chain, &answer.causes) {
+        (Some(rows), _) => chain::print(rows, session),
+        (_, Some(rows)) => why::print(rows, session),
+        _ => listing::print(&answer, session),
     }
 }
 

@@ -1,0 +1,108 @@
+//! `relapse slice … --why`: what made it inevitable, and what let that run.
+
+use crate::failure::{Exit, Failure};
+use crate::{Session, source};
+use explain::align::Side;
+use explain::formula::formula;
+use explain::semantic::layers::layers;
+use explain::semantic::why::Solving;
+use explain::semantic::{Cause, Question};
+use explain::traced::Traced;
+use serde::Serialize;
+use slice::{Slice, Slicer};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// One cause.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// How many decisions away from the question.
+    layer: u32,
+    /// `value` or `decision`, and where.
+    kind: &'static str,
+    file: String,
+    line: u32,
+    /// The lines that made it so, the last one first.
+    lines: Vec<Line>,
+    /// Executed instructions in it, and in a slice along values.
+    instructions: usize,
+    of: usize,
+    minimal: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    file: String,
+    line: u32,
+    formula: Option<String>,
+}
+
+/// The causes of what a slice was asked about.
+pub fn rows(slicer: &Slicer<'_>, slice: &Slice, time: Duration) -> Result<Vec<Row>, Failure> {
+    // That the line ran is part of a question that asks for no value.
+    let traced = Traced::new(Side::Bad, slicer.process(), Path::new("/"), slice.clone(), false);
+    let settings = solver::Settings { commands: solver::Command::found(), ..solver::Settings::default() };
+    let mut solving = Solving::new(settings, time);
+    let found = layers(&traced, &mut solving).map_err(|reason| {
+        Failure::new(Exit::No, format_args!("it could not be put as a formula: {reason}"))
+            .hint("Without --why the slice shows everything it came from.")
+    })?;
+    Ok(found.causes.iter().map(|(layer, cause)| row(&traced, *layer, cause)).collect())
+}
+
+fn row(traced: &Traced<'_>, layer: u32, cause: &Cause) -> Row {
+    let name = |file: &str| source::short(&format!("/{file}"));
+    let asked = traced.line(cause.question.node());
+    let mut lines: Vec<Line> = Vec::new();
+    let mut known: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for node in &cause.generators {
+        let place = traced.line(*node);
+        if place.line == 0 {
+            continue;
+        }
+        let site = traced.slice.nodes[*node as usize].site;
+        let module = traced.process.image.module(site.module);
+        let text = formula(module, &module.functions[site.function as usize], site.index);
+        let at = *known.entry((place.file, place.line)).or_insert_with(|| {
+            lines.push(Line { file: name(traced.file(place)), line: place.line, formula: None });
+            lines.len() - 1
+        });
+        // The longest says most of the line.
+        let longer = |old: &Option<String>| text.as_ref().map(String::len) > old.as_ref().map(String::len);
+        if longer(&lines[at].formula) {
+            lines[at].formula = text;
+        }
+    }
+    Row {
+        layer,
+        kind: if matches!(cause.question, Question::Decision(_)) { "decision" } else { "value" },
+        file: name(traced.file(asked)),
+        line: asked.line,
+        lines,
+        instructions: cause.generators.len(),
+        of: cause.cone,
+        minimal: cause.minimal,
+    }
+}
+
+pub fn print(rows: &[Row], session: &mut Session) -> Result<Exit, Failure> {
+    for row in rows {
+        let what = if row.kind == "decision" { "why did it go this way" } else { "why this value" };
+        let indent = "  ".repeat(row.layer as usize);
+        writeln!(
+            session.out,
+            "{indent}{}:{}  {what}?  {} of {} executed instructions{}",
+            row.file,
+            row.line,
+            row.instructions,
+            row.of,
+            if row.minimal { "" } else { ", perhaps not all needed" }
+        )?;
+        for line in &row.lines {
+            let formula = line.formula.as_deref().unwrap_or_default();
+            writeln!(session.out, "{indent}    {}:{}  {formula}", line.file, line.line)?;
+        }
+    }
+    Ok(Exit::Done)
+}
