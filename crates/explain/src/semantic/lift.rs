@@ -22,28 +22,55 @@ pub trait Ground {
 /// (none: all of it).
 pub type Behind = (NodeId, Option<u64>);
 
+/// Terms and their variables, of all formulas about one run: a variable means
+/// the same in each.
+#[derive(Default)]
+pub struct Terms {
+    pub pool: Pool,
+    variables: HashMap<Behind, u32>,
+    /// Their values in the run.
+    given: Vec<u64>,
+}
+
+impl Terms {
+    fn variable(&mut self, who: Behind, width: u32, value: u64) -> Term {
+        let next = self.given.len() as u32;
+        let number = *self.variables.entry(who).or_insert(next);
+        if number == next {
+            self.given.push(mask(value, width));
+        }
+        self.pool.variable(number, width)
+    }
+
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.given.len() as u32
+    }
+
+    /// The value of a variable in the run.
+    #[must_use]
+    pub fn given(&self, variable: u32) -> u128 {
+        self.given.get(variable as usize).copied().unwrap_or(0).into()
+    }
+}
+
 /// Terms of the nodes on this side of the cut.
 pub struct Lift<'g, G: Ground> {
     ground: &'g G,
-    pub pool: &'g mut Pool,
+    all: &'g mut Terms,
     inside: &'g dyn Fn(NodeId) -> bool,
     terms: HashMap<NodeId, Term>,
-    /// What lies behind the cut, and its variables.
-    behind: HashMap<Behind, u32>,
-    /// The same by variable, with the value in the run.
-    pub given: Vec<(Behind, u64)>,
 }
 
 impl<'g, G: Ground> Lift<'g, G> {
     /// `nodes`: the newest first.
     pub fn new(
         ground: &'g G,
-        pool: &'g mut Pool,
+        all: &'g mut Terms,
         nodes: &[NodeId],
         inside: &'g dyn Fn(NodeId) -> bool,
     ) -> Self {
-        let (terms, behind) = (HashMap::new(), HashMap::new());
-        let mut lift = Lift { ground, pool, inside, terms, behind, given: Vec::new() };
+        let mut lift = Lift { ground, all, inside, terms: HashMap::new() };
         // The oldest first: operands before results.
         for node in nodes.iter().rev().filter(|n| inside(**n)) {
             if let Some(term) = lift.result(*node) {
@@ -53,10 +80,9 @@ impl<'g, G: Ground> Lift<'g, G> {
         lift
     }
 
-    /// The result of a node that was computed.
-    #[must_use]
-    pub fn term(&self, node: NodeId) -> Option<Term> {
-        self.terms.get(&node).copied()
+    /// The condition that always holds.
+    pub fn yes(&mut self) -> Term {
+        self.all.pool.constant(1, 1)
     }
 
     /// That the question's answer was another one. None if nothing is known
@@ -64,7 +90,7 @@ impl<'g, G: Ground> Lift<'g, G> {
     pub fn negation(&mut self, question: Question) -> Option<Term> {
         if let Question::Decision(node) = question {
             let held = self.condition(node)?;
-            return Some(self.pool.not(held));
+            return Some(self.all.pool.not(held));
         }
         let mut any: Option<Term> = None;
         let needs: Vec<_> = super::cone::values(self.ground.needs(), question.node()).collect();
@@ -79,14 +105,14 @@ impl<'g, G: Ground> Lift<'g, G> {
                 _ => terms.extend(self.value(made_by)),
             }
             for term in terms {
-                let given = &self.given;
-                let actual = self.pool.evaluate(term, &|v| given[v as usize].1.into());
-                let actual = self.pool.constant(self.pool.width(term), actual);
-                let same = self.pool.binary(Binary::Eq, term, actual);
-                let other = self.pool.not(same);
+                let actual = self.all.pool.evaluate(term, &|v| self.all.given(v));
+                let width = self.all.pool.width(term);
+                let actual = self.all.pool.constant(width, actual);
+                let same = self.all.pool.binary(Binary::Eq, term, actual);
+                let other = self.all.pool.not(same);
                 any = Some(match any {
                     None => other,
-                    Some(any) => self.pool.or(any, other),
+                    Some(any) => self.all.pool.or(any, other),
                 });
             }
         }
@@ -99,13 +125,13 @@ impl<'g, G: Ground> Lift<'g, G> {
         match self.ground.inst(node) {
             Inst::Branch { cond, .. } => {
                 let cond = self.operand(node, *cond, 1)?;
-                Some(if actual & 1 != 0 { cond } else { self.pool.not(cond) })
+                Some(if actual & 1 != 0 { cond } else { self.all.pool.not(cond) })
             }
             Inst::Switch { value, bits, .. } if *bits <= 64 => {
                 let width = u32::from(*bits);
                 let value = self.operand(node, *value, width)?;
-                let actual = self.pool.constant(width, u128::from(mask(actual, width)));
-                Some(self.pool.binary(Binary::Eq, value, actual))
+                let actual = self.all.pool.constant(width, u128::from(mask(actual, width)));
+                Some(self.all.pool.binary(Binary::Eq, value, actual))
             }
             _ => None,
         }
@@ -130,7 +156,7 @@ impl<'g, G: Ground> Lift<'g, G> {
                 let (from, to) = (u32::from(from.bits()), u32::from(to.bits()));
                 let a = self.operand(node, *a, from)?;
                 Some(match op {
-                    CastOp::Sext => self.pool.sext(a, to.max(from)),
+                    CastOp::Sext => self.all.pool.sext(a, to.max(from)),
                     _ => self.fit(a, to),
                 })
             }
@@ -143,12 +169,12 @@ impl<'g, G: Ground> Lift<'g, G> {
             Inst::Address { base, index, index_bits, scale, offset, .. } => {
                 let base = self.operand(node, *base, 64)?;
                 let index = self.operand(node, *index, u32::from(*index_bits))?;
-                let index = self.pool.sext(index, 64);
-                let scale = self.pool.constant(64, u128::from(scale.cast_unsigned()));
-                let offset = self.pool.constant(64, u128::from(offset.cast_unsigned()));
-                let index = self.pool.binary(Binary::Mul, index, scale);
-                let sum = self.pool.binary(Binary::Add, base, index);
-                Some(self.pool.binary(Binary::Add, sum, offset))
+                let index = self.all.pool.sext(index, 64);
+                let scale = self.all.pool.constant(64, u128::from(scale.cast_unsigned()));
+                let offset = self.all.pool.constant(64, u128::from(offset.cast_unsigned()));
+                let index = self.all.pool.binary(Binary::Mul, index, scale);
+                let sum = self.all.pool.binary(Binary::Add, base, index);
+                Some(self.all.pool.binary(Binary::Add, sum, offset))
             }
             Inst::Load { ty, .. } if whole(*ty) => {
                 let fact = self.ground.fact(node)?;
@@ -158,7 +184,7 @@ impl<'g, G: Ground> Lift<'g, G> {
                     let byte = self.byte(node, address + i, (value >> (8 * i)) as u8, 0);
                     term = Some(match term {
                         None => byte,
-                        Some(low) => self.pool.concat(byte, low),
+                        Some(low) => self.all.pool.concat(byte, low),
                     });
                 }
                 term.map(|t| self.fit(t, u32::from(ty.bits())))
@@ -176,22 +202,14 @@ impl<'g, G: Ground> Lift<'g, G> {
         let value = self.ground.fact(node)?.value;
         let needs: Vec<_> = super::cone::values(self.ground.needs(), node).map(|x| x.0).collect();
         let fixed = needs.iter().all(|need| {
-            (self.inside)(*need) && self.terms.get(need).is_none_or(|t| self.pool.as_constant(*t).is_some())
+            (self.inside)(*need)
+                && self.terms.get(need).is_none_or(|t| self.all.pool.as_constant(*t).is_some())
         });
         Some(if fixed {
-            self.pool.constant(64, value.into())
+            self.all.pool.constant(64, value.into())
         } else {
-            self.variable((node, None), 64, value)
+            self.all.variable((node, None), 64, value)
         })
-    }
-
-    fn variable(&mut self, who: Behind, width: u32, value: u64) -> Term {
-        let next = self.given.len() as u32;
-        let number = *self.behind.entry(who).or_insert(next);
-        if number == next {
-            self.given.push((who, mask(value, width)));
-        }
-        self.pool.variable(number, width)
     }
 
     /// An operand of a node, as wide as it is used.
@@ -206,7 +224,7 @@ impl<'g, G: Ground> Lift<'g, G> {
         };
         let term = match term {
             Some(term) => term,
-            None => self.pool.constant(64, actual.into()),
+            None => self.all.pool.constant(64, actual.into()),
         };
         Some(self.fit(term, width))
     }
@@ -221,7 +239,7 @@ impl<'g, G: Ground> Lift<'g, G> {
     /// What a node handed on; `actual` if that is not computed here.
     fn value_or(&mut self, made_by: NodeId, actual: u64) -> Option<Term> {
         if !(self.inside)(made_by) {
-            return Some(self.variable((made_by, None), 64, actual));
+            return Some(self.all.variable((made_by, None), 64, actual));
         }
         match self.ground.inst(made_by) {
             Inst::Return { value: Some(value), .. } => self.operand(made_by, *value, 64),
@@ -235,7 +253,7 @@ impl<'g, G: Ground> Lift<'g, G> {
         let actual = self.ground.fact(made_by)?.value;
         match self.value_or(made_by, actual) {
             Some(term) => Some(term),
-            None => Some(self.pool.constant(64, actual.into())),
+            None => Some(self.all.pool.constant(64, actual.into())),
         }
     }
 
@@ -250,36 +268,36 @@ impl<'g, G: Ground> Lift<'g, G> {
         let source = self.ground.needs().of(node).iter().find(|(_, how)| holds(how)).map(|x| x.0);
         match source {
             Some(made_by) if depth < DEPTH => self.made(made_by, at, actual, depth + 1),
-            _ => self.pool.constant(8, actual.into()),
+            _ => self.all.pool.constant(8, actual.into()),
         }
     }
 
     /// A byte that a node wrote.
     fn made(&mut self, made_by: NodeId, at: u64, actual: u8, depth: u32) -> Term {
-        let Some(fact) = self.ground.fact(made_by) else { return self.pool.constant(8, actual.into()) };
+        let Some(fact) = self.ground.fact(made_by) else { return self.all.pool.constant(8, actual.into()) };
         let (start, from, value) = (fact.address, fact.from, fact.value);
         let offset = at.wrapping_sub(start);
         match self.ground.inst(made_by) {
             Inst::Store { ty, .. } if whole(*ty) && offset < 8 => {
                 let byte = (value >> (8 * offset)) as u8;
                 match self.terms.get(&made_by).copied() {
-                    _ if !(self.inside)(made_by) => self.variable((made_by, Some(at)), 8, byte.into()),
-                    Some(term) if 8 * (offset as u32 + 1) <= self.pool.width(term) => {
-                        self.pool.extract(term, 8 * offset as u32, 8)
+                    _ if !(self.inside)(made_by) => self.all.variable((made_by, Some(at)), 8, byte.into()),
+                    Some(term) if 8 * (offset as u32 + 1) <= self.all.pool.width(term) => {
+                        self.all.pool.extract(term, 8 * offset as u32, 8)
                     }
-                    _ => self.pool.constant(8, byte.into()),
+                    _ => self.all.pool.constant(8, byte.into()),
                 }
             }
-            _ if !(self.inside)(made_by) => self.variable((made_by, Some(at)), 8, actual.into()),
+            _ if !(self.inside)(made_by) => self.all.variable((made_by, Some(at)), 8, actual.into()),
             Inst::MemCopy { .. } => self.byte(made_by, from.wrapping_add(offset), actual, depth),
-            _ => self.pool.constant(8, actual.into()),
+            _ => self.all.pool.constant(8, actual.into()),
         }
     }
 
     fn fit(&mut self, term: Term, width: u32) -> Term {
-        match self.pool.width(term) {
-            own if own > width => self.pool.extract(term, 0, width),
-            own if own < width => self.pool.zext(term, width),
+        match self.all.pool.width(term) {
+            own if own > width => self.all.pool.extract(term, 0, width),
+            own if own < width => self.all.pool.zext(term, width),
             _ => term,
         }
     }
@@ -288,8 +306,8 @@ impl<'g, G: Ground> Lift<'g, G> {
         let shift = matches!(op, BinOp::Shl | BinOp::LShr | BinOp::AShr);
         let b = if shift {
             // The model takes the amount modulo the width.
-            let size = self.pool.constant(width, width.into());
-            self.pool.binary(Binary::URem, b, size)
+            let size = self.all.pool.constant(width, width.into());
+            self.all.pool.binary(Binary::URem, b, size)
         } else {
             b
         };
@@ -308,7 +326,7 @@ impl<'g, G: Ground> Lift<'g, G> {
             BinOp::Or => Binary::Or,
             BinOp::Xor => Binary::Xor,
         };
-        self.pool.binary(op, a, b)
+        self.all.pool.binary(op, a, b)
     }
 
     fn compare(&mut self, pred: IntPred, a: Term, b: Term) -> Term {
@@ -324,8 +342,8 @@ impl<'g, G: Ground> Lift<'g, G> {
             IntPred::Sgt => (Binary::Slt, b, a, false),
             IntPred::Sge => (Binary::Sle, b, a, false),
         };
-        let term = self.pool.binary(op, a, b);
-        if not { self.pool.not(term) } else { term }
+        let term = self.all.pool.binary(op, a, b);
+        if not { self.all.pool.not(term) } else { term }
     }
 }
 

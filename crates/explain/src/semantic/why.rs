@@ -1,17 +1,17 @@
 //! The cut, the core, and the cause.
 
 use super::cone::{Cone, follow};
-use super::lift::{Ground, Lift};
+use super::lift::{Ground, Lift, Terms};
 use super::{Cause, NotApplicable, Question};
 use slice::{Dependence, NodeId};
-use solver::{Core, Outcome, Pool, Session, Settings, Term};
+use solver::{Core, Outcome, Session, Settings, Term};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Terms and what is asked about them.
 pub struct Solving {
-    pub pool: Pool,
-    pub session: Session,
+    terms: Terms,
+    session: Session,
     /// When it is enough.
     pub until: Instant,
 }
@@ -20,7 +20,7 @@ impl Solving {
     /// With these solvers; without any, what is not plain stays unknown.
     #[must_use]
     pub fn new(settings: Settings, time: Duration) -> Solving {
-        Solving { pool: Pool::new(), session: Session::new(settings), until: Instant::now() + time }
+        Solving { terms: Terms::default(), session: Session::new(settings), until: Instant::now() + time }
     }
 }
 
@@ -54,9 +54,9 @@ pub fn why<G: Ground>(
     }
     let cut = cone.nodes[enough - 1];
     let inside = |node: NodeId| node <= cut;
-    let mut lift = Lift::new(ground, &mut solving.pool, &cone.nodes, &inside);
+    let mut lift = Lift::new(ground, &mut solving.terms, &cone.nodes, &inside);
     let (conditions, branches) = formula(&mut lift, question, cone, cut);
-    let (members, minimal) = match solving.session.core(&solving.pool, &conditions).map_err(failed)? {
+    let (members, minimal) = match solving.session.core(&solving.terms.pool, &conditions).map_err(failed)? {
         Core::Unsat { members, minimal } => (members, minimal),
         // The cut was found by the same solver; when in doubt all of it counts.
         Core::Sat | Core::Unknown(_) => ((0..conditions.len()).collect(), false),
@@ -85,7 +85,7 @@ fn formula<G: Ground>(
     cut: NodeId,
 ) -> (Vec<Term>, Vec<NodeId>) {
     let negation = lift.negation(question);
-    let mut conditions = vec![negation.unwrap_or_else(|| lift.pool.constant(1, 1))];
+    let mut conditions = vec![negation.unwrap_or_else(|| lift.yes())];
     let mut branches = Vec::new();
     for branch in cone.branches.iter().filter(|b| **b <= cut) {
         if let Some(condition) = lift.condition(*branch) {
@@ -109,15 +109,15 @@ fn unsatisfiable<G: Ground>(
     }
     let Some(cut) = length.checked_sub(1).map(|at| cone.nodes[at]) else { return Ok(false) };
     let inside = |node: NodeId| node <= cut;
-    let mut lift = Lift::new(ground, &mut solving.pool, &cone.nodes, &inside);
+    let mut lift = Lift::new(ground, &mut solving.terms, &cone.nodes, &inside);
     let (conditions, _) = formula(&mut lift, question, cone, cut);
-    let given = lift.given;
-    if solving.pool.as_constant(conditions[0]) == Some(0) {
+    if solving.terms.pool.as_constant(conditions[0]) == Some(0) {
         return Ok(true);
     }
     // Everything but the negation holds in the run; alone it decides nothing.
-    let given = |v: u32| u128::from(given[v as usize].1);
-    let outcome = solving.session.solve(&mut solving.pool, &conditions, &given).map_err(failed)?;
+    let values: Vec<u128> = (0..solving.terms.count()).map(|v| solving.terms.given(v)).collect();
+    let given = |v: u32| values.get(v as usize).copied().unwrap_or(0);
+    let outcome = solving.session.solve(&mut solving.terms.pool, &conditions, &given).map_err(failed)?;
     Ok(outcome == Outcome::Unsat)
 }
 
