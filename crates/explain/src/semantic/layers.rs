@@ -11,7 +11,7 @@ use super::why::{Solving, why};
 use super::{Cause, NotApplicable, Question};
 use crate::traced::Traced;
 use crate::ways;
-use program::inst::Inst;
+use program::inst::{Inst, Reg};
 use slice::slice::Needs;
 use slice::{Dependence, NodeId, Site};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -149,5 +149,15 @@ impl Ground for Scene<'_, '_> {
 
     fn fact(&self, node: NodeId) -> Option<&Fact> {
         self.facts.get(&node)
+    }
+
+    fn argument(&self, node: NodeId, reg: Reg, call: NodeId) -> Option<usize> {
+        let nodes = &self.traced.slice.nodes;
+        let (node, call) = (nodes[node as usize], nodes[call as usize]);
+        if call.depth >= node.depth {
+            return None;
+        }
+        let module = self.traced.process.image.module(node.site.module);
+        module.functions[node.site.function as usize].params.iter().position(|p| p.reg == reg)
     }
 }

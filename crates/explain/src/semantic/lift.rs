@@ -16,6 +16,9 @@ pub trait Ground {
     fn inst(&self, node: NodeId) -> &Inst;
     fn needs(&self) -> &Needs;
     fn fact(&self, node: NodeId) -> Option<&Fact>;
+    /// The argument of a call that a node found in a register of the function
+    /// that was called: its number.
+    fn argument(&self, node: NodeId, reg: Reg, call: NodeId) -> Option<usize>;
 }
 
 /// Something that is not computed here: who made it, and which byte of it
@@ -102,7 +105,10 @@ impl<'g, G: Ground> Lift<'g, G> {
                         terms.push(self.made(made_by, at, 0, 0));
                     }
                 }
-                _ => terms.extend(self.value(made_by)),
+                Dependence::Register(reg) | Dependence::Return(reg) => {
+                    terms.extend(self.value(question.node(), reg, made_by))
+                }
+                _ => {}
             }
             for term in terms {
                 let actual = self.all.pool.evaluate(term, &|v| self.all.given(v));
@@ -216,10 +222,7 @@ impl<'g, G: Ground> Lift<'g, G> {
     fn operand(&mut self, node: NodeId, operand: Operand, width: u32) -> Option<Term> {
         let actual = self.ground.fact(node)?.of(operand)?;
         let term = match operand {
-            Operand::Reg(reg) => match self.source(node, reg) {
-                Some(made_by) => self.value_or(made_by, actual),
-                None => None,
-            },
+            Operand::Reg(reg) => self.source(node, reg).and_then(|from| self.handed(node, reg, from, actual)),
             _ => None,
         };
         let term = match term {
@@ -236,7 +239,17 @@ impl<'g, G: Ground> Lift<'g, G> {
         self.ground.needs().of(node).iter().find(|(_, how)| mine(how)).map(|x| x.0)
     }
 
-    /// What a node handed on; `actual` if that is not computed here.
+    /// What a node got in a register from another; none if that is a number.
+    fn handed(&mut self, node: NodeId, reg: Reg, from: NodeId, actual: u64) -> Option<Term> {
+        if let (true, Inst::Call(call)) = ((self.inside)(from), self.ground.inst(from))
+            && let Some(number) = self.ground.argument(node, reg, from)
+        {
+            return self.operand(from, call.args.get(number)?.value, 64);
+        }
+        self.value_or(from, actual)
+    }
+
+    /// What a node handed on; none if that is a number.
     fn value_or(&mut self, made_by: NodeId, actual: u64) -> Option<Term> {
         if !(self.inside)(made_by) {
             return Some(self.all.variable((made_by, None), 64, actual));
@@ -249,9 +262,9 @@ impl<'g, G: Ground> Lift<'g, G> {
         }
     }
 
-    fn value(&mut self, made_by: NodeId) -> Option<Term> {
+    fn value(&mut self, node: NodeId, reg: Reg, made_by: NodeId) -> Option<Term> {
         let actual = self.ground.fact(made_by)?.value;
-        match self.value_or(made_by, actual) {
+        match self.handed(node, reg, made_by, actual) {
             Some(term) => Some(term),
             None => Some(self.all.pool.constant(64, actual.into())),
         }
