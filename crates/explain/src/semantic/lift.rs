@@ -8,6 +8,8 @@ use slice::{Dependence, NodeId};
 use solver::{Binary, Pool, Term};
 use std::collections::HashMap;
 
+/// Marks registers among the parts of what a call handed on.
+const CALLS: u64 = 1 << 63;
 /// Copies of copies are followed so far.
 const DEPTH: u32 = 32;
 
@@ -21,8 +23,8 @@ pub trait Ground {
     fn argument(&self, node: NodeId, reg: Reg, call: NodeId) -> Option<usize>;
 }
 
-/// Something that is not computed here: who made it, and which byte of it
-/// (none: all of it).
+/// Something that is not computed here: who made it, and which byte of it (by
+/// its address; none: all of it).
 pub type Behind = (NodeId, Option<u64>);
 
 /// Terms and their variables, of all formulas about one run: a variable means
@@ -206,12 +208,7 @@ impl<'g, G: Ground> Lift<'g, G> {
 
     fn opaque(&mut self, node: NodeId) -> Option<Term> {
         let value = self.ground.fact(node)?.value;
-        let needs: Vec<_> = super::cone::values(self.ground.needs(), node).map(|x| x.0).collect();
-        let fixed = needs.iter().all(|need| {
-            (self.inside)(*need)
-                && self.terms.get(need).is_none_or(|t| self.all.pool.as_constant(*t).is_some())
-        });
-        Some(if fixed {
+        Some(if self.grounded(node) {
             self.all.pool.constant(64, value.into())
         } else {
             self.all.variable((node, None), 64, value)
@@ -241,25 +238,32 @@ impl<'g, G: Ground> Lift<'g, G> {
 
     /// What a node got in a register from another; none if that is a number.
     fn handed(&mut self, node: NodeId, reg: Reg, from: NodeId, actual: u64) -> Option<Term> {
-        if let (true, Inst::Call(call)) = ((self.inside)(from), self.ground.inst(from))
-            && let Some(number) = self.ground.argument(node, reg, from)
-        {
-            return self.operand(from, call.args.get(number)?.value, 64);
+        let inside = (self.inside)(from);
+        match self.ground.inst(from) {
+            Inst::Call(call) => {
+                let argument = self.ground.argument(node, reg, from).and_then(|n| call.args.get(n));
+                if let (true, Some(argument)) = (inside, argument) {
+                    return self.operand(from, argument.value, 64);
+                }
+                // A call hands on many values: each register has its own.
+                let own = (from, Some(CALLS | u64::from(reg)));
+                let number = inside && self.grounded(from);
+                (!number).then(|| self.all.variable(own, 64, actual))
+            }
+            _ if !inside => Some(self.all.variable((from, None), 64, actual)),
+            Inst::Return { value: Some(value), .. } => self.operand(from, *value, 64),
+            // A constant that came over the edge.
+            Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } => None,
+            _ => self.terms.get(&from).copied(),
         }
-        self.value_or(from, actual)
     }
 
-    /// What a node handed on; none if that is a number.
-    fn value_or(&mut self, made_by: NodeId, actual: u64) -> Option<Term> {
-        if !(self.inside)(made_by) {
-            return Some(self.all.variable((made_by, None), 64, actual));
-        }
-        match self.ground.inst(made_by) {
-            Inst::Return { value: Some(value), .. } => self.operand(made_by, *value, 64),
-            // A constant that came over the edge, an external result.
-            Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } | Inst::Call(_) => None,
-            _ => self.terms.get(&made_by).copied(),
-        }
+    /// Whether all that bears on a node is numbers.
+    fn grounded(&self, node: NodeId) -> bool {
+        super::cone::values(self.ground.needs(), node).all(|(need, _)| {
+            (self.inside)(need)
+                && self.terms.get(&need).is_none_or(|t| self.all.pool.as_constant(*t).is_some())
+        })
     }
 
     fn value(&mut self, node: NodeId, reg: Reg, made_by: NodeId) -> Option<Term> {
