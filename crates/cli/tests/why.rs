@@ -71,14 +71,13 @@ int main(int argc, char **argv) {
     int far = atoi(argv[1]) * 3;
     int x = far + 1;
     if (x > 10) {
-        int y = x - 1;
-        assert(y < 10);
+        int y = x / 2;
+        assert(y < 5);
     }
     return 0;
 }
 ",
     );
-    // Optimised, `y` would be `far`.
     desk.quietly("relapse cc -g -O0 -o bound bound.c");
     desk.record("./bound 40", "");
     let slice = desk.quietly("relapse slice run --failure --json");
