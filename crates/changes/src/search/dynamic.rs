@@ -78,8 +78,11 @@ impl<T: Trials> Search<'_, T> {
             passing = self.first_passing(tries(COMPLETED_ALONE))?;
         }
         let mut passing = match passing {
-            // Parts of a function seldom build; it is made smaller as a whole.
-            Some(passing) if functions.contains(&passing.candidates) => Some(passing),
+            // Parts of a function seldom build; it is made smaller as a whole, and
+            // nothing says yet which of it is guilty.
+            Some(passing) if functions.contains(&passing.candidates) => {
+                Some(Passing { candidates: Vec::new(), ..passing })
+            }
             Some(passing) => Some(self.narrow(singles(passing.candidates), passing.full)?),
             None => None,
         };
