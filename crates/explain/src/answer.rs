@@ -39,6 +39,12 @@ pub struct Answer {
     pub auxiliary: Vec<Hunk>,
     /// From the failure (the roots of the forest; mostly one) to the changes (leaves).
     pub causes: Vec<Cause>,
+    /// The nearest input on which both versions agree.
+    #[serde(default)]
+    pub alternate: Option<Alternate>,
+    /// Why there is none, if there is none: what was tried, and what to do.
+    #[serde(default)]
+    pub no_alternate: Option<String>,
     pub trials: Effort,
     /// Things the reader should know: what could not be seen, what was assumed.
     pub notes: Vec<String>,
@@ -163,6 +169,33 @@ pub struct ValuePair {
     /// None: it did not exist, or this was not executed.
     pub good: Option<String>,
     pub bad: Option<String>,
+}
+
+/// An input on which both versions give the same output, and the branch that
+/// tells it from the failing one. Both were run with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternate {
+    /// What is different in it.
+    pub changed: Vec<Byte>,
+    /// The version that the branch is in: `good` or `bad`.
+    pub version: String,
+    pub place: Place,
+    /// What the failing input fulfils there, and what this one does.
+    pub condition: String,
+    pub flipped: String,
+    /// How both versions end with it, and the beginning of what they print.
+    pub end: String,
+    pub stdout: String,
+}
+
+/// A byte of input.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Byte {
+    /// Such as `stdin[3]`.
+    pub name: String,
+    /// In the failing input, and in this one.
+    pub old: u8,
+    pub new: u8,
 }
 
 /// What it took.

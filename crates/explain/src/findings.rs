@@ -87,6 +87,14 @@ impl<'l> Findings<'l> {
         }
     }
 
+    /// Instructions of the longer run, as far as it was followed.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        let runs = [&self.good, &self.bad].into_iter().flatten();
+        let streams = runs.flat_map(|r| (0..r.traced.process.streams.len() as u32).map(move |s| (r, s)));
+        streams.filter_map(|(run, stream)| run.slicer.steps(stream).ok()).max().unwrap_or(0)
+    }
+
     /// Where the functions of bad stand.
     #[must_use]
     pub fn functions(&self) -> Bodies {

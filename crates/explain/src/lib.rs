@@ -36,6 +36,7 @@ pub mod formula;
 pub mod glance;
 pub mod moments;
 pub mod names;
+pub mod nearby;
 pub mod observe;
 pub mod semantic;
 pub mod session;

@@ -16,6 +16,7 @@ use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::names::Bodies;
+use crate::nearby::nearby;
 use changes::search::{Found, Progress, Search, Structure, Verified};
 use changes::{ChangeId, ChangeSet, DiffOptions, Difference, Outcome};
 use std::path::{Path, PathBuf};
@@ -111,6 +112,7 @@ pub fn explain(
 ) -> Result<Explanation, Error> {
     news(&News::CheckingOut);
     let work = Work::open(&request.work, request.keep)?;
+    let scratch = work.fresh_tmp("alternate")?;
     let (good, bad) = Version::resolve_pair(&request.good, &request.bad, &request.here)?;
     let (good_root, bad_root) = (work.sources("good"), work.sources("bad"));
     let mut notes = good.check_out(&good_root, work.root())?.notes;
@@ -170,9 +172,15 @@ pub fn explain(
         root: Vec::new(),
         auxiliary: Vec::new(),
         causes: findings.causes(&case, &evidence, &found),
+        alternate: None,
+        no_alternate: None,
         trials: effort(&lab, &difference, &evidence),
         notes,
     };
+    match nearby(&case, &loaded.observed, findings.steps(), &scratch) {
+        Ok(alternate) => answer.alternate = Some(alternate),
+        Err(reason) => answer.no_alternate = Some(reason),
+    }
     answer.root = case.hunks(&found.root, &answer.causes);
     answer.auxiliary = case.hunks(&found.auxiliary, &answer.causes);
     answer.notes.extend(lab.notes());

@@ -62,6 +62,7 @@ pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
         );
     }
     auxiliary(answer, &mut page);
+    alternate(answer, &mut page);
     tried(answer, &mut page);
     notes(answer, &mut page);
     page.push_str("</main>\n");
@@ -316,6 +317,40 @@ fn auxiliary(answer: &Answer, page: &mut String) {
         change(hunk, page);
     }
     page.push_str("</details>\n</section>\n");
+}
+
+/// The nearest input on which both versions agree.
+fn alternate(answer: &Answer, page: &mut String) {
+    if answer.alternate.is_none() && answer.no_alternate.is_none() {
+        return;
+    }
+    page.push_str("<section id=\"alternate\">\n<h2>An input on which both versions agree</h2>\n");
+    if let Some(found) = &answer.alternate {
+        page.push_str("<ul>\n");
+        for byte in &found.changed {
+            let (old, new) = (words::byte(byte.old), words::byte(byte.new));
+            let _ = writeln!(
+                page,
+                "<li><code>{}</code>: <code>{}</code> becomes <code>{}</code></li>",
+                escape(&byte.name),
+                escape(&old),
+                escape(&new)
+            );
+        }
+        let _ = write!(
+            page,
+            "</ul>\n<p>At {} of {} it is then <code>{}</code>, not <code>{}</code>. Both versions were run with it \
+             and end with {}.</p>\n",
+            escape(&words::place(&found.place)),
+            escape(&found.version),
+            escape(&found.flipped),
+            escape(&found.condition),
+            escape(&found.end)
+        );
+    } else if let Some(reason) = &answer.no_alternate {
+        let _ = write!(page, "<p>None was found: {}.</p>\n", escape(&words::sentence(reason)));
+    }
+    page.push_str("</section>\n");
 }
 
 fn tried(answer: &Answer, page: &mut String) {

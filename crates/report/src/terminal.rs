@@ -21,10 +21,14 @@ pub fn render(answer: &Answer, style: &Style) -> String {
     page.root(answer);
     page.causes(answer);
     page.auxiliary(answer);
+    page.alternate(answer);
     page.effort(answer);
     page.notes(answer);
     page.out
 }
+
+/// Changed bytes that are listed.
+const SHOWN_BYTES: usize = 8;
 
 struct Page<'a> {
     style: &'a Style,
@@ -293,6 +297,34 @@ impl Page<'_> {
             );
             self.row(&Row::new().put(Ink::Faint, text));
         }
+    }
+
+    /// The nearest input on which both versions agree.
+    fn alternate(&mut self, answer: &Answer) {
+        let Some(found) = &answer.alternate else {
+            if let Some(reason) = &answer.no_alternate {
+                self.heading("An input on which both versions agree", "none found");
+                self.paragraph(Ink::Faint, "  ", &words::sentence(reason));
+            }
+            return;
+        };
+        self.heading("An input on which both versions agree", "both were run with it");
+        for byte in found.changed.iter().take(SHOWN_BYTES) {
+            let row = Row::new()
+                .put(Ink::Plain, format!("  {}  ", self.style.fit(&byte.name)))
+                .put(Ink::Bad, words::byte(byte.old))
+                .put(Ink::Faint, " becomes ")
+                .put(Ink::Good, words::byte(byte.new));
+            self.row(&row);
+        }
+        if found.changed.len() > SHOWN_BYTES {
+            let more = format!("  and {} more bytes", found.changed.len() - SHOWN_BYTES);
+            self.row(&Row::new().put(Ink::Faint, more));
+        }
+        let place = format!("{} of {}", words::place(&found.place), found.version);
+        let text = format!("At {place} it is then {}, not {}.", found.flipped, found.condition);
+        self.paragraph(Ink::Plain, "  ", &text);
+        self.paragraph(Ink::Faint, "  ", &format!("Both versions end with {}.", found.end));
     }
 
     fn effort(&mut self, answer: &Answer) {

@@ -173,6 +173,12 @@ pub fn number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
+/// A byte as a reader knows it.
+#[must_use]
+pub fn byte(byte: u8) -> String {
+    if byte.is_ascii_graphic() || byte == b' ' { format!("'{}'", byte as char) } else { byte.to_string() }
+}
+
 /// The formula of a cause, unless its line says the same.
 pub fn formula(cause: &Cause) -> Option<&str> {
     let formula = cause.formula.as_deref()?;

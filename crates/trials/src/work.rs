@@ -112,7 +112,7 @@ impl Work {
     }
 
     /// An empty directory for temporary files.
-    pub(crate) fn fresh_tmp(&self, name: &str) -> Result<PathBuf, Error> {
+    pub fn fresh_tmp(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.root.join("tmp").join(name);
         remove_all(&path)?;
         fs::create_dir_all(&path).at("create", &path)?;

@@ -35,6 +35,8 @@ pub fn blank() -> Answer {
         root: Vec::new(),
         auxiliary: Vec::new(),
         causes: Vec::new(),
+        alternate: None,
+        no_alternate: None,
         trials: Effort::default(),
         notes: Vec::new(),
     }
@@ -204,6 +206,8 @@ pub fn running() -> Answer {
             sum_hunk(2, 10, "        sum += z;", "        sum += 0 - z;"),
         ],
         causes: vec![failure],
+        alternate: None,
+        no_alternate: None,
         trials: Effort {
             order: vec![0],
             changes: 4,
@@ -394,6 +398,8 @@ pub fn crash() -> Answer {
             },
         ],
         causes: vec![failure],
+        alternate: None,
+        no_alternate: None,
         trials: Effort {
             order: vec![0],
             changes: 412,
@@ -459,6 +465,8 @@ pub fn hang() -> Answer {
             }],
             ..Cause::default()
         }],
+        alternate: None,
+        no_alternate: None,
         trials: Effort {
             order: vec![0],
             changes: 1,
@@ -510,6 +518,8 @@ pub fn output(missing: bool) -> Answer {
             kind: "lines".into(),
             ..Hunk::default()
         }],
+        alternate: None,
+        no_alternate: None,
         trials: Effort {
             order: vec![0],
             changes: 4,
@@ -674,6 +684,8 @@ pub fn hostile() -> Answer {
         root: vec![hunk(0), hunk(1)],
         auxiliary: vec![hunk(2)],
         causes: vec![cause(0, leaves)],
+        alternate: None,
+        no_alternate: None,
         trials: Effort {
             order: vec![0],
             changes: u32::MAX,

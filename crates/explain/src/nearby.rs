@@ -1,0 +1,114 @@
+//! The nearest input on which both versions agree.
+//!
+//! The versions part on the failing input. An input close to it on which they
+//! give the same output, while one of them still takes the failing way up to a
+//! branch, shows what it is about the input that they disagree on; that branch
+//! is worth looking at even if no change touches it ([`alternate`]).
+
+use crate::answer;
+use crate::case::Case;
+use crate::observe::Observed;
+use alternate::rerun::Recorder;
+use alternate::{Alternate, Candidate, Options, Report, Run, Side, Verdict};
+use recording::Recording;
+use std::path::Path;
+use std::time::Duration;
+
+/// Time for each of the two directions.
+const BUDGET: Duration = Duration::from_secs(10);
+/// Time for one question.
+const QUESTION: Duration = Duration::from_secs(2);
+/// Time for one run with another input.
+const RUN: Duration = Duration::from_secs(5);
+/// Longer runs are not followed: it takes some fifty times as long as replay.
+pub const MOST_STEPS: u64 = 30_000_000;
+
+/// What was found, or why nothing was: what was tried, and what to do.
+pub fn nearby(
+    case: &Case<'_>,
+    observed: &Observed,
+    steps: u64,
+    scratch: &Path,
+) -> Result<answer::Alternate, String> {
+    if steps > MOST_STEPS {
+        return Err(format!(
+            "the run has {steps} instructions, more than the {MOST_STEPS} that are followed here; \
+             `relapse alternate` on two recordings has no such limit"
+        ));
+    }
+    let open = |directory: Option<&Path>| {
+        let directory = directory.ok_or_else(|| "there is no recording of both versions".to_owned())?;
+        Recording::open(directory).map_err(|e| format!("failed to {e}"))
+    };
+    let (old, new) = (open(case.end(true).1)?, open(case.end(false).1)?);
+    let mut options = Options::new(case.solving.commands.clone());
+    options.budget = BUDGET;
+    options.solver.limits.timeout = QUESTION;
+    options.instances = 2;
+    let failed = |e: alternate::Error| format!("failed to {e}");
+    let old = Run::open(&old, observed.good_process, &options.follow).map_err(failed)?;
+    let new = Run::open(&new, Some(observed.process), &options.follow).map_err(failed)?;
+    let mut runner = Recorder::new(scratch.to_owned(), RUN);
+    let report = alternate::find(&old, &new, &options, &mut runner).map_err(failed)?;
+    best(&report).map(|(candidate, input)| told(case, candidate, input)).ok_or_else(|| nothing(&report))
+}
+
+/// The passing alternate input nearest to the failing one.
+fn best(report: &Report) -> Option<(&Candidate, &Alternate)> {
+    let all = report.candidates.iter().flat_map(|c| c.alternates.iter().map(move |a| (c, a)));
+    all.filter(|(_, a)| a.passes).min_by_key(|(_, a)| a.changed.len())
+}
+
+fn nothing(report: &Report) -> String {
+    match report.verdict {
+        Verdict::Equal { .. } => {
+            "the same inputs take this way in both versions: the error is in values, not in branches"
+                .to_owned()
+        }
+        Verdict::Found => format!(
+            "{} branches were found on which the versions disagree, but none with an input on which \
+             they give the same output; `relapse alternate` lists them",
+            report.candidates.len()
+        ),
+        Verdict::Undecided => {
+            let reasons: Vec<&str> =
+                report.searched.iter().flat_map(|s| s.reasons.iter().map(String::as_str)).take(1).collect();
+            let why = reasons.first().map_or(String::new(), |reason| format!(" ({reason})"));
+            format!("none was found in the time there was{why}; `relapse alternate --timeout` takes longer")
+        }
+    }
+}
+
+fn told(case: &Case<'_>, candidate: &Candidate, input: &Alternate) -> answer::Alternate {
+    let side = match candidate.side {
+        Side::Old => crate::align::Side::Good,
+        Side::New => crate::align::Side::Bad,
+    };
+    let root = case.tree(side);
+    let file = Path::new(&candidate.file);
+    let file = file.strip_prefix(root).unwrap_or(file).display().to_string();
+    let text = case.sources.line(side, &file, candidate.line).unwrap_or_default();
+    let ended = input.ended.of(candidate.side);
+    answer::Alternate {
+        changed: input
+            .changed
+            .iter()
+            .map(|c| answer::Byte { name: c.name.clone(), old: c.old, new: c.new })
+            .collect(),
+        version: if candidate.side == Side::Old { "good" } else { "bad" }.to_owned(),
+        place: answer::Place {
+            file,
+            line: candidate.line,
+            column: candidate.column,
+            function: candidate.function.clone(),
+            text,
+        },
+        condition: input.condition.clone(),
+        flipped: input.flipped.clone(),
+        end: ended.status.to_string(),
+        stdout: String::from_utf8_lossy(&ended.stdout[..ended.stdout.len().min(SHOWN)]).into_owned(),
+    }
+}
+
+/// Bytes of output that an answer holds.
+const SHOWN: usize = 2000;
