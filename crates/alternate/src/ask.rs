@@ -17,6 +17,8 @@ use symbolic::World;
 
 /// A question that takes longer is hard.
 const HARD: Duration = Duration::from_secs(1);
+/// Why a hard question has no answer, and what to do.
+const NO_SOLVER: &str = "too hard without a solver, and none was found: install cvc5 (or bitwuzla, z3)";
 /// Time for the question without the other version's conditions.
 const PRECHECK: Duration = Duration::from_secs(10);
 
@@ -65,41 +67,33 @@ impl Asker {
     }
 
     /// Whether the opposite of a condition can hold with everything assumed.
-    ///
-    /// # Errors
-    /// If there is no solver. What a solver does wrong is an unknown answer.
-    pub fn ask(&mut self, world: &mut World, condition: Term) -> Result<Outcome, Error> {
+    pub fn ask(&mut self, world: &mut World, condition: Term) -> Outcome {
         let World { pool, variables } = world;
         let given = |v: u32| variables.value(v);
         let opposite = pool.not(condition);
-        if self.hard && self.impossible_before(pool, opposite, &given)? {
-            return Ok(Outcome::Unsat);
+        if self.hard && self.impossible_before(pool, opposite, &given) {
+            return Outcome::Unsat;
         }
         let start = Instant::now();
-        let outcome = answered(self.session.ask(pool, opposite, &given))?;
+        let outcome = answered(self.session.ask(pool, opposite, &given));
         let slow = start.elapsed() >= HARD;
         let Outcome::Unknown(reason) = outcome else {
             self.hard |= slow;
-            return Ok(outcome);
+            return outcome;
         };
-        if !self.hard && self.impossible_before(pool, opposite, &given)? {
+        if !self.hard && self.impossible_before(pool, opposite, &given) {
             self.hard |= slow;
-            return Ok(Outcome::Unsat);
+            return Outcome::Unsat;
         }
         self.hard |= slow;
-        match self.narrowed(pool, opposite, &given)? {
-            found @ Outcome::Sat(_) => Ok(found),
-            _ => Ok(Outcome::Unknown(reason)),
+        match self.narrowed(pool, opposite, &given) {
+            found @ Outcome::Sat(_) => found,
+            _ => Outcome::Unknown(reason),
         }
     }
 
     /// Whether the branches before rule a condition out by themselves.
-    fn impossible_before(
-        &mut self,
-        pool: &mut Pool,
-        condition: Term,
-        given: &dyn Fn(u32) -> u128,
-    ) -> Result<bool, Error> {
+    fn impossible_before(&mut self, pool: &mut Pool, condition: Term, given: &dyn Fn(u32) -> u128) -> bool {
         let (bare, told) = self.bare.get_or_insert_with(|| {
             let mut settings = self.settings.clone();
             settings.limits.timeout = settings.limits.timeout.min(PRECHECK);
@@ -109,16 +103,11 @@ impl Asker {
             bare.assume(pool, term);
         }
         *told = self.before.len();
-        Ok(answered(bare.ask(pool, condition, given))? == Outcome::Unsat)
+        answered(bare.ask(pool, condition, given)) == Outcome::Unsat
     }
 
     /// The question with all bytes fixed that the condition does not name.
-    fn narrowed(
-        &mut self,
-        pool: &mut Pool,
-        condition: Term,
-        given: &dyn Fn(u32) -> u128,
-    ) -> Result<Outcome, Error> {
+    fn narrowed(&mut self, pool: &mut Pool, condition: Term, given: &dyn Fn(u32) -> u128) -> Outcome {
         let free: HashSet<u32> = pool.variables(condition).iter().copied().collect();
         let mut conditions = self.session.assumed().to_vec();
         let mut others: HashSet<u32> = HashSet::new();
@@ -137,12 +126,12 @@ impl Asker {
     }
 }
 
-/// What a solver does wrong concerns this question only.
-fn answered(outcome: Result<Outcome, Error>) -> Result<Outcome, Error> {
+/// What a solver does wrong, or that there is none, concerns this question only.
+fn answered(outcome: Result<Outcome, Error>) -> Outcome {
     match outcome {
-        Err(error @ (Error::NoSolver | Error::Start { .. })) => Err(error),
-        Err(error) => Ok(Outcome::Unknown(format!("failed to {error}"))),
-        answer => answer,
+        Ok(outcome) => outcome,
+        Err(Error::NoSolver) => Outcome::Unknown(NO_SOLVER.to_owned()),
+        Err(error) => Outcome::Unknown(format!("failed to {error}")),
     }
 }
 
@@ -154,4 +143,89 @@ pub(crate) fn holds(
 ) -> bool {
     let mut evaluation = Evaluation::new(pool, value);
     conditions.into_iter().all(|condition| evaluation.of(condition) == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use solver::{Binary, Command};
+    use symbolic::Origin;
+
+    /// Two bytes whose product is, and is to be, something.
+    fn product(world: &mut World) -> Term {
+        let stdin = world.variables.origin(&Origin::Stdin);
+        let bytes = [3, 5].map(|value| {
+            let offset = u64::from(value);
+            let (number, _) = world.variables.byte(stdin, offset, value);
+            let byte = world.pool.variable(number, 8);
+            world.pool.zext(byte, 16)
+        });
+        let product = world.pool.binary(Binary::Mul, bytes[0], bytes[1]);
+        let prime = world.pool.constant(16, 251 * 241);
+        let same = world.pool.binary(Binary::Eq, product, prime);
+        world.pool.not(same)
+    }
+
+    fn settings(command: &str) -> Settings {
+        let commands = Command::parse(command).into_iter().collect();
+        Settings { commands, inside: Duration::ZERO, ..Settings::default() }
+    }
+
+    #[test]
+    fn a_question_without_a_solver_is_unknown_and_says_what_to_do() {
+        let mut world = World::default();
+        let condition = product(&mut world);
+        let Outcome::Unknown(reason) = Asker::new(&settings("")).ask(&mut world, condition) else {
+            panic!("nobody can know")
+        };
+        assert!(reason.contains("install cvc5"), "{reason}");
+        let missing = Asker::new(&settings("./no-such-solver")).ask(&mut world, condition);
+        let Outcome::Unknown(reason) = missing else { panic!("nobody can know") };
+        assert!(reason.starts_with("failed to start the solver no-such-solver"), "{reason}");
+    }
+
+    #[test]
+    fn the_other_version_and_the_branches_before_count() {
+        let mut world = World::default();
+        let condition = product(&mut world);
+        let mut asker = Asker::new(&settings("cvc5"));
+        let Outcome::Sat(model) = asker.ask(&mut world, condition) else { panic!("251 times 241") };
+        let mut found: Vec<u128> = model.values.values().copied().collect();
+        found.sort_unstable();
+        assert_eq!(found, [241, 251]);
+        // The first byte is not the larger one.
+        let (x, y) = (world.pool.variable(0, 8), world.pool.variable(1, 8));
+        let less = world.pool.binary(Binary::Ult, x, y);
+        asker.hold(&mut world.pool, less);
+        let Outcome::Sat(model) = asker.ask(&mut world, condition) else { panic!("241 times 251") };
+        assert_eq!(model.values[&0], 241);
+        // A branch before rules it out.
+        let limit = world.pool.constant(8, 250);
+        let small = world.pool.binary(Binary::Ult, y, limit);
+        asker.pass(&mut world.pool, small);
+        assert_eq!(asker.ask(&mut world, condition), Outcome::Unsat);
+        // It does so by itself if the product is wanted in this order.
+        asker.hard = true;
+        let opposite = world.pool.not(less);
+        asker.pass(&mut world.pool, opposite);
+        assert_eq!(asker.ask(&mut world, less), Outcome::Unsat);
+    }
+
+    #[test]
+    fn a_hard_question_may_be_answered_with_other_bytes_fixed() {
+        let mut world = World::default();
+        let _ = product(&mut world);
+        let (x, y) = (world.pool.variable(0, 8), world.pool.variable(1, 8));
+        let mut asker = Asker::new(&settings("cvc5"));
+        let less = world.pool.binary(Binary::Ult, x, y);
+        asker.hold(&mut world.pool, less);
+        let four = world.pool.constant(8, 4);
+        let small = world.pool.binary(Binary::Ult, x, four);
+        let opposite = world.pool.not(small);
+        let given = |v: u32| world.variables.value(v);
+        let Outcome::Sat(model) = asker.narrowed(&mut world.pool, opposite, &given) else {
+            panic!("4 is less than 5")
+        };
+        assert_eq!((model.value(0, 3), model.value(1, 5)), (4, 5));
+    }
 }

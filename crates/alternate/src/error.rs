@@ -15,7 +15,9 @@ pub enum Error {
     Open(String),
     #[error("find an alternate input: neither version reads any input that could be changed")]
     NoInput,
-    #[error("find an alternate input: no branch of either version depends on its input ({bytes} bytes read)")]
+    #[error(
+        "find an alternate input: no branch of either version depends on its input (input bytes read: {bytes})"
+    )]
     NoBranch { bytes: usize },
     #[error("find an alternate input: both versions give the same output and end the same way on this input")]
     NoDeviation,
@@ -31,8 +33,6 @@ pub enum Error {
     NotReproduced { side: Side },
     #[error("find an alternate input: the conditions have {terms} parts, more than {limit}")]
     TooLarge { terms: usize, limit: usize },
-    #[error(transparent)]
-    Solver(#[from] solver::Error),
     #[error("trust the conditions: number {number} of the {side} version is false on its own run")]
     Broken { side: Side, number: usize },
 }

@@ -1,6 +1,7 @@
 //! What is known of a run's way: its conditions, and what is looked at as if it were one.
 
 use crate::error::Error;
+use crate::predicates::Tester;
 use crate::run::Run;
 use crate::side::Side;
 use program::inst::{Inst, Ty};
@@ -80,7 +81,8 @@ pub(crate) fn follow(
     world: &mut World,
     options: &crate::Options,
 ) -> Result<Facts, Error> {
-    let mut watcher = Watcher { found: Vec::new() };
+    let tester = Tester::new(&run.process.image, options.predicates);
+    let mut watcher = Watcher { tester, found: Vec::new() };
     let path =
         symbolic::replay_with(&run.process, run.recorded, run.stream, world, &options.follow, &mut watcher)
             .map_err(|reason| match reason {
@@ -100,25 +102,27 @@ pub(crate) fn follow(
 }
 
 /// Sees what is not a condition of the path.
-struct Watcher {
+pub(crate) struct Watcher<'i> {
+    tester: Tester<'i>,
     found: Vec<Fact>,
 }
 
-impl Watch for Watcher {
+impl Watch for Watcher<'_> {
     fn step(&mut self, now: &mut Now<'_, '_>) {
         if let Inst::Select { cond, .. } = now.view.inst() {
             let cond = *cond;
             if let Some(term) = now.operand(cond, Ty::Int(1)) {
                 let holds = now.view.value(cond) & 1 == 1;
-                self.note(now, term, holds, What::Choice);
+                Watcher::note(now, term, holds, What::Choice, &mut self.found);
             }
         }
+        self.tester.step(now, &mut self.found);
     }
 }
 
-impl Watcher {
+impl Watcher<'_> {
     /// Adds a fact about the instruction that has just run.
-    fn note(&mut self, now: &mut Now<'_, '_>, term: Term, holds: bool, what: What) {
+    pub fn note(now: &mut Now<'_, '_>, term: Term, holds: bool, what: What, found: &mut Vec<Fact>) {
         let term = if holds { term } else { now.world.pool.not(term) };
         if now.world.pool.as_constant(term).is_some() {
             return;
@@ -133,6 +137,6 @@ impl Watcher {
             index: view.index,
             occurrence: 0,
         };
-        self.found.push(Fact { term, at, what, repeated: false });
+        found.push(Fact { term, at, what, repeated: false });
     }
 }

@@ -6,7 +6,7 @@ use crate::options::{Direction, Options};
 use crate::report::{Candidate, Report, Searched, Verdict};
 use crate::rerun::Runner;
 use crate::run::Run;
-use crate::search::{Case, same_end};
+use crate::search::{Case, order, same_end};
 use crate::side::{Both, Side};
 use crate::way::Way;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use symbolic::{Input, Origin, World};
 ///
 /// # Errors
 /// If the question makes no sense ([`Error::NoInput`], [`Error::NoBranch`], [`Error::NoDeviation`],
-/// [`Error::OtherInput`]), the runs cannot be made again, or there is no solver.
+/// [`Error::OtherInput`]), or the runs cannot be made again.
 pub fn find(
     old: &Run<'_>,
     new: &Run<'_>,
@@ -28,10 +28,13 @@ pub fn find(
     let runs = Both { old, new };
     let mut world = World::default();
     let facts = Both::try_from(|side| {
-        let before = world.variables.list.clone();
         let facts = follow(runs.of(side), side, &mut world, options)?;
-        check(side, &facts, &world, before.len())?;
-        Ok::<_, Error>(facts)
+        match facts.path.broken(&world) {
+            None => Ok(facts),
+            Some(number) => {
+                Err(other_input(&runs, &world, options).unwrap_or(Error::Broken { side, number }))
+            }
+        }
     })?;
     let followed = start.elapsed();
     let bytes = world.variables.list.len();
@@ -71,12 +74,18 @@ pub fn find(
     if same_end(&ended) && !options.anyway {
         return Err(Error::NoDeviation);
     }
-    let (searched, mut candidates) = both_directions(&mut case)?;
-    rank(&mut candidates);
+    let (mut searched, mut candidates) = both_directions(&mut case, false);
     let fixed = case.facts.old.fixed() + case.facts.new.fixed();
+    let equal = searched.len() == 2 && searched.iter().all(Searched::is_complete);
+    if candidates.is_empty() && fixed > 0 {
+        let (more, found) = both_directions(&mut case, true);
+        searched.extend(more);
+        candidates = found;
+    }
+    rank(&mut candidates, options.traces);
     let verdict = match candidates.is_empty() {
         false => Verdict::Found,
-        true if searched.len() == 2 && searched.iter().all(Searched::is_complete) => Verdict::Equal { fixed },
+        true if equal => Verdict::Equal { fixed },
         true => Verdict::Undecided,
     };
     Ok(Report {
@@ -92,12 +101,18 @@ pub fn find(
     })
 }
 
-/// The facts of a run must hold for its own input, and its input must be that of the other.
-fn check(side: Side, facts: &Facts, world: &World, _known: usize) -> Result<(), Error> {
-    match facts.path.broken(world) {
-        None => Ok(()),
-        Some(number) => Err(Error::Broken { side, number }),
-    }
+/// Whether the trouble is that the new version was recorded with another input: `world` has the bytes
+/// of the old one where both read them.
+fn other_input(runs: &Both<&Run<'_>>, world: &World, options: &Options) -> Option<Error> {
+    let mut own = World::default();
+    follow(runs.new, Side::New, &mut own, options).ok()?;
+    let (theirs, ours) = (&world.variables, &own.variables);
+    ours.list.iter().enumerate().find_map(|(n, v)| {
+        let origin = ours.origins.get(v.origin as usize)?;
+        let old = theirs.value(theirs.find(origin, v.offset)?) as u8;
+        let differs = || Error::OtherInput { name: ours.name(n as u32), old, new: v.value };
+        (old != v.value).then(differs)
+    })
 }
 
 /// Runs both versions with the recorded input: they must do what they did.
@@ -108,13 +123,14 @@ fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::En
         let way =
             Way::of(&rerun.process, rerun.stream, []).map_err(|reason| Error::Replay { side, reason })?;
         if way.whole != case.ways.of(side).whole {
-            return Err(Error::NotReproduced { side });
+            let other = other_input(&case.runs, &case.world, case.options);
+            return Err(other.unwrap_or(Error::NotReproduced { side }));
         }
     }
     Ok(Both { old: reruns.old.ended, new: reruns.new.ended })
 }
 
-fn both_directions(case: &mut Case<'_>) -> Result<(Vec<Searched>, Vec<Candidate>), Error> {
+fn both_directions(case: &mut Case<'_>, relaxed: bool) -> (Vec<Searched>, Vec<Candidate>) {
     let direction = case.options.direction;
     let mut searched = Vec::new();
     let mut candidates: Vec<Candidate> = Vec::new();
@@ -126,17 +142,21 @@ fn both_directions(case: &mut Case<'_>) -> Result<(Vec<Searched>, Vec<Candidate>
             (Direction::New, Side::Old) => false,
         };
         if wanted {
-            let (done, found) = case.search(side)?;
+            let (done, found) = case.search(side, relaxed);
             searched.push(done);
             candidates.extend(found);
         }
     }
-    Ok((searched, candidates))
+    (searched, candidates)
 }
 
-/// What passes first, then what changes least; the order of time decides between equals.
-fn rank(candidates: &mut [Candidate]) {
-    candidates.sort_by_key(|c| (!c.passes(), c.best().map_or(usize::MAX, |a| a.changed.len())));
+/// What passes first, then what changes least; the order of time decides between equals. Reports from
+/// traces are the better the fewer branches they name, whether or not an input passes.
+fn rank(candidates: &mut [Candidate], traces: bool) {
+    candidates.sort_by_key(|c| {
+        let (fails, turned, changed) = c.best().map_or((true, u64::MAX, usize::MAX), order);
+        if traces { (false, turned, usize::from(fails), changed) } else { (fails, 0, changed, 0) }
+    });
 }
 
 /// Files that a run wrote.

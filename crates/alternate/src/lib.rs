@@ -48,16 +48,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod accuracy;
+pub mod align;
 mod ask;
 mod error;
 mod facts;
 mod find;
 mod options;
+mod predicates;
 mod report;
 pub mod rerun;
 pub mod run;
 mod search;
 mod side;
+mod trace;
 mod way;
 
 pub use error::Error;
@@ -68,3 +72,4 @@ pub use report::{Alternate, Candidate, Changed, Part, Report, Searched, Verdict}
 pub use rerun::{Ended, Rerun, Runner, Status, Untried};
 pub use run::Run;
 pub use side::{Both, Side};
+pub use trace::Turned;

@@ -54,8 +54,11 @@ impl Options {
     /// The defaults, with these solvers, the best first.
     #[must_use]
     pub fn new(commands: Vec<Command>) -> Options {
+        let mut follow = symbolic::Options::default();
+        // What comes out of pipes and sockets cannot be replaced.
+        follow.inputs.streams = false;
         Options {
-            follow: symbolic::Options::default(),
+            follow,
             solver: Settings { commands, ..Settings::default() },
             direction: Direction::default(),
             predicates: Predicates::default(),

@@ -3,6 +3,7 @@
 use crate::facts::What;
 use crate::rerun::Ended;
 use crate::side::{Both, Side};
+use crate::trace::Turned;
 use solver::Statistics;
 use std::time::Duration;
 use symbolic::{At, Input, Origin};
@@ -43,6 +44,8 @@ pub struct Alternate {
     pub ended: Both<Ended>,
     /// Both versions gave the same output and ended the same way.
     pub passes: bool,
+    /// If traces are compared: the branches that turn out differently than in the failing run.
+    pub turned: Vec<Turned>,
 }
 
 /// A branch where the versions disagree about inputs near to the failing one.
@@ -82,6 +85,9 @@ impl Candidate {
 pub struct Searched {
     /// Whose branches were looked at.
     pub side: Side,
+    /// Values that are not followed were allowed to change: what is found so is as good, that nothing
+    /// is found means nothing.
+    pub relaxed: bool,
     /// Conditions of the version, and those of them that decide something.
     pub conditions: u64,
     pub decisions: u64,
@@ -106,9 +112,10 @@ pub struct Searched {
 }
 
 impl Searched {
-    pub(crate) fn new(side: Side) -> Searched {
+    pub(crate) fn new(side: Side, relaxed: bool) -> Searched {
         Searched {
             side,
+            relaxed,
             conditions: 0,
             decisions: 0,
             asked: 0,

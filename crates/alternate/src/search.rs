@@ -2,18 +2,18 @@
 //! same as before and this one decides otherwise there for the first time.
 
 use crate::ask::{Asker, holds};
-use crate::error::Error;
 use crate::facts::{Fact, Facts, What};
 use crate::options::Options;
 use crate::report::{Alternate, Candidate, Changed, Part, Searched};
 use crate::rerun::{Ended, Rerun, Runner, Status, Untried};
 use crate::run::Run;
 use crate::side::{Both, Side};
+use crate::trace;
 use crate::way::{self, Way};
 use solver::{Model, Outcome};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
-use symbolic::{Input, Origin, World};
+use symbolic::{Input, Kind, Origin, World};
 
 /// How long the text of a condition may be.
 const TEXT: usize = 120;
@@ -54,15 +54,14 @@ impl Case<'_> {
         reruns
     }
 
-    /// Looks for alternate inputs at the decisions of one version.
-    ///
-    /// # Errors
-    /// If there is no solver, or the version's own run cannot be replayed.
-    pub fn search(&mut self, side: Side) -> Result<(Searched, Vec<Candidate>), Error> {
+    /// Looks for alternate inputs at the decisions of one version. `relaxed`: values that are not
+    /// followed may change; then the terms behind them may be wrong, and the runs will tell.
+    pub fn search(&mut self, side: Side, relaxed: bool) -> (Searched, Vec<Candidate>) {
         let start = Instant::now();
-        let mut searched = Searched::new(side);
+        let mut searched = Searched::new(side, relaxed);
+        let fixed = What::Condition(Kind::Concretised);
         let mut asker = Asker::new(&self.options.solver);
-        for fact in &self.facts.of(side.other()).list {
+        for fact in self.facts.of(side.other()).list.iter().filter(|f| !relaxed || f.what != fixed) {
             asker.hold(&mut self.world.pool, fact.term);
         }
         let mut branches: Vec<Candidate> = Vec::new();
@@ -81,7 +80,7 @@ impl Case<'_> {
                     known.more += 1;
                 } else if start.elapsed() > self.options.budget {
                     searched.unasked += 1;
-                } else if let Some(alternate) = self.question(side, &fact, &mut asker, &mut searched)? {
+                } else if let Some(alternate) = self.question(side, &fact, &mut asker, &mut searched) {
                     let at = *numbers.entry(key(&fact)).or_insert_with(|| {
                         branches.push(self.candidate(side, &fact));
                         branches.len() - 1
@@ -89,7 +88,7 @@ impl Case<'_> {
                     branches[at].alternates.push(alternate);
                 }
             }
-            if !self.options.traces {
+            if !self.options.traces && (!relaxed || fact.what != fixed) {
                 asker.pass(&mut self.world.pool, fact.term);
             }
         }
@@ -97,14 +96,14 @@ impl Case<'_> {
             searched.reason(format!("time was up after {} s", self.options.budget.as_secs()));
         }
         for candidate in &mut branches {
-            candidate.alternates.sort_by_key(|a| (!a.passes, a.changed.len()));
+            candidate.alternates.sort_by_key(order);
             if let Some(best) = candidate.alternates.first() {
                 candidate.condition.clone_from(&best.condition);
             }
         }
         searched.time = start.elapsed();
         searched.statistics = asker.statistics();
-        Ok((searched, branches))
+        (searched, branches)
     }
 
     /// Asks about one decision and tries what is found.
@@ -114,41 +113,41 @@ impl Case<'_> {
         fact: &Fact,
         asker: &mut Asker,
         searched: &mut Searched,
-    ) -> Result<Option<Alternate>, Error> {
+    ) -> Option<Alternate> {
         searched.asked += 1;
-        let model = match asker.ask(&mut self.world, fact.term)? {
+        let model = match asker.ask(&mut self.world, fact.term) {
             Outcome::Unsat => {
                 searched.impossible += 1;
-                return Ok(None);
+                return None;
             }
             Outcome::Unknown(reason) => {
                 searched.unknown += 1;
                 searched.reason(reason);
-                return Ok(None);
+                return None;
             }
             Outcome::Sat(model) => model,
         };
         searched.found += 1;
-        match self.attempt(side, fact, &model)? {
+        match self.attempt(side, fact, &model) {
             Trial::Confirmed(alternate) => {
                 searched.confirmed += 1;
-                Ok(Some(*alternate))
+                Some(*alternate)
             }
             Trial::Rejected(reason) => {
                 searched.rejected += 1;
                 searched.reason(reason);
-                Ok(None)
+                None
             }
             Trial::Untried(reason) => {
                 searched.untried += 1;
                 searched.reason(reason);
-                Ok(None)
+                None
             }
         }
     }
 
     /// Runs both programs with the input of a model and compares their ways with the recorded ones.
-    fn attempt(&mut self, side: Side, fact: &Fact, model: &Model) -> Result<Trial, Error> {
+    fn attempt(&mut self, side: Side, fact: &Fact, model: &Model) -> Trial {
         let held = side.other();
         let value = |v: u32| model.value(v, self.world.variables.value(v));
         let turned = !holds(&self.world.pool, [fact.term], &value);
@@ -159,7 +158,7 @@ impl Case<'_> {
         let reruns = match self.run(&input) {
             Ok(reruns) => reruns,
             Err((side, why)) => {
-                return Ok(Trial::Untried(format!("the {side} version was not run: {why}")));
+                return Trial::Untried(format!("the {side} version was not run: {why}"));
             }
         };
         let place = |case: &Self| {
@@ -172,28 +171,55 @@ impl Case<'_> {
             Ok(way) if way.whole == self.ways.of(held).whole => {}
             Ok(_) => {
                 let what = format!("an input for {} is not on the way of the {held} version", place(self));
-                return Ok(Trial::Rejected(what));
+                return Trial::Rejected(what);
             }
-            Err(e) => return Ok(Trial::Rejected(format!("failed to replay the {held} version: {e}"))),
+            Err(e) => return Trial::Rejected(format!("failed to replay the {held} version: {e}")),
+        }
+        let rerun = reruns.of(side);
+        if self.options.traces {
+            return self.compared(side, fact, model, input, reruns);
         }
         // This one must go the same way up to the branch, and then not.
-        let rerun = reruns.of(side);
         let flips = match way::up_to(&rerun.process, rerun.stream, fact.at.step) {
             Ok(Some(mark)) => self.ways.of(side).at(fact.at.step).is_some_and(|own| {
                 let same = own.before == mark.before;
                 same && (!fact.what.is_jump() || own.to != mark.to)
             }),
             Ok(None) => false,
-            Err(e) => return Ok(Trial::Rejected(format!("failed to replay the {side} version: {e}"))),
+            Err(e) => return Trial::Rejected(format!("failed to replay the {side} version: {e}")),
         };
         // Of what is no jump, the terms say how it turned out: they are right as long as the way is the
         // same.
         if !(flips && turned) {
-            return Ok(Trial::Rejected(format!("an input does not turn {} around", place(self))));
+            return Trial::Rejected(format!("an input does not turn {} around", place(self)));
         }
         let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
         let alternate = self.alternate(fact, model, input, ended);
-        Ok(Trial::Confirmed(Box::new(alternate)))
+        Trial::Confirmed(Box::new(alternate))
+    }
+
+    /// Aligns the trace of an input with that of the failing one; any difference will do.
+    fn compared(
+        &mut self,
+        side: Side,
+        fact: &Fact,
+        model: &Model,
+        input: Both<Input>,
+        reruns: Both<Rerun>,
+    ) -> Trial {
+        let (run, rerun) = (self.runs.of(side), reruns.of(side));
+        let turned = match trace::turned((&run.process, run.stream), (&rerun.process, rerun.stream)) {
+            Ok(Some(turned)) => turned,
+            Ok(None) => return Trial::Untried("the traces are too long to be aligned".to_owned()),
+            Err(e) => return Trial::Rejected(format!("failed to replay the {side} version: {e}")),
+        };
+        if turned.is_empty() {
+            return Trial::Rejected(format!("an input turns no branch of the {side} version around"));
+        }
+        let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
+        let mut alternate = self.alternate(fact, model, input, ended);
+        alternate.turned = turned;
+        Trial::Confirmed(Box::new(alternate))
     }
 
     fn alternate(&mut self, fact: &Fact, model: &Model, input: Both<Input>, ended: Both<Ended>) -> Alternate {
@@ -216,6 +242,7 @@ impl Case<'_> {
             input,
             passes: same_end(&ended),
             ended,
+            turned: Vec::new(),
         }
     }
 
@@ -253,6 +280,12 @@ fn key(fact: &Fact) -> Key {
         _ => None,
     };
     (fact.at.module, fact.at.function, fact.at.index, words)
+}
+
+/// What comes first: what passes, then what differs or changes least.
+pub(crate) fn order(a: &Alternate) -> (bool, u64, usize) {
+    let turned = a.turned.iter().map(|t| t.times).sum();
+    (!a.passes, turned, a.changed.len())
 }
 
 /// Both versions gave the same output and ended the same way.

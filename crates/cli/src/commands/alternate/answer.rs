@@ -2,6 +2,7 @@
 
 use super::AlternateArgs;
 use crate::source;
+use alternate::accuracy::{self, Class, Truth};
 use alternate::{Alternate, Both, Candidate, Ended, Report, Run, Searched, Status, Verdict};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -19,6 +20,8 @@ pub struct Answer {
     pub searched: Vec<Direction>,
     pub seconds: Seconds,
     pub runs: u64,
+    /// The best class of all candidates, if the truth was given.
+    pub class: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,6 +54,11 @@ pub struct Row {
     pub alternates: Vec<Input>,
     /// Instances of the branch that were not asked about.
     pub more: u64,
+    /// How near it is to the truth, if that was given.
+    pub class: Option<&'static str>,
+    /// The same in words.
+    #[serde(skip)]
+    pub class_words: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,7 +72,17 @@ pub struct Input {
     pub changed: Vec<Byte>,
     pub parts: Vec<Part>,
     pub outcome: Versions<Outcome>,
+    /// With --trace: the branches that turn out differently.
+    pub turned: Vec<Turned>,
     pub directory: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Turned {
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    pub times: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -84,6 +102,8 @@ pub struct Part {
 #[derive(Debug, Serialize)]
 pub struct Direction {
     pub version: &'static str,
+    /// Values that are not followed were allowed to change.
+    pub relaxed: bool,
     pub conditions: u64,
     pub decisions: u64,
     pub asked: u64,
@@ -108,10 +128,9 @@ pub struct Seconds {
 
 impl Answer {
     pub fn new(
-        _args: &AlternateArgs,
+        args: &AlternateArgs,
         report: &Report,
-        _old: &Run<'_>,
-        _new: &Run<'_>,
+        runs: &Both<Run<'_>>,
         written: Option<Vec<Vec<PathBuf>>>,
     ) -> Answer {
         let (verdict, fixed) = match report.verdict {
@@ -119,6 +138,12 @@ impl Answer {
             Verdict::Equal { fixed } => ("equal", Some(fixed)),
             Verdict::Undecided => ("undecided", None),
         };
+        let truth = args.truth.as_ref().map(|t| Truth { file: t.file.clone(), line: t.line });
+        let classes: Option<Vec<Class>> = truth.map(|truth| {
+            let class = |c: &Candidate| accuracy::class(c, runs.of(c.side), &truth, &line);
+            report.candidates.iter().map(class).collect()
+        });
+        let class = |n: usize| classes.as_ref().and_then(|c| c.get(n)).copied();
         let directories = |n: usize| written.as_ref().and_then(|w| w.get(n)).cloned().unwrap_or_default();
         Answer {
             schema: "relapse.alternate/1",
@@ -126,15 +151,21 @@ impl Answer {
             fixed,
             input_bytes: report.bytes,
             recorded: versions(&report.ended),
-            candidates: report.candidates.iter().enumerate().map(|(n, c)| row(c, &directories(n))).collect(),
+            candidates: report
+                .candidates
+                .iter()
+                .enumerate()
+                .map(|(n, c)| row(c, &directories(n), class(n)))
+                .collect(),
             searched: report.searched.iter().map(direction).collect(),
             seconds: Seconds { following: report.followed.as_secs_f64(), running: report.ran.as_secs_f64() },
             runs: report.runs,
+            class: classes.map(|c| accuracy::best(c).number()),
         }
     }
 }
 
-fn row(candidate: &Candidate, directories: &[PathBuf]) -> Row {
+fn row(candidate: &Candidate, directories: &[PathBuf], class: Option<Class>) -> Row {
     Row {
         version: candidate.side.name(),
         kind: candidate.what.name(),
@@ -150,6 +181,8 @@ fn row(candidate: &Candidate, directories: &[PathBuf]) -> Row {
             .map(|(n, a)| input(a, directories.get(n)))
             .collect(),
         more: candidate.more,
+        class: class.map(Class::number),
+        class_words: class.map(|c| c.to_string()),
     }
 }
 
@@ -176,6 +209,16 @@ fn input(alternate: &Alternate, directory: Option<&PathBuf>) -> Input {
             .map(|p| Part { name: p.origin.name(), old: p.old.clone(), new: p.new.clone() })
             .collect(),
         outcome: versions(&alternate.ended),
+        turned: alternate
+            .turned
+            .iter()
+            .map(|t| Turned {
+                file: source::short(&t.file),
+                line: t.line,
+                function: t.function.clone(),
+                times: t.times,
+            })
+            .collect(),
         directory: directory.map(|d| d.display().to_string()),
     }
 }
@@ -202,6 +245,7 @@ fn outcome(ended: &Ended) -> Outcome {
 fn direction(searched: &Searched) -> Direction {
     Direction {
         version: searched.side.name(),
+        relaxed: searched.relaxed,
         conditions: searched.conditions,
         decisions: searched.decisions,
         asked: searched.asked,

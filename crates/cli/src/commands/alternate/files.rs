@@ -26,17 +26,14 @@ pub fn write(directory: &Path, report: &Report) -> Result<Vec<Vec<PathBuf>>, Fai
             // What the old version prints is what a test expects.
             let expected = path.join("expected-output");
             std::fs::write(&expected, &alternate.ended.old.stdout).map_err(|e| cannot(&expected, e))?;
-            let command: Vec<String> =
-                alternate.input.new.parts.keys().map(|origin| format!("{}\n", origin.name())).collect();
             let about = format!(
-                "{}:{} {} ({} version)\n{}\nwas: {}\n{}",
+                "{}:{} {} ({} version)\nwas: {}\nis now: {}\n",
                 candidate.file,
                 candidate.line,
                 candidate.function,
                 candidate.side,
-                alternate.flipped,
                 alternate.condition,
-                command.concat()
+                alternate.flipped,
             );
             let about_file = path.join("about");
             std::fs::write(&about_file, about).map_err(|e| cannot(&about_file, e))?;

@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::source::Spot;
 use crate::{Session, opened};
 use alternate::rerun::Recorder;
-use alternate::{Direction, Error, Options, Predicates, Run, Verdict};
+use alternate::{Both, Direction, Error, Options, Predicates, Run, Verdict};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -99,15 +99,12 @@ enum PredicateKind {
 }
 
 impl AlternateArgs {
-    fn options(&self) -> Result<Options, Failure> {
+    fn options(&self) -> Options {
         let commands = match &self.solver {
             Some(text) => solver::Command::parse(text).into_iter().collect(),
             None => solver::Command::found(),
         };
-        if commands.is_empty() {
-            return Err(Failure::new(Exit::Environment, "no solver was found")
-                .hint("Install cvc5 (or bitwuzla, z3), or name one: --solver CMD."));
-        }
+        // Without any, easy questions are answered all the same; for the others the answer says so.
         let mut options = Options::new(commands);
         options.solver.limits.timeout = Duration::from_secs(self.timeout);
         options.budget = Duration::from_secs(self.budget);
@@ -127,22 +124,23 @@ impl AlternateArgs {
             Some(PredicateKind::Equal) => Predicates::Equal,
             Some(PredicateKind::Ordered) => Predicates::Ordered,
         };
-        Ok(options)
+        options
     }
 }
 
 pub fn run(args: &AlternateArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let options = args.options()?;
+    let options = args.options();
     let (old, new) = (opened::recording(&args.old)?, opened::recording(&args.new)?);
     let open = |recording| Run::open(recording, args.process, &options.follow).map_err(|e| explain(args, &e));
-    let (old, new) = (open(&old)?, open(&new)?);
+    let runs = Both { old: open(&old)?, new: open(&new)? };
     let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
-    let report = alternate::find(&old, &new, &options, &mut runner).map_err(|e| explain(args, &e))?;
+    let report =
+        alternate::find(&runs.old, &runs.new, &options, &mut runner).map_err(|e| explain(args, &e))?;
     let written = match &args.out {
         Some(directory) => Some(files::write(directory, &report)?),
         None => None,
     };
-    let answer = answer::Answer::new(args, &report, &old, &new, written);
+    let answer = answer::Answer::new(args, &report, &runs, written);
     if args.json {
         session.json(&answer)?;
     } else {
@@ -158,10 +156,11 @@ fn explain(args: &AlternateArgs, error: &Error) -> Failure {
         Error::OtherInput { .. } => Exit::Usage,
         Error::NoDeviation => Exit::NoRegression,
         Error::NoInput | Error::NoBranch { .. } | Error::TooLarge { .. } => Exit::No,
-        Error::Rerun { .. } | Error::NotReproduced { .. } | Error::Solver(_) => Exit::Environment,
+        Error::Rerun { .. } | Error::NotReproduced { .. } => Exit::Environment,
     };
     let failure = Failure::failed_to(exit, error);
     match error {
+        Error::Open(_) => failure.hint("A recording needs the binaries it was made with, unchanged."),
         Error::NoInput if !args.only.is_empty() => failure.hint("Follow more inputs: leave out --only."),
         Error::NoInput => failure.hint(
             "Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,\n\
@@ -185,9 +184,6 @@ fn explain(args: &AlternateArgs, error: &Error) -> Failure {
              that is gone. Record it again with all its input in files or on standard input.",
         ),
         Error::TooLarge { .. } => failure.hint("Follow fewer inputs (--only), or use a smaller one."),
-        Error::Solver(solver::Error::NoSolver | solver::Error::Start { .. }) => {
-            failure.hint("Install cvc5 (or bitwuzla, z3), or name one: --solver CMD.")
-        }
         Error::Broken { .. } => failure.hint("This is a fault in relapse."),
         _ => failure,
     }

@@ -91,6 +91,9 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
     writeln!(session.out, "   because {}", best.condition)?;
     writeln!(session.out, "   instead {}", best.flipped)?;
     input(session, best)?;
+    if let Some(class) = &row.class_words {
+        writeln!(session.out, "   truth: {class}")?;
+    }
     let others = row.alternates.len() as u64 - 1;
     if others > 0 {
         writeln!(
@@ -105,6 +108,16 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
 /// The changed bytes in their surroundings, and what both versions make of them.
 fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
     let paint = session.paint;
+    for t in &input.turned {
+        writeln!(
+            session.out,
+            "   turns {}:{} in {}, {}",
+            t.file,
+            t.line,
+            t.function,
+            counted(t.times, "time")
+        )?;
+    }
     for part in &input.parts {
         let (old, new) = excerpts(&part.old, &part.new);
         writeln!(session.out, "   {}:", part.name)?;
@@ -156,8 +169,9 @@ fn summary(d: &Direction) -> String {
     ];
     parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
     format!(
-        "{} version: {} of {}, {}",
+        "{} version{}: {} of {}, {}",
         d.version,
+        if d.relaxed { ", with values set free that cannot be followed" } else { "" },
         counted(d.asked, "question"),
         counted(d.decisions, "decision"),
         parts.join(", ")

@@ -1,0 +1,209 @@
+//! Tests that are not in the program, made while it is replayed.
+//!
+//! An error in a value alone does not show in branches. So values are looked at as if the program
+//! had tested them: results of functions, whether they are null or negative; variables, when they
+//! have been given a value, whether they are equal to (or less than) the other variables of their
+//! type. Nothing is built again for it, and no test is seen by the program.
+//!
+//! DARWIN inserts such tests into the source *before* an assignment. Here they come right behind it:
+//! the same facts, only earlier, and the value that is assigned last is tested as well.
+
+use crate::facts::{Fact, Watcher, What};
+use crate::options::Predicates;
+use program::inst::{Inst, Operand, Ty};
+use program::model::{Function, Home, Module, TypeKind};
+use replay::image::Image;
+use replay::vars::{Bindings, Value, value};
+use solver::{Binary, Term};
+use std::collections::HashMap;
+use symbolic::Now;
+
+/// With more variables of one type than this, only the nearest are compared.
+const OTHERS: usize = 12;
+
+/// What is known of a function's variables.
+struct Known<'i> {
+    bindings: Bindings<'i>,
+    /// Variables of simple types: number, type behind all names, bytes, whether it has a sign.
+    simple: Vec<Simple>,
+    /// Frame offset to variable, for those that live in memory.
+    homes: HashMap<u64, u32>,
+    /// Instruction to the variables that have a new value there.
+    bound: HashMap<u32, Vec<u32>>,
+}
+
+#[derive(Clone, Copy)]
+struct Simple {
+    number: u32,
+    ty: u32,
+    size: u64,
+    signed: bool,
+    line: u32,
+}
+
+/// See the module's documentation.
+pub(crate) struct Tester<'i> {
+    image: &'i Image,
+    kind: Predicates,
+    functions: HashMap<(u32, u32), Known<'i>>,
+}
+
+impl<'i> Tester<'i> {
+    pub fn new(image: &'i Image, kind: Predicates) -> Tester<'i> {
+        Tester { image, kind, functions: HashMap::new() }
+    }
+
+    /// Looks at the instruction that has just run.
+    pub fn step(&mut self, now: &mut Now<'_, '_>, found: &mut Vec<Fact>) {
+        if self.kind == Predicates::None {
+            return;
+        }
+        if let Inst::Return { value: Some(value), ret } = now.view.inst()
+            && let [ty @ (Ty::Ptr | Ty::Int(2..=64))] = ret[..]
+        {
+            result(now, *value, ty, found);
+        }
+        let key = (now.view.code.module, now.view.code.function);
+        let image = self.image;
+        let known = self.functions.entry(key).or_insert_with(|| {
+            let module = image.module(key.0);
+            Known::of(module, &module.functions[key.1 as usize])
+        });
+        let assigned: Vec<u32> = match now.view.inst() {
+            Inst::Store { addr, .. } => {
+                let offset = now.view.value(*addr).wrapping_sub(now.view.frame);
+                known.homes.get(&offset).copied().into_iter().collect()
+            }
+            _ => known.bound.get(&now.view.index).cloned().unwrap_or_default(),
+        };
+        for number in assigned {
+            compare(now, known, number, self.kind, found);
+        }
+    }
+}
+
+/// A function returns: null or not, negative or not.
+fn result(now: &mut Now<'_, '_>, operand: Operand, ty: Ty, found: &mut Vec<Fact>) {
+    let Some(term) = now.operand(operand, ty) else { return };
+    let bits = u32::from(ty.bits());
+    let raw = now.view.value(operand);
+    let zero = now.world.pool.constant(bits, 0);
+    let (test, holds, words) = match ty {
+        Ty::Ptr => (Binary::Eq, raw == 0, "null"),
+        _ => (Binary::Slt, raw >> (bits - 1) & 1 == 1, "negative"),
+    };
+    let test = now.world.pool.binary(test, term, zero);
+    let name = &now.view.function().name;
+    let what = What::Predicate(format!("whether the result of {name} is {words}"));
+    Watcher::note(now, test, holds, what, found);
+}
+
+/// A variable has a new value: how it compares to the others of its type.
+fn compare(now: &mut Now<'_, '_>, known: &Known<'_>, number: u32, kind: Predicates, found: &mut Vec<Fact>) {
+    let Some(x) = known.simple.iter().find(|s| s.number == number).copied() else { return };
+    let line = now.view.place().line;
+    let others = known.simple.iter().filter(|s| s.number != number && s.ty == x.ty && s.line <= line);
+    let mut others: Vec<Simple> = others.copied().collect();
+    others.sort_by_key(|s| line - s.line);
+    for y in others.into_iter().take(OTHERS) {
+        let Some((a, b)) = pair(now, known, x, y) else { continue };
+        let signed = |v: u128| (v as i128) << (128 - 8 * x.size) >> (128 - 8 * x.size);
+        let name = |s: Simple| &now.variables()[s.number as usize].name;
+        let (left, right) = (name(x).clone(), name(y).clone());
+        let equal = now.world.pool.binary(Binary::Eq, a.0, b.0);
+        Watcher::note(now, equal, a.1 == b.1, What::Predicate(format!("{left} == {right}")), found);
+        if kind == Predicates::Ordered {
+            let (op, holds) = match x.signed {
+                true => (Binary::Slt, signed(a.1) < signed(b.1)),
+                false => (Binary::Ult, a.1 < b.1),
+            };
+            let less = now.world.pool.binary(op, a.0, b.0);
+            Watcher::note(now, less, holds, What::Predicate(format!("{left} < {right}")), found);
+        }
+    }
+}
+
+/// Terms and values of two variables if one of them depends on input and both are known.
+fn pair(
+    now: &mut Now<'_, '_>,
+    known: &Known<'_>,
+    x: Simple,
+    y: Simple,
+) -> Option<((Term, u128), (Term, u128))> {
+    let terms = [x, y].map(|s| now.variable(&known.bindings, s.number, s.size));
+    if terms == [None, None] {
+        return None;
+    }
+    let mut sides = Vec::with_capacity(2);
+    for (s, term) in [x, y].into_iter().zip(terms) {
+        let value = concrete(now, known, s)?;
+        let bits = 8 * s.size as u32;
+        let pool = &mut now.world.pool;
+        let term = match term {
+            Some(term) if pool.width(term) > bits => pool.extract(term, 0, bits),
+            Some(term) => pool.zext(term, bits),
+            None => pool.constant(bits, value),
+        };
+        sides.push((term, value));
+    }
+    Some((sides[0], sides[1]))
+}
+
+fn concrete(now: &Now<'_, '_>, known: &Known<'_>, s: Simple) -> Option<u128> {
+    let mut wide = [0; 16];
+    let size = s.size as usize;
+    match value(now.view, &known.bindings, s.number) {
+        Value::At(address) => now.view.memory.peek(address, &mut wide[..size]),
+        Value::Bytes { bytes, known } if known.iter().all(|k| *k) => {
+            let n = size.min(bytes.len());
+            wide[..n].copy_from_slice(&bytes[..n]);
+        }
+        _ => return None,
+    }
+    Some(u128::from_le_bytes(wide))
+}
+
+impl<'i> Known<'i> {
+    fn of(module: &'i Module, function: &'i Function) -> Known<'i> {
+        let mut simple = Vec::new();
+        for (number, variable) in function.variables.iter().enumerate() {
+            let Some((ty, size, signed)) = simple_type(module, variable.ty) else { continue };
+            simple.push(Simple { number: number as u32, ty, size, signed, line: variable.line });
+        }
+        let is_simple = |n: u32| simple.iter().any(|s| s.number == n);
+        let mut homes = HashMap::new();
+        let mut bound: HashMap<u32, Vec<u32>> = HashMap::new();
+        for binding in function.bindings.iter().filter(|b| b.part.is_none() && is_simple(b.variable)) {
+            match binding.home {
+                Home::Frame(offset) => drop(homes.insert(offset, binding.variable)),
+                Home::Value(..) => bound.entry(binding.at).or_default().push(binding.variable),
+                Home::Memory(..) | Home::Nowhere => {}
+            }
+        }
+        Known { bindings: Bindings::of(function), simple, homes, bound }
+    }
+}
+
+/// Behind typedefs: the type's number, its size, and whether it has a sign, if it is a number or a
+/// pointer.
+fn simple_type(module: &Module, ty: Option<u32>) -> Option<(u32, u64, bool)> {
+    let mut number = ty?;
+    // Deeper than this only in a circle.
+    for _ in 0..64 {
+        let found = module.types.get(number as usize)?;
+        let signed = match &found.kind {
+            TypeKind::Alias { of } => {
+                number = (*of)?;
+                continue;
+            }
+            TypeKind::Signed | TypeKind::Char { signed: true } | TypeKind::Enum { .. } => true,
+            TypeKind::Unsigned
+            | TypeKind::Bool
+            | TypeKind::Char { signed: false }
+            | TypeKind::Pointer { .. } => false,
+            _ => return None,
+        };
+        return (1..=8).contains(&found.size).then_some((number, found.size, signed));
+    }
+    None
+}

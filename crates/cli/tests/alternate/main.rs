@@ -1,0 +1,296 @@
+//! `relapse alternate`: two versions of small programs, built, recorded and compared for real.
+
+#[path = "../desk/mod.rs"]
+mod desk;
+mod random;
+
+use desk::Desk;
+use serde_json::Value;
+use std::path::Path;
+
+/// A desk with both versions of a program, recorded with the same input into `run-old` and `run-new`.
+fn desk(name: &str, options: &str, arguments: &str, stdin: &str) -> Desk {
+    let mut desk = Desk::new();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/alternate/programs").join(name);
+    for version in ["old", "new"] {
+        let file = format!("{version}.c");
+        let text = std::fs::read_to_string(programs.join(&file)).expect("the program");
+        desk.file(&file, &text);
+        desk.quietly(&format!("relapse cc -g {options} -o {version} {file}"));
+        record(&desk, version, arguments, stdin);
+    }
+    desk
+}
+
+fn record(desk: &Desk, version: &str, arguments: &str, stdin: &str) {
+    let line = format!("relapse record --quiet --force -o run-{version} -- ./{version} {arguments}");
+    let output = desk.execute(&line, stdin);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("relapse:"), "{line}: {said}");
+}
+
+fn ask(desk: &Desk, options: &str) -> Value {
+    let output = desk.execute(&format!("relapse alternate run-old run-new --json {options}"), "");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}{said}"))
+}
+
+/// Version, line, and whether it passes, of each candidate.
+fn places(answer: &Value) -> Vec<(String, u64, bool)> {
+    let text = |v: &Value| v.as_str().expect("text").to_owned();
+    list(&answer["candidates"])
+        .iter()
+        .map(|c| {
+            (text(&c["version"]), c["line"].as_u64().expect("line"), c["passes"].as_bool().expect("truth"))
+        })
+        .collect()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The bytes of one part of the best alternate input of a candidate.
+fn part(answer: &Value, candidate: usize, name: &str) -> Vec<u8> {
+    let parts = list(&answer["candidates"][candidate]["alternates"][0]["parts"]);
+    let part = parts.iter().find(|p| p["name"] == name).unwrap_or_else(|| panic!("no {name}: {parts:?}"));
+    list(&part["new"]).iter().map(|b| b.as_u64().expect("byte") as u8).collect()
+}
+
+fn place(version: &str, line: u64, passes: bool) -> (String, u64, bool) {
+    (version.to_owned(), line, passes)
+}
+
+#[test]
+fn a_wrong_condition_is_the_only_candidate() {
+    let desk = desk("branch", "", "", "5 5\n");
+    let answer = ask(&desk, "--truth new.c:8");
+    assert_eq!(answer["schema"], "relapse.alternate/1");
+    assert_eq!(places(&answer), [place("new", 8, true)]);
+    let input = String::from_utf8(part(&answer, 0, "stdin")).expect("text");
+    let numbers: Vec<i32> = input.split_whitespace().filter_map(|w| w.parse().ok()).collect();
+    assert!(matches!(numbers[..], [x, y] if x + y == 10 && x - y >= 1), "{input}");
+    assert_eq!(answer["candidates"][0]["source"], "if (x - y >= 1)");
+    assert_eq!(answer["candidates"][0]["class"], "1");
+    assert_eq!(answer["class"], "1");
+    // The other direction alone finds what the old version distinguishes.
+    let other = ask(&desk, "--direction b");
+    assert_eq!(places(&other), [place("old", 8, true)]);
+}
+
+#[test]
+fn the_answer_can_be_read() {
+    let mut desk = desk("branch", "", "", "5 5\n");
+    desk.run("relapse alternate run-old run-new --out inputs");
+    assert_session!(desk, @r#"
+    $ relapse alternate run-old run-new --out inputs
+    On the recorded input ([SIZE]), the old version gives "1\n" and exit 0, the new one "-1\n" and exit 0.
+    1 place where an input near to it makes the versions agree again:
+
+    1. new.c:8  main  (new version, branch)
+      if (x - y >= 1)
+      because i32(u8(stdin[0] - 48) - u8(stdin[2] - 48)) <= 0
+      instead i32(u8(stdin[0] - 48) - u8(stdin[2] - 48)) >= 1
+      stdin:
+      - 5 5
+      + 6 4
+      passes: both versions give "1\n" and exit 0
+      written to inputs/1
+
+    new version: 9 questions of 9 decisions, 8 impossible, 1 confirmed
+    "#);
+    let written = desk.path().join("inputs/1");
+    let input = std::fs::read_to_string(written.join("stdin")).expect("the input");
+    // What is written is ready to be used.
+    assert_eq!(
+        desk.execute("./new", &input).stdout,
+        std::fs::read(written.join("expected-output")).expect("it")
+    );
+    assert_eq!(desk.execute("./old", &input).stdout, desk.execute("./new", &input).stdout);
+    let again = desk.execute("relapse alternate run-old run-new --out inputs", "");
+    assert_eq!(again.status.code(), Some(2));
+}
+
+#[test]
+fn what_the_new_version_lacks_is_found_in_the_old_one() {
+    let desk = desk("chunk", "", "", "\0\0\0\u{5}n");
+    let answer = ask(&desk, "");
+    // The missing test for the length passes; the missing test for the range is a finding of its own.
+    assert_eq!(places(&answer), [place("old", 23, true), place("old", 11, false)]);
+    assert!(part(&answer, 0, "stdin")[..4] <= [0, 0, 0, 3][..]);
+    assert!(part(&answer, 1, "stdin")[0] >= 0x80);
+    assert_eq!(answer["searched"][0]["version"], "new");
+    assert_eq!(answer["searched"][0]["confirmed"], 0);
+}
+
+#[test]
+fn another_implementation_is_a_reference_too() {
+    let desk = desk("server", "", "", "GET x\n");
+    let answer = ask(&desk, "");
+    let inputs: Vec<String> =
+        (0..5).map(|n| String::from_utf8_lossy(&part(&answer, n, "stdin")).into_owned()).collect();
+    assert_eq!(inputs, ["GET /\n", "GET \\\n", "GET *\n", "GET .\n", "GET %\n"]);
+    let passing: Vec<bool> = places(&answer).into_iter().map(|p| p.2).collect();
+    assert_eq!(passing, [true, false, false, false, false]);
+    assert!(places(&answer).iter().all(|p| p.0 == "old"));
+}
+
+#[test]
+fn a_packet_that_should_not_count_is_found() {
+    let desk = desk("flow", "", "", "50S\n61A\n");
+    let answer = ask(&desk, "");
+    assert_eq!(places(&answer), [place("new", 13, true), place("new", 21, true)]);
+    let input = part(&answer, 0, "stdin");
+    assert!(input[1] == b'0' && input[2] != b'S', "{input:?}");
+}
+
+#[test]
+fn an_error_on_a_line_that_did_not_change_is_found() {
+    let desk = desk("latent", "", "", "50S\n61P\n");
+    let answer = ask(&desk, "--truth new.c:19");
+    let text = |line: usize, version: &str| {
+        let file = std::fs::read_to_string(desk.path().join(version)).expect("source");
+        file.lines().nth(line - 1).expect("line").to_owned()
+    };
+    assert_eq!(text(19, "new.c"), text(17, "old.c"));
+    let found = places(&answer);
+    assert_eq!(found.iter().filter(|p| p.0 == "new" && p.1 == 19).count(), 2, "{found:?}");
+    let flag = |n: usize| part(&answer, n, "stdin")[6];
+    assert!((0..found.len()).any(|n| found[n].1 == 19 && flag(n) == b'A'));
+    assert_eq!(answer["class"], "1");
+}
+
+#[test]
+fn traces_are_compared_if_asked() {
+    let desk = desk("choice", "", "", "2");
+    for options in ["", "--trace"] {
+        let answer = ask(&desk, options);
+        assert_eq!(places(&answer), [place("new", 5, true)], "{options}");
+        assert_ne!(part(&answer, 0, "stdin"), b"2");
+        let turned = list(&answer["candidates"][0]["alternates"][0]["turned"]);
+        let lines: Vec<u64> = turned.iter().filter_map(|t| t["line"].as_u64()).collect();
+        assert_eq!(lines, if options.is_empty() { vec![] } else { vec![5] });
+    }
+}
+
+#[test]
+fn a_test_that_is_gone_is_found_in_the_old_version() {
+    let desk = desk("missing", "", "", "1");
+    for options in ["", "--trace"] {
+        let answer = ask(&desk, options);
+        assert_eq!(places(&answer), [place("old", 5, true)], "{options}");
+        assert!(!b"12".contains(&part(&answer, 0, "stdin")[0]));
+    }
+}
+
+#[test]
+fn an_index_that_is_off_by_one_is_found() {
+    let desk = desk("dash", "", "%[0-9][^9-B][@t][^a-c]", "");
+    let answer = ask(&desk, "--truth new.c:16");
+    assert_eq!(places(&answer)[0], place("new", 16, false));
+    assert_eq!(answer["candidates"][0]["class"], "1");
+    // What else is found lies in a function that this one calls.
+    let classes: Vec<&Value> = list(&answer["candidates"]).iter().map(|c| &c["class"]).collect();
+    assert!(classes[1..].iter().all(|c| **c == "3"), "{classes:?}");
+    for (truth, class) in [("new.c:18", "2"), ("new.c:40", "3"), ("new.c:8", "3"), ("other.c:1", "4")] {
+        let answer = ask(&desk, &format!("--truth {truth}"));
+        assert_eq!(answer["candidates"][0]["class"], class, "{truth}");
+    }
+    let changed = list(&answer["candidates"][0]["alternates"][0]["changed"]);
+    assert!(changed.iter().all(|c| c["name"].as_str().is_some_and(|n| n.starts_with("argv[1]["))));
+}
+
+#[test]
+fn bytes_that_have_nothing_to_do_with_it_stay() {
+    let desk = desk("unlinked", "", "", "z\u{14}\u{9}\u{3}");
+    let answer = ask(&desk, "--truth new.c:11");
+    assert_eq!(places(&answer), [place("new", 9, true)]);
+    // The same test stands there once more: logically it is one.
+    assert_eq!(answer["class"], "1a");
+    let input = part(&answer, 0, "stdin");
+    assert!(input[0] <= 100 && input[0] > input[1] && input[1] > 10, "{input:?}");
+    assert_eq!(input[2..], [9, 3]);
+}
+
+#[test]
+fn a_file_is_an_input_too() {
+    let mut desk = desk("file", "", "in.txt", "");
+    desk.file("in.txt", "aa");
+    for version in ["old", "new"] {
+        record(&desk, version, "in.txt", "");
+    }
+    let answer = ask(&desk, "--out inputs");
+    assert_eq!(places(&answer), [place("new", 10, true)]);
+    let input = std::fs::read(desk.path().join("inputs/1/files/in.txt")).expect("the file");
+    assert!(input[0] > input[1], "{input:?}");
+    // The user's own file has not been touched, and the copy can be used in its place.
+    assert_eq!(std::fs::read(desk.path().join("in.txt")).expect("the file"), b"aa");
+    let run = |desk: &mut Desk, program: &str| desk.quietly(&format!("{program} inputs/1/files/in.txt"));
+    assert_eq!(run(&mut desk, "./old"), run(&mut desk, "./new"));
+}
+
+#[test]
+fn a_choice_without_a_branch_counts_as_one() {
+    let desk = desk("branch", "-O1", "", "5 5\n");
+    let answer = ask(&desk, "");
+    assert_eq!(places(&answer), [place("new", 8, true)]);
+}
+
+#[test]
+fn errors_in_values_need_predicates() {
+    let desk = desk("value", "", "", "3");
+    let plain = desk.execute("relapse alternate run-old run-new", "");
+    assert_eq!(plain.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&plain.stderr).contains("no branch of either version"));
+    let answer = ask(&desk, "--predicates");
+    assert_eq!(answer["candidates"][0]["kind"], "predicate");
+    assert_eq!(answer["candidates"][0]["function"], "last");
+    assert_eq!(part(&answer, 0, "stdin"), b"0");
+}
+
+#[test]
+fn questions_that_make_no_sense_are_answered_as_such() {
+    let mut desk = desk("choice", "", "", "3");
+    desk.run("relapse alternate run-old run-new");
+    desk.run("relapse alternate run-old run-old --anyway");
+    record(&desk, "new", "", "2");
+    desk.run("relapse alternate run-old run-new");
+    record(&desk, "old", "", "2");
+    desk.run("relapse alternate run-old run-new --only argv[1]");
+    std::fs::rename(desk.path().join("new"), desk.path().join("elsewhere")).expect("it was there");
+    desk.run("relapse alternate run-old run-new");
+    assert_session!(desk, @r#"
+    $ relapse alternate run-old run-new
+    [stderr] relapse: failed to find an alternate input: both versions give the same output and end the same way on this input
+    [stderr]  Record the test that fails with the new version. If it fails by something else than its output
+    [stderr]  and exit status, say --anyway.
+    [exit 6]
+    $ relapse alternate run-old run-old --anyway
+    On the recorded input (1 byte), the old version gives "f\n" and exit 0, the new one "f\n" and exit 0.
+    Exactly the same inputs take this way in both versions: the error does not show in branches.
+    --predicates looks at values as well; `relapse explain` finds the changes.
+
+    new version: 1 question of 1 decision, 1 impossible, 0 confirmed
+    old version: 1 question of 1 decision, 1 impossible, 0 confirmed
+    [exit 1]
+    $ relapse alternate run-old run-new
+    [stderr] relapse: failed to compare the versions: the input bytes of the recordings are not the same (stdin[0] is 0x33 and 0x32)
+    [stderr]  Record both versions with the same input.
+    [exit 2]
+    $ relapse alternate run-old run-new --only argv[1]
+    [stderr] relapse: failed to find an alternate input: neither version reads any input that could be changed
+    [stderr]  Follow more inputs: leave out --only.
+    [exit 1]
+    $ relapse alternate run-old run-new
+    [stderr] relapse: failed to open the run of a version: load the program model: read [DESK]/new: No such file or directory (os error 2)
+    [stderr]  A recording needs the binaries it was made with, unchanged.
+    [exit 3]
+    "#);
+}
+
+#[test]
+fn random_versions_part_exactly_where_all_inputs_say() {
+    let found: usize = (0..random::PAIRS).map(random::check).sum();
+    assert!(found >= 10, "{found} candidates in all");
+}
