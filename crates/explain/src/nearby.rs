@@ -53,10 +53,12 @@ pub fn nearby(
     best(&report).map(|(candidate, input)| told(case, candidate, input)).ok_or_else(|| nothing(&report))
 }
 
-/// The passing alternate input nearest to the failing one.
+/// The passing alternate input nearest to the failing one. That both versions
+/// crash alike is no passing: they must end as good does with the failing input.
 fn best(report: &Report) -> Option<(&Candidate, &Alternate)> {
+    let end = report.ended.of(Side::Old).status;
     let all = report.candidates.iter().flat_map(|c| c.alternates.iter().map(move |a| (c, a)));
-    all.filter(|(_, a)| a.passes).min_by_key(|(_, a)| a.changed.len())
+    all.filter(|(_, a)| a.passes && a.ended.of(Side::Old).status == end).min_by_key(|(_, a)| a.changed.len())
 }
 
 fn nothing(report: &Report) -> String {
@@ -67,7 +69,7 @@ fn nothing(report: &Report) -> String {
         }
         Verdict::Found => format!(
             "{} branches were found on which the versions disagree, but none with an input on which \
-             they give the same output; `relapse alternate` lists them",
+             they give the same output and end well; `relapse alternate` lists them",
             report.candidates.len()
         ),
         Verdict::Undecided => {
