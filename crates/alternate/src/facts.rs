@@ -1,10 +1,13 @@
 //! What is known of a run's way: its conditions, and what is looked at as if it were one.
 
 use crate::error::Error;
+use crate::options::Predicates;
 use crate::predicates::Tester;
 use crate::run::Run;
 use crate::side::Side;
 use program::inst::{Inst, Ty};
+use recording::Process;
+use replay::process::LoadedProcess;
 use solver::Term;
 use symbolic::{At, Kind, Now, Path, Watch, World};
 
@@ -52,6 +55,8 @@ pub(crate) struct Fact {
     pub term: Term,
     pub at: At,
     pub what: What,
+    /// Of a choice or predicate: how it turned out. The term is true in any case.
+    pub holds: bool,
     /// The same was a fact before.
     pub repeated: bool,
 }
@@ -74,28 +79,41 @@ impl Facts {
     }
 }
 
-/// Follows the input of a run.
+/// Follows the input of a recorded run.
 pub(crate) fn follow(
     run: &Run<'_>,
     side: Side,
     world: &mut World,
     options: &crate::Options,
 ) -> Result<Facts, Error> {
-    let tester = Tester::new(&run.process.image, options.predicates);
+    let follow = &options.follow;
+    let followed = follow_process(&run.process, run.recorded, run.stream, world, follow, options.predicates);
+    followed.map_err(|reason| match reason {
+        symbolic::Error::Replay(reason) => Error::Replay { side, reason },
+        reason => Error::Follow { side, reason },
+    })
+}
+
+/// Follows the input of any run.
+pub(crate) fn follow_process(
+    process: &LoadedProcess,
+    recorded: &Process,
+    stream: u32,
+    world: &mut World,
+    options: &symbolic::Options,
+    predicates: Predicates,
+) -> Result<Facts, symbolic::Error> {
+    let tester = Tester::new(&process.image, predicates);
     let mut watcher = Watcher { tester, found: Vec::new() };
-    let path =
-        symbolic::replay_with(&run.process, run.recorded, run.stream, world, &options.follow, &mut watcher)
-            .map_err(|reason| match reason {
-            symbolic::Error::Replay(reason) => Error::Replay { side, reason },
-            reason => Error::Follow { side, reason },
-        })?;
+    let path = symbolic::replay_with(process, recorded, stream, world, options, &mut watcher)?;
     let mut others = watcher.found.into_iter().peekable();
     let mut list = Vec::with_capacity(path.conditions.len());
     for c in &path.conditions {
         while let Some(other) = others.next_if(|o| o.at.step < c.at.step) {
             list.push(other);
         }
-        list.push(Fact { term: c.term, at: c.at, what: What::Condition(c.kind), repeated: c.repeated });
+        let what = What::Condition(c.kind);
+        list.push(Fact { term: c.term, at: c.at, what, holds: true, repeated: c.repeated });
     }
     list.extend(others);
     Ok(Facts { list, path })
@@ -137,6 +155,6 @@ impl Watcher<'_> {
             index: view.index,
             occurrence: 0,
         };
-        found.push(Fact { term, at, what, repeated: false });
+        found.push(Fact { term, at, what, holds, repeated: false });
     }
 }

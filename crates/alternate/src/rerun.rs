@@ -50,6 +50,7 @@ pub struct Ended {
 
 /// A program that was run again.
 pub struct Rerun {
+    pub recorded: recording::Process,
     pub process: LoadedProcess,
     pub stream: u32,
     pub ended: Ended,
@@ -133,6 +134,7 @@ impl Runner for Recorder {
             input
                 .stage(info, written, &directory)
                 .map_err(failed("the working directory could not be copied"))?;
+            replace_inside(input, &mut arguments, Path::new(&info.directory), &directory);
             replace_outside(input, &mut arguments, scratch.path())?;
         }
         let record = scratch.path().join("recording");
@@ -150,14 +152,27 @@ impl Runner for Recorder {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().map_err(failed("it could not be started"))?;
         let ended = watch(child, input.stdin().to_vec(), self.timeout).map_err(failed("it was lost"))?;
-        let recording = Recording::open(&record).map_err(|e| Untried::Failed(format!("failed to {e}")))?;
-        let same = |p: &&recording::Process| p.info.executable == info.executable;
-        let recorded = recording.processes.iter().find(same).or(recording.processes.first());
+        let mut recording =
+            Recording::open(&record).map_err(|e| Untried::Failed(format!("failed to {e}")))?;
+        let same = |p: &recording::Process| p.info.executable == info.executable;
+        let number = recording.processes.iter().position(same).unwrap_or(0);
+        let recorded = recording.processes.get(number);
         let recorded = recorded.ok_or_else(|| Untried::Failed("the run recorded nothing".to_owned()))?;
         let process = LoadedProcess::load(&recording, recorded, &Options::default())
             .map_err(|e| Untried::Failed(format!("failed to {e}")))?;
         let stream = main_thread(&process);
-        Ok(Rerun { process, stream, ended })
+        let recorded = recording.processes.swap_remove(number);
+        Ok(Rerun { recorded, process, stream, ended })
+    }
+}
+
+/// An argument that names a file of the working directory by its whole path names the changed one.
+fn replace_inside(input: &Input, arguments: &mut [Vec<u8>], from: &Path, to: &Path) {
+    for (path, _) in input.files().filter(|(path, _)| !path.starts_with('/')) {
+        let whole = from.join(path).into_os_string().into_vec();
+        for argument in arguments.iter_mut().skip(1).filter(|a| **a == whole) {
+            *argument = to.join(path).into_os_string().into_vec();
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! same as before and this one decides otherwise there for the first time.
 
 use crate::ask::{Asker, holds};
-use crate::facts::{Fact, Facts, What};
+use crate::facts::{Fact, Facts, What, follow_process};
 use crate::options::Options;
 use crate::report::{Alternate, Candidate, Changed, Part, Searched};
 use crate::rerun::{Ended, Rerun, Runner, Status, Untried};
@@ -17,6 +17,8 @@ use symbolic::{Input, Kind, Origin, World};
 
 /// How long the text of a condition may be.
 const TEXT: usize = 120;
+/// The same where texts are compared.
+const LONG: usize = 10_000;
 
 /// The two versions with all that is known of them.
 pub(crate) struct Case<'c> {
@@ -182,20 +184,37 @@ impl Case<'_> {
         // This one must go the same way up to the branch, and then not.
         let flips = match way::up_to(&rerun.process, rerun.stream, fact.at.step) {
             Ok(Some(mark)) => self.ways.of(side).at(fact.at.step).is_some_and(|own| {
+                let jumped = || own.to != mark.to;
                 let same = own.before == mark.before;
-                same && (!fact.what.is_jump() || own.to != mark.to)
+                same && if fact.what.is_jump() { jumped() } else { self.turned_out(fact, rerun) }
             }),
             Ok(None) => false,
             Err(e) => return Trial::Rejected(format!("failed to replay the {side} version: {e}")),
         };
-        // Of what is no jump, the terms say how it turned out: they are right as long as the way is the
-        // same.
         if !(flips && turned) {
             return Trial::Rejected(format!("an input does not turn {} around", place(self)));
         }
         let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
         let alternate = self.alternate(fact, model, input, ended);
         Trial::Confirmed(Box::new(alternate))
+    }
+
+    /// Whether what is no jump turned out differently in a run that took the same way up to it.
+    fn turned_out(&self, fact: &Fact, rerun: &Rerun) -> bool {
+        let mut world = World::default();
+        let mut follow = self.options.follow.clone();
+        follow.until = Some(fact.at.step + 1);
+        let kind = self.options.predicates;
+        let facts = follow_process(&rerun.process, &rerun.recorded, rerun.stream, &mut world, &follow, kind);
+        let Ok(facts) = facts else { return false };
+        let mut here = facts.list.iter().filter(|f| f.at.step == fact.at.step && f.what == fact.what);
+        if !matches!(fact.what, What::Condition(_)) {
+            return here.any(|f| f.holds != fact.holds);
+        }
+        // Inside of a function many things are decided; this one is not among them any more.
+        let text = |world: &World, term| world.pool.text(term, &|v| world.variables.name(v), LONG);
+        let before = text(&self.world, fact.term);
+        !here.any(|f| text(&world, f.term) == before)
     }
 
     /// Aligns the trace of an input with that of the failing one; any difference will do.

@@ -228,6 +228,17 @@ fn a_file_is_an_input_too() {
     assert_eq!(std::fs::read(desk.path().join("in.txt")).expect("the file"), b"aa");
     let run = |desk: &mut Desk, program: &str| desk.quietly(&format!("{program} inputs/1/files/in.txt"));
     assert_eq!(run(&mut desk, "./old"), run(&mut desk, "./new"));
+    // However the program is told where its file is.
+    let other = tempfile::tempdir().expect("a directory");
+    std::fs::write(other.path().join("in.txt"), "aa").expect("a file");
+    for directory in [desk.path(), other.path()] {
+        let path = directory.canonicalize().expect("it").join("in.txt").display().to_string();
+        for version in ["old", "new"] {
+            record(&desk, version, &path, "");
+        }
+        assert_eq!(places(&ask(&desk, "")), [place("new", 10, true)], "{path}");
+        assert_eq!(std::fs::read(&path).expect("the file"), b"aa");
+    }
 }
 
 #[test]
