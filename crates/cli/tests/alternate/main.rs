@@ -261,6 +261,33 @@ fn errors_in_values_need_predicates() {
 }
 
 #[test]
+fn values_that_are_not_followed_are_set_free_if_nothing_else_helps() {
+    let desk = desk("half", "", "", "5");
+    let answer = ask(&desk, "");
+    assert_eq!(places(&answer), [place("new", 6, true)]);
+    assert_eq!(part(&answer, 0, "stdin"), b"6");
+    let relaxed: Vec<&Value> = list(&answer["searched"]).iter().map(|s| &s["relaxed"]).collect();
+    assert_eq!(relaxed, [false, false, true]);
+}
+
+#[test]
+fn what_was_not_asked_is_said() {
+    let mut desk = desk("choice", "", "", "2");
+    desk.run("relapse alternate run-old run-new --budget 0");
+    assert_session!(desk, @r#"
+    $ relapse alternate run-old run-new --budget 0
+    On the recorded input (1 byte), the old version gives "f\n" and exit 0, the new one "g\n" and exit 0.
+    No alternate input was found, but not every question has an answer.
+
+    new version: 0 questions of 2 decisions, 0 impossible, 0 confirmed, 2 not asked
+      time was up after [SECONDS]
+    old version: 0 questions of 1 decision, 0 impossible, 0 confirmed, 1 not asked
+      time was up after [SECONDS]
+    [exit 1]
+    "#);
+}
+
+#[test]
 fn questions_that_make_no_sense_are_answered_as_such() {
     let mut desk = desk("choice", "", "", "3");
     desk.run("relapse alternate run-old run-new");
