@@ -42,7 +42,8 @@ pub fn find(
         return Err(Error::NoInput);
     }
     if !facts.old.any_decision(options.libraries) && !facts.new.any_decision(options.libraries) {
-        return Err(Error::NoBranch { bytes });
+        let fixed = facts.old.fixed() + facts.new.fixed();
+        return Err(Error::NoBranch { bytes, fixed });
     }
     if world.pool.len() > options.largest {
         return Err(Error::TooLarge { terms: world.pool.len(), limit: options.largest });

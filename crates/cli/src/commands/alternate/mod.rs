@@ -166,6 +166,9 @@ fn explain(args: &AlternateArgs, error: &Error) -> Failure {
             "Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,\n\
              --environment follows the environment as well.",
         ),
+        Error::NoBranch { fixed: 1.., .. } => failure.hint(
+            "What depends on a fixed value is not seen; `relapse path DIR --all` lists such values with reasons.",
+        ),
         Error::NoBranch { .. } => failure.hint(
             "Any input of these lengths takes the same way in both versions: the difference is in values.\n\
              `relapse explain` finds the changes; --predicates looks at values.",
