@@ -348,7 +348,7 @@ fn alternate(answer: &Answer, page: &mut String) {
             escape(&found.end)
         );
     } else if let Some(reason) = &answer.no_alternate {
-        let _ = write!(page, "<p>None was found: {}.</p>\n", prose(&words::sentence(reason)));
+        let _ = writeln!(page, "<p>None was found: {}.</p>", prose(&words::sentence(reason)));
     }
     page.push_str("</section>\n");
 }

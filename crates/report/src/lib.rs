@@ -33,6 +33,8 @@
 //!     root: vec![Hunk { file: "t.c".to_owned(), new_start: 3, new_lines: 1, ..Hunk::default() }],
 //!     auxiliary: Vec::new(),
 //!     causes: Vec::new(),
+//!     alternate: None,
+//!     no_alternate: None,
 //!     trials: Effort { changes: 9, builds: 4, runs: 4, seconds: 2.5, ..Effort::default() },
 //!     notes: Vec::new(),
 //! };
