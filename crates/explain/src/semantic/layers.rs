@@ -56,13 +56,17 @@ pub fn layers(traced: &Traced<'_>, solving: &mut Solving) -> Result<Layers, NotA
     let mut layers = Layers::default();
     let mut seen: HashSet<(Site, u32)> = HashSet::new();
     let mut questions = first(traced);
+    let reaches = |node: NodeId, how: Dependence| ways::Ground::reaches(traced, node, how);
     for layer in 0..=DEEPEST {
         let mut generators: BTreeSet<NodeId> = BTreeSet::new();
-        for question in std::mem::take(&mut questions) {
+        let asked: Vec<_> = questions.iter().map(|q| (*q, cone(traced, *q))).collect();
+        // One replay for all questions of the layer.
+        let scene = Scene::of(traced, asked.iter().filter_map(|(_, cone)| cone.as_ref().ok()));
+        for (question, cone) in asked {
             if Instant::now() > solving.until {
                 return Ok(layers);
             }
-            match ask(traced, question, solving) {
+            match cone.and_then(|cone| why(&scene, question, &cone, &reaches, solving)) {
                 Ok(cause) => {
                     generators.extend(&cause.generators);
                     layers.add(layer, cause);
@@ -125,17 +129,23 @@ fn is_branch(traced: &Traced<'_>, node: NodeId) -> bool {
     matches!(inst, Inst::Branch { .. } | Inst::Switch { .. })
 }
 
-fn ask(traced: &Traced<'_>, question: Question, solving: &mut Solving) -> Result<Cause, NotApplicable> {
+fn cone(traced: &Traced<'_>, question: Question) -> Result<Cone, NotApplicable> {
     let reaches = |node: NodeId, how: Dependence| ways::Ground::reaches(traced, node, how);
-    let cone = Cone::of(&traced.needs, question, &|node| is_branch(traced, node), &reaches)?;
-    let at: Vec<_> = cone.nodes.iter().map(|n| (*n, traced.slice.nodes[*n as usize].at)).collect();
-    let scene = Scene { traced, facts: facts(traced.process, &at) };
-    why(&scene, question, &cone, &reaches, solving)
+    Cone::of(&traced.needs, question, &|node| is_branch(traced, node), &reaches)
 }
 
 struct Scene<'t, 'p> {
     traced: &'t Traced<'p>,
     facts: HashMap<NodeId, Fact>,
+}
+
+impl<'t, 'p> Scene<'t, 'p> {
+    /// With what the instructions of these cones saw.
+    fn of<'c>(traced: &'t Traced<'p>, cones: impl Iterator<Item = &'c Cone>) -> Scene<'t, 'p> {
+        let nodes: BTreeSet<NodeId> = cones.flat_map(|cone| cone.nodes.iter().copied()).collect();
+        let at: Vec<_> = nodes.iter().map(|n| (*n, traced.slice.nodes[*n as usize].at)).collect();
+        Scene { traced, facts: facts(traced.process, &at) }
+    }
 }
 
 impl Ground for Scene<'_, '_> {
