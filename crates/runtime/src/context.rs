@@ -1,6 +1,7 @@
 //! A stream's context: the page that instrumented code, the stream's file and
 //! the runtime share, and the list of all contexts.
 
+use crate::consumed::Note;
 use crate::entry::Entry;
 use crate::sys;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -75,6 +76,8 @@ pub struct Own {
     /// What a before-hook noted for the after-hook.
     pub before_address: u64,
     pub before_len: u64,
+    /// What waited in a stream before a `scanf`, see `consumed`.
+    pub consumed: *mut Note,
     /// Per descriptor: generation and source number, see `io`.
     pub sources: *mut u64,
     pub next_source: u64,

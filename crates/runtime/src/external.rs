@@ -6,7 +6,7 @@ use crate::context::{self, Context};
 use crate::desc::{CALL_RETURNS_TWICE, CallDesc};
 use crate::memory::{self, Shadow};
 use crate::stream::At;
-use crate::{bytes, crash, heap, io, module, process, shadow, sys, tls};
+use crate::{bytes, consumed, crash, heap, io, module, process, shadow, sys, tls};
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 use externals::{External, Len, Model, Range, Ret, flag};
 use recording::event::{Event, Slots, sync};
@@ -320,6 +320,13 @@ pub unsafe extern "C" fn __relapse_before(
             return;
         }
         let Some(external) = desc.known.checked_sub(1).and_then(externals::by_id) else { return };
+        let stream = external.io.and_then(|io| io::consumed_stream(io, &Call::new(ctx, desc, args, 0)));
+        if let (Some(file), Some(format)) = (stream, external.format) {
+            let format = Call::new(ctx, desc, args, 0).arg(format.format) as *const u8;
+            consumed::fill(file, format);
+            ctx.busily(|ctx| consumed::note(ctx, file));
+            return;
+        }
         ctx.busily(|ctx| {
             let call = Call::new(ctx, desc, args, 0);
             if external.has(flag::MOVES) {

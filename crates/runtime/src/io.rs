@@ -9,7 +9,7 @@ use crate::call::Call;
 use crate::context::Context;
 use crate::process::{self, Path};
 use crate::stream::At;
-use crate::{bytes, sys};
+use crate::{bytes, consumed, sys};
 use externals::{Channel, Data, Direction, External, Io, Len, Range, Ret, flag};
 use recording::event::{Event, source};
 
@@ -83,8 +83,48 @@ unsafe fn file_word(file: u64, offset: u64) -> u64 {
     unsafe { *((file + offset) as *const u64) }
 }
 
-unsafe fn file_number(file: u64) -> i32 {
+pub unsafe fn file_number(file: u64) -> i32 {
     unsafe { *((file + 112) as *const i32) }
+}
+
+/// Where reading from a stream's buffer goes on, where it ends, where it began.
+pub unsafe fn read_buffer(file: u64) -> (u64, u64, u64) {
+    unsafe { (file_word(file, 8), file_word(file, 16), file_word(file, 24)) }
+}
+
+/// Whether a descriptor can seek.
+pub fn seeks(fd: i32) -> bool {
+    let Some(d) = descriptor(fd) else { return false };
+    if d.seeks == 0 {
+        d.seeks = if sys::position(fd).is_some() { 1 } else { 2 };
+    }
+    d.seeks == 1
+}
+
+/// Where a stream that can seek is now.
+pub unsafe fn stream_now(file: u64) -> Option<u64> {
+    unsafe {
+        if !seeks(file_number(file)) {
+            return None;
+        }
+        let now = tell(file)?;
+        let entry = stream(file);
+        (entry.position, entry.known) = (now, true);
+        Some(now)
+    }
+}
+
+/// The stream of a call that takes an unknown number of bytes, if it is an open one.
+pub unsafe fn consumed_stream(io: Io, call: &Call<'_>) -> Option<u64> {
+    if io.data != Data::Consumed {
+        return None;
+    }
+    let file = match io.channel {
+        Channel::Stream(slot) => call.arg(slot),
+        Channel::Stdin => unsafe { stdin as u64 },
+        _ => return None,
+    };
+    (file != 0 && unsafe { file_number(file) } >= 0).then_some(file)
 }
 
 /// The descriptor means something else from now on.
@@ -222,18 +262,9 @@ unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64
     unsafe {
         let fd = file_number(file);
         let entry = stream(file);
-        // _IO_read_ptr, _IO_read_end, _IO_read_base
-        let (at, end, base) = (file_word(file, 8), file_word(file, 16), file_word(file, 24));
+        let (at, end, base) = read_buffer(file);
         let unread = end.saturating_sub(at);
-        let seeks = match descriptor(fd) {
-            None => false,
-            Some(d) => {
-                if d.seeks == 0 {
-                    d.seeks = if sys::position(fd).is_some() { 1 } else { 2 };
-                }
-                d.seeks == 1
-            }
-        };
+        let seeks = seeks(fd);
         let result = if seeks {
             let known = entry.known;
             match count {
@@ -343,19 +374,21 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
         if file == 0 || file_number(file) < 0 {
             return;
         }
-        let (offset, length) = stream_position(file, out, count);
+        let taken = if io.data == Data::Consumed { consumed::taken(ctx, file) } else { None };
+        // Positions are counted along by what is read; a `scanf` says it itself.
+        if let Some(taken) = &taken
+            && seeks(file_number(file))
+        {
+            let entry = stream(file);
+            entry.position = entry.position.saturating_sub(taken.length);
+        }
+        let (offset, length) = stream_position(file, out, taken.as_ref().map(|t| t.length).or(count));
         if length == 0 {
             return;
         }
-        // What a `scanf` took was in no buffer of the program, but is still in the
-        // stream's, unless that was filled again meanwhile.
-        let mut address = address;
-        if !out && io.data == Data::Consumed {
-            let (at, base) = (file_word(file, 8), file_word(file, 24));
-            if base != 0 && at.saturating_sub(base) >= length {
-                address = at - length;
-                ctx.make_known(call.at, address, length);
-            }
+        let address = taken.map_or(address, |taken| taken.address);
+        if io.data == Data::Consumed {
+            ctx.make_known(call.at, address, length);
         }
         if let Some(id) = ctx.descriptor_source(file_number(file)) {
             ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });

@@ -7,7 +7,8 @@
 //! * [`entry`]: from outside into instrumented code and back, signals, landings;
 //! * [`external`]: after a [`call`] that left instrumented code; [`known`] brings the
 //!   memory up to date that the call read or wrote, [`format`](mod@format)
-//!   that of `printf` and `scanf`, [`io`] names where bytes came from or went;
+//!   that of `printf` and `scanf`, [`io`] names where bytes came from or went,
+//!   [`consumed`] finds those that a `scanf` took;
 //! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its
 //!   second copy of memory; [`heap`]: when parts of it are given back;
 //! * [`process`], [`module`], [`fork`], [`crash`]: start, registration, `fork`,
@@ -41,6 +42,7 @@
 
 pub mod bytes;
 pub mod call;
+pub mod consumed;
 pub mod context;
 pub mod crash;
 pub mod desc;

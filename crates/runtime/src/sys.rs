@@ -16,6 +16,7 @@ const MPROTECT: u64 = 10;
 const MUNMAP: u64 = 11;
 const RT_SIGACTION: u64 = 13;
 const RT_SIGPROCMASK: u64 = 14;
+const PREAD: u64 = 17;
 const SCHED_YIELD: u64 = 24;
 const MINCORE: u64 = 27;
 const MADVISE: u64 = 28;
@@ -81,6 +82,10 @@ pub fn close(fd: i32) {
 
 pub fn read(fd: i32, into: &mut [u8]) -> i64 {
     unsafe { call(READ, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0) }
+}
+
+pub fn read_at(fd: i32, into: &mut [u8], offset: u64) -> i64 {
+    unsafe { call(PREAD, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, offset, 0, 0) }
 }
 
 /// Writes everything or says that it could not.

@@ -11,7 +11,7 @@ const fn prints(name: &'static str, to: Channel, format: u8, args: FormatArgs) -
 
 /// A `scanf`: what it stores is said by the format.
 const fn scans(name: &'static str, from: Channel, format: u8, args: FormatArgs) -> External {
-    ext(name, Ret::Count).input(from, Data::Consumed).scanf(format, args)
+    ext(name, Ret::Count).input(from, Data::Consumed).scanf(format, args).flags(flag::BEFORE)
 }
 
 const fn gets_byte(name: &'static str, from: Channel) -> External {

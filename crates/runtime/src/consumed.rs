@@ -1,0 +1,155 @@
+//! What a `scanf` took from its stream.
+//!
+//! It leaves the bytes nowhere in the program, and not always in the stream's buffer: that
+//! is filled again on the way, and counts as empty once the end of the input was met. So
+//! the bytes that wait in the buffer are noted before the call. Behind it, what was taken
+//! is put together in a place of our own, which replay then knows:
+//!
+//! ```text
+//!   before:   "12 3|"          noted: 12 3
+//!   behind:   "45\n678..."     at 45: taken were the noted ones and two of the next
+//! ```
+//!
+//! A file that can seek says how far it was read, and its bytes can be read once more. Of
+//! a pipe we see one filling of the buffer; if there were more before its end, nobody can
+//! say what was taken, and no bytes are shown.
+
+use crate::context::Context;
+use crate::io;
+use crate::{bytes, shadow, sys};
+
+unsafe extern "C" {
+    fn __underflow(file: *mut u8) -> i32;
+    fn flockfile(file: *mut u8);
+    fn funlockfile(file: *mut u8);
+    fn __errno_location() -> *mut i32;
+}
+
+/// More bytes than this in one call are not shown.
+const CAPACITY: usize = 64 << 10;
+/// So much of the buffer's beginning is looked at to see whether it was filled again.
+const BEGINNING: usize = 16;
+/// The flag of a `FILE` that has met its end.
+const EOF_SEEN: i32 = 0x10;
+/// The stream cannot seek.
+const NOWHERE: u64 = u64::MAX;
+
+/// A thread's notes; the memory begins as zeros.
+#[repr(C)]
+pub struct Note {
+    /// The stream; 0 if nothing is noted.
+    file: u64,
+    position: u64,
+    base: u64,
+    end: u64,
+    /// Bytes that waited in the buffer; of those, `bytes` has as many as fit.
+    unread: u64,
+    beginning: [u8; BEGINNING],
+    bytes: [u8; CAPACITY],
+}
+
+/// Bytes that a call took: how many, and where they are (0: nowhere).
+pub struct Taken {
+    pub length: u64,
+    pub address: u64,
+}
+
+/// Fills the buffer of a pipe, as the call would do first: afterwards one cannot tell how
+/// much there was. No context is in use meanwhile, for this may wait, and whoever waits
+/// may be interrupted.
+///
+/// # Safety
+/// `file` is an open stream, `format` a C string.
+pub unsafe fn fill(file: u64, format: *const u8) {
+    unsafe {
+        if format.is_null() || *format == 0 || io::seeks(io::file_number(file)) {
+            return;
+        }
+        let (at, end, _) = io::read_buffer(file);
+        if at < end || flags(file) & EOF_SEEN != 0 {
+            return;
+        }
+        let errno = *__errno_location();
+        flockfile(file as *mut u8);
+        __underflow(file as *mut u8);
+        funlockfile(file as *mut u8);
+        *__errno_location() = errno;
+    }
+}
+
+unsafe fn flags(file: u64) -> i32 {
+    unsafe { *(file as *const i32) }
+}
+
+/// Notes what waits in the buffer of a stream.
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn note(ctx: &mut Context, file: u64) {
+    unsafe {
+        if ctx.own.consumed.is_null() {
+            let Some(place) = sys::reserve(size_of::<Note>() as u64) else { return };
+            shadow::cover(ctx.key, place as u64, size_of::<Note>() as u64);
+            ctx.own.consumed = place.cast();
+        }
+        let note = &mut *ctx.own.consumed;
+        let (at, end, base) = io::read_buffer(file);
+        note.file = file;
+        note.position = io::stream_now(file).unwrap_or(NOWHERE);
+        (note.base, note.end) = (base, end);
+        note.unread = end.saturating_sub(at);
+        let kept = (note.unread as usize).min(CAPACITY);
+        bytes::copy(note.bytes.as_mut_ptr(), at as *const u8, kept);
+        let seen = (end.saturating_sub(base) as usize).min(BEGINNING);
+        bytes::copy(note.beginning.as_mut_ptr(), base as *const u8, seen);
+    }
+}
+
+/// What the call took since the note; nothing if there is none of this stream.
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
+    unsafe {
+        let note = ctx.own.consumed.as_mut()?;
+        if core::mem::take(&mut note.file) != file {
+            return None;
+        }
+        let (at, end, base) = io::read_buffer(file);
+        let noted = note.unread;
+        let (length, whole) = if note.position != NOWHERE {
+            let length = io::stream_now(file)?.saturating_sub(note.position);
+            (length, length as usize <= CAPACITY && note.read_again(file, length))
+        } else if at == end && at == base && flags(file) & EOF_SEEN != 0 {
+            // Empty again: all that waited was taken, and more if it was filled again.
+            (noted, note.begins_as_before())
+        } else if (base, end) == (note.base, note.end) && end - at <= noted {
+            (noted - (end - at), true)
+        } else {
+            let more = at.saturating_sub(base);
+            let whole = noted + more <= CAPACITY as u64;
+            if whole {
+                bytes::copy(note.bytes.as_mut_ptr().add(noted as usize), base as *const u8, more as usize);
+            }
+            (noted + more, whole)
+        };
+        let shown = whole && length as usize <= CAPACITY;
+        Some(Taken { length, address: if shown { note.bytes.as_ptr() as u64 } else { 0 } })
+    }
+}
+
+impl Note {
+    /// Completes the noted bytes of a file from the file itself.
+    unsafe fn read_again(&mut self, file: u64, length: u64) -> bool {
+        let kept = (self.unread as usize).min(CAPACITY).min(length as usize);
+        let rest = &mut self.bytes[kept..length as usize];
+        let fd = unsafe { io::file_number(file) };
+        rest.is_empty() || sys::read_at(fd, rest, self.position + kept as u64) == rest.len() as i64
+    }
+
+    unsafe fn begins_as_before(&self) -> bool {
+        let seen = (self.end.saturating_sub(self.base) as usize).min(BEGINNING);
+        let same = unsafe { bytes::first_difference(self.base as *const u8, self.beginning.as_ptr(), seen) };
+        same == seen
+    }
+}
