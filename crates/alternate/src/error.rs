@@ -31,8 +31,10 @@ pub enum Error {
         "run the {side} version again: with the recorded input it takes another way than when it was recorded"
     )]
     NotReproduced { side: Side },
-    #[error("find an alternate input: the conditions have {terms} parts, more than {limit}")]
-    TooLarge { terms: usize, limit: usize },
+    #[error(
+        "follow the input of the {side} version: at instruction {step} the conditions have {terms} parts, more than {limit}"
+    )]
+    TooLarge { side: Side, step: u64, terms: usize, limit: usize },
     #[error("trust the conditions: number {number} of the {side} version is false on its own run")]
     Broken { side: Side, number: usize },
 }

@@ -90,6 +90,7 @@ pub(crate) fn follow(
     let followed = follow_process(&run.process, run.recorded, run.stream, world, follow, options.predicates);
     followed.map_err(|reason| match reason {
         symbolic::Error::Replay(reason) => Error::Replay { side, reason },
+        symbolic::Error::TooLarge { step, terms, limit } => Error::TooLarge { side, step, terms, limit },
         reason => Error::Follow { side, reason },
     })
 }

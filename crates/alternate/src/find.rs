@@ -1,16 +1,16 @@
 //! The whole search, from two recorded runs to a report.
 
 use crate::error::Error;
-use crate::facts::{Facts, follow};
+use crate::facts::follow;
 use crate::options::{Direction, Options};
-use crate::report::{Candidate, Report, Searched, Verdict};
+use crate::report::{Alternate, Candidate, Report, Searched, Verdict};
 use crate::rerun::Runner;
 use crate::run::Run;
 use crate::search::{Case, order, same_end};
 use crate::side::{Both, Side};
 use crate::way::Way;
 use std::time::{Duration, Instant};
-use symbolic::{Input, Origin, World};
+use symbolic::{Input, World};
 
 /// Finds inputs near to the recorded one on which the two versions part, and the branches where they
 /// do.
@@ -45,9 +45,6 @@ pub fn find(
         let fixed = facts.old.fixed() + facts.new.fixed();
         return Err(Error::NoBranch { bytes, fixed });
     }
-    if world.pool.len() > options.largest {
-        return Err(Error::TooLarge { terms: world.pool.len(), limit: options.largest });
-    }
     let ways = Both::try_from(|side| {
         let decisions = facts.of(side).list.iter().filter(|f| f.what.decides(options.libraries));
         Way::of(&runs.of(side).process, runs.of(side).stream, decisions.map(|f| f.at.step))
@@ -58,7 +55,7 @@ pub fn find(
         old: Input::with(&world, &old.recorded.info, &value),
         new: Input::with(&world, &new.recorded.info, &value),
     };
-    let written = Both { old: written(&facts.old), new: written(&facts.new) };
+    let written = Both { old: facts.old.path.written(), new: facts.new.path.written() };
     let mut case = Case {
         runs,
         facts,
@@ -84,6 +81,7 @@ pub fn find(
         candidates = found;
     }
     rank(&mut candidates, options.traces);
+    name_moments(&case.runs, &mut candidates)?;
     let verdict = match candidates.is_empty() {
         false => Verdict::Found,
         true if equal => Verdict::Equal { fixed },
@@ -151,6 +149,22 @@ fn both_directions(case: &mut Case<'_>, relaxed: bool) -> (Vec<Searched>, Vec<Ca
     (searched, candidates)
 }
 
+/// Gives the branch instances their execution indices: one replay of each version.
+fn name_moments(runs: &Both<&Run<'_>>, candidates: &mut [Candidate]) -> Result<(), Error> {
+    for side in [Side::Old, Side::New] {
+        let run = runs.of(side);
+        let own = candidates.iter_mut().filter(|c| c.side == side);
+        let mut alternates: Vec<&mut Alternate> = own.flat_map(|c| &mut c.alternates).collect();
+        let steps: Vec<u64> = alternates.iter().map(|a| a.at.step).collect();
+        let indices = symbolic::indices(&run.process, run.stream, &steps)
+            .map_err(|reason| Error::Follow { side, reason })?;
+        for (alternate, index) in alternates.iter_mut().zip(indices) {
+            alternate.index = index;
+        }
+    }
+    Ok(())
+}
+
 /// What passes first, then what changes least; the order of time decides between equals. Reports from
 /// traces are the better the fewer branches they name, whether or not an input passes.
 fn rank(candidates: &mut [Candidate], traces: bool) {
@@ -158,18 +172,4 @@ fn rank(candidates: &mut [Candidate], traces: bool) {
         let (fails, turned, changed) = c.best().map_or((true, u64::MAX, usize::MAX), order);
         if traces { (false, turned, usize::from(fails), changed) } else { (fails, 0, changed, 0) }
     });
-}
-
-/// Files that a run wrote.
-fn written(facts: &Facts) -> Vec<String> {
-    let sinks = facts.path.outputs.iter().filter_map(|o| o.sink.as_ref());
-    let mut files: Vec<String> = sinks
-        .filter_map(|sink| match sink {
-            Origin::File(path) => Some(path.clone()),
-            _ => None,
-        })
-        .collect();
-    files.sort_unstable();
-    files.dedup();
-    files
 }

@@ -17,6 +17,7 @@
 //! * [`find`]: the whole search; [`Options`] for it, [`Report`] what comes out of it;
 //! * [`run`]: a recorded run, and what is known of its way (`facts`, `predicates`);
 //! * [`rerun`]: running a recorded program again with another input;
+//! * [`same`]: another input for the same way;
 //! * `search`: one direction, question by question; `ask`: one question;
 //! * `way`: whether two runs took the same way up to a branch;
 //! * [`align`]: aligning two traces in linear space; `trace`: reports from aligned traces;
@@ -59,6 +60,7 @@ mod predicates;
 mod report;
 pub mod rerun;
 pub mod run;
+pub mod same;
 mod search;
 mod side;
 mod trace;

@@ -44,8 +44,6 @@ pub struct Options {
     pub libraries: bool,
     /// Runs of one branch that are tried at most, unless one passes before.
     pub instances: usize,
-    /// Terms that the conditions of both versions may have.
-    pub largest: usize,
     /// Look for inputs even if the versions do not differ on the recorded one.
     pub anyway: bool,
 }
@@ -57,6 +55,8 @@ impl Options {
         let mut follow = symbolic::Options::default();
         // What comes out of pipes and sockets cannot be replaced.
         follow.inputs.streams = false;
+        // Both versions have theirs, and a solver is to be told.
+        follow.max_terms = 20_000_000;
         Options {
             follow,
             solver: Settings { commands, ..Settings::default() },
@@ -66,7 +66,6 @@ impl Options {
             traces: false,
             libraries: true,
             instances: 8,
-            largest: 20_000_000,
             anyway: false,
         }
     }

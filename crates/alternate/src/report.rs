@@ -6,7 +6,7 @@ use crate::side::{Both, Side};
 use crate::trace::Turned;
 use solver::Statistics;
 use std::time::Duration;
-use symbolic::{At, Input, Origin};
+use symbolic::{At, Index, Input, Origin};
 
 /// One input byte that is another one in an alternate input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Part {
 pub struct Alternate {
     /// The branch instance: when it ran in the failing run.
     pub at: At,
+    /// The execution index of that instance.
+    pub index: Option<Index>,
     /// What the input bytes fulfil in the failing run.
     pub condition: String,
     /// What they fulfil now.

@@ -1,7 +1,7 @@
 //! Running a recorded program again with another input, under recording.
 
-use crate::run::{Run, main_thread};
-use recording::Recording;
+use crate::run::main_thread;
+use recording::{Process, Recording};
 use replay::process::{LoadedProcess, Options};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
@@ -50,7 +50,7 @@ pub struct Ended {
 
 /// A program that was run again.
 pub struct Rerun {
-    pub recorded: recording::Process,
+    pub recorded: Process,
     pub process: LoadedProcess,
     pub stream: u32,
     pub ended: Ended,
@@ -77,11 +77,12 @@ pub enum Untried {
 
 /// Runs recorded programs again.
 pub trait Runner {
-    /// Runs the program of a run with an input.
+    /// Runs the program of a recorded process with an input. `written`: files that it writes to,
+    /// which are left as they are.
     ///
     /// # Errors
     /// Why it cannot be done. That a program fails is none.
-    fn run(&mut self, run: &Run<'_>, input: &Input, written: &[String]) -> Result<Rerun, Untried>;
+    fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried>;
 }
 
 /// Runs programs for real, each in its own directory, or in one that looks like it if the input has
@@ -106,8 +107,8 @@ fn failed(what: &str) -> impl Fn(std::io::Error) -> Untried + '_ {
 }
 
 impl Runner for Recorder {
-    fn run(&mut self, run: &Run<'_>, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
-        let info = &run.recorded.info;
+    fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
+        let info = &recorded.info;
         if info.executable.is_empty() {
             return Err(Untried::NoProgram);
         }
@@ -154,7 +155,7 @@ impl Runner for Recorder {
         let ended = watch(child, input.stdin().to_vec(), self.timeout).map_err(failed("it was lost"))?;
         let mut recording =
             Recording::open(&record).map_err(|e| Untried::Failed(format!("failed to {e}")))?;
-        let same = |p: &recording::Process| p.info.executable == info.executable;
+        let same = |p: &Process| p.info.executable == info.executable;
         let number = recording.processes.iter().position(same).unwrap_or(0);
         let recorded = recording.processes.get(number);
         let recorded = recorded.ok_or_else(|| Untried::Failed("the run recorded nothing".to_owned()))?;

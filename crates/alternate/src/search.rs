@@ -49,8 +49,8 @@ impl Case<'_> {
         let start = Instant::now();
         let reruns = Both::try_from(|side| {
             self.runs_made += 1;
-            let run = self.runs.of(side);
-            self.runner.run(run, input.of(side), self.written.of(side)).map_err(|why| (side, why))
+            let recorded = self.runs.of(side).recorded;
+            self.runner.run(recorded, input.of(side), self.written.of(side)).map_err(|why| (side, why))
         });
         self.ran += start.elapsed();
         reruns
@@ -254,6 +254,7 @@ impl Case<'_> {
         let opposite = self.world.pool.not(fact.term);
         Alternate {
             at: fact.at,
+            index: None,
             condition: self.text(fact.term, &fact.what),
             flipped: self.text(opposite, &fact.what),
             changed,

@@ -17,6 +17,7 @@ mod failure;
 mod opened;
 mod progress;
 mod render;
+mod solvers;
 mod source;
 
 use clap::Parser;

@@ -72,6 +72,59 @@ fn conditions_are_exported_for_other_solvers_and_as_json() {
     assert_eq!(json["status_depends_on_input"], true);
 }
 
+/// Where `add` runs before a number is looked at, and how often, is another matter than which
+/// number it is.
+#[test]
+fn moments_have_names_that_runs_share() {
+    let mut desk = Desk::with_program(
+        "sum",
+        r#"#include <stdio.h>
+static int odd(int c) {
+    if (c % 2 == 0)
+        return 0;
+    return 1;
+}
+int main(void) {
+    int lines = 0, count = 0;
+    for (int c; (c = getchar()) != EOF;) {
+        if (c == '\n') {
+            lines++;
+            continue;
+        }
+        count += odd(c);
+    }
+    return count > lines;
+}
+"#,
+    );
+    let mut named = |input: &str| {
+        let _ = std::fs::remove_dir_all(desk.path().join("run"));
+        desk.record("./sum", input);
+        let json: serde_json::Value =
+            serde_json::from_str(&desk.quietly("relapse path run --json")).expect("JSON");
+        let conditions = json["conditions"].as_array().expect("conditions").clone();
+        let of = |c: &serde_json::Value| {
+            let index = c["index"].as_str().expect("an index").to_owned();
+            (index, c["function"].as_str().expect("a function").to_owned(), c["condition"].clone())
+        };
+        conditions.iter().map(of).collect::<Vec<_>>()
+    };
+    let (short, long) = (named("a\nb"), named("\nab"));
+    let all = |list: &[(String, String, serde_json::Value)]| {
+        let mut names: Vec<String> = list.iter().map(|c| c.0.clone()).collect();
+        names.sort();
+        names.dedup();
+        names.len()
+    };
+    assert_eq!(all(&short), short.len(), "no two moments have the same name: {short:?}");
+    // The third byte is looked at in the same way, whatever came before.
+    let last = |list: &[(String, String, serde_json::Value)]| {
+        list.iter().rfind(|c| c.1 == "odd").cloned().expect("a condition of odd")
+    };
+    assert_eq!(last(&short), last(&long));
+    assert!(last(&short).0.contains("[2] > odd:"), "{:?}", last(&short));
+}
+
 #[test]
 fn a_run_without_such_branches_is_told_as_such() {
     let mut desk = Desk::with_program("q", "int main(void) { return 0; }\n");

@@ -17,7 +17,6 @@
 
 mod executed;
 pub mod keys;
-pub mod nest;
 mod pair;
 mod track;
 

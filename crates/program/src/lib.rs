@@ -14,6 +14,7 @@
 //! * [`binary`]: finding the section in an ELF file;
 //! * [`text`]: the model as readable text (`relapse dump program`);
 //! * [`mod@cfg`]: control-flow facts computed from a function;
+//! * [`nest`]: its loops, and how often a run went round them;
 //! * [`validate`]: the checks every module passes before anybody sees it.
 //!
 //! # What must not be known here
@@ -46,6 +47,7 @@ pub mod cfg;
 pub mod inst;
 #[allow(missing_docs)]
 pub mod model;
+pub mod nest;
 pub mod section;
 pub mod text;
 pub mod validate;

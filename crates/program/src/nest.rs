@@ -1,6 +1,6 @@
 //! The loops of a function, and how often they went round.
 
-use program::cfg::Graph;
+use crate::cfg::Graph;
 
 /// The loops around each block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub struct Nest {
 }
 
 impl Nest {
+    /// Of a function's graph.
     #[must_use]
     pub fn of(graph: &Graph) -> Nest {
         let mut nest = Nest {
@@ -78,7 +79,7 @@ impl Nest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use program::cfg::Loop;
+    use crate::cfg::Loop;
     use proptest::prelude::*;
     use std::collections::HashSet;
 

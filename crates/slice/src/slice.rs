@@ -173,6 +173,18 @@ pub struct Needs {
     list: Vec<(NodeId, Dependence)>,
 }
 
+/// From what each node needed, in the order of nodes.
+impl FromIterator<Vec<(NodeId, Dependence)>> for Needs {
+    fn from_iter<I: IntoIterator<Item = Vec<(NodeId, Dependence)>>>(nodes: I) -> Needs {
+        let mut needs = Needs { starts: vec![0], list: Vec::new() };
+        for node in nodes {
+            needs.list.extend(node);
+            needs.starts.push(needs.list.len() as u32);
+        }
+        needs
+    }
+}
+
 impl Needs {
     #[must_use]
     pub fn of(&self, node: NodeId) -> &[(NodeId, Dependence)] {

@@ -13,6 +13,7 @@
 //! * [`output`]: the bytes that went out, as terms;
 //! * [`watch`]: asking for terms of registers, memory and variables on the way;
 //! * [`trail`]: whether two runs took the same way;
+//! * [`index`]: names of moments that all runs of a program share;
 //! * [`input`]: an input put together again, for a file or another run;
 //! * inside: registers and memory beside the machine's, one file per kind of
 //!   instruction, `outside/` with the meaning of library functions.
@@ -56,6 +57,7 @@ mod calls;
 pub mod condition;
 mod engine;
 mod frames;
+pub mod index;
 mod initial;
 pub mod input;
 pub mod inputs;
@@ -73,6 +75,7 @@ pub mod watch;
 
 pub use condition::{At, Condition, Kind, Loss, Reason};
 pub use engine::World;
+pub use index::{Index, indices};
 pub use input::Input;
 pub use inputs::{Inputs, Origin, Variable, Variables};
 pub use output::Output;

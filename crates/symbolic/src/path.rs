@@ -3,7 +3,7 @@
 use crate::condition::{Condition, Kind, Loss};
 use crate::engine::{Engine, World};
 use crate::initial::Initial;
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, Origin};
 use crate::objects::Objects;
 use crate::output::Output;
 use crate::watch::{Nobody, Watch};
@@ -12,6 +12,11 @@ use replay::machine::{Counters, End, Machine, Stop};
 use replay::process::LoadedProcess;
 use solver::{Evaluation, Term};
 use std::path::PathBuf;
+
+/// Some 4 GiB of terms, with all that belongs to them.
+const MAX_TERMS: usize = 50_000_000;
+/// How many steps go by between two looks at the number of terms. Few terms come from one step.
+const LOOK: u64 = 1 << 16;
 
 /// What to follow, and how far.
 #[derive(Clone, Debug)]
@@ -23,6 +28,8 @@ pub struct Options {
     pub max_object: u64,
     /// Input bytes beyond so many stay as they were.
     pub max_variables: usize,
+    /// Give up when there are more terms than this: memory is not endless.
+    pub max_terms: usize,
     /// Stop before this step of the stream; none: the whole run.
     pub until: Option<u64>,
     /// Compare every term with the value the run has, and panic if they
@@ -37,6 +44,7 @@ impl Default for Options {
             fixed_addresses: false,
             max_object: 4096,
             max_variables: 1 << 24,
+            max_terms: MAX_TERMS,
             until: None,
             check: false,
         }
@@ -50,6 +58,8 @@ pub enum Error {
     Replay(#[from] replay::error::Error),
     #[error("follow input in stream t{0}: the process has no such stream")]
     NoStream(u32),
+    #[error("follow input: at instruction {step} its conditions have {terms} parts, more than {limit}")]
+    TooLarge { step: u64, terms: usize, limit: usize },
 }
 
 /// The path of one stream (a thread) through the program.
@@ -74,6 +84,21 @@ impl Path {
     /// The conditions that are decisions: branches, switches, calls and library functions.
     pub fn decisions(&self) -> impl Iterator<Item = &Condition> {
         self.conditions.iter().filter(|c| !matches!(c.kind, Kind::Bounds | Kind::Concretised))
+    }
+
+    /// Files that the run wrote to, each once.
+    #[must_use]
+    pub fn written(&self) -> Vec<String> {
+        let sinks = self.outputs.iter().filter_map(|o| o.sink.as_ref());
+        let mut files: Vec<String> = sinks
+            .filter_map(|sink| match sink {
+                Origin::File(path) => Some(path.clone()),
+                _ => None,
+            })
+            .collect();
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 
     /// The number of the first condition that is not true under the input of
@@ -131,7 +156,22 @@ pub fn replay_with<W: Watch>(
     let directory = recorded.info.directory.as_str();
     let mut engine = Engine::new(world, options, directory, stream, objects, watch);
     let mut machine = Machine::new(&process.image, &loaded.stream);
-    let stop = machine.run(&mut engine, options.until.unwrap_or(u64::MAX))?;
+    let until = options.until.unwrap_or(u64::MAX);
+    let stop = loop {
+        let step = machine.counters().instructions;
+        let stop = machine.run(&mut engine, until.min(step.saturating_add(LOOK)))?;
+        let terms = engine.world.pool.len();
+        if terms > options.max_terms {
+            return Err(Error::TooLarge {
+                step: machine.counters().instructions,
+                terms,
+                limit: options.max_terms,
+            });
+        }
+        if matches!(stop, Stop::Ended(_)) || machine.counters().instructions >= until {
+            break stop;
+        }
+    };
     let found = engine.found;
     let end = match stop {
         Stop::Ended(end) => Some(end),

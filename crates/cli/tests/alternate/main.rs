@@ -184,6 +184,24 @@ fn a_test_that_is_gone_is_found_in_the_old_version() {
     }
 }
 
+/// The traces differ by a body that runs once more; only the test in front of it turns out
+/// differently.
+#[test]
+fn a_loop_body_that_runs_once_more_is_aligned_with_nothing() {
+    let desk = desk("walk", "", "", "11..\n");
+    let answer = ask(&desk, "--trace");
+    assert_eq!(places(&answer)[0], place("old", 11, true));
+    assert_eq!(answer["candidates"][0]["source"], "if (m >= 0 && last != m) {");
+    let turned = list(&answer["candidates"][0]["alternates"][0]["turned"]);
+    assert_eq!(turned.len(), 1, "{turned:?}");
+    assert_eq!((&turned[0]["line"], &turned[0]["times"]), (&Value::from(11), &Value::from(1)));
+    // The same branch is found without traces; its instance is in the second round of the loop.
+    let answer = ask(&desk, "");
+    assert_eq!(places(&answer)[0], place("old", 11, true));
+    let index = answer["candidates"][0]["alternates"][0]["index"].as_str().expect("an index");
+    assert!(index.starts_with("main:") && index.ends_with("[1]"), "{index}");
+}
+
 #[test]
 fn an_index_that_is_off_by_one_is_found() {
     let desk = desk("dash", "", "%[0-9][^9-B][@t][^a-c]", "");

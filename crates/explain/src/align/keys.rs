@@ -1,10 +1,10 @@
 //! Names for lines and instructions that both versions agree on.
 
-use super::nest::Nest;
 use super::{LineMap, Side};
 use program::cfg::Graph;
 use program::inst::{Inst, Operand};
 use program::model::{Function, Module};
+use program::nest::Nest;
 use replay::image::Image;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -250,7 +250,11 @@ impl<'g, G: Ground> Lift<'g, G> {
                 let number = inside && self.grounded(from);
                 (!number).then(|| self.all.variable(own, 64, actual))
             }
-            _ if !inside => Some(self.all.variable((from, None), 64, actual)),
+            // Registers hold values with zeros above: those are not free.
+            other if !inside => {
+                let width = assigned(other);
+                Some(self.all.variable((from, None), width, actual))
+            }
             Inst::Return { value: Some(value), .. } => self.operand(from, *value, 64),
             // A constant that came over the edge.
             Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. } => None,
@@ -361,6 +365,16 @@ impl<'g, G: Ground> Lift<'g, G> {
         };
         let term = self.all.pool.binary(op, a, b);
         if not { self.all.pool.not(term) } else { term }
+    }
+}
+
+/// How wide the value is that an instruction assigns; all of a register where that is not plain.
+fn assigned(inst: &Inst) -> u32 {
+    match inst {
+        Inst::Bin { bits, .. } if *bits <= 64 => u32::from(*bits),
+        Inst::ICmp { .. } => 1,
+        Inst::Cast { to: ty, .. } | Inst::Load { ty, .. } if whole(*ty) => u32::from(ty.bits()),
+        _ => 64,
     }
 }
 

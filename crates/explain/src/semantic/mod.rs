@@ -57,6 +57,9 @@ pub struct Cause {
     pub generators: Vec<NodeId>,
     /// Branches among them that the core needed.
     pub branches: Vec<NodeId>,
+    /// The oldest instruction that counts: with it nothing else could come out, without it
+    /// something could.
+    pub cut: NodeId,
     /// How many instructions a slice along values would have kept.
     pub cone: usize,
     /// The core could not be made smaller; false if a solver could not tell.

@@ -74,7 +74,7 @@ pub fn why<G: Ground>(
         generators.extend(more);
     }
     let generators = generators.into_iter().filter(|node| *node <= cut).collect();
-    Ok(Cause { question, generators, branches, cone: whole, minimal })
+    Ok(Cause { question, generators, branches, cut, cone: whole, minimal })
 }
 
 /// The negation first, then the branches before the cut.
@@ -124,3 +124,6 @@ fn unsatisfiable<G: Ground>(
 fn failed(error: solver::Error) -> NotApplicable {
     NotApplicable::Solver(error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

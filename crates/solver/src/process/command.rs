@@ -59,6 +59,20 @@ impl Command {
         process.status().is_ok_and(|status| status.success())
     }
 
+    /// Starts the program and ends it at once.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn try_start(&self) -> std::io::Result<()> {
+        let mut process = Process::new(&self.program);
+        process.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = process.spawn()?;
+        // It may have ended by itself.
+        let _ = child.kill();
+        child.wait()?;
+        Ok(())
+    }
+
     /// What the solver is called in messages.
     pub fn name(&self) -> String {
         let name = Path::new(&self.program).file_name().unwrap_or(&self.program);
@@ -90,5 +104,7 @@ mod tests {
         assert_eq!(Command::parse("other").unwrap(), Command::new("other", [] as [&str; 0]));
         assert_eq!(Command::parse("  "), None);
         assert!(!Command::parse("no-such-solver-anywhere").unwrap().is_present());
+        assert!(Command::parse("no-such-solver-anywhere").unwrap().try_start().is_err());
+        assert!(Command::parse("sleep 100").unwrap().try_start().is_ok());
     }
 }

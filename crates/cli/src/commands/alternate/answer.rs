@@ -67,6 +67,7 @@ pub struct Input {
     /// The instruction of the failing run, and which condition of its place it was.
     pub instruction: u64,
     pub occurrence: u32,
+    pub index: Option<String>,
     pub condition: String,
     pub flipped: String,
     pub changed: Vec<Byte>,
@@ -200,6 +201,7 @@ fn input(alternate: &Alternate, directory: Option<&PathBuf>) -> Input {
         passes: alternate.passes,
         instruction: alternate.at.step,
         occurrence: alternate.at.occurrence,
+        index: alternate.index.as_ref().map(ToString::to_string),
         condition: alternate.condition.clone(),
         flipped: alternate.flipped.clone(),
         changed: changed.map(|c| Byte { name: c.name.clone(), old: c.old, new: c.new }).collect(),

@@ -6,7 +6,7 @@ mod text;
 
 use crate::failure::{Exit, Failure};
 use crate::source::Spot;
-use crate::{Session, opened};
+use crate::{Session, opened, solvers};
 use alternate::rerun::Recorder;
 use alternate::{Both, Direction, Error, Options, Predicates, Run, Verdict};
 use clap::{Args, ValueEnum};
@@ -69,6 +69,9 @@ pub struct AlternateArgs {
     /// Follow environment variables as well
     #[arg(long)]
     environment: bool,
+    /// Give up when the conditions have more parts than this
+    #[arg(long, value_name = "N", default_value_t = 20_000_000)]
+    largest: usize,
     /// The process of each recording, counted from 0 [default: the first that decides by input]
     #[arg(long, value_name = "N")]
     process: Option<usize>,
@@ -99,13 +102,8 @@ enum PredicateKind {
 }
 
 impl AlternateArgs {
-    fn options(&self) -> Options {
-        let commands = match &self.solver {
-            Some(text) => solver::Command::parse(text).into_iter().collect(),
-            None => solver::Command::found(),
-        };
-        // Without any, easy questions are answered all the same; for the others the answer says so.
-        let mut options = Options::new(commands);
+    fn options(&self) -> Result<Options, Failure> {
+        let mut options = Options::new(solvers::named(self.solver.as_deref())?);
         options.solver.limits.timeout = Duration::from_secs(self.timeout);
         options.budget = Duration::from_secs(self.budget);
         options.traces = self.trace;
@@ -113,6 +111,7 @@ impl AlternateArgs {
         options.anyway = self.anyway;
         options.follow.inputs.only.clone_from(&self.only);
         options.follow.inputs.environment = self.environment;
+        options.follow.max_terms = self.largest;
         options.direction = match self.direction {
             None => Direction::Auto,
             Some(Way::A) => Direction::New,
@@ -124,12 +123,12 @@ impl AlternateArgs {
             Some(PredicateKind::Equal) => Predicates::Equal,
             Some(PredicateKind::Ordered) => Predicates::Ordered,
         };
-        options
+        Ok(options)
     }
 }
 
 pub fn run(args: &AlternateArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let options = args.options();
+    let options = args.options()?;
     let (old, new) = (opened::recording(&args.old)?, opened::recording(&args.new)?);
     let open = |recording| Run::open(recording, args.process, &options.follow).map_err(|e| explain(args, &e));
     let runs = Both { old: open(&old)?, new: open(&new)? };
@@ -186,7 +185,9 @@ fn explain(args: &AlternateArgs, error: &Error) -> Failure {
             "Something else than its input decides where it goes: time, addresses, other processes, or input\n\
              that is gone. Record it again with all its input in files or on standard input.",
         ),
-        Error::TooLarge { .. } => failure.hint("Follow fewer inputs (--only), or use a smaller one."),
+        Error::TooLarge { .. } => {
+            failure.hint("Follow fewer inputs (--only), use a smaller one, or allow more (--largest; mind the memory).")
+        }
         Error::Broken { .. } => failure.hint("This is a fault in relapse."),
         _ => failure,
     }

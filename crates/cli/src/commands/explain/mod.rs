@@ -4,8 +4,8 @@ mod options;
 mod tools;
 mod watch;
 
-use crate::Session;
 use crate::failure::{Exit, Failure};
+use crate::{Session, solvers};
 use clap::Args;
 use explain::session::{self, Explanation, Method, Request};
 use options::{OracleKind, Remembered};
@@ -176,19 +176,9 @@ fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Requ
         work,
         keep: args.keep,
         most_trials: args.most_trials,
-        solvers: solvers(args.solver.as_deref())?,
+        solvers: solvers::named(args.solver.as_deref())?,
         ignore: vec![options::FILE.into()],
     })
-}
-
-/// Solvers to ask; without any, formulas that are not plain stay unanswered.
-fn solvers(named: Option<&str>) -> Result<Vec<solver::Command>, Failure> {
-    let Some(text) = named else { return Ok(solver::Command::found()) };
-    match solver::Command::parse(text) {
-        Some(command) if command.is_present() => Ok(vec![command]),
-        _ => Err(Failure::new(Exit::Usage, format_args!("the solver `{text}` cannot be started"))
-            .hint("Name an installed program that speaks SMT-LIB 2, or leave --solver out.")),
-    }
 }
 
 fn seconds(seconds: f64) -> Result<Duration, Failure> {

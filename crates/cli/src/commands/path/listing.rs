@@ -7,7 +7,7 @@ use crate::{Session, source};
 use serde::Serialize;
 use solver::{Assertion, Script};
 use std::collections::BTreeMap;
-use symbolic::{At, Condition, Kind, Reason};
+use symbolic::{At, Condition, Index, Kind, Reason};
 
 /// So many decisions are listed unless all are asked for.
 const SHOWN: usize = 40;
@@ -25,6 +25,8 @@ pub struct Row {
     pub line: u32,
     pub function: String,
     pub instruction: u64,
+    /// The execution index.
+    pub index: Option<String>,
     pub time: u64,
     pub module: u32,
     pub site: u32,
@@ -57,7 +59,7 @@ fn place(followed: &Followed<'_>, at: &At) -> (String, u32, String) {
     (source::short(&at.file(image)), at.place(image).line, at.function_name(image).to_owned())
 }
 
-fn row(followed: &Followed<'_>, c: &Condition) -> Row {
+fn row(followed: &Followed<'_>, c: &Condition, index: Option<&Index>) -> Row {
     let (file, line, function) = place(followed, &c.at);
     let module = followed.process.image.module(c.at.module);
     Row {
@@ -66,6 +68,7 @@ fn row(followed: &Followed<'_>, c: &Condition) -> Row {
         line,
         function,
         instruction: c.at.step,
+        index: index.map(Index::to_string),
         time: c.at.time,
         module: c.at.module,
         site: module.functions.get(c.at.function as usize).map_or(0, |f| f.first_site) + c.at.index,
@@ -77,8 +80,12 @@ fn row(followed: &Followed<'_>, c: &Condition) -> Row {
     }
 }
 
-pub fn rows(followed: &Followed<'_>, wanted: impl Fn(&Condition) -> bool) -> Vec<Row> {
-    followed.path.conditions.iter().filter(|c| wanted(c)).map(|c| row(followed, c)).collect()
+/// All conditions, each with its execution index, which takes another replay.
+pub fn rows(followed: &Followed<'_>) -> Result<Vec<Row>, symbolic::Error> {
+    let path = &followed.path;
+    let steps: Vec<u64> = path.conditions.iter().map(|c| c.at.step).collect();
+    let indices = symbolic::indices(&followed.process, path.stream, &steps)?;
+    Ok(path.conditions.iter().zip(&indices).map(|(c, index)| row(followed, c, index.as_ref())).collect())
 }
 
 pub fn losses(followed: &Followed<'_>) -> Vec<Lost> {

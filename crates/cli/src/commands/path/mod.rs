@@ -41,6 +41,9 @@ pub struct PathArgs {
     /// Stop before this instruction of the thread
     #[arg(long, value_name = "N")]
     until: Option<u64>,
+    /// Give up when the conditions have more parts than this
+    #[arg(long, value_name = "N", default_value_t = 50_000_000)]
+    largest: usize,
     /// List all conditions, not only the first decisions
     #[arg(long)]
     all: bool,
@@ -56,9 +59,15 @@ pub struct PathArgs {
     /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
-    /// Seconds a solver gets
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    /// Seconds a solver gets for one question
+    #[arg(long, value_name = "N", default_value_t = 10)]
     timeout: u64,
+    /// Seconds for all questions
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    budget: u64,
+    /// Seconds the program may run with the input that was found
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    run_timeout: u64,
     /// Answer in JSON (schema relapse.path/1)
     #[arg(long, conflicts_with = "smt2")]
     json: bool,
@@ -97,6 +106,7 @@ impl PathArgs {
             },
             fixed_addresses: self.fixed_addresses,
             until: self.until,
+            max_terms: self.largest,
             ..Options::default()
         }
     }
@@ -135,19 +145,19 @@ pub fn run(args: &PathArgs, session: &mut Session) -> Result<Exit, Failure> {
         if args.process.is_some_and(|n| n != number) {
             continue;
         }
-        let followed = follow(args, &recording, recorded)?;
+        let mut followed = follow(args, &recording, recorded)?;
         if followed.path.decisions().next().is_some() {
-            return answer(args, session, &followed);
+            return answer(args, session, &mut followed);
         }
         first.get_or_insert(followed);
     }
-    let Some(followed) = first else {
+    let Some(mut followed) = first else {
         let n = recording.processes.len();
         let what = format!("the recording has no process {}", args.process.unwrap_or(0));
         return Err(Failure::new(Exit::Usage, what).hint(format_args!("It has {n}, counted from 0.")));
     };
     if args.json {
-        answer(args, session, &followed)?;
+        answer(args, session, &mut followed)?;
     }
     Err(nothing(args, &followed))
 }
@@ -163,8 +173,19 @@ fn follow<'r>(
     let stream = args.stream.unwrap_or(main);
     let mut world = World::default();
     let path = symbolic::replay(&process, recorded, stream, &mut world, &args.options()).map_err(|e| {
-        let exit = if matches!(e, symbolic::Error::NoStream(_)) { Exit::Usage } else { Exit::BadInput };
-        Failure::failed_to(exit, e)
+        let exit = match e {
+            symbolic::Error::NoStream(_) => Exit::Usage,
+            symbolic::Error::TooLarge { .. } => Exit::No,
+            symbolic::Error::Replay(_) => Exit::BadInput,
+        };
+        let failure = Failure::failed_to(exit, &e);
+        if exit == Exit::No {
+            return failure.hint(
+                "Follow fewer inputs (--only), a part of the run (--until), or allow more (--largest; mind the\n\
+                 memory).",
+            );
+        }
+        failure
     })?;
     Ok(Followed { recorded, process, world, path })
 }
@@ -191,7 +212,7 @@ fn nothing(args: &PathArgs, followed: &Followed<'_>) -> Failure {
     }
 }
 
-fn answer(args: &PathArgs, session: &mut Session, followed: &Followed<'_>) -> Result<Exit, Failure> {
+fn answer(args: &PathArgs, session: &mut Session, followed: &mut Followed<'_>) -> Result<Exit, Failure> {
     if let Some(number) = followed.path.broken(&followed.world) {
         // Never a wrong claim: this would be a mistake of ours.
         let what = format!("condition {number} does not hold on its own run; this is a fault in relapse");
@@ -209,6 +230,7 @@ fn answer(args: &PathArgs, session: &mut Session, followed: &Followed<'_>) -> Re
         })?;
     }
     let solved = if args.solve { Some(solve::solve(args, followed)?) } else { None };
+    let followed = &*followed;
     if args.json {
         let path = &followed.path;
         return session.json(&Answer {
@@ -218,7 +240,7 @@ fn answer(args: &PathArgs, session: &mut Session, followed: &Followed<'_>) -> Re
             instructions: path.counters.instructions,
             touched: path.touched,
             inputs: listing::inputs(followed),
-            conditions: listing::rows(followed, |_| true),
+            conditions: listing::rows(followed).map_err(|e| Failure::failed_to(Exit::BadInput, e))?,
             losses: listing::losses(followed),
             status_depends_on_input: path.status.is_some(),
             solved,

@@ -1,0 +1,168 @@
+//! Execution indices: names of moments that all runs of one program share.
+//!
+//! The index of an executed instruction (Xin, Sumner and Zhang, "Efficient Program Execution
+//! Indexing", PLDI 2008) is the path that leads to it: the calls under way, each with the
+//! instruction it stands at and how often the loops around that went round, then the instruction
+//! itself in the same way. No two moments of a run have the same one, and what two runs of a program
+//! have in common has the same index in both, even if something before it took longer in one of
+//! them. A step's number says nothing of that kind.
+//!
+//! As text, `main:31[2] > parse:7[0,5]` is instruction 7 of `parse` in the sixth iteration of its
+//! inner loop, called by instruction 31 of `main` in its third. `*2` behind an instruction is the
+//! third time that it called back into the program (`qsort` does), `~n` counts ways round cycles
+//! that are no loops, `#2` the third time a function was entered from outside.
+
+use crate::path::Error;
+use program::cfg::Graph;
+use program::nest::Nest;
+use replay::image::Image;
+use replay::machine::Machine;
+use replay::observer::{Effect, Observer, View};
+use replay::process::LoadedProcess;
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::rc::Rc;
+
+/// See the module's documentation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Index(String);
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The indices of steps of a stream, from one replay; none for steps that there are not.
+///
+/// # Errors
+/// As a replay, and if there is no such stream.
+pub fn indices(process: &LoadedProcess, stream: u32, steps: &[u64]) -> Result<Vec<Option<Index>>, Error> {
+    let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
+    let mut wanted: Vec<(u64, usize)> = steps.iter().enumerate().map(|(n, step)| (*step, n)).collect();
+    wanted.sort_unstable();
+    let Some(last) = wanted.last().map(|w| w.0) else { return Ok(Vec::new()) };
+    let mut indexer = Indexer {
+        nests: vec![None; process.image.functions() as usize],
+        frames: Vec::new(),
+        counts: Vec::new(),
+        entered: HashMap::new(),
+        wanted,
+        next: 0,
+        found: vec![None; steps.len()],
+    };
+    Machine::new(&process.image, &loaded.stream).run(&mut indexer, last.saturating_add(1))?;
+    Ok(indexer.found)
+}
+
+/// A function that runs.
+struct Frame {
+    nest: Rc<Nest>,
+    module: u32,
+    function: u32,
+    /// The instruction it stands at.
+    index: u32,
+    /// Functions entered from there.
+    entries: u32,
+    /// What of `counts` is its own.
+    base: usize,
+    loops: usize,
+    odd: u32,
+    /// How many entries its caller's instruction had made before; from outside, how often this
+    /// function had been entered.
+    nth: u32,
+}
+
+struct Indexer {
+    nests: Vec<Option<Rc<Nest>>>,
+    frames: Vec<Frame>,
+    /// Iterations of the loops around the instructions of all frames.
+    counts: Vec<u32>,
+    entered: HashMap<(u32, u32), u32>,
+    /// Steps, and whose they are, sorted.
+    wanted: Vec<(u64, usize)>,
+    next: usize,
+    found: Vec<Option<Index>>,
+}
+
+impl Indexer {
+    fn text(&self, image: &Image, depth: usize) -> String {
+        let mut text = String::new();
+        for (n, frame) in self.frames.iter().take(depth).enumerate() {
+            let functions = &image.module(frame.module).functions;
+            let name = functions.get(frame.function as usize).map_or("?", |f| f.name.as_str());
+            // Writing to a string does not fail.
+            let _ = match (n, frame.nth) {
+                (0, 0) => Ok(()),
+                (0, nth) => write!(text, "#{nth} "),
+                (_, 0) => write!(text, " > "),
+                (_, nth) => write!(text, "*{nth} > "),
+            };
+            let _ = write!(text, "{name}:{}", frame.index);
+            let counts = &self.counts[frame.base..frame.base + frame.loops];
+            if !counts.is_empty() {
+                let list: Vec<String> = counts.iter().map(u32::to_string).collect();
+                let _ = write!(text, "[{}]", list.join(","));
+            }
+            if frame.odd > 0 {
+                let _ = write!(text, "~{}", frame.odd);
+            }
+        }
+        text
+    }
+}
+
+impl Observer for Indexer {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
+        let (module, function) = (view.code.module, view.code.function);
+        let nest = match self.nests.get_mut(number as usize) {
+            Some(place) => {
+                place.get_or_insert_with(|| Rc::new(Nest::of(&Graph::of(view.function())))).clone()
+            }
+            None => Rc::new(Nest::of(&Graph::of(view.function()))),
+        };
+        self.frames.truncate((view.depth as usize).saturating_sub(1));
+        let (base, nth) = match self.frames.last_mut() {
+            Some(caller) => {
+                caller.entries += 1;
+                (caller.base + caller.loops, caller.entries - 1)
+            }
+            None => {
+                let nth = self.entered.entry((module, function)).or_default();
+                *nth += 1;
+                (0, *nth - 1)
+            }
+        };
+        let loops = nest.depth(0);
+        self.counts.truncate(base);
+        self.counts.resize(base + loops, 0);
+        let frame = Frame { nest, module, function, index: 0, entries: 0, base, loops, odd: 0, nth };
+        self.frames.push(frame);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        let depth = view.depth as usize;
+        self.frames.truncate(depth);
+        let Some(frame) = self.frames.get_mut(depth.wrapping_sub(1)) else { return };
+        self.counts.truncate(frame.base + frame.loops);
+        frame.odd += u32::from(frame.nest.pass(&mut self.counts, frame.base, from, to));
+        frame.loops = self.counts.len() - frame.base;
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        if let Some(frame) = self.frames.get_mut((view.depth as usize).wrapping_sub(1)) {
+            frame.index = view.index;
+            frame.entries = 0;
+        }
+        while let Some(&(step, whose)) = self.wanted.get(self.next)
+            && step <= view.count
+        {
+            if step == view.count {
+                self.found[whose] = Some(Index(self.text(view.image, view.depth as usize)));
+            }
+            self.next += 1;
+        }
+    }
+}
