@@ -3,7 +3,9 @@
 //! LLVM 22 is in Debian 12's security repository; nothing needs a further source.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::shell::{self, Result};
 
@@ -45,6 +47,8 @@ const PACKAGES: &[(&str, Need)] = &[
     ("valgrind", Need::Bench),
     ("gdb", Need::Bench),
     ("time", Need::Bench),
+    // Python's own package manager, for another tool that follows input.
+    ("python3-venv", Need::Bench),
     // Shrinks a random program that fails.
     ("cvise", Need::Bench),
 ];
@@ -53,7 +57,14 @@ const PACKAGES: &[(&str, Need)] = &[
 pub fn command(args: &[&str]) -> Result<()> {
     match args {
         [] => install(false),
-        ["--bench"] => install(true),
+        ["--bench"] => {
+            install(true)?;
+            // Benchmarks name a tool that is missing; it is no reason to do without the others.
+            if let Err(message) = angr() {
+                eprintln!("xtask: {message}");
+            }
+            Ok(())
+        }
         _ => Err("usage: cargo xtask setup [--bench]".to_owned()),
     }
 }
@@ -85,6 +96,44 @@ pub fn install(bench: bool) -> Result<()> {
         Ok(()) => Err(by_hand(&missing)),
         Err(reason) => Err(format!("{reason}\n{}", by_hand(&missing))),
     }
+}
+
+/// How long a package of another language may take.
+const FOREIGN: Duration = Duration::from_secs(600);
+
+/// The Python that has angr, which follows input as we do, in a folder of its own. Of what it needs,
+/// the newest versions do not go together.
+pub fn angr() -> Result<PathBuf> {
+    let home = shell::target().join("bench/angr");
+    let python = home.join("bin/python3");
+    let works = |python: &Path| {
+        let imported = shell::capture(Command::new(python).args(["-c", "import angr"]), FOREIGN);
+        imported.is_ok_and(|outcome| outcome.status.success())
+    };
+    if python.exists() && works(&python) {
+        return Ok(python);
+    }
+    let steps: [(PathBuf, &[&str]); 2] = [
+        (PathBuf::from("python3"), &["-m", "venv", "--clear"]),
+        (
+            python.clone(),
+            &["-m", "pip", "install", "--quiet", "angr==9.2.213", "bitstring<5", "pycparser==3.0"],
+        ),
+    ];
+    for (number, (program, words)) in steps.into_iter().enumerate() {
+        let mut command = Command::new(program);
+        command.args(words);
+        if number == 0 {
+            command.arg(&home);
+        }
+        eprintln!("$ {}", shell::shown(&command));
+        let outcome = shell::capture(&mut command, FOREIGN)
+            .map_err(|reason| format!("angr could not be installed: {reason}"))?;
+        if outcome.timed_out || !outcome.status.success() {
+            return Err(format!("angr could not be installed: {}", outcome.complaint()));
+        }
+    }
+    if works(&python) { Ok(python) } else { Err("angr was installed, but cannot be used".to_owned()) }
 }
 
 fn by_hand(missing: &[&str]) -> String {

@@ -1,18 +1,32 @@
-//! How much it saves that all questions of a direction share a session: each question asked along the
-//! path, and each from the beginning, with the same solver.
+//! How much it saves that all questions of a direction share what is known: each question asked along
+//! the path, and each from the beginning, with the same solver.
 //!
 //! `cargo run --release -p relapse-alternate --example sharing OLD NEW`
+//!
+//! Writes figures, a name and a number a line, for benchmarks. All ways of asking must give the same
+//! answers, or it fails.
 
 use alternate::{Options, Run};
 use recording::Recording;
-use solver::{Outcome, Session, Settings, Term};
+use solver::{Answer, Command, Limits, Outcome, Session, Settings, Solver, Term};
 use std::time::{Duration, Instant};
 use symbolic::{Kind, Path, World};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// The questions of one direction: what is held, and the conditions of the other version, each with
+/// whether its opposite is asked for.
+struct Questions {
+    held: Vec<Term>,
+    asked: Vec<(Term, bool)>,
+}
+
+fn main() -> Result<()> {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let [old, new] = &names[..] else { return Err("usage: sharing OLD NEW".into()) };
-    let options = Options::new(solver::Command::found());
+    let commands = Command::found();
+    let first = commands.first().ok_or("no solver was found")?.clone();
+    let options = Options::new(commands.clone());
     let mut world = World::default();
     let mut paths: Vec<Path> = Vec::new();
     for name in [old, new] {
@@ -20,76 +34,131 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let run = Run::open(&recording, None, &options.follow)?;
         paths.push(symbolic::replay(&run.process, run.recorded, run.stream, &mut world, &options.follow)?);
     }
-    for (held, reported, name) in [(0, 1, "new"), (1, 0, "old")] {
-        let terms = |path: &Path| path.conditions.iter().map(|c| c.term).collect::<Vec<Term>>();
-        let held = terms(&paths[held]);
-        let asked: Vec<(Term, bool)> = paths[reported]
-            .conditions
-            .iter()
-            .map(|c| (c.term, !c.repeated && !matches!(c.kind, Kind::Bounds | Kind::Concretised)))
-            .collect();
-        println!("{name} version: {} conditions held, {} of its own", held.len(), asked.len());
-        // With everything, and with nothing but a solver process, which is what sharing is about.
-        for (what, inside) in [("all means", options.solver.inside), ("solver only", Duration::ZERO)] {
-            let settings = Settings { inside, ..options.solver.clone() };
-            let shared = along(&mut world, &held, &asked, &settings)?;
-            let fresh = anew(&mut world, &held, &asked, &settings)?;
-            assert_eq!(shared.1, fresh.1, "the answers must be the same");
-            let ratio = fresh.0.as_secs_f64() / shared.0.as_secs_f64().max(1e-9);
-            println!("  {what}: shared {:?}, each anew {:?}, {ratio:.1} times", shared.0, fresh.0);
+    // The new version's branches are reported: the old one's conditions are held.
+    let decides = |kind: Kind| !matches!(kind, Kind::Bounds | Kind::Concretised);
+    let questions = Questions {
+        held: paths[0].conditions.iter().map(|c| c.term).collect(),
+        asked: paths[1].conditions.iter().map(|c| (c.term, !c.repeated && decides(c.kind))).collect(),
+    };
+    println!("solver={}", first.name());
+    println!("solvers={}", commands.iter().map(Command::name).collect::<Vec<_>>().join("+"));
+    println!("held={}", questions.held.len());
+    println!("questions={}", questions.asked.iter().filter(|(_, asked)| *asked).count());
+    let limits = options.solver.limits.clone();
+    let one = vec![first];
+    let session = |commands: &[Command], inside| Settings {
+        commands: commands.to_vec(),
+        inside,
+        ..options.solver.clone()
+    };
+    let inside = options.solver.inside;
+    let ways: Vec<(&str, Timed)> = vec![
+        ("process_each", anew(&mut world, &questions, &one, &limits, true)?),
+        ("told_anew", anew(&mut world, &questions, &one, &limits, false)?),
+        ("prefix_shared", shared(&mut world, &questions, &one, &limits)?),
+        ("session_solver", along(&mut world, &questions, session(&one, Duration::ZERO))?),
+        ("session_raced", along(&mut world, &questions, session(&commands, Duration::ZERO))?),
+        ("session", along(&mut world, &questions, session(&commands, inside))?),
+    ];
+    for (name, timed) in &ways {
+        if timed.answers != ways[0].1.answers {
+            return Err(format!("{name} gives other answers than {}", ways[0].0).into());
         }
+        println!("{name}_seconds={}", timed.time.as_secs_f64());
     }
+    println!("satisfiable={}", ways[0].1.answers.iter().filter(|yes| **yes).count());
     Ok(())
 }
 
-type Timed = (Duration, Vec<bool>);
+struct Timed {
+    time: Duration,
+    answers: Vec<bool>,
+}
 
-fn along(
-    world: &mut World,
-    held: &[Term],
-    asked: &[(Term, bool)],
-    settings: &Settings,
-) -> Result<Timed, solver::Error> {
+/// What `relapse alternate` does.
+fn along(world: &mut World, questions: &Questions, settings: Settings) -> Result<Timed> {
     let World { pool, variables } = world;
     let given = |v: u32| variables.value(v);
     let mut answers = Vec::new();
     let start = Instant::now();
-    let mut session = Session::new(settings.clone());
-    for &term in held {
+    let mut session = Session::new(settings);
+    for &term in &questions.held {
         session.assume(pool, term);
     }
-    for &(term, decides) in asked {
-        if decides {
+    for &(term, asked) in &questions.asked {
+        if asked {
             let opposite = pool.not(term);
-            answers.push(matches!(session.ask(pool, opposite, &given)?, Outcome::Sat(_)));
+            answers.push(match session.ask(pool, opposite, &given)? {
+                Outcome::Sat(_) => true,
+                Outcome::Unsat => false,
+                Outcome::Unknown(reason) => return Err(reason.into()),
+            });
         }
         session.assume(pool, term);
     }
-    Ok((start.elapsed(), answers))
+    Ok(Timed { time: start.elapsed(), answers })
 }
 
-/// One process per question that is told everything, as the method was described first.
-fn anew(
-    world: &mut World,
-    held: &[Term],
-    asked: &[(Term, bool)],
-    settings: &Settings,
-) -> Result<Timed, solver::Error> {
+/// One process that keeps the path and is asked at each step: only sharing, nothing else.
+fn shared(world: &mut World, questions: &Questions, commands: &[Command], limits: &Limits) -> Result<Timed> {
     let pool = &mut world.pool;
     let mut answers = Vec::new();
     let start = Instant::now();
-    for (number, &(term, decides)) in asked.iter().enumerate() {
-        if !decides {
+    let mut solver = Solver::new(commands.to_vec(), limits.clone(), false);
+    for &term in &questions.held {
+        solver.assert(pool, term);
+    }
+    for &(term, asked) in &questions.asked {
+        if asked {
+            let opposite = pool.not(term);
+            solver.push();
+            solver.assert(pool, opposite);
+            answers.push(yes(&solver.check()?)?);
+            solver.pop();
+        }
+        solver.assert(pool, term);
+    }
+    Ok(Timed { time: start.elapsed(), answers })
+}
+
+/// Each question told as a whole, as the method was described first: to one process that forgets
+/// everything behind it, or to a process each.
+fn anew(
+    world: &mut World,
+    questions: &Questions,
+    commands: &[Command],
+    limits: &Limits,
+    process_each: bool,
+) -> Result<Timed> {
+    let pool = &mut world.pool;
+    let mut answers = Vec::new();
+    let start = Instant::now();
+    let fresh = || Solver::new(commands.to_vec(), limits.clone(), false);
+    let mut solver = fresh();
+    for (number, &(term, asked)) in questions.asked.iter().enumerate() {
+        if !asked {
             continue;
         }
-        let mut solver = solver::Solver::new(settings.commands.clone(), settings.limits.clone(), false);
-        let before = asked[..number].iter().map(|(t, _)| *t);
-        for condition in held.iter().copied().chain(before) {
+        if process_each {
+            solver = fresh();
+        }
+        solver.push();
+        let before = questions.asked[..number].iter().map(|(t, _)| *t);
+        for condition in questions.held.iter().copied().chain(before) {
             solver.assert(pool, condition);
         }
         let opposite = pool.not(term);
         solver.assert(pool, opposite);
-        answers.push(solver.check()? == solver::Answer::Sat);
+        answers.push(yes(&solver.check()?)?);
+        solver.pop();
     }
-    Ok((start.elapsed(), answers))
+    Ok(Timed { time: start.elapsed(), answers })
+}
+
+fn yes(answer: &Answer) -> Result<bool> {
+    match answer {
+        Answer::Sat => Ok(true),
+        Answer::Unsat => Ok(false),
+        Answer::Unknown(reason) => Err(reason.clone().into()),
+    }
 }

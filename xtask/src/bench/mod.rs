@@ -5,6 +5,8 @@
 mod anchors;
 pub mod explain;
 mod explain_table;
+pub mod symbolic;
+mod symbolic_table;
 mod table;
 pub mod watch;
 

@@ -3,7 +3,7 @@
 
 mod build;
 mod catalogue;
-mod inputs;
+pub mod inputs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
