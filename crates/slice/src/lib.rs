@@ -13,8 +13,9 @@
 //! * [`questions`]: what people ask, as criteria;
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
+//! * [`indexing`]: an index, so that slices need no replay;
 //! * [`critical`]: the decisions that could have made it different;
-//! * `log`, `formatted`, `walk`, `wants`, `facts`: one segment's steps, the way back over
+//! * `log`, `formatted`, `walk`, `indexed`, `wants`, `filter`, `facts`: one segment's steps, the way back over
 //!   them, what is still looked for, and what is known before anything runs.
 //!
 //! # What must not be known here
@@ -52,7 +53,10 @@ pub mod chain;
 pub mod criterion;
 pub mod critical;
 mod facts;
+mod filter;
 mod formatted;
+mod indexed;
+pub mod indexing;
 mod log;
 pub mod questions;
 pub mod slice;
@@ -74,6 +78,10 @@ pub use visits::Visit;
 pub enum Error {
     #[error(transparent)]
     Replay(#[from] replay::error::Error),
+    #[error(transparent)]
+    Index(#[from] index::reader::Astray),
+    #[error("make an index: {0}")]
+    NotIndexed(String),
     #[error("find stream {0}: the process has only {1}")]
     NoStream(u32, usize),
     #[error("find step {step} of stream {stream}: it has only {steps}")]

@@ -7,6 +7,7 @@ use crate::slice::{Dependence, Origin, Slice};
 use crate::walk::{Collected, Crossing, Walker};
 use crate::wants::{List, Piece};
 use crate::{Error, Result};
+use index::file::Start;
 use recording::event::{Event, Position};
 use replay::checkpoint::Checkpoints;
 use replay::io::{Collector, IoList};
@@ -51,23 +52,13 @@ pub(crate) struct Prepared<'p> {
     entry: Option<(u32, u64)>,
 }
 
-/// A call that started a thread.
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    /// The thread's stream, if it ran before the call returned.
-    stream: Option<u32>,
-    step: u64,
-    /// The thread's function and its argument.
-    routine: u64,
-    argument: u64,
-}
-
 /// See the module's documentation. Streams are replayed when first asked about.
 pub struct Slicer<'p> {
     pub(crate) process: &'p LoadedProcess,
-    options: SlicerOptions,
+    pub(crate) options: SlicerOptions,
     pub(crate) facts: AllFacts<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
+    pub(crate) index: Option<(index::Index, index::Layouts<'p>)>,
 }
 
 impl<'p> Slicer<'p> {
@@ -78,7 +69,15 @@ impl<'p> Slicer<'p> {
             options,
             facts: AllFacts::new(&process.image),
             prepared: process.streams.iter().map(|_| OnceLock::new()).collect(),
+            index: None,
         }
+    }
+
+    /// From now on slices walk an index of the process instead of replaying it.
+    #[must_use]
+    pub fn with_index(mut self, index: index::Index) -> Slicer<'p> {
+        self.index = Some((index, index::Layouts::new(&self.process.image)));
+        self
     }
 
     #[must_use]
@@ -107,6 +106,9 @@ impl<'p> Slicer<'p> {
     /// # Errors
     /// If there is no such stream.
     pub fn steps(&self, stream: u32) -> Result<u64> {
+        if let Some(summary) = self.summary(stream) {
+            return Ok(summary.steps);
+        }
         Ok(self.prepared(stream)?.checkpoints.counters().instructions)
     }
 
@@ -115,6 +117,9 @@ impl<'p> Slicer<'p> {
     /// # Errors
     /// If there is no such stream.
     pub fn end(&self, stream: u32) -> Result<Option<End>> {
+        if let Some(summary) = self.summary(stream) {
+            return Ok(summary.end);
+        }
         Ok(self.prepared(stream)?.checkpoints.end())
     }
 
@@ -180,19 +185,14 @@ impl<'p> Slicer<'p> {
         todo: Todo<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Vec<Crossing>, List)> {
+        if self.index.is_some() {
+            return self.walk_index(all, stream, todo, progress);
+        }
         let checkpoints = &self.prepared(stream)?.checkpoints;
         let total = checkpoints.counters().instructions;
         let is_thread = self.starter(stream)?.is_some();
         let mut walker = Walker::new(all, stream, is_thread);
-        for (n, criterion) in todo.asked {
-            walker.ask(n, criterion);
-        }
-        for (step, list) in todo.starts {
-            walker.want_start(step, list);
-        }
-        for (step, pieces) in todo.after {
-            walker.want_after(step.min(total.saturating_sub(1)), pieces);
-        }
+        todo.give(&mut walker, total);
         let Some(last) = walker.last_asked() else { return Ok((Vec::new(), List::default())) };
         if last == total {
             let machine = checkpoints.machine_at(total)?;
@@ -224,16 +224,25 @@ impl<'p> Slicer<'p> {
         Ok((crossings, began))
     }
 
+    /// Calls of a stream that started threads, and what it began with itself.
+    pub(crate) fn starts_and_entry(&self, stream: u32) -> Result<(Vec<Start>, Option<(u32, u64)>)> {
+        if let Some(summary) = self.summary(stream) {
+            return Ok((summary.starts.clone(), summary.entry));
+        }
+        let prepared = self.prepared(stream)?;
+        Ok((prepared.starts.clone(), prepared.entry))
+    }
+
     /// The call that started a stream's thread: its stream and step.
-    fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
+    pub(crate) fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
         let Some(this) = self.process.streams.get(stream as usize) else { return Ok(None) };
-        let Some((function, argument)) = self.prepared(stream)?.entry else { return Ok(None) };
+        let (_, Some((function, argument))) = self.starts_and_entry(stream)? else { return Ok(None) };
         let mut unnamed = Vec::new();
         for other in 0..self.process.streams.len() as u32 {
             if other == stream {
                 continue;
             }
-            for start in &self.prepared(other)?.starts {
+            for start in self.starts_and_entry(other)?.0 {
                 match start.stream {
                     Some(number) if number == this.number => return Ok(Some((other, start.step))),
                     Some(_) => {}
@@ -257,7 +266,7 @@ impl<'p> Slicer<'p> {
         &self,
         all: &mut Collected<'_>,
         stream: u32,
-        crossings: Vec<Crossing>,
+        mut crossings: Vec<Crossing>,
         done: &mut Done,
         todo: &mut BTreeMap<u32, Todo<'_>>,
     ) -> Result<()> {
@@ -265,15 +274,12 @@ impl<'p> Slicer<'p> {
         if crossings.is_empty() {
             return Ok(());
         }
-        let streams = self.process.streams.iter().map(|s| (s.number, &s.stream)).collect();
-        let reads: Vec<replay::writers::Read> = crossings.iter().map(|c| c.read.clone()).collect();
-        let found = replay::writers(&self.process.image, &streams, number, &reads)?;
-        for (crossing, write) in crossings.into_iter().zip(found) {
+        if self.index.is_none() {
+            self.find_writers(number, &mut crossings)?;
+        }
+        for crossing in crossings {
             let (address, len) = (crossing.read.address, crossing.read.bytes.len() as u64);
-            let index = write
-                .as_ref()
-                .and_then(|w| self.process.streams.iter().position(|s| s.number == w.stream).map(|i| (i, w)));
-            let Some((index, write)) = index else {
+            let Some((index, step)) = crossing.seen else {
                 let origin = Origin::Stream { stream: crossing.read.writer, address, len };
                 for piece in crossing.pieces {
                     all.leaf(piece.list, &origin);
@@ -286,10 +292,23 @@ impl<'p> Slicer<'p> {
                     other => other,
                 });
             }
-            if done.crossed.insert((stream, index as u32, write.instruction, address, len)) {
-                let after = &mut todo.entry(index as u32).or_default().after;
-                after.push((write.instruction, crossing.pieces));
+            if done.crossed.insert((stream, index, step, address, len)) {
+                todo.entry(index).or_default().after.push((step, crossing.pieces));
             }
+        }
+        Ok(())
+    }
+
+    /// The stores that crossings of a stream saw, by replay.
+    fn find_writers(&self, number: u32, crossings: &mut [Crossing]) -> Result<()> {
+        let streams = self.process.streams.iter().map(|s| (s.number, &s.stream)).collect();
+        let reads: Vec<replay::writers::Read> = crossings.iter().map(|c| c.read.clone()).collect();
+        let found = replay::writers(&self.process.image, &streams, number, &reads)?;
+        for (crossing, write) in crossings.iter_mut().zip(found) {
+            crossing.seen = write.and_then(|w| {
+                let index = self.process.streams.iter().position(|s| s.number == w.stream)?;
+                Some((index as u32, w.instruction))
+            });
         }
         Ok(())
     }
@@ -312,11 +331,26 @@ impl<'p> Slicer<'p> {
 
 /// What is to be done in a stream.
 #[derive(Default)]
-struct Todo<'c> {
+pub(crate) struct Todo<'c> {
     asked: Vec<(usize, &'c Criterion)>,
     after: Vec<(u64, Vec<Piece>)>,
     /// Calls that started threads, and what is wanted of them.
     starts: Vec<(u64, List)>,
+}
+
+impl<'c> Todo<'c> {
+    /// Tells a walker over a stream of so many steps.
+    pub fn give(self, walker: &mut Walker<'c, '_>, total: u64) {
+        for (n, criterion) in self.asked {
+            walker.ask(n, criterion);
+        }
+        for (step, list) in self.starts {
+            walker.want_start(step, list);
+        }
+        for (step, pieces) in self.after {
+            walker.want_after(step.min(total.saturating_sub(1)), pieces);
+        }
+    }
 }
 
 /// What has been done, lest threads send each other round in circles.

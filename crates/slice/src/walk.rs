@@ -8,6 +8,7 @@
 
 mod calls;
 mod collected;
+mod indexed;
 mod outside;
 mod step;
 
@@ -17,6 +18,7 @@ use crate::slice::{Dependence, Node, NodeId, Origin, Site};
 use crate::wants::{List, Piece, Ranges};
 use calls::CallState;
 pub use collected::Collected;
+pub use indexed::ByIndex;
 use program::inst::{BlockId, Operand, Reg};
 use std::collections::BTreeMap;
 
@@ -25,6 +27,8 @@ use std::collections::BTreeMap;
 pub struct Crossing {
     pub read: replay::writers::Read,
     pub pieces: Vec<Piece>,
+    /// The store that was seen, once it is known: stream and step.
+    pub seen: Option<(u32, u64)>,
 }
 
 /// One activation of a function.

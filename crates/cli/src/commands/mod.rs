@@ -4,6 +4,7 @@ pub mod alternate;
 pub mod compile;
 pub mod dump;
 pub mod explain;
+pub mod index;
 pub mod path;
 pub mod record;
 pub mod replay;
@@ -22,6 +23,7 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),
         Command::Slice(args) => slice::run(&args, session),
+        Command::Index(args) => index::run(&args, session),
         Command::Path(args) => path::run(&args, session),
         Command::Alternate(args) => alternate::run(&args, session),
         Command::Dump(args) => dump::run(&args, session),

@@ -137,7 +137,7 @@ impl Walker<'_, '_> {
                 writer,
                 seq,
             };
-            self.crossings.push(Crossing { read, pieces });
+            self.crossings.push(Crossing { read, pieces, seen: None });
             return;
         }
         for piece in pieces {

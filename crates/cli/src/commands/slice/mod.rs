@@ -44,6 +44,9 @@ pub struct SliceArgs {
     /// Only what made it inevitable, and what let that run: by formulas and a solver
     #[arg(long, conflicts_with = "chain")]
     why: bool,
+    /// Replay, even if there is an index
+    #[arg(long)]
+    no_index: bool,
     /// At most so many links of the chain
     #[arg(long, value_name = "N", default_value_t = 40)]
     links: usize,
@@ -156,7 +159,12 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         }
         let loaded = LoadedProcess::load(&recording, process, &Options::default());
         let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
-        let slicer = Slicer::new(&loaded, SlicerOptions::default());
+        let mut slicer = Slicer::new(&loaded, SlicerOptions::default());
+        if !args.no_index
+            && let Some(index) = opened::index(&recording, &loaded)?
+        {
+            slicer = slicer.with_index(index);
+        }
         match ask(&slicer, &args.question)? {
             Ok(criteria) => return answer(args, session, &slicer, &criteria),
             Err(why) => reason = reason.or(Some(why)),

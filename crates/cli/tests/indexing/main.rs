@@ -1,0 +1,179 @@
+//! Slices by an index are the slices by replay: the same executions, the same edges
+//! between them, the same ends.
+
+#[path = "../desk/mod.rs"]
+mod desk;
+#[allow(dead_code)] // The other user counts steps in a graph.
+#[path = "../slicing/generate.rs"]
+mod generate;
+
+use desk::Desk;
+use index::Index;
+use replay::process::{LoadedProcess, Options};
+use slice::{Criterion, Dependence, Leaf, Node, Occurrence, Site, Slice, Slicer, SlicerOptions, Wanted};
+use std::path::Path;
+
+/// Compiles, records and loads a program.
+fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
+    let mut desk = Desk::with_program("p", source);
+    desk.record("./p", stdin);
+    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
+    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
+    (desk, process.expect("a process that can be replayed"))
+}
+
+fn indexed(process: &LoadedProcess, options: SlicerOptions) -> Slicer<'_> {
+    let made = Slicer::new(process, options).index(&mut |_, _| {}).expect("an index");
+    let index = Index::parse(made.bytes, Path::new("index")).expect("an index that can be read");
+    Slicer::new(process, options).with_index(index)
+}
+
+/// All of a slice that can be compared.
+type Whole = (Vec<(Occurrence, Site, u32, Vec<(u32, Dependence)>)>, Vec<(Site, u64, Occurrence)>, Vec<Leaf>);
+
+fn whole(slice: &Slice) -> Whole {
+    let node = |(i, n): (usize, &Node)| (n.at, n.site, n.depth, slice.needed_by(i as u32).collect());
+    let nodes = slice.nodes.iter().enumerate().map(node).collect();
+    let sites = slice.sites.iter().map(|(site, taken)| (*site, taken.count, taken.last)).collect();
+    (nodes, sites, slice.leaves.clone())
+}
+
+/// Compares slices from everywhere in the first stream, and from all ends.
+fn compare(process: &LoadedProcess, seed: u64, questions: u64, segment: u64) {
+    let options = SlicerOptions { segment, ..SlicerOptions::default() };
+    let by_replay = Slicer::new(process, options);
+    let by_index = indexed(process, options);
+    let mut random = generate::Random::new(seed + 1);
+    let mut asked = Vec::new();
+    for stream in 0..process.streams.len() as u32 {
+        let steps = by_replay.steps(stream).expect("steps");
+        assert_eq!(by_index.steps(stream).expect("steps"), steps);
+        assert_eq!(by_index.end(stream).expect("an end"), by_replay.end(stream).expect("an end"));
+        let some = (0..questions).map(|_| random.below(steps.max(1)));
+        asked.extend(some.chain([steps.saturating_sub(2), steps]).map(|step| Occurrence { stream, step }));
+    }
+    for at in asked {
+        for wanted in [Wanted::All, Wanted::Ran] {
+            let question = [Criterion { at, wanted: vec![wanted] }];
+            let one = by_replay.slice(&question, &mut |_| {}).expect("a slice by replay");
+            let two = by_index.slice(&question, &mut |_| {}).expect("a slice by index");
+            assert_eq!(whole(&one), whole(&two), "seed {seed}, {at:?}");
+            assert_eq!((one.walked, one.criteria), (two.walked, two.criteria), "seed {seed}, {at:?}");
+        }
+    }
+}
+
+#[test]
+fn random_programs() {
+    for seed in 0..6 {
+        let (_desk, process) = recorded(&generate::Program::write(seed), "");
+        compare(&process, seed, 12, if seed % 2 == 0 { 1 << 20 } else { 61 });
+    }
+}
+
+#[test]
+fn jumps_callbacks_and_calls_that_never_return() {
+    let source = "#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static jmp_buf place;
+static int calls, depth;
+static int order(const void *a, const void *b) {
+    calls++;
+    if (calls == 9)
+        longjmp(place, 3);
+    return *(const int *)a - *(const int *)b;
+}
+static int deep(int n) {
+    char room[32];
+    snprintf(room, sizeof room, \"%d\", n);
+    if (n == 0)
+        longjmp(place, (int)strlen(room) + depth);
+    depth = deep(n - 1) + room[0];
+    return depth;
+}
+static int grow(int n) {
+    char *room = __builtin_alloca(16 * n);
+    memset(room, n, 16 * n);
+    return n > 0 ? grow(n - 1) + room[n] : 1;
+}
+static void bye(void) {
+    printf(\"bye %d\\n\", calls);
+}
+int main(void) {
+    volatile int got = setjmp(place);
+    atexit(bye);
+    int v[6] = { 3, 1, 2, 6, 5, 4 };
+    if (got == 0)
+        deep(4);
+    if (got < 3)
+        for (int i = 0; i < 3; i++)
+            qsort(v, 6, sizeof *v, order);
+    printf(\"%d %d %d\\n\", got, v[2], grow(5));
+    exit(got + v[1]);
+}
+";
+    let (_desk, process) = recorded(source, "");
+    compare(&process, 1, 40, 1 << 20);
+}
+
+#[test]
+fn a_crash_in_the_middle_of_a_stretch() {
+    let source = "#include <stdio.h>
+struct pair { int a; int *b; };
+static int use(struct pair p, int *q) {
+    int x = p.a;
+    int y = *q;
+    int z = *p.b;
+    q[1] = x + y + z;
+    return q[1] * 2;
+}
+int main(int argc, char **argv) {
+    int cells[2] = { argc, 4 };
+    struct pair p = { 5, cells };
+    printf(\"%d\\n\", use(p, cells));
+    p.b = (int *)(long)(argc - 1);
+    printf(\"%d\\n\", use(p, cells));
+    return 0;
+}
+";
+    let (_desk, process) = recorded(source, "");
+    compare(&process, 2, 40, 1 << 20);
+}
+
+#[test]
+fn threads() {
+    let source = "#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+static int result[4], noise;
+static atomic_int turn;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *in) {
+    int me = *(int *)in;
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&lock);
+        noise = noise + me;
+        result[me] += i;
+        pthread_mutex_unlock(&lock);
+        int old = i;
+        atomic_compare_exchange_strong(&turn, &old, i + 1);
+    }
+    return in;
+}
+int main(void) {
+    int in[3] = { 0, 1, 2 };
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, work, &in[i]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    printf(\"%d %d %d\\n\", result[1], noise, atomic_load(&turn));
+    return 0;
+}
+";
+    let (_desk, process) = recorded(source, "");
+    assert!(process.streams.len() > 3);
+    compare(&process, 3, 12, 1 << 20);
+}

@@ -1,0 +1,394 @@
+//! Walks a stream from its end to its beginning, by the index alone.
+//!
+//! ```text
+//! forward    stretch │ edge │ stretch with a call │ enter │ … return │ returned │ …
+//! backward   ◄──────────────────────────────────────────────────────────────────────
+//! ```
+//! Only stretches (see [`crate::layout`]) and changes of control are reported; what
+//! an instruction of a stretch did is looked up when somebody wants to know, and its
+//! columns are brought to the right place then. A column nobody asks about is never
+//! opened.
+
+use crate::column::Back;
+use crate::extra::{Activation, Extra, Record};
+use crate::layout::{Action, Callee, Layout, Length, Place, START};
+use crate::layouts::Layouts;
+use replay::observer::Effect;
+
+/// A part of a stream's index that could be read from a file.
+#[derive(Clone, Debug, Default)]
+pub struct Stored<'b> {
+    pub steps: u64,
+    pub functions: Vec<(u32, Vec<Vec<&'b [u8]>>)>,
+    /// Packed records, in order.
+    pub records: Vec<&'b [u8]>,
+}
+
+/// An execution of a stretch, or what of it is not behind us yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub function: u32,
+    pub depth: u32,
+    pub stretch: u32,
+    /// First and last instruction.
+    pub first: u32,
+    pub last: u32,
+    /// Number of the first instruction's step.
+    pub step: u64,
+    /// Executions of the stretch behind us.
+    pub turn: u64,
+    /// Address of the activation's frame.
+    pub frame: u64,
+}
+
+/// One move back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Move {
+    Ran(Ran),
+    Edge { function: u32, depth: u32, from: u32, to: u32 },
+    Enter { function: u32, depth: u32, frame: u64 },
+    Returned { function: u32, index: u32, depth: u32 },
+    Extra(Extra),
+}
+
+/// The index contradicts itself or the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("follow the index at step {0}: it is damaged")]
+pub struct Astray(pub u64);
+
+struct Rows<'b> {
+    columns: Vec<Column<'b>>,
+    /// Executions of each stretch behind us.
+    turns: Vec<u64>,
+}
+
+struct Column<'b> {
+    back: Back<'b>,
+    /// The element for this turn, once it was looked up.
+    known: Option<(u64, u64)>,
+}
+
+impl Column<'_> {
+    #[inline]
+    fn at(&mut self, turn: u64) -> Option<u64> {
+        if let Some((t, value)) = self.known
+            && t == turn
+        {
+            return Some(value);
+        }
+        if self.back.passed() != turn {
+            self.back.seek(turn);
+        }
+        let value = self.back.back()?;
+        self.known = Some((turn, value));
+        Some(value)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Behind the records of a gap; the top activation's first instruction of the
+    /// stretch is known.
+    Gap,
+    /// In front of (an execution of) a stretch.
+    Stretch,
+}
+
+/// See the module's documentation.
+pub struct Reader<'b, 'l> {
+    layouts: &'l Layouts<'l>,
+    functions: Vec<Option<Box<Rows<'b>>>>,
+    stack: Vec<Activation>,
+    /// Steps not behind us.
+    left: u64,
+    packed: Vec<&'b [u8]>,
+    records: Vec<Record>,
+    phase: Phase,
+    /// The stretch in front has been begun: only what is before `at` is left.
+    begun: bool,
+}
+
+impl<'b, 'l> Reader<'b, 'l> {
+    /// Behind the last step.
+    #[must_use]
+    pub fn new(layouts: &'l Layouts<'l>, stored: &Stored<'b>) -> Reader<'b, 'l> {
+        let mut functions: Vec<Option<Box<Rows<'b>>>> = (0..layouts.len()).map(|_| None).collect();
+        for (function, columns) in &stored.functions {
+            let Some(place) = functions.get_mut(*function as usize) else { continue };
+            let layout = layouts.get(*function);
+            let columns = layout
+                .columns
+                .iter()
+                .enumerate()
+                .map(|(n, kind)| {
+                    let pieces = columns.get(n).cloned().unwrap_or_default();
+                    Column { back: Back::new(*kind, pieces), known: None }
+                })
+                .collect();
+            *place = Some(Box::new(Rows { columns, turns: vec![0; layout.stretches.len()] }));
+        }
+        Reader {
+            layouts,
+            functions,
+            stack: Vec::new(),
+            left: stored.steps,
+            packed: stored.records.clone(),
+            records: Vec::new(),
+            phase: Phase::Gap,
+            begun: false,
+        }
+    }
+
+    /// Steps not behind us.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    #[must_use]
+    pub fn layout(&self, function: u32) -> &'l Layout {
+        self.layouts.get(function)
+    }
+
+    fn astray(&self) -> Astray {
+        Astray(self.left)
+    }
+
+    /// The record of the gap we are in, if it has one.
+    #[inline]
+    fn record(&mut self) -> Result<Option<&mut Record>, Astray> {
+        if self.records.is_empty() {
+            self.unpack()?;
+        }
+        Ok(self.records.last_mut().filter(|r| r.at == self.left))
+    }
+
+    #[cold]
+    fn unpack(&mut self) -> Result<(), Astray> {
+        while self.records.is_empty() {
+            let Some(bytes) = self.packed.pop() else { return Ok(()) };
+            self.records = crate::extra::unpack(bytes).ok_or(self.astray())?;
+        }
+        Ok(())
+    }
+
+    /// The next move back; none at the beginning.
+    ///
+    /// # Errors
+    /// If the index is damaged.
+    #[inline]
+    pub fn back(&mut self) -> Result<Option<Move>, Astray> {
+        if self.phase == Phase::Stretch {
+            return self.stretch().map(Some);
+        }
+        let left = self.left;
+        if self.records.last().is_none_or(|r| r.at >= left)
+            && let Some(record) = self.record()?
+        {
+            if let Some(extra) = record.extras.pop() {
+                return Ok(Some(Move::Extra(extra)));
+            }
+            let before = record.before.take();
+            self.records.pop();
+            if let Some((keep, was)) = before {
+                self.stack.truncate(keep as usize);
+                self.stack.extend(was);
+                self.begun = false;
+                if self.left == 0 {
+                    return Ok(None);
+                }
+                self.phase = Phase::Stretch;
+                return self.stretch().map(Some);
+            }
+            if self.begun {
+                self.phase = Phase::Stretch;
+                return self.stretch().map(Some);
+            }
+        }
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.phase = Phase::Stretch;
+        if self.begun {
+            return self.stretch().map(Some);
+        }
+        match self.change()? {
+            Some(change) => Ok(Some(change)),
+            None => self.stretch().map(Some),
+        }
+    }
+
+    /// From the first instruction of a stretch to what ran before it.
+    fn change(&mut self) -> Result<Option<Move>, Astray> {
+        let astray = self.astray();
+        let depth = self.stack.len() as u32;
+        let top = self.stack.last_mut().ok_or(astray)?;
+        let function = top.function;
+        let layout = self.layouts.get(function);
+        let stretch = layout.stretch_of.get(top.at as usize).ok_or(astray)?;
+        let stretch = &layout.stretches[*stretch as usize];
+        let rows = self.functions[function as usize].as_mut().ok_or(astray)?;
+        let (start, _) = layout.blocks[stretch.block as usize];
+        if stretch.start > start {
+            top.at = stretch.start - 1;
+            let callee = match layout.callee(top.at).ok_or(astray)? {
+                Callee::Outside => return Ok(None),
+                Callee::Linked(f) => f,
+                Callee::Column(c) => match rows.columns[c as usize].back.back().ok_or(astray)? {
+                    0 => return Ok(None),
+                    f => u32::try_from(f - 1).ok().filter(|f| *f < self.layouts.len()).ok_or(astray)?,
+                },
+            };
+            let inner = self.layouts.get(callee);
+            let index = top.at;
+            let frame = match layout.grows {
+                None => inner.frame_below(top.frame),
+                Some(c) => top.frame.wrapping_sub(rows.columns[c as usize].back.back().ok_or(astray)?),
+            };
+            let exit = match inner.exit_column {
+                None => 0,
+                Some(c) => {
+                    let rows = self.functions[callee as usize].as_mut().ok_or(astray)?;
+                    rows.columns[c as usize].back.back().ok_or(astray)? as usize
+                }
+            };
+            let at = *inner.exits.get(exit).ok_or(astray)?;
+            self.stack.push(Activation { function: callee, at, frame });
+            return Ok(Some(Move::Returned { function, index, depth }));
+        }
+        let entry = &layout.entries[stretch.block as usize];
+        let from = match entry.column {
+            None => entry.from.first(),
+            Some(c) => entry.from.get(rows.columns[c as usize].back.back().ok_or(astray)? as usize),
+        };
+        let from = *from.ok_or(astray)?;
+        if from == START {
+            let frame = top.frame;
+            self.stack.pop();
+            return Ok(Some(Move::Enter { function, depth, frame }));
+        }
+        let to = stretch.block;
+        top.at = layout.blocks[from as usize].1;
+        Ok(Some(Move::Edge { function, depth, from, to }))
+    }
+
+    /// The stretch that ends at the top activation's instruction, as far back as
+    /// nothing else happened in between.
+    #[inline]
+    fn stretch(&mut self) -> Result<Move, Astray> {
+        let astray = self.astray();
+        let depth = self.stack.len() as u32;
+        let top = self.stack.last_mut().ok_or(astray)?;
+        let layout = self.layouts.get(top.function);
+        let number = *layout.stretch_of.get(top.at as usize).ok_or(astray)?;
+        let start = layout.stretches[number as usize].start;
+        let rows = self.functions[top.function as usize].as_mut().ok_or(astray)?;
+        let turns = &mut rows.turns[number as usize];
+        if !self.begun {
+            *turns += 1;
+        }
+        let mut count = u64::from(top.at - start) + 1;
+        let last = top.at;
+        let record = match self.records.last() {
+            Some(r) => r.at,
+            None if self.packed.is_empty() => 0,
+            None => return self.stretch_after_unpacking(),
+        };
+        self.begun = record + count > self.left;
+        if self.begun {
+            count = self.left - record.min(self.left);
+        }
+        if count == 0 || count > self.left {
+            return Err(astray);
+        }
+        let first = last + 1 - count as u32;
+        // If something is left of it: the instruction before.
+        top.at = if self.begun && first > start { first - 1 } else { first };
+        self.begun &= first > start;
+        self.left -= count;
+        self.phase = Phase::Gap;
+        let turn = *turns - 1;
+        Ok(Move::Ran(Ran {
+            function: top.function,
+            depth,
+            stretch: number,
+            first,
+            last,
+            step: self.left,
+            turn,
+            frame: top.frame,
+        }))
+    }
+
+    #[cold]
+    fn stretch_after_unpacking(&mut self) -> Result<Move, Astray> {
+        // The turn has been counted.
+        let begun = self.begun;
+        self.unpack()?;
+        if !begun
+            && let Some(top) = self.stack.last()
+            && let Some(rows) = &mut self.functions[top.function as usize]
+        {
+            let stretch = self.layouts.get(top.function).stretch_of[top.at as usize];
+            rows.turns[stretch as usize] -= 1;
+        }
+        self.stretch()
+    }
+
+    /// The place of an address in an execution.
+    #[inline]
+    fn place(&mut self, ran: &Ran, place: Place) -> Result<u64, Astray> {
+        match place {
+            Place::Fixed(at) => Ok(at),
+            Place::Frame(offset) => Ok(ran.frame.wrapping_add(offset)),
+            Place::Column { column, offset } => Ok(self.element(ran, column)?.wrapping_add(offset)),
+        }
+    }
+
+    #[inline]
+    fn element(&mut self, ran: &Ran, column: u32) -> Result<u64, Astray> {
+        let astray = self.astray();
+        let rows = self.functions[ran.function as usize].as_mut().ok_or(astray)?;
+        rows.columns[column as usize].at(ran.turn).ok_or(astray)
+    }
+
+    fn length(&mut self, ran: &Ran, length: Length) -> Result<u64, Astray> {
+        match length {
+            Length::Fixed(len) => Ok(len),
+            Length::Column(column) => self.element(ran, column),
+        }
+    }
+
+    /// What an action did to memory in an execution.
+    ///
+    /// # Errors
+    /// If the index is damaged.
+    #[inline]
+    pub fn effect(&mut self, ran: &Ran, action: &Action) -> Result<Effect, Astray> {
+        Ok(match *action {
+            Action::Load { at, len } => Effect::Load { address: self.place(ran, at)?, len },
+            Action::Store { at, len } => Effect::Store { address: self.place(ran, at)?, len },
+            Action::Update { at, len } => Effect::Update { address: self.place(ran, at)?, len, stored: true },
+            Action::Exchange { at, len, stored } => {
+                Effect::Update { address: self.place(ran, at)?, len, stored: self.element(ran, stored)? != 0 }
+            }
+            Action::Copy { to, from, len } => Effect::Copy {
+                to: self.place(ran, to)?,
+                from: self.place(ran, from)?,
+                len: self.length(ran, len)?,
+            },
+            Action::Fill { to, len } => {
+                Effect::Fill { to: self.place(ran, to)?, len: self.length(ran, len)? }
+            }
+            Action::Select { .. } => Effect::None,
+        })
+    }
+
+    /// Whether a choice took its first value.
+    ///
+    /// # Errors
+    /// If the index is damaged.
+    pub fn chose_first(&mut self, ran: &Ran, column: u32) -> Result<bool, Astray> {
+        Ok(self.element(ran, column)? != 0)
+    }
+}

@@ -1,0 +1,204 @@
+//! Making the index of a process: one replay of every stream, watched by an
+//! [`index::Writer`].
+//!
+//! What leaves the program is seen through the same [`Log`] that slices by replay use,
+//! so that both know the same.
+
+use crate::log::{self, Log};
+use crate::slicer::Slicer;
+use crate::{Error, Result};
+use index::extra::{Change, Extra, Miss, Outside};
+use index::writer::Written;
+use index::{Layouts, Summary, Writer};
+use recording::event::{Event, Position};
+use replay::code::{Code, Op};
+use replay::machine::{Machine, Stop};
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::process::LoadedProcess;
+use std::collections::HashMap;
+
+/// Steps between two reports of progress.
+const REPORTED: u64 = 1 << 22;
+
+/// A finished index.
+pub struct Indexed {
+    /// The file's content.
+    pub bytes: Vec<u8>,
+    pub streams: Vec<(Summary, Written)>,
+}
+
+impl Slicer<'_> {
+    /// Makes the index of the process. `progress` is told how many steps are done and
+    /// how many there are.
+    ///
+    /// # Errors
+    /// If a stream cannot be replayed to its end.
+    pub fn index(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Indexed> {
+        let process = self.process;
+        let layouts = Layouts::new(&process.image);
+        let count = process.streams.len() as u32;
+        let mut total = 0;
+        for stream in 0..count {
+            total += self.steps(stream)?;
+            if let Some(trouble) = self.trouble(stream)? {
+                return Err(Error::NotIndexed(trouble));
+            }
+        }
+        let mut streams = Vec::new();
+        let mut done = 0;
+        for stream in 0..count {
+            let mut indexer = Indexer {
+                writer: Writer::new(&layouts),
+                log: Log::default(),
+                last: (0, 0),
+                seen: seen(process, stream)?,
+            };
+            let mut machine = Machine::new(&process.image, &process.streams[stream as usize].stream);
+            let mut limit = 0;
+            let end = loop {
+                limit += REPORTED;
+                match machine.run(&mut indexer, limit)? {
+                    Stop::Limit => progress(done + limit.min(total), total),
+                    Stop::Ended(end) => break end,
+                }
+            };
+            let written = indexer.writer.finish().map_err(Error::NotIndexed)?;
+            let unfinished = machine
+                .view()
+                .and_then(|v| Some((v.image.function(v.code.module, v.code.function)?, v.index, v.depth)));
+            done += written.steps;
+            let (starts, entry) = self.starts_and_entry(stream)?;
+            let steps = written.steps;
+            streams.push((Summary { steps, end: Some(end), unfinished, starts, entry }, written));
+        }
+        Ok(Indexed { bytes: index::file::encode(index::file::key(process), &streams), streams })
+    }
+}
+
+/// For each load of a stream that saw another stream's store: stream and step of that.
+type Seen = HashMap<(u64, u64), (u32, u64)>;
+
+fn seen(process: &LoadedProcess, stream: u32) -> Result<Seen> {
+    let mut all = Seen::new();
+    if process.streams.len() < 2 {
+        return Ok(all);
+    }
+    let this = &process.streams[stream as usize];
+    let reads = replay::writers::reads(&process.image, &this.stream)?;
+    let streams = process.streams.iter().map(|s| (s.number, &s.stream)).collect();
+    let found = replay::writers(&process.image, &streams, this.number, &reads)?;
+    for (read, write) in reads.iter().zip(found) {
+        let write = write.and_then(|w| {
+            let index = process.streams.iter().position(|s| s.number == w.stream)?;
+            Some((index as u32, w.instruction))
+        });
+        if let Some(write) = write {
+            all.insert((read.instruction, read.address), write);
+        }
+    }
+    Ok(all)
+}
+
+struct Indexer<'l> {
+    writer: Writer<'l>,
+    /// For what is more than a step.
+    log: Log,
+    /// The function of the last step: where its code is, and its number.
+    last: (usize, u32),
+    seen: Seen,
+}
+
+impl Indexer<'_> {
+    #[inline]
+    fn number(&mut self, view: &View<'_>) -> u32 {
+        let at = std::ptr::from_ref::<Code>(view.code).addr();
+        if self.last.0 != at {
+            let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
+            self.last = (at, number);
+        }
+        self.last.1
+    }
+}
+
+impl Observer for Indexer<'_> {
+    #[inline]
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        let function = self.number(view);
+        self.writer.step(function, view.index, view.depth, effect, || match view.inst() {
+            program::inst::Inst::Select { cond, .. } => view.value(*cond) & 1 != 0,
+            _ => false,
+        });
+        if let Op::Call { .. } = view.code.ops[view.index as usize] {
+            self.log.step(view, effect);
+            self.log.items.clear();
+            if let Some(passed) = self.log.passed.pop() {
+                self.writer.extra(Extra::Passed(passed));
+            }
+        }
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        let function = self.number(view);
+        self.writer.edge(function, view.depth, from, to);
+    }
+
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        let function = self.number(view);
+        self.writer.enter(function, view.depth, view.frame, outside);
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        let function = self.number(view);
+        self.writer.returned(function, view.index, view.depth);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.log.external(view, call);
+        self.log.items.clear();
+        let direct = self.writer.is_direct(view.depth);
+        for o in self.log.externals.drain(..) {
+            self.writer.extra(Extra::Outside(Outside {
+                function: o.function,
+                index: o.index,
+                depth: view.depth,
+                direct,
+                reads: o.reads,
+                writes: o.writes,
+                known: o.known.map(|k| k.name.to_owned()),
+            }));
+        }
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        let function = self.number(view);
+        self.writer.extra(Extra::Landed { function, index: view.index, depth: view.depth });
+    }
+
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        self.log.event(moment, position, event);
+        self.log.items.clear();
+        let depth = moment.view.map_or(0, |v| v.depth);
+        for change in self.log.changes.drain(..) {
+            let change = match change {
+                log::Change::Patch { address, len } => Change::Patch { address, len },
+                log::Change::Moved { from, to, len } => Change::Moved { from, to, len },
+                log::Change::Zeroed { address, len } => Change::Zeroed { address, len },
+            };
+            self.writer.extra(Extra::Changed { depth, change });
+        }
+    }
+
+    fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {
+        self.log.miss(view, address, len, position, writer);
+        self.log.items.clear();
+        for m in self.log.misses.drain(..) {
+            let seen = self.seen.get(&(m.step, m.address)).copied();
+            let log::Miss { step, module, site, address, bytes, writer, seq } = m;
+            self.writer.extra(Extra::Missed(Miss { step, module, site, address, bytes, writer, seq, seen }));
+        }
+    }
+
+    fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
+        self.writer.extra(Extra::Spilled { depth: view.depth, argument, address, len });
+    }
+}
