@@ -48,9 +48,11 @@ pub(crate) struct Prepared<'p> {
     pub checkpoints: Checkpoints<'p>,
     io: IoList,
     starts: Vec<Start>,
-    /// The function the stream began with, and its first argument.
-    entry: Option<(u32, u64)>,
+    entry: Option<Entry>,
 }
+
+/// The function a stream began with, and its first argument.
+type Entry = (u32, u64);
 
 /// See the module's documentation. Streams are replayed when first asked about.
 pub struct Slicer<'p> {
@@ -225,7 +227,7 @@ impl<'p> Slicer<'p> {
     }
 
     /// Calls of a stream that started threads, and what it began with itself.
-    pub(crate) fn starts_and_entry(&self, stream: u32) -> Result<(Vec<Start>, Option<(u32, u64)>)> {
+    pub(crate) fn starts_and_entry(&self, stream: u32) -> Result<(Vec<Start>, Option<Entry>)> {
         if let Some(summary) = self.summary(stream) {
             return Ok((summary.starts.clone(), summary.entry));
         }

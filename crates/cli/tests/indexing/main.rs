@@ -177,3 +177,68 @@ int main(void) {
     assert!(process.streams.len() > 3);
     compare(&process, 3, 12, 1 << 20);
 }
+
+const SUM: &str = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int total = 0, noise = 0;
+    for (int i = 0; i < 4; i++) {
+        noise += 7;
+        total += i;
+    }
+    printf(\"%d\\n\", total);
+    return noise > 100;
+}
+";
+
+#[test]
+fn the_command_answers_the_same_with_an_index() {
+    let mut desk = Desk::with_program("p", SUM);
+    desk.record("./p", "");
+    let mut before = Vec::new();
+    let questions = ["--at p.c:8:total", "--at p.c:8", "--output stdout@0 --chain", "--failure"];
+    for question in questions {
+        before.push(desk.quietly(&format!("relapse slice run {question} --json")));
+    }
+    let made: serde_json::Value =
+        serde_json::from_str(&desk.quietly("relapse index run --json")).expect("JSON");
+    assert_eq!(made["schema"], "relapse.index/1");
+    let file = desk.path().join(made["processes"][0]["file"].as_str().expect("a file"));
+    assert_eq!(made["processes"][0]["bytes"], std::fs::metadata(&file).expect("the index").len());
+    for (question, before) in questions.iter().zip(before) {
+        assert_eq!(desk.quietly(&format!("relapse slice run {question} --json")), before, "{question}");
+        let without = desk.quietly(&format!("relapse slice run {question} --json --no-index"));
+        assert_eq!(without, before, "{question}");
+    }
+}
+
+#[test]
+fn a_damaged_index_is_said_to_be_one() {
+    let mut desk = Desk::with_program("p", SUM);
+    desk.record("./p", "");
+    desk.quietly("relapse index run");
+    let file = std::fs::read_dir(desk.path().join("run"))
+        .expect("the recording")
+        .map(|entry| entry.expect("an entry").path().join("index"))
+        .find(|path| path.exists())
+        .expect("an index");
+    let whole = std::fs::read(&file).expect("the index");
+    for at in [0, 12, 30, whole.len() - 1] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x40;
+        std::fs::write(&file, &bytes).expect("write");
+        let output = desk.execute("relapse slice run --at p.c:8", "");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if at == 12 {
+            // An index of something else is no index of this.
+            assert!(output.status.success(), "{said}");
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(3), "byte {at}: {said}");
+        assert!(said.contains("failed to read") && said.contains("relapse index run"), "{said}");
+        assert!(desk.execute("relapse slice run --at p.c:8 --no-index", "").status.success());
+    }
+    std::fs::write(&file, &whole[..whole.len() / 2]).expect("write");
+    assert_eq!(desk.execute("relapse slice run --at p.c:8", "").status.code(), Some(3));
+    desk.quietly("relapse index run");
+    assert!(desk.execute("relapse slice run --at p.c:8", "").status.success());
+}

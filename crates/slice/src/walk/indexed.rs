@@ -194,7 +194,7 @@ impl Walker<'_, '_> {
         let candidates = by.functions[number]
             .get_or_insert_with(|| Box::new(Candidates::of(self.all.facts, reader, ran.function)));
         let (from, to, stores) = candidates.stretches[ran.stretch as usize];
-        if !(stores && !self.memory.is_empty()) && !self.constant.is_wanted() && self.is_idle(f) {
+        if (!stores || self.memory.is_empty()) && !self.constant.is_wanted() && self.is_idle(f) {
             return Ok(());
         }
         for c in &candidates.all[from as usize..to as usize] {
