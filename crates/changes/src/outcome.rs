@@ -71,6 +71,14 @@ pub trait Trials {
         Ok(built)
     }
 
-    /// What the compiler said about a set that did not build, if it is known.
+    /// Whether a set that fails does so exactly as bad does, output and all: then
+    /// nothing that was reverted mattered to the test. If nobody knows, no.
+    fn fails_alike(&mut self, reverted: &ChangeSet) -> bool {
+        let _ = reverted;
+        false
+    }
+
+    /// What the compiler said about a set that did not build, if it is known: the
+    /// first error in the first line, then what else it said.
     fn complaint(&mut self, reverted: &ChangeSet) -> Option<String>;
 }

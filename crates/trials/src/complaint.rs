@@ -9,6 +9,8 @@ use std::path::Path;
 pub struct Complaint {
     /// One line, without the path of the tree that was built.
     pub text: String,
+    /// What compilers said besides, errors and the notes to them, up to a limit.
+    pub more: Vec<String>,
     /// A compiler said it about a source file. Everything else may also come from
     /// what an earlier build left in the tree.
     pub from_compiler: bool,
@@ -18,6 +20,7 @@ pub struct Complaint {
 #[must_use]
 pub fn first(log: &Path, tree: &Path) -> Complaint {
     let mut best: Option<(u8, String)> = None;
+    let mut more: Vec<String> = Vec::new();
     let mut last = String::new();
     if let Ok(file) = File::open(log) {
         let mut reader = BufReader::new(file);
@@ -31,9 +34,12 @@ pub fn first(log: &Path, tree: &Path) -> Complaint {
                 continue;
             }
             let rank = rank(&text);
-            if rank > 0 && best.as_ref().is_none_or(|(found, _)| rank > *found) {
+            let found = best.as_ref().map_or(0, |(found, _)| *found);
+            if rank > found {
                 best = Some((rank, text.clone()));
-                if rank == COMPILER {
+            } else if found == COMPILER && (rank == COMPILER || has_place(&text, ": note: ")) {
+                more.push(text.clone());
+                if more.len() == MOST_MORE {
                     break;
                 }
             }
@@ -47,9 +53,19 @@ pub fn first(log: &Path, tree: &Path) -> Complaint {
     }
     let mut root = tree.display().to_string();
     root.push('/');
-    let text: String = text.replace(&root, "").chars().take(500).collect();
-    Complaint { text, from_compiler }
+    let shown = |text: String| text.replace(&root, "").chars().take(500).collect();
+    Complaint { text: shown(text), more: more.into_iter().map(shown).collect(), from_compiler }
 }
+
+impl Complaint {
+    /// Ours, about something that is certain.
+    pub(crate) fn certain(text: String) -> Complaint {
+        Complaint { text, more: Vec::new(), from_compiler: true }
+    }
+}
+
+/// Errors and notes that are kept besides the first.
+const MOST_MORE: usize = 30;
 
 const COMPILER: u8 = 4;
 
@@ -104,7 +120,17 @@ mod tests {
                    a.c:9:1: error: expected '}'\nmake: *** [Makefile:2: a.o] Error 1\n";
         let found = of(log);
         assert_eq!(found.text, "a.c:3:5: error: use of undeclared identifier 'm'");
+        assert_eq!(found.more, ["a.c:9:1: error: expected '}'"]);
         assert!(found.from_compiler);
+    }
+
+    #[test]
+    fn notes_belong_to_errors() {
+        let log = "x.c:1:1: note: about a warning\na.c:3:5: error: too many arguments\n  3 | f(1, 2);\n\
+                   /tmp/trees/w00/b.h:7:6: note: 'f' declared here\n1 error generated.\n";
+        let found = of(log);
+        assert_eq!(found.text, "a.c:3:5: error: too many arguments");
+        assert_eq!(found.more, ["b.h:7:6: note: 'f' declared here"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::process::Status;
 use crate::round::{Desk, Question, Round};
 use crate::setup::{Mode, Setup, TrialLimits};
 use crate::station::{Bench, Built, Station, TestRun};
-use crate::store::{Known, Store, What};
+use crate::store::{Store, What};
 use crate::variant::{Base, TreeKey, Variants};
 use crate::work::Work;
 use changes::change::ChangeSet;
@@ -219,8 +219,7 @@ impl<'a> Lab<'a> {
         self.memory.context = context(&self.setup, &judge, patience);
         for (set, run) in [(&sets[1].1, &good[0]), (&sets[0].1, &bad[0])] {
             let key = self.key(set)?;
-            let (outcome, why) = judge.outcome(&run.observed);
-            self.memory.remember(&self.setup, key, Known { what: What::Tested(outcome), why })?;
+            self.memory.remember(&self.setup, key, judge.known(&run.observed))?;
         }
         self.judge = Some(judge);
         let first = |runs: Vec<TestRun>| runs.into_iter().next().ok_or(Error::NotPrepared);
@@ -333,7 +332,13 @@ impl Trials for Lab<'_> {
     fn complaint(&mut self, reverted: &ChangeSet) -> Option<String> {
         let key = self.key(reverted).ok()?;
         let known = self.memory.recall(&self.setup, key)?;
-        (known.what == What::Tested(Outcome::Broken)).then_some(known.why)
+        let lines = || std::iter::once(known.why.clone()).chain(known.more.clone());
+        (known.what == What::Tested(Outcome::Broken)).then(|| lines().collect::<Vec<_>>().join("\n"))
+    }
+
+    fn fails_alike(&mut self, reverted: &ChangeSet) -> bool {
+        let Ok(key) = self.key(reverted) else { return false };
+        self.memory.recall(&self.setup, key).is_some_and(|known| known.alike)
     }
 }
 
@@ -347,7 +352,7 @@ pub(crate) fn build_version(
     let variant = variants.variant(reverted).map_err(Error::Changes)?;
     let (complaint, log) = match station.build(bench, bench.base.key(&variant), &variant)? {
         Built::Yes => return Ok(()),
-        Built::No(complaint, log) => (complaint, log),
+        Built::No(complaint, log) => (complaint.text, log),
         Built::TooLong(log) => ("it was stopped as it took too long".to_owned(), log),
     };
     Err(Error::DoesNotBuild { version: side, complaint, log })

@@ -68,11 +68,12 @@ pub(crate) fn of_build(built: &Built) -> Option<Known> {
     match built {
         Built::Yes => None,
         Built::No(complaint, _) => {
-            Some(Known { what: What::Tested(Outcome::Broken), why: complaint.clone() })
+            let known = Known::untested(What::Tested(Outcome::Broken), complaint.text.clone());
+            Some(Known { more: complaint.more.clone(), ..known })
         }
         Built::TooLong(_) => {
             let why = "the build was stopped as it took too long".to_owned();
-            Some(Known { what: What::Tested(Outcome::Broken), why })
+            Some(Known::untested(What::Tested(Outcome::Broken), why))
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, Side};
 use crate::manner::Manner;
 use crate::observed::Observed;
 use crate::process::Status;
+use crate::store::{Known, What};
 use changes::outcome::Outcome;
 use std::fmt;
 use std::path::PathBuf;
@@ -90,6 +91,8 @@ pub struct Judge {
     expected: Option<u128>,
     good: Observed,
     bad: Manner,
+    /// A run of bad; others may differ in what a test may differ in.
+    bad_run: Observed,
 }
 
 impl Judge {
@@ -105,8 +108,13 @@ impl Judge {
             Rule::Expect(bytes) => Some(xxh3_128(bytes)),
             _ => None,
         };
-        let mut judge =
-            Judge { rule: rule.clone(), expected, good: first_good.clone(), bad: first_bad.status.manner() };
+        let mut judge = Judge {
+            rule: rule.clone(),
+            expected,
+            good: first_good.clone(),
+            bad: first_bad.status.manner(),
+            bad_run: first_bad.clone(),
+        };
         let passed: Vec<bool> = good.iter().map(|o| judge.passes(o)).collect();
         if passed.iter().all(|p| !p) || !judge.can_be_good(first_good) {
             return Err(Error::DoesNotPass { why: judge.complaint(first_good) });
@@ -165,6 +173,13 @@ impl Judge {
             _ => Outcome::Unresolved,
         };
         (outcome, self.complaint(observed))
+    }
+
+    /// What to remember of a trial.
+    pub(crate) fn known(&self, observed: &Observed) -> Known {
+        let (outcome, why) = self.outcome(observed);
+        let alike = *observed == self.bad_run;
+        Known { alike, ..Known::untested(What::Tested(outcome), why) }
     }
 
     fn complaint(&self, observed: &Observed) -> String {

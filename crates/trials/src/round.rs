@@ -196,7 +196,7 @@ impl<'r> Round<'r> {
         let mut doubtful = matches!(built, Built::TooLong(_));
         let known = match of_build(&built) {
             Some(broken) => broken,
-            None if self.question == Question::Builds => Known { what: What::Builds, why: String::new() },
+            None if self.question == Question::Builds => Known::untested(What::Builds, String::new()),
             None => match self.test(station, index)? {
                 Some((known, manner)) => {
                     // Perhaps the machine was busy: not something to believe for ever.
@@ -227,8 +227,7 @@ impl<'r> Round<'r> {
         if run.status == Status::Cancelled {
             return if self.bench.stop.stopped() { Err(Error::Cancelled) } else { Ok(None) };
         }
-        let (outcome, why) = judge.outcome(&run.observed);
-        Ok(Some((Known { what: What::Tested(outcome), why }, run.status.manner())))
+        Ok(Some((judge.known(&run.observed), run.status.manner())))
     }
 
     fn note(

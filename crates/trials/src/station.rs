@@ -1,6 +1,6 @@
 //! A tree in which one variant after the other is built and tested.
 
-use crate::complaint;
+use crate::complaint::{self, Complaint};
 use crate::error::{At, Error};
 use crate::observed::Observed;
 use crate::oracle::Sink;
@@ -37,7 +37,7 @@ const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES",
 pub(crate) enum Built {
     Yes,
     /// What was complained about, and the log.
-    No(String, PathBuf),
+    No(Complaint, PathBuf),
     TooLong(PathBuf),
 }
 
@@ -128,7 +128,7 @@ impl Station {
         let directory = self.tree.root().join(&setup.subdirectory);
         if !directory.is_dir() {
             let complaint = format!("the directory {} is not there", setup.subdirectory.display());
-            return Ok((Built::No(complaint, log), true));
+            return Ok((Built::No(Complaint::certain(complaint), log), true));
         }
         let job = Job {
             command: process::shell(&setup.build),
@@ -152,7 +152,8 @@ impl Station {
             Status::TimedOut | Status::Flooded => (Built::TooLong(log), true),
             Status::Exit(_) | Status::Signal(_) => {
                 let complaint = complaint::first(&log, self.tree.root());
-                (Built::No(complaint.text, log), complaint.from_compiler)
+                let certain = complaint.from_compiler;
+                (Built::No(complaint, log), certain)
             }
         })
     }

@@ -28,6 +28,18 @@ pub struct Known {
     pub what: What,
     /// In a few words: the compiler's complaint, or how the test ended.
     pub why: String,
+    /// The test did what it does with bad, to the byte.
+    #[serde(default)]
+    pub alike: bool,
+    /// What the compiler said besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<String>,
+}
+
+impl Known {
+    pub(crate) fn untested(what: What, why: String) -> Known {
+        Known { what, why, alike: false, more: Vec::new() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn known(why: &str) -> Known {
-        Known { what: What::Tested(Outcome::Unresolved), why: why.to_owned() }
+        Known::untested(What::Tested(Outcome::Unresolved), why.to_owned())
     }
 
     fn key(n: u8) -> StoreKey {

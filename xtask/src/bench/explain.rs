@@ -20,6 +20,9 @@ use crate::{real, setup};
 
 /// In this order, so that the caps of the others can depend on the first.
 pub const METHODS: [&str; 3] = ["auto", "dd", "add"];
+/// On the real ones the others may take so many times the builds of `auto`.
+const DD_TIMES: u64 = 10;
+const ADD_TIMES: u64 = 3;
 /// Nothing takes longer, except by mistake.
 const LIMIT: Duration = Duration::from_secs(3600);
 
@@ -104,10 +107,12 @@ pub fn command(words: &[&str]) -> Result<()> {
 }
 
 /// After how many builds a method is stopped. On the real ones, what matters is whether
-/// the others need ten times the builds of `auto`; they need not run on from there.
+/// `dd` needs ten times the builds of `auto`; it need not run on from there, and `add`,
+/// which is there for comparison, not even so long.
 fn cap_for(method: &str, cap: u64, row: &Row) -> u64 {
+    let times = if method == "dd" { DD_TIMES } else { ADD_TIMES };
     match row.methods.first() {
-        Some(auto) if row.real && method != "auto" => (auto.builds * 10 + 1).clamp(cap.min(50), cap),
+        Some(auto) if row.real && method != "auto" => (auto.builds * times + 1).clamp(cap.min(50), cap),
         _ => cap,
     }
 }
@@ -140,8 +145,9 @@ fn measure(tools: &Tools, case: &Case, real: bool, method: &str, cap: u64) -> Re
     let mut effort = Effort { seconds, ..Effort::default() };
     effort.untouched = lines(&log.join(watch::UNTOUCHED));
     if capped {
-        effort.capped = Some(cap);
         effort.builds = lines(&log.join(watch::BUILDS));
+        // Time may have ended it before the cap did.
+        effort.capped = Some(cap.min(effort.builds));
         return Ok(effort);
     }
     let said = fs::read(&answer).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
@@ -234,6 +240,7 @@ mod tests {
         assert_eq!(cap_for("auto", 1000, &Row { real: true, ..Row::default() }), 1000);
         assert_eq!(cap_for("dd", 1000, &auto(false, 7)), 1000);
         assert_eq!(cap_for("dd", 1000, &auto(true, 7)), 71);
+        assert_eq!(cap_for("add", 1000, &auto(true, 30)), 91);
         assert_eq!(cap_for("dd", 1000, &auto(true, 1)), 50);
         assert_eq!(cap_for("dd", 1000, &auto(true, 500)), 1000);
     }

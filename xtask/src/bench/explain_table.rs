@@ -25,7 +25,7 @@ pub fn render(rows: &[Row], cap: u64) -> String {
     let _ = writeln!(
         text,
         "\nBold: released versions of real programs. `>`: stopped after so many builds, without an answer; \
-         the cap is {cap}, and for `dd` and `add` on the real ones ten times the builds of `auto`, at least 50. \
+         the cap is {cap}, and on the real ones ten times the builds of `auto` for `dd` and three times for `add`, at least 50. \
          Each method began with empty caches. `-`: no answer."
     );
     let _ = writeln!(text, "\n## Targets\n");

@@ -6,7 +6,7 @@
 //! missing, so their hints are followed first, then what stands near, and only
 //! then everything.
 
-use super::complaint::{Toward, hinted};
+use super::complaint::{Toward, first_line, hinted};
 use super::{Search, Stage, cut, list, set, without};
 use crate::change::ChangeSet;
 use crate::outcome::Trials;
@@ -59,7 +59,10 @@ impl<T: Trials> Search<'_, T> {
         for _ in 0..MOST_ROUNDS {
             let now = reverted | &added;
             let Some(text) = self.trials.complaint(&now) else { return Ok(None) };
-            let Some(circle) = hinted(self.structure, &text, &now, Toward::Good).into_iter().next() else {
+            // What is said further on often only follows from the first.
+            let Some(circle) =
+                hinted(self.structure, first_line(&text), &now, Toward::Good).into_iter().next()
+            else {
                 return Ok(None);
             };
             added.extend(circle);

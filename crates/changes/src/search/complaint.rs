@@ -102,6 +102,49 @@ pub(super) fn hinted(
     distinct
 }
 
+/// The first error of a complaint.
+pub(super) fn first_line(complaint: &str) -> &str {
+    complaint.lines().next().unwrap_or_default()
+}
+
+/// Reverted changes that a complaint accuses, error by error: those that stand
+/// where the error was seen, else those that declare what it names, else those
+/// where the compiler's notes point.
+pub(super) fn accused(structure: &Structure, complaint: &str, reverted: &ChangeSet) -> ChangeSet {
+    let at = |place: &Option<(String, u32)>| -> ChangeSet {
+        let Some((file, line)) = place else { return ChangeSet::new() };
+        let here = structure.at(file, *line, reverted).into_iter().map(|(id, _)| id);
+        here.filter(|id| reverted.contains(id)).collect()
+    };
+    let declaring = |text: &str| -> ChangeSet {
+        let names = quoted(text).into_iter().flat_map(words);
+        let mentions = names.flat_map(|name| structure.mentions(name));
+        let declares = |mention: &&Mention| mention.old_declares || mention.new_declares;
+        let ids = mentions.filter(declares).map(|mention| mention.id);
+        ids.filter(|id| reverted.contains(id)).collect()
+    };
+    let mut accused = ChangeSet::new();
+    let mut open = false;
+    for line in complaint.lines() {
+        if line.contains("error: ") {
+            let mut here = at(&place_of(line, ": error: ").or_else(|| place_of(line, ": fatal error: ")));
+            if here.is_empty() {
+                here = declaring(line);
+            }
+            open = here.is_empty();
+            accused.extend(here);
+        } else if open && line.contains(": note: ") {
+            accused.extend(at(&place_of(line, ": note: ")));
+            accused.extend(declaring(line));
+        }
+    }
+    accused
+}
+
+fn place_of(line: &str, before: &str) -> Option<(String, u32)> {
+    line.find(before).and_then(|at| place(&line[..at]))
+}
+
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Complaint {
     /// Names said not to exist.

@@ -14,6 +14,8 @@ use crate::outcome::{Outcome, Trials};
 const TRIED_ALONE: usize = 24;
 const ONE_IN: usize = 40;
 const MOST_ALONE: usize = 120;
+/// With so many more candidates, several are tried at once.
+const IN_COMPANY: usize = 16;
 /// The first few are so likely that all else waits for them.
 const BEFORE_FUNCTIONS: usize = 8;
 /// Candidates that are worth the search for what must be reverted with them.
@@ -66,13 +68,7 @@ impl<T: Trials> Search<'_, T> {
         }
         if passing.is_none() && !self.exhausted() {
             let most = (ranked.len() / ONE_IN).clamp(TRIED_ALONE, MOST_ALONE) - BEFORE_FUNCTIONS;
-            let mut alone = Vec::new();
-            for n in 0..most {
-                // A function that was rewritten goes back as a whole.
-                alone.extend(functions.get(n).cloned());
-                alone.extend(ranked.get(BEFORE_FUNCTIONS + n).map(|id| vec![*id]));
-            }
-            passing = self.first_as_it_is(&alone)?;
+            passing = self.each_alone(&ranked, &functions, most)?;
         }
         if passing.is_none() && !self.exhausted() {
             passing = self.first_passing(tries(COMPLETED_ALONE))?;
@@ -94,6 +90,42 @@ impl<T: Trials> Search<'_, T> {
         }
         let Some(passing) = passing else { return Ok(None) };
         self.finish(passing, &ranked).map(Some)
+    }
+
+    /// The next of the list, in company where there are many, then each alone,
+    /// and the functions that were rewritten.
+    fn each_alone(
+        &mut self,
+        ranked: &[ChangeId],
+        functions: &[Vec<ChangeId>],
+        most: usize,
+    ) -> Result<Option<Passing>, T::Error> {
+        let next = ranked.get(BEFORE_FUNCTIONS..).unwrap_or_default();
+        let needs = self.structure.needs(ranked);
+        let mut cleared = ChangeSet::new();
+        if next.len() >= IN_COMPANY {
+            // What needs others so that it builds only spoils the trials of the rest.
+            let builds =
+                |id: &ChangeId| needs.get(id).is_none_or(|needed| needed.iter().all(|other| other == id));
+            let suspects: Vec<ChangeId> = next.iter().copied().filter(builds).take(2 * most).collect();
+            let tried = self.together(&suspects, most)?;
+            if let Some(candidates) = tried.passing {
+                return Ok(Some(Passing { full: set(&candidates), candidates }));
+            }
+            cleared = tried.cleared;
+        }
+        // A function that was rewritten goes back as a whole, if it seems to build so.
+        let closed = |function: &&Vec<ChangeId>| {
+            let members = set(function);
+            function.iter().filter_map(|id| needs.get(id)).all(|needed| needed.is_subset(&members))
+        };
+        let whole: Vec<&Vec<ChangeId>> = functions.iter().filter(closed).collect();
+        let mut alone = Vec::new();
+        for n in 0..most {
+            alone.extend(whole.get(n).map(|function| (*function).clone()));
+            alone.extend(next.get(n).filter(|id| !cleared.contains(id)).map(|id| vec![*id]));
+        }
+        self.first_as_it_is(&alone)
     }
 
     /// Ever longer beginnings of the list, in units of what builds together,

@@ -1,12 +1,14 @@
 //! Passing sets without anything superfluous.
 
-use super::complaint::{Toward, hinted};
+use super::complaint::{Toward, first_line, hinted};
 use super::{Found, Search, Stage, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 
 /// Complaints are followed this often before it is given up.
 const MOST_ROUNDS: usize = 6;
+/// So many changes are gone through one by one.
+const FEW: usize = 32;
 
 impl<T: Trials> Search<'_, T> {
     /// Leaves changes out of a passing set until putting any single one back
@@ -22,33 +24,53 @@ impl<T: Trials> Search<'_, T> {
     fn shrink(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
         // What builds only together goes together, then one by one.
         let units = self.structure.units(&by_preference(passing, order));
-        let kept = if units.len() < passing.len() { self.leave_out(units)?.concat() } else { units.concat() };
-        let singles = by_preference(&set(&kept), order).into_iter().map(|id| vec![id]).collect();
-        Ok(set(&self.leave_out(singles)?.concat()))
+        let half = units.len().div_ceil(2);
+        let in_units = units.len() < passing.len();
+        let kept = if in_units { self.leave_out(units, half)?.concat() } else { units.concat() };
+        let singles: Vec<Vec<ChangeId>> =
+            by_preference(&set(&kept), order).into_iter().map(|id| vec![id]).collect();
+        // Where whole units could not go, large pieces of them hardly can.
+        let half = if in_units && singles.len() <= FEW { 1 } else { singles.len().div_ceil(2) };
+        Ok(set(&self.leave_out(singles, half)?.concat()))
     }
 
     /// Leaves out units, the last first, until no single one can be left out.
-    fn leave_out(&mut self, mut kept: Vec<Vec<ChangeId>>) -> Result<Vec<Vec<ChangeId>>, T::Error> {
+    fn leave_out(
+        &mut self,
+        mut kept: Vec<Vec<ChangeId>>,
+        first_size: usize,
+    ) -> Result<Vec<Vec<ChangeId>>, T::Error> {
         // Large pieces first: with little needed, most goes in a few trials.
-        let mut size = kept.len().div_ceil(2).max(1);
+        let mut size = first_size.max(1);
         while !self.exhausted() && !kept.is_empty() {
-            self.suspects = kept.iter().map(Vec::len).sum();
-            let mut tries: Vec<Vec<Vec<ChangeId>>> = Vec::new();
-            let mut end = kept.len();
-            while end > 0 {
-                let start = end.saturating_sub(size);
-                tries.push([&kept[..start], &kept[end..]].concat());
-                end = start;
-            }
-            let sets: Vec<ChangeSet> = tries.iter().map(|kept| set(&kept.concat())).collect();
-            if let Some(at) = self.first(&sets, Outcome::Pass)? {
-                kept = tries.swap_remove(at);
+            let before = kept.len();
+            kept = self.sweep(kept, size)?;
+            if kept.len() < before {
+                // What could not go before it may go now; but not before all else was tried.
                 size = size.min(kept.len().div_ceil(2)).max(1);
             } else if size == 1 {
                 break;
             } else {
                 size = size.div_ceil(2);
             }
+        }
+        Ok(kept)
+    }
+
+    /// Goes through the units once, from the last to the first, in pieces of this
+    /// size, and leaves out each piece that can go.
+    fn sweep(&mut self, mut kept: Vec<Vec<ChangeId>>, size: usize) -> Result<Vec<Vec<ChangeId>>, T::Error> {
+        let mut end = kept.len();
+        while end > 0 && !self.exhausted() {
+            self.suspects = kept.iter().map(Vec::len).sum();
+            let pieces: Vec<std::ops::Range<usize>> =
+                (0..end).rev().step_by(size).map(|last| (last + 1).saturating_sub(size)..last + 1).collect();
+            let tries: Vec<Vec<Vec<ChangeId>>> =
+                pieces.iter().map(|piece| [&kept[..piece.start], &kept[piece.end..]].concat()).collect();
+            let sets: Vec<ChangeSet> = tries.iter().map(|kept| set(&kept.concat())).collect();
+            let Some(at) = self.first(&sets, Outcome::Pass)? else { break };
+            end = pieces[at].start;
+            kept = tries.into_iter().nth(at).unwrap_or_default();
         }
         Ok(kept)
     }
@@ -89,7 +111,9 @@ impl<T: Trials> Search<'_, T> {
                 Outcome::Fail | Outcome::Unresolved => break,
             }
             let Some(text) = self.trials.complaint(&rest) else { break };
-            let Some(circle) = hinted(self.structure, &text, &rest, Toward::Bad).into_iter().next() else {
+            let Some(circle) =
+                hinted(self.structure, first_line(&text), &rest, Toward::Bad).into_iter().next()
+            else {
                 break;
             };
             if !circle.is_disjoint(needed) {

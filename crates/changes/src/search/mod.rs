@@ -9,6 +9,7 @@
 //! * `dd`: delta debugging, in the two forms used for comparison
 //! * `dynamic`: the search that trusts passing trials only, and its form for
 //!   ranked candidates
+//! * `together`: many suspects cleared by one trial
 //! * `auxiliary`: what must be reverted too, so that it builds; `complaint`
 //!   reads hints off the compiler's messages
 //! * `minimal`: making a passing set 1-minimal, and telling root from auxiliary
@@ -28,6 +29,7 @@ mod model;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod together;
 mod verify;
 
 pub use structure::Structure;

@@ -55,6 +55,10 @@ impl<F: Fn(&ChangeSet) -> Outcome> Trials for Model<F> {
         Ok((self.outcome)(reverted) != Outcome::Broken)
     }
 
+    fn fails_alike(&mut self, reverted: &ChangeSet) -> bool {
+        (self.outcome)(reverted) == Outcome::Fail
+    }
+
     fn complaint(&mut self, reverted: &ChangeSet) -> Option<String> {
         self.complain.as_ref().map(|complain| complain(reverted))
     }

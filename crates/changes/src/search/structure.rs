@@ -160,12 +160,8 @@ impl Structure {
         ]
     }
 
-    /// The list in units such that every beginning of it probably builds: each
-    /// change comes with those that must be reverted along with it, if they
-    /// have not come before. Old lines that use a name need the change that
-    /// took its declaration away; a declaration that bad brought cannot go
-    /// without its uses.
-    pub(super) fn closed_units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+    /// Which changes of the list must be reverted along with which.
+    pub(super) fn needs(&self, list: &[ChangeId]) -> BTreeMap<ChangeId, ChangeSet> {
         let listed: ChangeSet = list.iter().copied().collect();
         let mut needs: BTreeMap<ChangeId, ChangeSet> = BTreeMap::new();
         for mentions in self.words.values() {
@@ -184,6 +180,16 @@ impl Structure {
                 }
             }
         }
+        needs
+    }
+
+    /// The list in units such that every beginning of it probably builds: each
+    /// change comes with those that must be reverted along with it, if they
+    /// have not come before. Old lines that use a name need the change that
+    /// took its declaration away; a declaration that bad brought cannot go
+    /// without its uses.
+    pub(super) fn closed_units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+        let needs = self.needs(list);
         let mut placed = ChangeSet::new();
         let mut units = Vec::new();
         for id in list {

@@ -235,6 +235,38 @@ fn the_common_case_is_cheap() {
     }
 }
 
+/// A large difference with a ranking that is not very good: of the changes
+/// before the guilty one a third do not build alone, though no declaration tells,
+/// and some crash.
+#[test]
+fn many_suspects_are_cleared_in_one_trial() {
+    let crashes = |id: u32| id % 23 == 11;
+    let gone = |id: u32| id % 3 == 1;
+    let old = |id: u32| if gone(id) { format!("gone{id} + 1") } else { "x + 1".to_owned() };
+    let mut changes = vec![line(0, "a.c", 1, "int x;", "int x;")];
+    changes.extend((1..2000).map(|id| line(id, "z.c", id, &old(id), "x + 2")));
+    let structure = Structure::of(&changes);
+    let guilty = ChangeId(66);
+    let mut model = Model::new(move |set: &ChangeSet| match set {
+        set if set.iter().any(|id| gone(id.0)) => Outcome::Broken,
+        set if set.iter().any(|id| crashes(id.0)) => Outcome::Unresolved,
+        set if set.contains(&guilty) => Outcome::Pass,
+        _ => Outcome::Fail,
+    });
+    let error = |id: &ChangeId| format!("z.c:{}:1: error: use of undeclared identifier 'gone{}'", id.0, id.0);
+    model.complain = Some(Box::new(move |set| {
+        let errors: Vec<String> = set.iter().filter(|id| gone(id.0)).map(error).collect();
+        errors.join("\n")
+    }));
+    let order: Vec<ChangeId> = (1..2000).map(ChangeId).collect();
+    let mut watch = |_: &Progress| {};
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    let found = search.dynamic_ranked(&order).unwrap().unwrap();
+    assert_eq!(found, Found { root: ids(&[66]), auxiliary: ids(&[]) });
+    // Alone they would be 66, and the beginnings of the list besides.
+    assert!(search.asked() <= 48, "{} trials", search.asked());
+}
+
 #[test]
 fn a_limit_ends_the_search() {
     let structure = Structure::flat(64);
