@@ -4,10 +4,11 @@ use super::complaint::{Toward, first_line, hinted};
 use super::{Found, Search, Stage, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
+use std::ops::Range;
 
 /// Complaints are followed this often before it is given up.
 const MOST_ROUNDS: usize = 6;
-/// So many changes are gone through one by one.
+/// So many changes are gone through one by one, without trying large pieces.
 const FEW: usize = 32;
 
 impl<T: Trials> Search<'_, T> {
@@ -24,51 +25,86 @@ impl<T: Trials> Search<'_, T> {
     fn shrink(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
         // What builds only together goes together, then one by one.
         let units = self.structure.units(&by_preference(passing, order));
-        let half = units.len().div_ceil(2);
-        let in_units = units.len() < passing.len();
-        let kept = if in_units { self.leave_out(units, half)?.concat() } else { units.concat() };
+        let kept = if units.len() == passing.len() {
+            units
+        } else if passing.len() > FEW {
+            let half = units.len().div_ceil(2);
+            self.leave_out(units, half)?
+        } else {
+            // Those that are alone have their turn below.
+            let (mut kept, several): (Vec<_>, Vec<_>) = units.into_iter().partition(|unit| unit.len() == 1);
+            let fixed = kept.len();
+            kept.extend(several);
+            self.sweep(kept, fixed, 1, &mut ChangeSet::new())?
+        };
         let singles: Vec<Vec<ChangeId>> =
-            by_preference(&set(&kept), order).into_iter().map(|id| vec![id]).collect();
-        // Where whole units could not go, large pieces of them hardly can.
-        let half = if in_units && singles.len() <= FEW { 1 } else { singles.len().div_ceil(2) };
-        Ok(set(&self.leave_out(singles, half)?.concat()))
+            by_preference(&set(&kept.concat()), order).into_iter().map(|id| vec![id]).collect();
+        let size = if singles.len() > FEW { singles.len().div_ceil(2) } else { 1 };
+        Ok(set(&self.leave_out(singles, size)?.concat()))
     }
 
     /// Leaves out units, the last first, until no single one can be left out.
     fn leave_out(
         &mut self,
         mut kept: Vec<Vec<ChangeId>>,
-        first_size: usize,
+        mut size: usize,
     ) -> Result<Vec<Vec<ChangeId>>, T::Error> {
-        // Large pieces first: with little needed, most goes in a few trials.
-        let mut size = first_size.max(1);
+        let mut needed = ChangeSet::new();
         while !self.exhausted() && !kept.is_empty() {
             let before = kept.len();
-            kept = self.sweep(kept, size)?;
+            kept = self.sweep(kept, 0, size, &mut needed)?;
             if kept.len() < before {
-                // What could not go before it may go now; but not before all else was tried.
+                // What did not build before may build now, in pieces no larger than half.
                 size = size.min(kept.len().div_ceil(2)).max(1);
-            } else if size == 1 {
+            } else if size > 1 {
+                // Large pieces first: with little needed, most goes in a few trials.
+                size = size.div_ceil(2);
+            } else if needed.is_empty() {
                 break;
             } else {
-                size = size.div_ceil(2);
+                // The last word on those that were needed among more.
+                needed.clear();
+                let again = kept.len();
+                kept = self.sweep(kept, 0, size, &mut needed)?;
+                if kept.len() == again {
+                    break;
+                }
             }
         }
         Ok(kept)
     }
 
-    /// Goes through the units once, from the last to the first, in pieces of this
-    /// size, and leaves out each piece that can go.
-    fn sweep(&mut self, mut kept: Vec<Vec<ChangeId>>, size: usize) -> Result<Vec<Vec<ChangeId>>, T::Error> {
+    /// Goes once through the units behind the first `fixed`, from the last to the
+    /// first, in pieces of this size, and leaves out each piece that can go. A
+    /// unit without which it built and did not pass is `needed`, and is not tried
+    /// alone a second time.
+    fn sweep(
+        &mut self,
+        mut kept: Vec<Vec<ChangeId>>,
+        fixed: usize,
+        size: usize,
+        needed: &mut ChangeSet,
+    ) -> Result<Vec<Vec<ChangeId>>, T::Error> {
         let mut end = kept.len();
-        while end > 0 && !self.exhausted() {
+        while end > fixed && !self.exhausted() {
             self.suspects = kept.iter().map(Vec::len).sum();
-            let pieces: Vec<std::ops::Range<usize>> =
-                (0..end).rev().step_by(size).map(|last| (last + 1).saturating_sub(size)..last + 1).collect();
+            let pieces: Vec<Range<usize>> = (fixed..end)
+                .rev()
+                .step_by(size)
+                .map(|last| (last + 1).saturating_sub(size).max(fixed)..last + 1)
+                .filter(|piece| piece.len() > 1 || !needed.contains(&kept[piece.start][0]))
+                .collect();
             let tries: Vec<Vec<Vec<ChangeId>>> =
                 pieces.iter().map(|piece| [&kept[..piece.start], &kept[piece.end..]].concat()).collect();
             let sets: Vec<ChangeSet> = tries.iter().map(|kept| set(&kept.concat())).collect();
-            let Some(at) = self.first(&sets, Outcome::Pass)? else { break };
+            let passing = self.first(&sets, Outcome::Pass)?;
+            for (piece, tried) in pieces.iter().zip(&sets).take(passing.unwrap_or(sets.len())) {
+                let outcome = self.known.get(tried);
+                if piece.len() == 1 && matches!(outcome, Some(Outcome::Fail | Outcome::Unresolved)) {
+                    needed.insert(kept[piece.start][0]);
+                }
+            }
+            let Some(at) = passing else { break };
             end = pieces[at].start;
             kept = tries.into_iter().nth(at).unwrap_or_default();
         }
