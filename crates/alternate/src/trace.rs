@@ -1,4 +1,8 @@
 //! Which branches turn out differently with another input, by aligning the traces of both runs.
+//!
+//! Aligning takes time with the product of the lengths of what differs. Beyond a limit, branch
+//! instances are paired by their execution indices instead: that finds no counterpart for what moved
+//! to another place of the program's structure, but takes no longer than replay.
 
 use crate::align::{align, effort};
 use program::inst::{BlockId, Inst};
@@ -7,6 +11,7 @@ use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
+use std::collections::HashMap;
 
 /// An alignment that takes more steps is not begun: it would take minutes.
 const MOST: u64 = 20_000_000_000;
@@ -60,26 +65,32 @@ fn trace(process: &LoadedProcess, stream: u32) -> Result<Vec<Instance>, Error> {
 }
 
 /// The branches of two runs of one program that correspond but went different ways, in the order of
-/// the first run. None if the traces are too long to be aligned.
+/// the first run.
 ///
 /// # Errors
 /// As a replay.
 pub(crate) fn turned(
     first: (&LoadedProcess, u32),
     second: (&LoadedProcess, u32),
-) -> Result<Option<Vec<Turned>>, Error> {
+) -> Result<Vec<Turned>, symbolic::Error> {
     let (a, b) = (trace(first.0, first.1)?, trace(second.0, second.1)?);
-    if effort(&a, &b) > MOST {
-        return Ok(None);
-    }
+    let pairs: Vec<(Instance, Instance)> = if effort(&a, &b) > MOST {
+        let (names, others) =
+            (symbolic::branch_sums(first.0, first.1)?, symbolic::branch_sums(second.0, second.1)?);
+        let others: HashMap<u128, Instance> = others.into_iter().zip(b).collect();
+        names.iter().zip(a).filter_map(|(name, x)| Some((x, *others.get(name)?))).collect()
+    } else {
+        align(&a, &b).into_iter().filter_map(|(x, y)| Some((a[x?], b[y?]))).collect()
+    };
     let mut found: Vec<(Instance, u64)> = Vec::new();
-    for pair in align(&a, &b) {
-        let (Some(x), Some(y)) = pair else { continue };
-        if a[x] == b[y] && a[x].to != b[y].to {
-            match found.iter_mut().find(|(known, _)| *known == a[x]) {
-                Some((_, times)) => *times += 1,
-                None => found.push((a[x], 1)),
-            }
+    let mut known: HashMap<(u32, u32, u32), usize> = HashMap::new();
+    for (x, y) in pairs {
+        if x == y && x.to != y.to {
+            let at = *known.entry((x.module, x.function, x.index)).or_insert_with(|| {
+                found.push((x, 0));
+                found.len() - 1
+            });
+            found[at].1 += 1;
         }
     }
     let mut places: Vec<Turned> = Vec::new();
@@ -93,7 +104,7 @@ pub(crate) fn turned(
             None => places.push(next),
         }
     }
-    Ok(Some(places))
+    Ok(places)
 }
 
 fn place(image: &Image, instance: Instance, times: u64) -> Turned {

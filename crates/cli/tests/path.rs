@@ -147,3 +147,19 @@ fn a_run_without_such_branches_is_told_as_such() {
     [exit 2]
     ");
 }
+
+/// A number as floating point is not followed: that nothing depends on it cannot be said.
+#[test]
+fn nothing_is_claimed_about_values_that_are_not_followed() {
+    let mut desk = Desk::with_program(
+        "half",
+        "#include <stdio.h>\nint main(void) {\n    double half = getchar() / 2.0;\n    \
+         if (half > 30.0)\n        puts(\"more\");\n}\n",
+    );
+    desk.record("./half", "a");
+    let output = desk.execute("relapse path run", "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("As far as can be seen: 1 value fixed"), "{said}");
+    assert!(!said.contains("takes the same way"), "{said}");
+}

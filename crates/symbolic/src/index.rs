@@ -14,6 +14,7 @@
 
 use crate::path::Error;
 use program::cfg::Graph;
+use program::inst::{BlockId, Inst};
 use program::nest::Nest;
 use replay::image::Image;
 use replay::machine::Machine;
@@ -38,21 +39,30 @@ impl fmt::Display for Index {
 /// # Errors
 /// As a replay, and if there is no such stream.
 pub fn indices(process: &LoadedProcess, stream: u32, steps: &[u64]) -> Result<Vec<Option<Index>>, Error> {
-    let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
     let mut wanted: Vec<(u64, usize)> = steps.iter().enumerate().map(|(n, step)| (*step, n)).collect();
     wanted.sort_unstable();
     let Some(last) = wanted.last().map(|w| w.0) else { return Ok(Vec::new()) };
-    let mut indexer = Indexer {
-        nests: vec![None; process.image.functions() as usize],
-        frames: Vec::new(),
-        counts: Vec::new(),
-        entered: HashMap::new(),
-        wanted,
-        next: 0,
-        found: vec![None; steps.len()],
-    };
-    Machine::new(&process.image, &loaded.stream).run(&mut indexer, last.saturating_add(1))?;
+    let mut indexer =
+        Indexer { track: Track::new(&process.image), wanted, next: 0, found: vec![None; steps.len()] };
+    run(process, stream, &mut indexer, last.saturating_add(1))?;
     Ok(indexer.found)
+}
+
+/// The sums of the indices of all branch instances of a stream, in the order of time: as good as the
+/// indices for finding counterparts, and small.
+///
+/// # Errors
+/// As [`indices`].
+pub fn branch_sums(process: &LoadedProcess, stream: u32) -> Result<Vec<u128>, Error> {
+    let mut summer = Summer { track: Track::new(&process.image), sums: Vec::new() };
+    run(process, stream, &mut summer, u64::MAX)?;
+    Ok(summer.sums)
+}
+
+fn run<O: Observer>(process: &LoadedProcess, stream: u32, observer: &mut O, limit: u64) -> Result<(), Error> {
+    let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
+    Machine::new(&process.image, &loaded.stream).run(observer, limit)?;
+    Ok(())
 }
 
 /// A function that runs.
@@ -60,6 +70,8 @@ struct Frame {
     nest: Rc<Nest>,
     module: u32,
     function: u32,
+    /// The sum of the calls that led here.
+    sum: u128,
     /// The instruction it stands at.
     index: u32,
     /// Functions entered from there.
@@ -73,19 +85,84 @@ struct Frame {
     nth: u32,
 }
 
-struct Indexer {
+/// The functions under way, and how often their loops went round.
+struct Track {
     nests: Vec<Option<Rc<Nest>>>,
     frames: Vec<Frame>,
     /// Iterations of the loops around the instructions of all frames.
     counts: Vec<u32>,
     entered: HashMap<(u32, u32), u32>,
-    /// Steps, and whose they are, sorted.
-    wanted: Vec<(u64, usize)>,
-    next: usize,
-    found: Vec<Option<Index>>,
 }
 
-impl Indexer {
+fn mix(sum: u128, word: u64) -> u128 {
+    (sum ^ u128::from(word)).wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645).rotate_left(53)
+}
+
+impl Track {
+    fn new(image: &Image) -> Track {
+        Track {
+            nests: vec![None; image.functions() as usize],
+            frames: Vec::new(),
+            counts: Vec::new(),
+            entered: HashMap::new(),
+        }
+    }
+
+    fn enter(&mut self, view: &View<'_>) {
+        let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
+        let (module, function) = (view.code.module, view.code.function);
+        let nest = match self.nests.get_mut(number as usize) {
+            Some(place) => {
+                place.get_or_insert_with(|| Rc::new(Nest::of(&Graph::of(view.function())))).clone()
+            }
+            None => Rc::new(Nest::of(&Graph::of(view.function()))),
+        };
+        self.frames.truncate((view.depth as usize).saturating_sub(1));
+        let caller = self.sum(self.frames.len());
+        let (base, nth) = match self.frames.last_mut() {
+            Some(caller) => {
+                caller.entries += 1;
+                (caller.base + caller.loops, caller.entries - 1)
+            }
+            None => {
+                let nth = self.entered.entry((module, function)).or_default();
+                *nth += 1;
+                (0, *nth - 1)
+            }
+        };
+        let loops = nest.depth(0);
+        self.counts.truncate(base);
+        self.counts.resize(base + loops, 0);
+        let sum = mix(mix(caller, u64::from(module) << 32 | u64::from(function)), nth.into());
+        let frame = Frame { nest, module, function, sum, index: 0, entries: 0, base, loops, odd: 0, nth };
+        self.frames.push(frame);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        let depth = view.depth as usize;
+        self.frames.truncate(depth);
+        let Some(frame) = self.frames.get_mut(depth.wrapping_sub(1)) else { return };
+        self.counts.truncate(frame.base + frame.loops);
+        frame.odd += u32::from(frame.nest.pass(&mut self.counts, frame.base, from, to));
+        frame.loops = self.counts.len() - frame.base;
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>) {
+        if let Some(frame) = self.frames.get_mut((view.depth as usize).wrapping_sub(1)) {
+            frame.index = view.index;
+            frame.entries = 0;
+        }
+    }
+
+    /// The sum of the index of the instruction that a frame stands at.
+    fn sum(&self, depth: usize) -> u128 {
+        let Some(frame) = self.frames.get(depth.wrapping_sub(1)) else { return 0 };
+        let place = mix(frame.sum, u64::from(frame.index) << 32 | u64::from(frame.odd));
+        let counts = self.counts.get(frame.base..frame.base + frame.loops).unwrap_or_default();
+        counts.iter().fold(place, |sum, count| mix(sum, (*count).into()))
+    }
+
     fn text(&self, image: &Image, depth: usize) -> String {
         let mut text = String::new();
         for (n, frame) in self.frames.iter().take(depth).enumerate() {
@@ -112,57 +189,56 @@ impl Indexer {
     }
 }
 
+struct Indexer {
+    track: Track,
+    /// Steps, and whose they are, sorted.
+    wanted: Vec<(u64, usize)>,
+    next: usize,
+    found: Vec<Option<Index>>,
+}
+
 impl Observer for Indexer {
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
-        let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
-        let (module, function) = (view.code.module, view.code.function);
-        let nest = match self.nests.get_mut(number as usize) {
-            Some(place) => {
-                place.get_or_insert_with(|| Rc::new(Nest::of(&Graph::of(view.function())))).clone()
-            }
-            None => Rc::new(Nest::of(&Graph::of(view.function()))),
-        };
-        self.frames.truncate((view.depth as usize).saturating_sub(1));
-        let (base, nth) = match self.frames.last_mut() {
-            Some(caller) => {
-                caller.entries += 1;
-                (caller.base + caller.loops, caller.entries - 1)
-            }
-            None => {
-                let nth = self.entered.entry((module, function)).or_default();
-                *nth += 1;
-                (0, *nth - 1)
-            }
-        };
-        let loops = nest.depth(0);
-        self.counts.truncate(base);
-        self.counts.resize(base + loops, 0);
-        let frame = Frame { nest, module, function, index: 0, entries: 0, base, loops, odd: 0, nth };
-        self.frames.push(frame);
+        self.track.enter(view);
     }
 
-    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
-        let depth = view.depth as usize;
-        self.frames.truncate(depth);
-        let Some(frame) = self.frames.get_mut(depth.wrapping_sub(1)) else { return };
-        self.counts.truncate(frame.base + frame.loops);
-        frame.odd += u32::from(frame.nest.pass(&mut self.counts, frame.base, from, to));
-        frame.loops = self.counts.len() - frame.base;
+    fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
+        self.track.edge(view, from, to);
     }
 
     #[inline]
     fn step(&mut self, view: &View<'_>, _effect: Effect) {
-        if let Some(frame) = self.frames.get_mut((view.depth as usize).wrapping_sub(1)) {
-            frame.index = view.index;
-            frame.entries = 0;
-        }
+        self.track.step(view);
         while let Some(&(step, whose)) = self.wanted.get(self.next)
             && step <= view.count
         {
             if step == view.count {
-                self.found[whose] = Some(Index(self.text(view.image, view.depth as usize)));
+                self.found[whose] = Some(Index(self.track.text(view.image, view.depth as usize)));
             }
             self.next += 1;
         }
+    }
+}
+
+struct Summer {
+    track: Track,
+    sums: Vec<u128>,
+}
+
+impl Observer for Summer {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        self.track.enter(view);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
+        if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
+            self.sums.push(self.track.sum(view.depth as usize));
+        }
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        self.track.step(view);
     }
 }

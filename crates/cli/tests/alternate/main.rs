@@ -203,6 +203,17 @@ fn a_loop_body_that_runs_once_more_is_aligned_with_nothing() {
 }
 
 #[test]
+fn traces_that_are_too_long_are_paired_by_index() {
+    let desk = desk("long", "-O0", "", "f");
+    let answer = ask(&desk, "--trace --no-libraries");
+    let best = &answer["candidates"][0];
+    assert_eq!((&best["version"], &best["passes"]), (&Value::from("new"), &Value::from(true)), "{answer}");
+    let turned = list(&best["alternates"][0]["turned"]);
+    let found: Vec<_> = turned.iter().map(|t| (t["line"].as_u64(), t["times"].as_u64())).collect();
+    assert_eq!(found, [(Some(7), Some(120_000)), (Some(15), Some(1))]);
+}
+
+#[test]
 fn an_index_that_is_off_by_one_is_found() {
     let desk = desk("dash", "", "%[0-9][^9-B][@t][^a-c]", "");
     let answer = ask(&desk, "--truth new.c:16");

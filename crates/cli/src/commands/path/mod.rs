@@ -11,7 +11,7 @@ use replay::process::{LoadedProcess, Options as LoadOptions};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
-use symbolic::{Inputs, Kind, Options, Path, World};
+use symbolic::{Inputs, Kind, Options, Path, Reason, World};
 
 /// Show which way a run took, as conditions on its input bytes
 ///
@@ -197,17 +197,27 @@ fn nothing(args: &PathArgs, followed: &Followed<'_>) -> Failure {
     let failure = Failure::new(
         Exit::No,
         format_args!(
-            "no branch of {} depends on its input: it read {} that are followed",
+            "no branch of {} depends on its input: it read {} that {} followed",
             followed.recorded.name,
-            crate::render::counted(bytes, "byte")
+            crate::render::counted(bytes, "byte"),
+            if bytes == 1 { "is" } else { "are" }
         ),
     );
+    let path = &followed.path;
+    let fixed = path.conditions.iter().filter(|c| c.kind == Kind::Concretised).count();
+    let lost = path.losses.iter().filter(|l| l.reason != Reason::Printed).count();
     match (bytes, all || !args.inputs.only.is_empty()) {
         (0, true) => failure.hint("Follow more inputs: leave out --no-... and --only."),
         (0, false) => failure.hint(
             "Standard input, arguments and files are followed; `relapse dump io DIR` shows what was read,\n\
              --environment follows the environment as well.",
         ),
+        _ if fixed + lost > 0 => failure.hint(format_args!(
+            "As far as can be seen: {} fixed because what uses them is not followed, and {} effects of input are\n\
+             not followed. --json lists them with their reasons.",
+            crate::render::counted(fixed as u64, "value"),
+            lost
+        )),
         _ => failure.hint("Any input of these lengths takes the same way."),
     }
 }
