@@ -26,10 +26,12 @@ Examples:
   relapse index run                   make all slices of a recording quick
   relapse path run                    which conditions on its input did the run meet?
   relapse alternate old new           on which inputs near to this one do two versions part?
+  relapse diff old new                what do two runs do differently?
+  relapse cause old new old-ok new-ok which of the differences made the test fail?
 
 Exit codes:
   0    done; for `replay`: exact
-  1    the answer is no: replay was not exact, the line never ran
+  1    the answer is no: replay was not exact, the line never ran, the runs differ
   2    the command line makes no sense
   3    the recording or the program is damaged or does not fit
   4    the recording is incomplete (disk full, nothing recorded)
@@ -46,6 +48,9 @@ pub enum Command {
     Index(commands::index::IndexArgs),
     Path(commands::path::PathArgs),
     Alternate(Box<commands::alternate::AlternateArgs>),
+    Views(commands::views::ViewsArgs),
+    Diff(commands::diff::DiffArgs),
+    Cause(commands::cause::CauseArgs),
     #[command(subcommand)]
     Dump(commands::dump::DumpCommand),
     Cc(commands::compile::CompileArgs),

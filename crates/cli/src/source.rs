@@ -37,6 +37,14 @@ pub fn short(path: &str) -> String {
         .unwrap_or_else(|| path.to_owned())
 }
 
+/// A line of a source file, without the blanks around it.
+pub fn line(file: &str, line: u32) -> Option<String> {
+    let text = std::fs::read(file).ok()?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let found = text.lines().nth(line.checked_sub(1)? as usize)?.trim().to_owned();
+    (!found.is_empty()).then_some(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | a person at a terminal | [`terminal::render`] |
 //! | a person with a browser | [`html::render`]: one file, no network |
+//! | the same, with two runs | [`runs::render`], of a comparison |
 //! | a pull request | [`markdown::render`] |
 //! | a log | [`summary_line`] |
 //! | a program | [`json::to_json`], [`json::from_json`] |
@@ -53,6 +54,7 @@ mod hunk;
 pub mod json;
 pub mod markdown;
 mod paint;
+pub mod runs;
 pub mod sarif;
 mod sources;
 pub mod terminal;

@@ -1,7 +1,9 @@
 //! One file per command.
 
 pub mod alternate;
+pub mod cause;
 pub mod compile;
+pub mod diff;
 pub mod dump;
 pub mod explain;
 pub mod index;
@@ -11,6 +13,7 @@ pub mod replay;
 pub mod shell;
 pub mod slice;
 pub mod values;
+pub mod views;
 
 use crate::Session;
 use crate::args::Command;
@@ -26,6 +29,9 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Index(args) => index::run(&args, session),
         Command::Path(args) => path::run(&args, session),
         Command::Alternate(args) => alternate::run(&args, session),
+        Command::Views(args) => views::run(&args, session),
+        Command::Diff(args) => diff::run(&args, session),
+        Command::Cause(args) => cause::run(&args, session),
         Command::Dump(args) => dump::run(&args, session),
         Command::Cc(args) => Ok(compile::cc(&args)),
         Command::Cxx(args) => Ok(compile::cxx(&args)),

@@ -141,7 +141,7 @@ impl Answer {
         };
         let truth = args.truth.as_ref().map(|t| Truth { file: t.file.clone(), line: t.line });
         let classes: Option<Vec<Class>> = truth.map(|truth| {
-            let class = |c: &Candidate| accuracy::class(c, runs.of(c.side), &truth, &line);
+            let class = |c: &Candidate| accuracy::class(c, runs.of(c.side), &truth, &source::line);
             report.candidates.iter().map(class).collect()
         });
         let class = |n: usize| classes.as_ref().and_then(|c| c.get(n)).copied();
@@ -173,7 +173,7 @@ fn row(candidate: &Candidate, directories: &[PathBuf], class: Option<Class>) -> 
         file: source::short(&candidate.file),
         line: candidate.line,
         function: candidate.function.clone(),
-        source: line(&candidate.file, candidate.line),
+        source: source::line(&candidate.file, candidate.line),
         passes: candidate.passes(),
         alternates: candidate
             .alternates
@@ -185,14 +185,6 @@ fn row(candidate: &Candidate, directories: &[PathBuf], class: Option<Class>) -> 
         class: class.map(Class::number),
         class_words: class.map(|c| c.to_string()),
     }
-}
-
-/// A line of a source file, without the blanks around it.
-pub fn line(file: &str, line: u32) -> Option<String> {
-    let text = std::fs::read(file).ok()?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let found = text.lines().nth(line.checked_sub(1)? as usize)?.trim().to_owned();
-    (!found.is_empty()).then_some(found)
 }
 
 fn input(alternate: &Alternate, directory: Option<&PathBuf>) -> Input {

@@ -1,0 +1,138 @@
+//! The answer as a document.
+
+use super::DiffArgs;
+use serde::Serialize;
+use std::path::Path;
+use views::compare::{Change, Comparison};
+use views::told::{Extent, Told, tell};
+use views::trace::Trace;
+
+#[derive(Debug, Serialize)]
+pub struct Answer {
+    schema: &'static str,
+    pub left: Run,
+    pub right: Run,
+    /// The runs have hardly a function in common.
+    pub unrelated: bool,
+    /// Pairs of similar events, and how many of them stand elsewhere in the order.
+    pub similar: u64,
+    pub moved: u64,
+    /// Events of both runs that have no partner.
+    pub differences: u64,
+    pub sequences: Sequences,
+    /// How often two events were compared.
+    pub compared: u64,
+    /// Seconds that comparing took, and the memory that indices of views took.
+    pub seconds: f64,
+    pub index_bytes: u64,
+    pub shown: Vec<Told>,
+    /// Sequences that are not shown.
+    pub more: u64,
+    /// Sequences in which all was ignored.
+    pub ignored: u64,
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Run {
+    pub recording: String,
+    pub events: u64,
+    pub instructions: u64,
+    pub threads: usize,
+    /// Events whose field is not known for lack of types.
+    pub untyped: u64,
+    /// Seconds that reading its events took, and the memory they take.
+    pub seconds: f64,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Sequences {
+    pub all: u64,
+    pub insertions: u64,
+    pub deletions: u64,
+    pub modifications: u64,
+}
+
+impl Run {
+    pub fn new(path: &Path, trace: &Trace) -> Run {
+        Run {
+            recording: path.display().to_string(),
+            events: trace.len() as u64,
+            instructions: trace.instructions,
+            threads: trace.threads.len(),
+            untyped: trace.untyped.iter().map(|u| u.1).sum(),
+            seconds: trace.seconds,
+            bytes: trace.resident(),
+        }
+    }
+}
+
+impl Answer {
+    #[allow(clippy::too_many_arguments)] // All that there is to say.
+    pub fn new(
+        args: &DiffArgs,
+        left: &Trace,
+        right: &Trace,
+        comparison: &Comparison,
+        seconds: f64,
+        relevant: &[usize],
+        ignored: usize,
+        limit: usize,
+        extent: Extent,
+    ) -> Answer {
+        let count =
+            |change: Change| comparison.sequences.iter().filter(|s| s.change() == change).count() as u64;
+        let differences = comparison.matching.differences();
+        let shown: Vec<Told> =
+            relevant.iter().take(limit).map(|n| tell(comparison, left, right, *n, extent)).collect();
+        Answer {
+            schema: "relapse.diff/1",
+            left: Run::new(&args.old, left),
+            right: Run::new(&args.new, right),
+            unrelated: comparison.unrelated(),
+            similar: (left.len() as u64 + right.len() as u64 - differences) / 2,
+            moved: comparison.matching.moved.len() as u64,
+            differences,
+            sequences: Sequences {
+                all: comparison.sequences.len() as u64,
+                insertions: count(Change::Insertion),
+                deletions: count(Change::Deletion),
+                modifications: count(Change::Modification),
+            },
+            compared: comparison.matching.compared,
+            seconds,
+            index_bytes: comparison.index_bytes,
+            more: (relevant.len() - shown.len()) as u64,
+            ignored: ignored as u64,
+            shown,
+            notes: notes(&[(&args.old, left), (&args.new, right)]),
+        }
+    }
+}
+
+/// What the reader should know of the runs.
+pub fn notes(runs: &[(&Path, &Trace)]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (path, trace) in runs {
+        let path = path.display();
+        notes.extend(trace.notes.iter().map(|n| format!("{path}: {n}")));
+        let untyped: u64 = trace.untyped.iter().map(|u| u.1).sum();
+        // A few casts are in every program.
+        if untyped * 20 > trace.len() as u64 {
+            let names: Vec<&str> = trace.untyped.iter().take(3).map(|u| trace.names.text(u.0)).collect();
+            notes.push(format!(
+                "{path}: {} of {} events are of memory whose type is not known, most of them in {}; \
+                 -g gives types",
+                crate::render::grouped(untyped),
+                crate::render::grouped(trace.len() as u64),
+                names.join(", "),
+            ));
+        }
+        if trace.budget().spilled() > 0 {
+            let away = crate::render::bytes(trace.budget().spilled());
+            notes.push(format!("{path}: {away} of events were kept on disk; --memory gives them more room"));
+        }
+    }
+    notes
+}

@@ -1,0 +1,172 @@
+//! `relapse diff`: what differs between two recorded runs.
+
+mod answer;
+pub mod text;
+
+use crate::failure::{Exit, Failure};
+use crate::{Session, opened};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use views::column::Budget;
+use views::compare::{Settings, compare};
+use views::extract::Options;
+use views::filter::{Ignore, first, relevant};
+use views::page::{Room, page};
+use views::told::Extent;
+use views::trace::Trace;
+
+/// Show what differs between two runs, of one program or of two versions of it
+///
+/// OLD and NEW are recordings. Their runs are compared event by event: calls, returns,
+/// fields and variables read and written, allocations. Addresses never count. What only
+/// stands elsewhere is recognised as moved, through the views of functions and objects
+/// that it belongs to.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  relapse diff old new                       what differs, in the order of time
+  relapse diff old new --first               the earliest point at which a value differs
+  relapse diff old new --html runs.html      the same as a page, with views to jump to
+  relapse diff old new --first --ignore function:log_line
+                                             the same, but what that function does does not count
+
+The exit code is 0 if nothing differs and 1 if something does.")]
+pub struct DiffArgs {
+    /// Recording of the one run
+    old: PathBuf,
+    /// Recording of the other
+    new: PathBuf,
+    /// Only the earliest difference that matters
+    #[arg(long)]
+    first: bool,
+    /// Pass over differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
+    #[arg(long, value_name = "WHAT")]
+    ignore: Vec<Ignore>,
+    /// So many sequences of differences are shown
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Show everything
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    #[command(flatten)]
+    pub how: HowArgs,
+    /// Write a page with both runs side by side
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Answer in JSON (schema relapse.diff/1)
+    #[arg(long)]
+    json: bool,
+}
+
+/// How runs are read and compared.
+#[derive(Debug, Args)]
+pub struct HowArgs {
+    /// How many events around a place are looked at
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    window: usize,
+    /// Compare by longest common subsequence: slow, and blind to what has moved
+    #[arg(long)]
+    lcs: bool,
+    /// Functions of different names never correspond
+    #[arg(long)]
+    strict: bool,
+    /// Leave reads out
+    #[arg(long)]
+    no_gets: bool,
+    /// The process of each recording, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    process: usize,
+    /// Memory for events, in MiB; the rest goes to disk
+    #[arg(long, value_name = "MIB", default_value_t = 6144)]
+    memory: u64,
+}
+
+impl HowArgs {
+    pub fn settings(&self) -> Settings {
+        Settings { window: self.window, relaxed: !self.strict, lcs: self.lcs, ..Settings::default() }
+    }
+
+    /// The budget is shared by all runs of the command.
+    pub fn options(&self) -> Options {
+        Options { gets: !self.no_gets, budget: Budget::new(self.memory << 20) }
+    }
+
+    /// The events of recordings, side by side.
+    pub fn traces<const N: usize>(&self, paths: [&Path; N]) -> Result<[Arc<Trace>; N], Failure> {
+        let options = self.options();
+        let mut recordings = Vec::new();
+        for path in paths {
+            let recording = opened::recording(path)?;
+            if self.process >= recording.processes.len() {
+                let has = recording.processes.len();
+                let what = format!("{} has no process {}", path.display(), self.process);
+                return Err(Failure::new(Exit::Usage, what).hint(format!("It has {has}, counted from 0.")));
+            }
+            recordings.push(recording);
+        }
+        let all: Vec<_> = std::thread::scope(|scope| {
+            let options = &options;
+            let threads: Vec<_> = recordings
+                .iter()
+                .map(|r| scope.spawn(move || views::run::trace(r, self.process, options)))
+                .collect();
+            threads.into_iter().map(|t| t.join()).collect()
+        });
+        let mut traces = Vec::new();
+        for result in all {
+            let trace =
+                result.map_err(|_| Failure::new(Exit::BadInput, "reading a run came to a bad end"))?;
+            traces.push(Arc::new(trace.map_err(|e| failed(&e))?));
+        }
+        traces.try_into().map_err(|_| Failure::new(Exit::Usage, "there are not enough recordings"))
+    }
+}
+
+/// What could not be done, and what to do about it.
+pub fn failed(error: &views::Error) -> Failure {
+    match error {
+        views::Error::Replay(error) => opened::cannot_load(error),
+        views::Error::TooMany(_) => {
+            Failure::failed_to(Exit::BadInput, error).hint("--no-gets leaves reads out.")
+        }
+        views::Error::Spill(_) => Failure::failed_to(Exit::Environment, error)
+            .hint("Events that do not fit into --memory are kept in the directory for temporary files."),
+        views::Error::TooLongForLcs { .. } => {
+            Failure::failed_to(Exit::Usage, error).hint("Leave out --lcs: views take linear time.")
+        }
+    }
+}
+
+pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let [left, right] = args.how.traces([&args.old, &args.new])?;
+    let start = std::time::Instant::now();
+    let comparison = compare(&left, &right, &args.how.settings()).map_err(|e| failed(&e))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let relevant = relevant(&comparison, &left, &right, &args.ignore);
+    let shown = match args.first {
+        true => first(&comparison, &left, &right, &relevant).into_iter().collect(),
+        false => relevant.clone(),
+    };
+    let ignored = comparison.sequences.len() - relevant.len();
+    let limit = if args.all { usize::MAX } else { args.limit };
+    let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
+    let answer =
+        answer::Answer::new(args, &left, &right, &comparison, seconds, &shown, ignored, limit, extent);
+    if let Some(file) = &args.html {
+        let mut page =
+            page(&comparison, &left, &right, &shown, Room::default()).map_err(|e| failed(&e.into()))?;
+        page.names = [&args.old, &args.new].map(|p| p.display().to_string());
+        page.notes.clone_from(&answer.notes);
+        std::fs::write(file, report::runs::render(&page)).map_err(|e| {
+            Failure::failed_to(Exit::Environment, format_args!("write {}: {e}", file.display()))
+        })?;
+    }
+    let exit = if shown.is_empty() { Exit::Done } else { Exit::No };
+    if args.json {
+        session.json(&answer)?;
+    } else {
+        text::write(session, &answer, args.first)?;
+    }
+    Ok(exit)
+}

@@ -1,0 +1,277 @@
+//! `relapse diff`, `relapse views` and `relapse cause`, on recorded C programs.
+
+#[path = "../desk/mod.rs"]
+mod desk;
+
+use desk::Desk;
+use serde_json::Value;
+
+/// A desk with programs of `programs/`, compiled.
+fn desk(programs: &[&str]) -> Desk {
+    let mut desk = Desk::new();
+    for name in programs {
+        let path = format!("{}/tests/runs/programs/{name}.c", env!("CARGO_MANIFEST_DIR"));
+        let source = std::fs::read_to_string(&path).expect("a program");
+        desk.file(&format!("{name}.c"), &source);
+        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+    }
+    desk
+}
+
+/// Records a program into a directory of its own.
+fn record(desk: &Desk, into: &str, command: &str) {
+    let output = desk.execute(&format!("relapse record --quiet -o {into} -- {command}"), "");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(desk.path().join(into).exists(), "{command}: {error}");
+}
+
+/// The JSON that a command prints, whatever its exit code.
+fn json(desk: &Desk, line: &str) -> Value {
+    let output = desk.execute(line, "");
+    let error = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{line}: {e}: {error}"))
+}
+
+/// What the rows of a sequence say on one side, without what is similar.
+fn said(sequence: &Value, side: &str) -> Vec<String> {
+    let rows = sequence["rows"].as_array().expect("rows");
+    let differing = rows.iter().filter(|r| r["same"] == false && r["expected"] != true);
+    differing.filter_map(|r| r[side]["text"].as_str().map(str::to_owned)).collect()
+}
+
+fn all_said(list: &Value, side: &str) -> Vec<String> {
+    list.as_array().expect("sequences").iter().flat_map(|s| said(s, side)).collect()
+}
+
+/// The store as it was, and changed in one way.
+fn stores(other: &str) -> Value {
+    let desk = desk(&["store_old", other]);
+    record(&desk, "old", "./store_old");
+    record(&desk, "new", &format!("./{other}"));
+    json(&desk, "relapse diff old new --all --json")
+}
+
+#[test]
+fn two_runs_of_one_program_say_the_same() {
+    let mut desk = desk(&["store_old"]);
+    record(&desk, "one", "./store_old");
+    record(&desk, "two", "./store_old");
+    let output = desk.run("relapse diff one two");
+    assert!(output.status.success());
+    assert!(desk.transcript().contains("the runs say the same"), "{}", desk.transcript());
+}
+
+#[test]
+fn a_renamed_function_differs_in_its_name_only() {
+    let answer = stores("store_renamed");
+    let both = [all_said(&answer["shown"], "left"), all_said(&answer["shown"], "right")].concat();
+    assert_eq!(both.len(), 12, "{both:#?}");
+    assert!(both.iter().all(|s| s.contains(" add") || s.contains(" insert")), "{both:#?}");
+}
+
+#[test]
+fn a_split_function_does_the_same_and_two_more_things() {
+    let answer = stores("store_split");
+    assert_eq!(all_said(&answer["shown"], "left"), Vec::<String>::new());
+    let new = all_said(&answer["shown"], "right");
+    assert_eq!(new.len(), 6, "{new:#?}");
+    assert!(new.iter().all(|s| s.contains(" count")), "{new:#?}");
+}
+
+#[test]
+fn merged_functions_do_the_same_without_being_called() {
+    let answer = stores("store_merged");
+    let both = [all_said(&answer["shown"], "left"), all_said(&answer["shown"], "right")].concat();
+    let other: Vec<_> = both.iter().filter(|s| !s.contains(" make") && !s.contains(" add")).collect();
+    assert!(other.is_empty(), "{other:#?}");
+    assert!(answer["moved"].as_u64().expect("a number") > 0);
+}
+
+#[test]
+fn another_order_is_no_difference() {
+    for other in ["store_reordered", "store_allocated"] {
+        let answer = stores(other);
+        assert_eq!(answer["differences"], 0, "{other}: {answer:#}");
+        assert!(answer["moved"].as_u64().expect("a number") > 0, "{other}");
+        assert_eq!(answer["unrelated"], false);
+    }
+}
+
+#[test]
+fn the_first_difference_is_named_and_can_be_passed_over() {
+    let mut desk = desk(&["store_old", "store_wrong"]);
+    record(&desk, "old", "./store_old");
+    record(&desk, "new", "./store_wrong");
+    let text = String::from_utf8(desk.execute("relapse diff old new --first", "").stdout).expect("text");
+    assert!(
+        text.starts_with(
+            "\nThe runs part in add (store_wrong.c:29): set store#1.total was 3, and is 0 in the other run."
+        ),
+        "{text}"
+    );
+    let answer = json(&desk, "relapse diff old new --first --json --ignore variable:store.total");
+    let first = said(&answer["shown"][0], "right");
+    assert!(first[0].starts_with("call printf(") || first[0].starts_with("get store#1.count"), "{first:#?}");
+    assert!(answer["ignored"].as_u64().expect("a number") > 0);
+    desk.run("relapse diff old new --first --ignore file:store_old.c --ignore file:store_wrong.c");
+    desk.run("relapse diff old new --ignore total");
+    let transcript = desk.transcript();
+    assert!(transcript.contains("Nothing differs but what is ignored."), "{transcript}");
+    assert!(transcript.contains("is not of the form function:NAME"), "{transcript}");
+}
+
+#[test]
+fn the_cause_of_the_servlets_regression_is_found() {
+    let desk = desk(&["servlet_old", "servlet_new"]);
+    // The document has a character below 32.
+    for (version, program) in [("old", "./servlet_old"), ("new", "./servlet_new")] {
+        record(&desk, &format!("{version}-fails"), &format!("{program} text/html a\u{1}b"));
+        record(&desk, &format!("{version}-passes"), &format!("{program} text/plain a\u{1}b"));
+    }
+    let line = "relapse cause old-fails new-fails old-passes new-passes --all --json";
+    let answer = json(&desk, line);
+    assert_eq!(answer["kind"], "present", "{answer:#}");
+    let (old, new) = (all_said(&answer["suspects"], "left"), all_said(&answer["suspects"], "right"));
+    assert!(old.iter().any(|s| s == "set entity_util#1.min_char = 32"), "{old:#?}");
+    assert!(new.iter().any(|s| s == "set entity_util#1.min_char = 1"), "{new:#?}");
+    // It was set elsewhere, and to the same value.
+    let maximum = "set entity_util#1.max_char = 127".to_owned();
+    assert!(!old.contains(&maximum) && !new.contains(&maximum), "{new:#?}");
+    // What was meant to change is not suspected.
+    for meant in ["log_message", "journal", "chain_new"] {
+        assert!(!new.iter().any(|s| s.contains(meant)), "{meant}: {new:#?}");
+    }
+    assert!(answer["suspected"].as_u64() > answer["unexpected"].as_u64(), "{answer:#}");
+    // The first suspect is the wrong bound.
+    assert!(
+        said(&answer["suspects"][0], "right").iter().any(|s| s.contains("min") && s.contains('1')),
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn what_is_not_done_any_more_is_found_as_removed() {
+    let source = |check: &str| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\nstruct account {{ int balance; int refused; }};\n\
+             static void take(struct account *a, int n) {{\n{check}    a->balance -= n;\n}}\n\
+             int main(int argc, char **argv) {{\n    struct account *a = calloc(1, sizeof *a);\n    a->balance = 10;\n    \
+             take(a, atoi(argv[1]));\n    printf(\"%d\\n\", a->balance);\n    return argc - 2;\n}}\n"
+        )
+    };
+    let check = "    if (n > a->balance) { a->refused++; return; }\n";
+    let mut desk = Desk::new();
+    for (name, text) in [("old", source(check)), ("new", source(""))] {
+        desk.file(&format!("{name}.c"), &text);
+        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+        record(&desk, &format!("{name}-fails"), &format!("./{name} 20"));
+        record(&desk, &format!("{name}-passes"), &format!("./{name} 5"));
+    }
+    let answer = json(&desk, "relapse cause old-fails new-fails old-passes new-passes --json");
+    let old = all_said(&answer["suspects"], "left");
+    assert!(old.iter().any(|s| s == "set account#1.refused = 1"), "{answer:#}");
+}
+
+#[test]
+fn views_are_listed_shown_and_linked() {
+    let mut desk = desk(&["store_old"]);
+    record(&desk, "run", "./store_old");
+    let list = json(&desk, "relapse views run --all --json");
+    let has = |kind: &str, name: &str| {
+        let views = list["views"].as_array().expect("views");
+        views.iter().any(|v| v["type"] == kind && v["name"] == name)
+    };
+    assert!(has("thread", "0") && has("method", "add(store *, item *)"), "{list:#}");
+    assert!(has("target", "item#2") && has("active", "store#1"), "{list:#}");
+    let view = json(&desk, "relapse views run target:item#2 --json");
+    let texts: Vec<&str> =
+        view["entries"].as_array().expect("entries").iter().filter_map(|e| e["text"].as_str()).collect();
+    assert_eq!(
+        texts[..3],
+        ["init item#2 (24 bytes)", "set item#2.name = \"pears\"", "set item#2.amount = 5"]
+    );
+    let event = view["entries"][1]["event"].as_u64().expect("a number");
+    let event = json(&desk, &format!("relapse views run --event {event} --json"));
+    let types: Vec<&str> =
+        event["views"].as_array().expect("views").iter().filter_map(|v| v["type"].as_str()).collect();
+    assert_eq!(types, ["thread", "method", "target", "file"]);
+    desk.run("relapse views run nothing");
+    desk.run("relapse views run --type colour");
+    desk.run("relapse views run --event 100000");
+    let transcript = desk.transcript();
+    assert!(transcript.contains("run has no view \"nothing\""), "{transcript}");
+    assert!(transcript.contains("Types are thread, method, target, active, file."), "{transcript}");
+    assert!(transcript.contains("there is no event 100000"), "{transcript}");
+}
+
+#[test]
+fn unrelated_programs_are_said_to_be_so() {
+    let desk = desk(&["store_old", "servlet_old"]);
+    record(&desk, "one", "./store_old");
+    record(&desk, "two", "./servlet_old text/html x");
+    let answer = json(&desk, "relapse diff one two --json");
+    assert_eq!(answer["unrelated"], true);
+    assert!(answer["differences"].as_u64() > Some(10));
+}
+
+#[test]
+fn without_types_less_is_known_and_said() {
+    let source = "#include <stdlib.h>\nstatic void poke(unsigned long at, int n) { *(int *)at = n; }\n\
+                  int main(void) {\n    unsigned long p = (unsigned long)malloc(40);\n    \
+                  for (int i = 0; i < 10; i++) poke(p + 4 * i, i);\n    return 0;\n}\n";
+    let desk = Desk::with_program("poke", source);
+    record(&desk, "one", "./poke");
+    record(&desk, "two", "./poke");
+    let answer = json(&desk, "relapse diff one two --json");
+    assert_eq!(answer["differences"], 0, "{answer:#}");
+    assert_eq!(answer["left"]["untyped"], 10);
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("type is not known, most of them in poke"), "{answer:#}");
+}
+
+#[test]
+fn threads_are_compared_pair_by_pair() {
+    let source = |second: u32| {
+        format!(
+            "#include <pthread.h>\nstruct box {{ int value; }};\nstatic struct box a, b;\n\
+             static void *first(void *p) {{ ((struct box *)p)->value = 1; return 0; }}\n\
+             static void *other(void *p) {{ struct box *x = p; x->value = {second}; return 0; }}\n\
+             int main(void) {{\n    pthread_t t, u;\n    pthread_create(&t, 0, first, &a);\n    \
+             pthread_create(&u, 0, other, &b);\n    pthread_join(t, 0);\n    pthread_join(u, 0);\n    return 0;\n}}\n"
+        )
+    };
+    let mut desk = Desk::new();
+    for (name, text) in [("old", source(2)), ("new", source(3))] {
+        desk.file(&format!("{name}.c"), &text);
+        desk.quietly(&format!("relapse cc -g -O1 -pthread -o {name} {name}.c"));
+        record(&desk, &format!("{name}-run"), &format!("./{name}"));
+    }
+    let answer = json(&desk, "relapse diff old-run new-run --json");
+    assert_eq!(all_said(&answer["shown"], "left"), ["set b.value = 2"], "{answer:#}");
+    assert_eq!(all_said(&answer["shown"], "right"), ["set b.value = 3"]);
+    let answer = json(&desk, "relapse diff old-run new-run --json --ignore variable:value");
+    assert_eq!(answer["shown"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn the_baseline_and_the_disk_give_the_same_answer_here() {
+    let desk = desk(&["store_old", "store_wrong"]);
+    record(&desk, "old", "./store_old");
+    record(&desk, "new", "./store_wrong");
+    let of =
+        |options: &str| json(&desk, &format!("relapse diff old new --json --all {options}"))["shown"].clone();
+    let views = of("");
+    assert_eq!(all_said(&views, "right"), all_said(&of("--lcs"), "right"));
+    assert_eq!(views, of("--memory 0"));
+}
+
+#[test]
+fn a_page_shows_both_runs_and_links_views() {
+    let desk = desk(&["store_old", "store_wrong"]);
+    record(&desk, "old", "./store_old");
+    record(&desk, "new", "./store_wrong");
+    desk.execute("relapse diff old new --html page.html", "");
+    let page = std::fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    assert!(page.contains("set store#1.total = 3") && page.contains("set store#1.total = 0"));
+    assert!(page.contains("target store#1</a>") && page.contains("back to the difference"));
+}

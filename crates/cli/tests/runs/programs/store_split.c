@@ -1,0 +1,52 @@
+// What `add` does is split in two.
+#include <stdio.h>
+#include <stdlib.h>
+
+struct item {
+    const char *name;
+    int amount;
+    struct item *next;
+};
+
+struct store {
+    struct item *first;
+    int count;
+    int total;
+};
+
+static struct item *make(const char *name, int amount) {
+    struct item *i = malloc(sizeof *i);
+    i->name = name;
+    i->amount = amount;
+    i->next = NULL;
+    return i;
+}
+
+static void count(struct store *s, const struct item *i) {
+    s->count++;
+    s->total += i->amount;
+}
+
+static void add(struct store *s, struct item *i) {
+    i->next = s->first;
+    s->first = i;
+    count(s, i);
+}
+
+static int largest(const struct store *s) {
+    int most = 0;
+    for (const struct item *i = s->first; i; i = i->next)
+        if (i->amount > most)
+            most = i->amount;
+    return most;
+}
+
+int main(void) {
+    struct store *s = calloc(1, sizeof *s);
+    struct item *a = make("apples", 3), *b = make("pears", 5), *c = make("plums", 4);
+    add(s, a);
+    add(s, b);
+    add(s, c);
+    printf("%d %d\n", s->total, largest(s));
+    return 0;
+}

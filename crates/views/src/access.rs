@@ -1,0 +1,245 @@
+//! Loads and stores: which part of which object they reach.
+
+use crate::book::{Book, plain_shape};
+use crate::extract::{Active, Extractor};
+use crate::names::mix;
+use crate::plan::{self, NAMED_ELEMENTS, Plan, Root};
+use crate::trace::{Kind, NONE, Shape};
+use crate::types;
+use program::inst::{Inst, Operand};
+use replay::observer::{Effect, View};
+use std::sync::Arc;
+
+impl Extractor<'_> {
+    #[inline(never)]
+    pub(crate) fn access(&mut self, view: &View<'_>, number: usize, effect: Effect) {
+        let (address, stored) = match effect {
+            Effect::Load { address, .. } => (address, true),
+            Effect::Store { address, .. } => (address, true),
+            Effect::Update { address, stored, .. } => (address, stored),
+            Effect::Copy { to, .. } | Effect::Fill { to, .. } => (to, true),
+            Effect::None => return,
+        };
+        if !stored {
+            return;
+        }
+        let (mut act, target, element) = self.resolve(view, number, address);
+        let mut extra = 0;
+        if act == NONE {
+            act = self.name_element(number, element);
+            if element / self.plans[self.current].accesses[number].len.max(1) >= NAMED_ELEMENTS as u64 {
+                extra = element;
+            }
+        }
+        let plan = &self.plans[self.current];
+        let access = &plan.accesses[number];
+        if matches!(access.root, Root::Untyped) {
+            let method = self.book.methods[plan.method as usize].name;
+            *self.untyped.entry(method).or_default() += 1;
+        }
+        let raw = match &view.function().code[view.index as usize] {
+            Inst::Load { dst, .. } => view.value(Operand::Reg(*dst)),
+            Inst::Store { value, .. } => view.value(*value),
+            _ => view.memory.peek_word(address, access.len.min(8) as usize),
+        };
+        let ty = &self.book.acts[act as usize];
+        let (hash, shape) = (ty.hash, ty.shape.clone());
+        let (value, said) = match shape {
+            // What plain numbers say is themselves.
+            Shape::Signed(n) | Shape::Unsigned(n) if n < 8 => (raw, raw),
+            Shape::Char(_) | Shape::Bool | Shape::Float(_) => (raw, raw),
+            _ => self.represent(&shape, raw, address, view),
+        };
+        let mut key = mix(hash, said);
+        if extra != 0 {
+            key = mix(key, extra);
+        }
+        if self.plans[self.current].accesses[number].kind == Kind::Set
+            && let Some(object) = self.book.objects.all.get_mut(target as usize)
+            && object.written < 4
+        {
+            object.written += 1;
+            object.birth = mix(object.birth, key);
+        }
+        self.emit(act, target, value, key);
+    }
+
+    /// Act (if it is known), object, and distance from the object's start.
+    #[inline]
+    pub(crate) fn resolve(&mut self, view: &View<'_>, number: usize, address: u64) -> (u32, u32, u64) {
+        let Extractor { plans, book, frames, stack, .. } = self;
+        let access = &mut plans[self.current].accesses[number];
+        match access.root {
+            Root::Fixed { object } => (access.act, object, 0),
+            Root::Global { object, base, .. } => match access.offset {
+                Some(_) => (access.act, object, address.wrapping_sub(base)),
+                None => (NONE, object, address.wrapping_sub(base)),
+            },
+            Root::Local { offset, name, .. } => {
+                let base = view.frame.wrapping_add(offset);
+                let object = cached(access, book, frames, *stack, base, name);
+                let act = if access.offset.is_some() { access.act } else { NONE };
+                (act, object, address.wrapping_sub(base))
+            }
+            Root::Record { reg, name, size, .. } => {
+                let mut base = view.regs.get(reg as usize).copied().unwrap_or(0);
+                let mut distance = address.wrapping_sub(base);
+                let mut act = access.act;
+                if access.offset.is_none() {
+                    // The pointer is to one of several.
+                    let element = distance.cast_signed().div_euclid(size.cast_signed());
+                    base = base.wrapping_add_signed(element.wrapping_mul(size.cast_signed()));
+                    distance = address.wrapping_sub(base);
+                    act = NONE;
+                }
+                (act, cached(access, book, frames, *stack, base, name), distance)
+            }
+            Root::Element { size, .. } => {
+                let (start, end, object) = access.cached;
+                if !(start <= address && address < end && (object == NONE || book.objects.is_alive(object))) {
+                    access.cached = (0, 0, NONE);
+                    let found = region(plans, book, frames, *stack, address);
+                    let access = &mut plans[self.current].accesses[number];
+                    access.cached = found;
+                    let (start, _, object) = found;
+                    return (NONE, object, address.wrapping_sub(start) / size * size);
+                }
+                let (start, _, object) = access.cached;
+                (NONE, object, address.wrapping_sub(start) / size * size)
+            }
+            Root::Untyped => (access.act, NONE, 0),
+        }
+    }
+
+    /// The act for a part of an object that has none yet.
+    #[inline(never)]
+    pub(crate) fn name_element(&mut self, number: usize, distance: u64) -> u32 {
+        let access = &self.plans[self.current].accesses[number];
+        let step = access.len.max(1);
+        let element = (distance / step) as usize;
+        let named = element < NAMED_ELEMENTS;
+        let known = match (named, access.offset) {
+            (true, None) => access.acts.get(element).copied().unwrap_or(NONE),
+            (false, None) => access.open,
+            (_, Some(_)) => access.act,
+        };
+        if known != NONE {
+            return known;
+        }
+        let (plan, image) = (&self.plans[self.current], self.book.image);
+        let at = (plan.module, plan.function, access.index as usize);
+        let (method, kind, len, machine) = (plan.method, access.kind, access.len, access.ty);
+        let single = access.cached.1.wrapping_sub(access.cached.0) == len;
+        let (owner, path, ty) = match access.root {
+            Root::Global { ty, .. } | Root::Local { ty, .. } | Root::Record { ty, .. } => {
+                let part = types::part(image.module(ty.0), ty.1, distance, len, !named);
+                (self.book.type_name(Some(ty)), part.path, part.ty.map(|t| (ty.0, t)))
+            }
+            Root::Element { ty, name, size } => {
+                let path = match (named, single) {
+                    (_, true) => String::new(),
+                    (true, _) => format!("[{}]", distance / size.max(1)),
+                    _ => "[]".to_owned(),
+                };
+                let fits = types::size(image.module(ty.0), ty.1) == len && machine.is_some();
+                (name, path, fits.then_some(ty))
+            }
+            Root::Fixed { .. } | Root::Untyped => (0, format!("({len} bytes)"), None),
+        };
+        let untyped = matches!(access.root, Root::Untyped);
+        let shape = match (ty, machine) {
+            (Some(ty), _) => self.book.shape(ty),
+            (None, Some(ty)) => plain_shape(ty),
+            (None, None) => Shape::Whole(len.min(1 << 20) as u32),
+        };
+        let name = self.book.names.intern(&path);
+        let act = self.book.act(at, method, kind, owner, name, shape, Arc::new([]));
+        let access = &mut self.plans[self.current].accesses[number];
+        match (named, access.offset) {
+            _ if untyped => access.act = act,
+            (_, Some(_)) => access.act = act,
+            (true, None) => {
+                if access.acts.len() <= element {
+                    access.acts.resize(element + 1, NONE);
+                }
+                access.acts[element] = act;
+            }
+            (false, None) => access.open = act,
+        }
+        act
+    }
+}
+
+/// The object at the base of an access, from the last time or looked up.
+#[inline]
+pub(crate) fn cached(
+    access: &mut plan::Access,
+    book: &mut Book<'_>,
+    frames: &mut [Active],
+    stack: u64,
+    base: u64,
+    ty: u32,
+) -> u32 {
+    let (known, _, object) = access.cached;
+    if known == base && book.objects.is_at(object, base) {
+        return object;
+    }
+    let object = match book.objects.at(base, ty) {
+        Some(known) => known,
+        None => make(book, frames, stack, base, ty),
+    };
+    access.cached = (base, base, object);
+    object
+}
+
+/// A new object, with the frame it lies in.
+#[cold]
+pub(crate) fn make(book: &mut Book<'_>, frames: &mut [Active], stack: u64, base: u64, ty: u32) -> u32 {
+    let inside = |f: &&mut Active| f.frame <= base && base < f.frame + f.size.max(1);
+    let frame = match base < stack && frames.last().is_some_and(|f| f.frame <= base) {
+        true => frames.iter_mut().rev().find(inside).map(|f| &mut f.list),
+        false => None,
+    };
+    if frame.is_none()
+        && let Some(global) = book.global_around(base)
+        && global.address == base
+    {
+        let name = if ty == 0 { book.type_name(global.ty) } else { ty };
+        return book.objects.named(base, name, global.name);
+    }
+    book.objects.make(base, ty, frame)
+}
+
+/// What an address without a type lies in: start, end, object.
+#[cold]
+pub(crate) fn region(
+    plans: &[Plan],
+    book: &mut Book<'_>,
+    frames: &mut [Active],
+    stack: u64,
+    address: u64,
+) -> (u64, u64, u32) {
+    if let Some((start, len, object)) = book.objects.block(address) {
+        return (start, start + len, object);
+    }
+    if let Some(global) = book.global_around(address) {
+        let object = book.global_object(global);
+        return (global.address, global.address + global.size, object);
+    }
+    if address < stack
+        && let Some(frame) = frames.iter().rev().find(|f| f.frame <= address && address < f.frame + f.size)
+    {
+        let offset = address - frame.frame;
+        let locals = plans[frame.plan as usize].locals.iter();
+        let local = locals.copied().find(|(start, size, _)| *start <= offset && offset < start + size);
+        let (start, size, ty) = local.unwrap_or((0, frame.size, None));
+        let start = frame.frame + start;
+        let ty = book.type_name(ty);
+        let object = match book.objects.at(start, ty) {
+            Some(known) => known,
+            None => make(book, frames, stack, start, ty),
+        };
+        return (start, start + size, object);
+    }
+    (address, address + 1, NONE)
+}

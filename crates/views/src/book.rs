@@ -1,0 +1,254 @@
+//! The tables of a trace while it is made: names, functions, acts, objects.
+
+use crate::names::{Names, NumberMap};
+use crate::objects::Objects;
+use crate::trace::{Act, Kind, Method, Shape, act_hash};
+use crate::types::{self, TypeRef};
+use program::inst::{FloatKind, Ty};
+use program::model::{Function, Module, SymbolKind, TypeKind};
+use replay::image::Image;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The function that runs when none of the program does.
+pub const OUTSIDE: u32 = 0;
+
+/// A variable of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Global {
+    /// First byte.
+    pub address: u64,
+    /// Its size.
+    pub size: u64,
+    /// Its type, if known.
+    pub ty: Option<TypeRef>,
+    /// A name.
+    pub name: u32,
+    /// The module that defines it.
+    pub module: u32,
+}
+
+/// See the module's documentation.
+pub struct Book<'i> {
+    pub image: &'i Image,
+    pub names: Names,
+    pub acts: Vec<Act>,
+    pub methods: Vec<Method>,
+    pub objects: Objects,
+    /// Sorted by address.
+    pub globals: Vec<Global>,
+    by_name: HashMap<String, usize>,
+    methods_of: NumberMap<u64, u32>,
+    units: NumberMap<u32, u32>,
+    files: NumberMap<u64, u32>,
+}
+
+impl<'i> Book<'i> {
+    pub fn new(image: &'i Image) -> Book<'i> {
+        let mut names = Names::new();
+        let outside = names.intern("(outside)");
+        let methods = vec![Method { name: outside, signature: outside, file: 0, line: 0 }];
+        let mut globals = Vec::new();
+        for (module, loaded) in image.modules() {
+            if image.canonical(module) != module {
+                continue;
+            }
+            for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
+                if let SymbolKind::Data { size, ty, .. } = symbol.kind
+                    && *address != 0
+                {
+                    let name = names.intern(&symbol.name);
+                    let ty = ty.map(|t| (module, t));
+                    globals.push(Global { address: *address, size, ty, name, module });
+                }
+            }
+        }
+        globals.sort_by_key(|g| g.address);
+        let by_name = globals.iter().enumerate().map(|(i, g)| (names.text(g.name).to_owned(), i)).collect();
+        Book {
+            image,
+            names,
+            acts: Vec::new(),
+            methods,
+            objects: Objects::default(),
+            globals,
+            by_name,
+            methods_of: NumberMap::default(),
+            units: NumberMap::default(),
+            files: NumberMap::default(),
+        }
+    }
+
+    /// The variable that a symbol of a module stands for.
+    pub fn global(&self, module: u32, symbol: u32) -> Option<Global> {
+        let address = self.image.symbol(module, symbol);
+        let found = self.globals.binary_search_by_key(&address, |g| g.address).ok();
+        let by_name = || {
+            let name = &self.image.module(module).symbols.get(symbol as usize)?.name;
+            self.by_name.get(name).copied()
+        };
+        // A weak definition may have lost its address to another module's.
+        let index = if address == 0 { by_name() } else { found.or_else(by_name) }?;
+        Some(self.globals[index])
+    }
+
+    /// The variable around an address.
+    pub fn global_around(&self, address: u64) -> Option<Global> {
+        let n = self.globals.partition_point(|g| g.address <= address).checked_sub(1)?;
+        let global = self.globals[n];
+        (address - global.address < global.size).then_some(global)
+    }
+
+    /// The object that holds the scalars of a compilation unit.
+    pub fn unit(&mut self, module: u32) -> u32 {
+        if let Some(known) = self.units.get(&module) {
+            return *known;
+        }
+        let path = &self.image.module(module).name;
+        let short = path.rsplit('/').next().unwrap_or(path).to_owned();
+        let (ty, name) = (self.names.intern("unit"), self.names.intern(&short));
+        let unit = self.objects.abstract_one(ty, name);
+        self.units.insert(module, unit);
+        unit
+    }
+
+    /// The object of a global variable.
+    pub fn global_object(&mut self, global: Global) -> u32 {
+        let ty = self.type_name(global.ty);
+        self.objects.named(global.address, ty, global.name)
+    }
+
+    pub fn type_name(&mut self, ty: Option<TypeRef>) -> u32 {
+        match ty {
+            None => 0,
+            Some((module, ty)) => {
+                let text = types::text(self.image.module(module), Some(ty));
+                self.names.intern(&text)
+            }
+        }
+    }
+
+    /// The number of a function.
+    pub fn method(&mut self, module: u32, function: u32) -> u32 {
+        let key = u64::from(module) << 32 | u64::from(function);
+        if let Some(known) = self.methods_of.get(&key) {
+            return *known;
+        }
+        let model = self.image.module(module);
+        let f = &model.functions[function as usize];
+        let mut arguments: Vec<&program::model::Variable> =
+            f.variables.iter().filter(|v| v.arg > 0).collect();
+        arguments.sort_by_key(|v| v.arg);
+        let arguments: Vec<String> = arguments.iter().map(|v| types::text(model, v.ty)).collect();
+        let dots = if f.variadic { ", ..." } else { "" };
+        let signature = format!("{}({}{dots})", f.name, arguments.join(", "));
+        let method = Method {
+            name: self.names.intern(&f.name),
+            signature: self.names.intern(&signature),
+            file: self.file(module, f.file),
+            line: f.line,
+        };
+        let number = self.methods.len() as u32;
+        self.methods.push(method);
+        self.methods_of.insert(key, number);
+        number
+    }
+
+    /// A source file's path as a name.
+    pub fn file(&mut self, module: u32, file: u32) -> u32 {
+        let key = u64::from(module) << 32 | u64::from(file);
+        if let Some(known) = self.files.get(&key) {
+            return *known;
+        }
+        let name = self.names.intern(&self.image.module(module).file_path(file));
+        self.files.insert(key, name);
+        name
+    }
+
+    /// A new act at an instruction of a function.
+    #[allow(clippy::too_many_arguments)] // The columns of a table.
+    pub fn act(
+        &mut self,
+        at: (u32, u32, usize),
+        method: u32,
+        kind: Kind,
+        owner: u32,
+        name: u32,
+        shape: Shape,
+        arguments: Arc<[(u32, Shape)]>,
+    ) -> u32 {
+        let (module, function, index) = at;
+        let place = self
+            .image
+            .module(module)
+            .functions
+            .get(function as usize)
+            .map(|f| f.place(index))
+            .unwrap_or_default();
+        let file = if place.line == 0 { 0 } else { self.file(module, place.file) };
+        let hash = act_hash(kind, self.names.hash(owner), self.names.hash(name));
+        let number = self.acts.len() as u32;
+        self.acts.push(Act {
+            kind,
+            method,
+            owner,
+            name,
+            shape,
+            arguments,
+            file,
+            line: place.line,
+            column: place.column,
+            hash,
+        });
+        number
+    }
+
+    /// How values of a type are to be understood.
+    pub fn shape(&mut self, (module, ty): TypeRef) -> Shape {
+        let model = self.image.module(module);
+        let Some((_, t)) = types::strip(model, ty) else { return Shape::Pointer };
+        let size = t.size.min(16) as u8;
+        match &t.kind {
+            TypeKind::Bool => Shape::Bool,
+            TypeKind::Signed => Shape::Signed(size),
+            TypeKind::Unsigned => Shape::Unsigned(size),
+            TypeKind::Char { signed } => Shape::Char(*signed),
+            TypeKind::Float => Shape::Float(size),
+            TypeKind::Enum { values } => Shape::Enum(values.clone().into(), size),
+            TypeKind::Pointer { to } => match to.and_then(|to| types::strip(model, to)).map(|t| &t.1.kind) {
+                Some(TypeKind::Char { .. }) => Shape::Text,
+                Some(TypeKind::Function) => Shape::Function,
+                Some(TypeKind::Record { .. }) => {
+                    let name = types::text(model, *to);
+                    Shape::Object(self.names.intern(&name))
+                }
+                _ => Shape::Pointer,
+            },
+            TypeKind::Record { .. } | TypeKind::Array { .. } => Shape::Whole(t.size.min(1 << 20) as u32),
+            _ => Shape::Unsigned(size.max(1)),
+        }
+    }
+}
+
+/// How a value is to be understood of which only the machine's type is known.
+pub fn plain_shape(ty: Ty) -> Shape {
+    match ty {
+        Ty::Ptr => Shape::Pointer,
+        Ty::Float(FloatKind::F32) => Shape::Float(4),
+        Ty::Float(FloatKind::F64) => Shape::Float(8),
+        Ty::Float(FloatKind::F80) => Shape::Float(10),
+        Ty::Int(1) => Shape::Bool,
+        Ty::Int(_) => Shape::Signed(ty.bytes().min(8) as u8),
+    }
+}
+
+/// The function's parameter with a number from 0.
+pub fn parameter(function: &Function, number: usize) -> Option<&program::model::Variable> {
+    function.variables.iter().find(|v| v.arg as usize == number + 1)
+}
+
+/// The record type that a variable points to.
+pub fn record_behind(module: &Module, ty: Option<u32>) -> Option<u32> {
+    let to = types::pointee(module, ty?)?;
+    types::is_record(module, to).then_some(to)
+}

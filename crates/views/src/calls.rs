@@ -1,0 +1,205 @@
+//! Calls and returns, in the program and out of it; what they allocate and free.
+
+use crate::book::plain_shape;
+use crate::extract::{Active, Extractor};
+use crate::names::mix;
+use crate::trace::{Kind, NONE, Shape};
+use crate::values;
+use externals::{FormatArgs, Len, Place, flag};
+use program::inst::{ArgTy, Inst, Operand, Ty};
+use replay::observer::{ExternalCall, View};
+use std::sync::Arc;
+
+impl Extractor<'_> {
+    /// Emits a call with the arguments of a function that was entered.
+    pub(crate) fn entered(&mut self, view: &View<'_>, outside: bool) {
+        self.leave(view.depth as usize - 1);
+        let callee = self.plan(view.code.module, view.code.function);
+        let caller = self.frames.last().map_or((0, 0), |f| (f.plan, if outside { 0 } else { f.index }));
+        let call = self.call_act(caller, callee, outside);
+        let first = self.arguments.len() as u64;
+        let mut key = self.book.acts[call as usize].hash;
+        let parameters = self.plans[callee as usize].parameters.clone();
+        for (n, (_, shape)) in parameters.iter().enumerate() {
+            let (reg, ty) = self.plans[callee as usize].registers[n];
+            let raw = view.value(Operand::Reg(reg));
+            let (value, said) = match (shape, ty) {
+                (Shape::Whole(len), _) => {
+                    let said = values::bytes_hash(view.memory, raw, u64::from(*len).min(256));
+                    (said, said)
+                }
+                (_, ArgTy::ByVal { .. }) => (0, 0),
+                _ => self.represent(shape, raw, raw, view),
+            };
+            self.arguments.push(value);
+            key = mix(key, said);
+        }
+        let active = match self.plans[callee as usize].active {
+            Some((reg, ty)) => match view.value(Operand::Reg(reg)) {
+                0 => NONE,
+                base => self.object(base, ty),
+            },
+            None => NONE,
+        };
+        self.emit(call, active, first, key);
+        let size = self.plans[callee as usize].frame_size;
+        self.frames.push(Active { plan: callee, active, frame: view.frame, size, list: NONE, index: 0 });
+        self.current = callee as usize;
+    }
+
+    /// The act of a call of a function of the program.
+    pub(crate) fn call_act(&mut self, (caller, index): (u32, u32), callee: u32, outside: bool) -> u32 {
+        let key = u64::from(caller) << 40 ^ u64::from(callee) << 20 ^ u64::from(index);
+        let key = mix(key, u64::from(outside));
+        if let Some((act, _)) = self.calls.get(&key) {
+            return *act;
+        }
+        let (plan, target) = (&self.plans[caller as usize], &self.plans[callee as usize]);
+        let name = self.book.methods[target.method as usize].name;
+        let at = (plan.module, plan.function, if outside { usize::MAX } else { index as usize });
+        let arguments = target.parameters.clone();
+        let act = self.book.act(at, plan.method, Kind::Call, 0, name, Shape::Arguments, arguments);
+        self.calls.insert(key, (act, NONE));
+        act
+    }
+
+    /// Acts of a call that leaves the program, and of its return.
+    pub(crate) fn external_acts(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> (u32, u32) {
+        let caller = self.current as u64;
+        let key = mix(mix(call.target, 0xE), caller << 32 | u64::from(view.index));
+        if let Some(known) = self.calls.get(&key) {
+            return *known;
+        }
+        let name = match (call.known, self.book.image.external_at(call.target)) {
+            (_, Some((name, _))) => name.to_owned(),
+            (Some(known), None) => known.name.to_owned(),
+            (None, None) => "?".to_owned(),
+        };
+        let Inst::Call(inst) = &view.function().code[view.index as usize] else { return (NONE, NONE) };
+        let reads_text = |slot: u32| {
+            call.known.is_some_and(|k| {
+                let text = |r: &externals::Range| {
+                    r.place == Place::Arg(slot as u8) && matches!(r.len, Len::CStr | Len::CStrMax(_))
+                };
+                let formatted = |f: externals::Format| match f.args {
+                    FormatArgs::From(first) => !f.input && slot >= u32::from(first),
+                    FormatArgs::List(_) => false,
+                };
+                k.reads.iter().any(text)
+                    || k.format.is_some_and(|f| slot == u32::from(f.format) || formatted(f))
+            })
+        };
+        let mut arguments = Vec::new();
+        let mut slot = 0;
+        for arg in &inst.args {
+            let shape = match arg.ty {
+                ArgTy::Value(Ty::Ptr) if reads_text(slot) => Shape::Text,
+                ArgTy::Value(ty) => plain_shape(ty),
+                ArgTy::ByVal { size, .. } => Shape::Whole(size.min(1 << 20) as u32),
+            };
+            slot += arg.ty.slots();
+            arguments.push((0, shape));
+        }
+        let shape = match inst.ret.as_slice() {
+            [] => Shape::Nothing,
+            [ty] => plain_shape(*ty),
+            _ => Shape::Unsigned(8),
+        };
+        let allocates = call.known.is_some_and(|k| k.flags & flag::ALLOCATES != 0);
+        let name = self.book.names.intern(&name);
+        let plan = &self.plans[self.current];
+        let (at, method) = ((plan.module, plan.function, view.index as usize), plan.method);
+        let acts = if allocates {
+            let init = self.book.act(at, method, Kind::Init, 0, name, Shape::Bytes, Arc::new([]));
+            (init, init)
+        } else {
+            let call = self.book.act(at, method, Kind::Call, 0, name, Shape::Arguments, arguments.into());
+            (call, self.book.act(at, method, Kind::Return, 0, name, shape, Arc::new([])))
+        };
+        self.calls.insert(key, acts);
+        acts
+    }
+
+    pub(crate) fn allocation(&mut self, act: u32, call: &ExternalCall<'_>) {
+        let result = call.result.first().copied().unwrap_or(0);
+        let argument = |n: usize| call.args.get(n).copied().unwrap_or(0);
+        let flags = call.known.map_or(0, |k| k.flags);
+        let name = call.known.map_or("", |k| k.name);
+        let len = match name {
+            "calloc" => argument(0).saturating_mul(argument(1)),
+            "realloc" => argument(1),
+            "reallocarray" => argument(1).saturating_mul(argument(2)),
+            "memalign" | "aligned_alloc" => argument(1),
+            "strdup" | "__strdup" | "strndup" => 0,
+            _ => argument(0),
+        };
+        if result == 0 {
+            self.emit(act, NONE, len, mix(self.book.acts[act as usize].hash, len));
+            return;
+        }
+        let moved = match flags & flag::MOVES != 0 && argument(0) != 0 {
+            true => self.book.objects.moved(argument(0), result, len),
+            false => None,
+        };
+        let object = moved.unwrap_or_else(|| self.book.objects.allocated(result, len.max(1), act, 0));
+        // The key is made when all is seen: only later accesses say what it is.
+        self.emit(act, object, len, len);
+    }
+
+    /// A call of a function outside of the program has returned.
+    pub(crate) fn left_program(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.leave(view.depth as usize);
+        let (act, back) = self.external_acts(view, call);
+        if act == NONE {
+            return;
+        }
+        if act == back {
+            self.allocation(act, call);
+            return;
+        }
+        let first = self.arguments.len() as u64;
+        let mut key = self.book.acts[act as usize].hash;
+        let mut slot = 0;
+        let Inst::Call(inst) = &view.function().code[view.index as usize] else { return };
+        let shapes = self.book.acts[act as usize].arguments.clone();
+        for (arg, (_, shape)) in inst.args.iter().zip(shapes.iter()) {
+            let raw = call.args.get(slot).copied().unwrap_or(0);
+            slot += arg.ty.slots() as usize;
+            let (value, said) = self.represent(shape, raw, raw, view);
+            self.arguments.push(value);
+            key = mix(key, said);
+        }
+        let target = match call.args.first() {
+            Some(address) if matches!(shapes.first(), Some((_, Shape::Pointer))) => {
+                self.book.objects.at(*address, 0).unwrap_or(NONE)
+            }
+            _ => NONE,
+        };
+        self.emit(act, target, first, key);
+        let shape = self.book.acts[back as usize].shape.clone();
+        let raw = call.result.first().copied().unwrap_or(0);
+        let (value, said) = self.represent(&shape, raw, raw, view);
+        self.emit(back, target, value, mix(self.book.acts[back as usize].hash, said));
+        if call.known.is_some_and(|k| k.flags & flag::FREES != 0)
+            && let Some(block) = call.args.first()
+        {
+            self.book.objects.freed(*block);
+        }
+    }
+
+    /// A function of the program is about to return.
+    pub(crate) fn returning(&mut self, view: &View<'_>) {
+        let plan = &self.plans[self.current];
+        let Ok(n) = plan.returns.binary_search_by_key(&view.index, |r| r.0) else { return };
+        let act = plan.returns[n].1;
+        let (hash, shape) = (self.book.acts[act as usize].hash, self.book.acts[act as usize].shape.clone());
+        let (value, said) = match &view.function().code[view.index as usize] {
+            Inst::Return { value: Some(operand), .. } => {
+                self.represent(&shape, view.value(*operand), 0, view)
+            }
+            _ => (0, 0),
+        };
+        let target = self.frames.last().map_or(NONE, |f| f.active);
+        self.emit(act, target, value, mix(hash, said));
+    }
+}

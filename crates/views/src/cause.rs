@@ -1,0 +1,147 @@
+//! What of all differences made a test fail: regression cause analysis.
+//!
+//! Four runs: the old and the new version, with a test that fails now and with a
+//! similar one that passes. Three comparisons:
+//!
+//! * A, suspected: old against new on the failing test;
+//! * B, expected: old against new on the passing test: what was meant to change;
+//! * C, regression: the passing against the failing test in the new version.
+//!
+//! D = (A − B) ∩ C. If what is wrong is that something is *not* done any more, the
+//! new version has no trace of it, and D = (A − B) − C. Sequences are compared by
+//! what they say: in which function, on which side, which events. A sequence is
+//! expected if all that it says was said with the passing test as well.
+
+use crate::compare::{Comparison, Settings, compare};
+use crate::error::Result;
+use crate::filter::{Ignore, alone};
+use crate::names::mix;
+use crate::told::{Extent, Told, tell};
+use crate::trace::Trace;
+use std::collections::HashSet;
+
+/// The four runs.
+#[derive(Clone, Copy)]
+pub struct Four<'t> {
+    /// The old version with the failing test.
+    pub old: &'t Trace,
+    /// The new version with the failing test.
+    pub new: &'t Trace,
+    /// The old version with the passing test.
+    pub old_passing: &'t Trace,
+    /// The new version with the passing test.
+    pub new_passing: &'t Trace,
+}
+
+/// A sequence of A that may be the cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspect {
+    /// Index into A's sequences.
+    pub sequence: usize,
+    /// Its events that were not expected: of the left, of the right run.
+    pub unexpected: (u64, u64),
+    /// How many of them are said by C.
+    pub confirmed: u64,
+    /// A value differs at the same place.
+    pub value: bool,
+}
+
+/// See the module's documentation.
+pub struct Cause {
+    /// Old against new on the failing test.
+    pub a: Comparison,
+    /// Sequences of A, of B and of C.
+    pub sequences: [usize; 3],
+    /// How many sequences of A are left when the expected ones are taken away.
+    pub unexpected: usize,
+    /// (A − B) ∩ C, the most likely first.
+    pub d: Vec<Suspect>,
+    /// (A − B) − C, the most likely first.
+    pub removed: Vec<Suspect>,
+    expected: HashSet<u64>,
+}
+
+const LEFT: u64 = 1;
+const RIGHT: u64 = 2;
+
+/// Finds the cause.
+///
+/// # Errors
+/// As [`compare`].
+pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Ignore]) -> Result<Cause> {
+    let a = compare(four.old, four.new, settings)?;
+    let b = compare(four.old_passing, four.new_passing, settings)?;
+    let c = compare(four.new_passing, four.new, settings)?;
+    let expected = statements(&b, four.old_passing, four.new_passing);
+    let regression = statements(&c, four.new_passing, four.new);
+    let (mut d, mut removed) = (Vec::new(), Vec::new());
+    let mut unexpected = 0;
+    for (sequence, s) in a.sequences.iter().enumerate() {
+        let matters = |trace: &Trace, e: usize| !ignored.iter().any(|i| i.matches(trace, e));
+        let (l, r) = alone(&a, s);
+        let l: Vec<u64> = l
+            .filter(|e| matters(four.old, *e))
+            .map(|e| statement(four.old, e, LEFT))
+            .filter(|s| !expected.contains(s))
+            .collect();
+        let r: Vec<usize> = r
+            .filter(|e| matters(four.new, *e))
+            .filter(|e| !expected.contains(&statement(four.new, *e, RIGHT)))
+            .collect();
+        if l.is_empty() && r.is_empty() {
+            continue;
+        }
+        unexpected += 1;
+        let confirmed =
+            r.iter().filter(|e| regression.contains(&statement(four.new, **e, RIGHT))).count() as u64;
+        let told = tell(&a, four.old, four.new, sequence, Extent { rows: 16, context: 0 });
+        let value = told.rows.iter().any(|p| p.left.is_some() && p.right.is_some());
+        let suspect = Suspect { sequence, unexpected: (l.len() as u64, r.len() as u64), confirmed, value };
+        match confirmed {
+            0 => removed.push(suspect),
+            _ => d.push(suspect),
+        }
+    }
+    // Values that differ at one place say most; then what came first.
+    d.sort_by_key(|s| (!s.value, s.sequence));
+    removed.sort_by_key(|s| (s.unexpected.0 == 0, !s.value, s.sequence));
+    let sequences = [a.sequences.len(), b.sequences.len(), c.sequences.len()];
+    Ok(Cause { a, sequences, unexpected, d, removed, expected })
+}
+
+impl Cause {
+    /// The suspects to show: D, or what was removed if D is empty.
+    #[must_use]
+    pub fn suspects(&self) -> &[Suspect] {
+        if self.d.is_empty() { &self.removed } else { &self.d }
+    }
+
+    /// A suspect in words, with what was expected marked.
+    #[must_use]
+    pub fn tell(&self, four: Four<'_>, suspect: &Suspect, extent: Extent) -> Told {
+        let mut told = tell(&self.a, four.old, four.new, suspect.sequence, extent);
+        for pair in told.rows.iter_mut().filter(|p| !p.same) {
+            let said = |trace: &Trace, e: &Option<crate::told::Entry>, side| {
+                e.as_ref().is_none_or(|e| self.expected.contains(&statement(trace, e.event, side)))
+            };
+            pair.expected = said(four.old, &pair.left, LEFT) && said(four.new, &pair.right, RIGHT);
+        }
+        told
+    }
+}
+
+/// What an event says as a difference.
+fn statement(trace: &Trace, event: usize, side: u64) -> u64 {
+    let method = &trace.methods[trace.act(event).method as usize];
+    mix(mix(trace.key(event), trace.names.hash(method.name)), side)
+}
+
+fn statements(comparison: &Comparison, left: &Trace, right: &Trace) -> HashSet<u64> {
+    let mut said = HashSet::new();
+    for sequence in &comparison.sequences {
+        let (l, r) = alone(comparison, sequence);
+        said.extend(l.map(|e| statement(left, e, LEFT)));
+        said.extend(r.map(|e| statement(right, e, RIGHT)));
+    }
+    said
+}

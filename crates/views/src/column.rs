@@ -1,0 +1,276 @@
+//! A long list of small values, kept in memory until that is full, and then on
+//! disk.
+//!
+//! Values are only ever appended. They are cut into chunks; a full chunk stays in
+//! memory as long as the [`Budget`] has room for it and is written to a temporary
+//! file otherwise. Reading a chunk back goes through a small cache, so that
+//! walking along the list stays linear.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Values of a chunk: a power of two.
+pub const CHUNK: usize = 1 << 16;
+const SHIFT: u32 = CHUNK.trailing_zeros();
+/// Chunks read back that are kept.
+const CACHED: usize = 8;
+
+/// What a column can hold.
+pub trait Word: Copy + Default {
+    /// Bytes on disk.
+    const SIZE: usize;
+    /// Appends the value's bytes.
+    fn put(self, to: &mut Vec<u8>);
+    /// The value of exactly [`Word::SIZE`] bytes.
+    fn take(bytes: &[u8]) -> Self;
+}
+
+macro_rules! word {
+    ($ty:ty) => {
+        impl Word for $ty {
+            const SIZE: usize = size_of::<$ty>();
+            fn put(self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
+            }
+            fn take(bytes: &[u8]) -> Self {
+                let mut word = [0; size_of::<$ty>()];
+                word.copy_from_slice(bytes);
+                <$ty>::from_le_bytes(word)
+            }
+        }
+    };
+}
+word!(u16);
+word!(u32);
+word!(u64);
+
+/// How many bytes may stay in memory, shared by the columns of one or more
+/// traces.
+#[derive(Debug)]
+pub struct Budget {
+    left: AtomicU64,
+    /// Bytes on disk.
+    away: AtomicU64,
+}
+
+impl Budget {
+    /// Room for `bytes` bytes.
+    #[must_use]
+    pub fn new(bytes: u64) -> Arc<Budget> {
+        Arc::new(Budget { left: AtomicU64::new(bytes), away: AtomicU64::new(0) })
+    }
+
+    fn take(&self, bytes: u64) -> bool {
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+
+    /// Bytes that had to go to disk so far.
+    #[must_use]
+    pub fn spilled(&self) -> u64 {
+        self.away.load(Ordering::Relaxed)
+    }
+}
+
+enum Chunk<T> {
+    Here(Box<[T]>),
+    /// Byte offset in the file.
+    Away(u64),
+}
+
+/// See the module's documentation.
+pub struct Column<T> {
+    chunks: Vec<Chunk<T>>,
+    tail: Vec<T>,
+    budget: Arc<Budget>,
+    file: Option<File>,
+    written: u64,
+    cache: Mutex<Vec<(usize, Arc<[T]>)>>,
+}
+
+impl<T: Word> Column<T> {
+    /// An empty column.
+    #[must_use]
+    pub fn new(budget: &Arc<Budget>) -> Column<T> {
+        Column {
+            chunks: Vec::new(),
+            tail: Vec::new(),
+            budget: budget.clone(),
+            file: None,
+            written: 0,
+            cache: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        (self.chunks.len() << SHIFT) + self.tail.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends a value. A chunk that is full is dealt with by [`Column::settle`].
+    #[inline]
+    pub fn push(&mut self, value: T) {
+        self.tail.push(value);
+    }
+
+    /// Whether the chunk under way is full.
+    #[inline]
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.tail.len() >= CHUNK
+    }
+
+    /// Puts full chunks where they belong.
+    ///
+    /// # Errors
+    /// If there is no room in memory and none on disk.
+    pub fn settle(&mut self) -> io::Result<()> {
+        while self.tail.len() >= CHUNK {
+            let rest = self.tail.split_off(CHUNK);
+            let full = std::mem::replace(&mut self.tail, rest);
+            let size = (CHUNK * size_of::<T>()) as u64;
+            if self.budget.take(size) {
+                self.chunks.push(Chunk::Here(full.into_boxed_slice()));
+            } else {
+                let mut bytes = Vec::with_capacity(CHUNK * T::SIZE);
+                full.iter().for_each(|v| v.put(&mut bytes));
+                let file = match &mut self.file {
+                    Some(file) => file,
+                    none => none.insert(tempfile::tempfile()?),
+                };
+                file.write_all_at(&bytes, self.written)?;
+                self.chunks.push(Chunk::Away(self.written));
+                self.written += bytes.len() as u64;
+                self.budget.away.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            }
+            self.tail.reserve(CHUNK);
+        }
+        Ok(())
+    }
+
+    /// The value at an index; the default one behind the end. A chunk that can
+    /// no longer be read counts as defaults: the file is our own and unlinked.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, index: usize) -> T {
+        let at = index & (CHUNK - 1);
+        match self.chunks.get(index >> SHIFT) {
+            Some(Chunk::Here(values)) => values[at],
+            Some(Chunk::Away(offset)) => self.fetch(index >> SHIFT, *offset)[at],
+            None => self.tail.get(index - (self.chunks.len() << SHIFT)).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Changes a value that is still in memory; says whether it was.
+    pub fn set(&mut self, index: usize, value: T) -> bool {
+        let at = index & (CHUNK - 1);
+        let first = self.chunks.len() << SHIFT;
+        match self.chunks.get_mut(index >> SHIFT) {
+            Some(Chunk::Here(values)) => values[at] = value,
+            Some(Chunk::Away(offset)) => {
+                let mut bytes = Vec::with_capacity(T::SIZE);
+                value.put(&mut bytes);
+                let at = *offset + (at * T::SIZE) as u64;
+                let written = self.file.as_ref().is_some_and(|f| f.write_all_at(&bytes, at).is_ok());
+                self.cache.get_mut().map(Vec::clear).unwrap_or_default();
+                return written;
+            }
+            None => match self.tail.get_mut(index.wrapping_sub(first)) {
+                Some(place) => *place = value,
+                None => return false,
+            },
+        }
+        true
+    }
+
+    #[cold]
+    fn fetch(&self, chunk: usize, offset: u64) -> Arc<[T]> {
+        let mut cache = match self.cache.lock() {
+            Ok(cache) => cache,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if let Some(at) = cache.iter().position(|c| c.0 == chunk) {
+            // The one used last comes first.
+            cache[..=at].rotate_right(1);
+            return cache[0].1.clone();
+        }
+        let mut bytes = vec![0; CHUNK * T::SIZE];
+        let read = self.file.as_ref().is_some_and(|f| f.read_exact_at(&mut bytes, offset).is_ok());
+        let values: Arc<[T]> = match read {
+            true => bytes.chunks_exact(T::SIZE).map(T::take).collect(),
+            false => vec![T::default(); CHUNK].into(),
+        };
+        cache.truncate(CACHED - 1);
+        cache.insert(0, (chunk, values.clone()));
+        values
+    }
+
+    /// Bytes in memory.
+    #[must_use]
+    pub fn resident(&self) -> u64 {
+        let here = self.chunks.iter().filter(|c| matches!(c, Chunk::Here(_))).count() * CHUNK;
+        ((here + self.tail.capacity()) * size_of::<T>()) as u64
+    }
+}
+
+impl<T> Drop for Column<T> {
+    fn drop(&mut self) {
+        let here = self.chunks.iter().filter(|c| matches!(c, Chunk::Here(_))).count();
+        self.budget.left.fetch_add((here * CHUNK * size_of::<T>()) as u64, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(budget: u64, n: usize) -> Column<u32> {
+        let mut column = Column::new(&Budget::new(budget));
+        for i in 0..n {
+            column.push(i as u32 * 7);
+            if column.is_full() {
+                column.settle().unwrap();
+            }
+        }
+        column
+    }
+
+    #[test]
+    fn values_come_back_from_memory_and_from_disk() {
+        let n = 3 * CHUNK + 17;
+        for budget in [u64::MAX, (CHUNK * 4) as u64, 0] {
+            let mut column = filled(budget, n);
+            assert_eq!(column.len(), n);
+            for i in [0, 1, CHUNK - 1, CHUNK, 2 * CHUNK + 5, n - 1] {
+                assert_eq!(column.get(i), i as u32 * 7);
+                assert!(column.set(i, 1));
+                assert_eq!(column.get(i), 1);
+            }
+            assert_eq!(column.get(n), 0);
+            assert!(!column.set(n, 1));
+        }
+    }
+
+    #[test]
+    fn the_budget_says_how_much_is_away() {
+        let budget = Budget::new((CHUNK * 4) as u64);
+        let mut column = Column::<u32>::new(&budget);
+        for i in 0..3 * CHUNK {
+            column.push(i as u32);
+        }
+        column.settle().unwrap();
+        assert_eq!(budget.spilled(), (2 * CHUNK * 4) as u64);
+        assert!(column.resident() < (2 * CHUNK * 4 + CHUNK * 8) as u64);
+        drop(column);
+        assert!(budget.take((CHUNK * 4) as u64), "what is dropped makes room again");
+    }
+}

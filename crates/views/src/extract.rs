@@ -1,0 +1,343 @@
+//! Events from a replay.
+//!
+//! One observer watches every instruction and looks up in the function's
+//! [`plan`](crate::plan) whether it means anything. Most do not.
+
+use crate::access;
+use crate::book::{Book, OUTSIDE};
+use crate::column::{Budget, Column};
+use crate::constants::Constants;
+use crate::error::{Error, Result};
+use crate::names::{NumberMap, mix};
+use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
+use crate::trace::{Kind, NONE, Row, Shape, Thread, Trace, act_hash};
+use crate::values::{self, Reader};
+use recording::event::{Event, Position};
+use recording::header::StreamKind;
+use replay::image::Image;
+use replay::machine::{End, Machine, Stop};
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::process::LoadedProcess;
+use std::sync::Arc;
+
+/// How events are taken.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Reads are events too.
+    pub gets: bool,
+    /// Memory for events; what does not fit goes to disk.
+    pub budget: Arc<Budget>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { gets: true, budget: Budget::new(6 << 30) }
+    }
+}
+
+/// All events of a process.
+///
+/// # Errors
+/// If there are more than can be numbered, or no room for them. A stream that
+/// cannot be replayed to its end is noted in the trace.
+pub fn extract(process: &LoadedProcess, constants: &Constants, options: &Options) -> Result<Trace> {
+    let mut x = Extractor::new(&process.image, constants, options);
+    for loaded in &process.streams {
+        let first = x.rows.len();
+        x.thread = x.threads.len();
+        x.threads.push(Thread {
+            stream: loaded.number,
+            signal: loaded.kind == StreamKind::Signal,
+            first,
+            last: first,
+            spawned: Vec::new(),
+        });
+        let mut machine = Machine::new(&process.image, &loaded.stream);
+        x.stack = loaded.stream.initial_stack;
+        let end = match machine.run(&mut x, u64::MAX) {
+            Ok(Stop::Ended(end)) => ended(end),
+            Ok(Stop::Limit) => "stopped".to_owned(),
+            Err(error) => {
+                x.notes.push(format!("events end early: failed to {error}"));
+                "cannot be replayed further".to_owned()
+            }
+        };
+        x.instructions += machine.counters().instructions;
+        x.leave(machine.frames().len());
+        x.end(&end);
+        x.leave(0);
+        x.threads[x.thread].last = x.rows.len();
+    }
+    x.finish()
+}
+
+fn ended(end: End) -> String {
+    match end {
+        End::Exit { status } => format!("exit {status}"),
+        End::Crash { signal, .. } => format!("signal {signal}"),
+        End::Exec => "exec".to_owned(),
+        End::Cut => "cut".to_owned(),
+    }
+}
+
+/// A function under way.
+pub(crate) struct Active {
+    pub(crate) plan: u32,
+    pub(crate) active: u32,
+    pub(crate) frame: u64,
+    pub(crate) size: u64,
+    /// Objects that live in its frame.
+    pub(crate) list: u32,
+    /// The call it is at.
+    pub(crate) index: u32,
+}
+
+pub(crate) struct Extractor<'i> {
+    pub(crate) book: Book<'i>,
+    pub(crate) constants: &'i Constants,
+    pub(crate) options: Options,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) plan_of: NumberMap<u64, u32>,
+    /// Plan of the innermost function.
+    pub(crate) current: usize,
+    pub(crate) frames: Vec<Active>,
+    /// Acts of calls, by call and callee.
+    pub(crate) calls: NumberMap<u64, (u32, u32)>,
+    pub(crate) rows: Column<Row>,
+    pub(crate) keys: Column<u64>,
+    pub(crate) arguments: Column<u64>,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) thread: usize,
+    pub(crate) stack: u64,
+    /// Stacks that streams were spawned from.
+    pub(crate) spawns: NumberMap<u32, Vec<u32>>,
+    pub(crate) untyped: NumberMap<u32, u64>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) instructions: u64,
+    pub(crate) start: std::time::Instant,
+    pub(crate) trouble: Option<Error>,
+}
+
+impl<'i> Extractor<'i> {
+    fn new(image: &'i Image, constants: &'i Constants, options: &Options) -> Extractor<'i> {
+        let mut book = Book::new(image);
+        // Whatever runs while no function does.
+        let outside = Plan { method: OUTSIDE, ..Plan::default() };
+        book.objects.all.reserve(1 << 10);
+        Extractor {
+            book,
+            constants,
+            options: options.clone(),
+            plans: vec![outside],
+            plan_of: NumberMap::default(),
+            current: 0,
+            frames: Vec::new(),
+            calls: NumberMap::default(),
+            rows: Column::new(&options.budget),
+            keys: Column::new(&options.budget),
+            arguments: Column::new(&options.budget),
+            threads: Vec::new(),
+            thread: 0,
+            stack: 0,
+            spawns: NumberMap::default(),
+            untyped: NumberMap::default(),
+            notes: Vec::new(),
+            instructions: 0,
+            start: std::time::Instant::now(),
+            trouble: None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn emit(&mut self, act: u32, target: u32, value: u64, key: u64) {
+        let active = self.frames.last().map_or(NONE, |f| f.active);
+        self.rows.push(Row { act, target, active, value });
+        self.keys.push(key);
+        if self.rows.is_full() {
+            self.settle();
+        }
+    }
+
+    #[cold]
+    fn settle(&mut self) {
+        let all = self.rows.settle().and_then(|()| self.keys.settle()).and_then(|()| self.arguments.settle());
+        if let Err(error) = all {
+            self.trouble.get_or_insert(error.into());
+        }
+        if self.rows.len() >= NONE as usize - (1 << 20) {
+            self.trouble.get_or_insert(Error::TooMany(NONE.into()));
+        }
+    }
+
+    pub(crate) fn plan(&mut self, module: u32, function: u32) -> u32 {
+        let key = u64::from(module) << 32 | u64::from(function);
+        if let Some(known) = self.plan_of.get(&key) {
+            return *known;
+        }
+        let mut plan = plan::plan(&mut self.book, module, function);
+        if !self.options.gets {
+            for (index, what) in plan.what.iter_mut().enumerate() {
+                if *what >= ACCESS && plan.accesses[(*what - ACCESS) as usize].kind == Kind::Get {
+                    debug_assert_eq!(plan.accesses[(*what - ACCESS) as usize].index as usize, index);
+                    *what = NOTHING;
+                }
+            }
+        }
+        let number = self.plans.len() as u32;
+        self.plans.push(plan);
+        self.plan_of.insert(key, number);
+        number
+    }
+
+    /// Only the outer `depth` functions are still running.
+    pub(crate) fn leave(&mut self, depth: usize) {
+        while self.frames.len() > depth {
+            if let Some(frame) = self.frames.pop()
+                && frame.list != NONE
+            {
+                self.book.objects.end(frame.list);
+            }
+        }
+        self.current = self.frames.last().map_or(0, |f| f.plan as usize);
+    }
+
+    /// The object at an address of memory.
+    pub(crate) fn object(&mut self, base: u64, ty: u32) -> u32 {
+        match self.book.objects.at(base, ty) {
+            Some(known) => known,
+            None => access::make(&mut self.book, &mut self.frames, self.stack, base, ty),
+        }
+    }
+
+    pub(crate) fn represent(&mut self, shape: &Shape, raw: u64, address: u64, view: &View<'_>) -> (u64, u64) {
+        match shape {
+            Shape::Object(ty) if raw != 0 => {
+                (u64::from(self.object(raw, *ty)) + 1, self.book.names.hash(*ty) | 1)
+            }
+            Shape::Whole(len) => {
+                let said = values::bytes_hash(view.memory, address, u64::from(*len).min(256));
+                (said, said)
+            }
+            _ => {
+                let mut reader =
+                    Reader { names: &mut self.book.names, image: self.book.image, constants: self.constants };
+                reader.represent(shape, raw, view.memory)
+            }
+        }
+    }
+
+    pub(crate) fn stack_text(&self) -> String {
+        let name = |f: &Active| self.book.names.text(self.method_name(f)).to_owned();
+        self.frames.iter().rev().map(name).collect::<Vec<_>>().join(" < ")
+    }
+
+    pub(crate) fn method_name(&self, f: &Active) -> u32 {
+        self.book.methods[self.plans[f.plan as usize].method as usize].name
+    }
+
+    pub(crate) fn marked(&mut self, kind: Kind, text: &str, index: usize) {
+        let plan = &self.plans[self.current];
+        let (at, method) = ((plan.module, plan.function, index), plan.method);
+        let text = self.book.names.intern(text);
+        let act = self.book.act(at, method, kind, 0, 0, Shape::Stack, Arc::new([]));
+        let key = mix(self.book.acts[act as usize].hash, self.book.names.hash(text));
+        self.emit(act, NONE, text.into(), key);
+    }
+
+    fn end(&mut self, how: &str) {
+        let stack = self.stack_text();
+        let text = if stack.is_empty() { how.to_owned() } else { format!("{how} in {stack}") };
+        let index = self.frames.last().map_or(usize::MAX, |f| f.index as usize);
+        self.marked(Kind::End, &text, index);
+        let thread = &mut self.threads[self.thread];
+        thread.spawned = self.spawns.get(&thread.stream).cloned().unwrap_or_default();
+    }
+
+    fn finish(mut self) -> Result<Trace> {
+        self.settle();
+        if let Some(error) = self.trouble {
+            return Err(error);
+        }
+        let Extractor { book, rows, mut keys, arguments, .. } = self;
+        let Book { names, acts, methods, objects, .. } = book;
+        let objects = objects.finish();
+        for event in 0..rows.len() {
+            let row = rows.get(event);
+            if acts[row.act as usize].kind == Kind::Init && row.target != NONE {
+                // An allocation says what was allocated; if nobody knows, how much.
+                let key = match objects[row.target as usize].ty {
+                    0 => mix(act_hash(Kind::Init, 0, 0), row.value),
+                    ty => act_hash(Kind::Init, names.hash(ty), 0),
+                };
+                keys.set(event, key);
+            }
+        }
+        let mut untyped: Vec<(u32, u64)> = self.untyped.into_iter().collect();
+        untyped.sort_by_key(|u| std::cmp::Reverse(u.1));
+        Ok(Trace {
+            names,
+            acts,
+            methods,
+            objects,
+            threads: self.threads,
+            rows,
+            keys,
+            arguments,
+            instructions: self.instructions,
+            seconds: self.start.elapsed().as_secs_f64(),
+            untyped,
+            notes: self.notes,
+            budget: self.options.budget,
+        })
+    }
+}
+
+impl Observer for Extractor<'_> {
+    #[inline]
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        let what = self.plans[self.current].what.get(view.index as usize).copied().unwrap_or(NOTHING);
+        match what {
+            NOTHING => {}
+            CALL => {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.index = view.index;
+                }
+            }
+            RETURN => self.returning(view),
+            access => self.access(view, (access - ACCESS) as usize, effect),
+        }
+    }
+
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        self.entered(view, outside);
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        self.leave(view.depth as usize);
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        self.leave(view.depth as usize);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.left_program(view, call);
+    }
+
+    fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {
+        let child = match event {
+            Event::Thread { stream, .. } => *stream,
+            Event::Fork { .. } => None,
+            _ => return,
+        };
+        let stack = self.stack_text();
+        let index = moment.view.map_or(usize::MAX, |v| v.index as usize);
+        self.marked(Kind::Fork, &stack, index);
+        if let Some(child) = child {
+            let mut spawn: Vec<u32> = self.frames.iter().rev().map(|f| self.method_name(f)).collect();
+            let parent = self.threads[self.thread].stream;
+            spawn.extend(self.spawns.get(&parent).cloned().unwrap_or_default());
+            self.spawns.insert(child, spawn);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! What each instruction of a function means for a trace, found out once before
+//! it first runs.
+//!
+//! The model knows the types of variables but not of registers. A register's
+//! type follows from the variables bound to it, from the parameter it is, from
+//! the member it was loaded from; a phi or a copy hands it on. The address of an
+//! access is followed back through the arithmetic to a register whose type is
+//! known, its *root*: then the type says which member lies at that distance.
+
+use crate::book::{Book, Global, parameter, plain_shape, record_behind};
+use crate::trace::{Kind, NONE, Shape};
+use crate::types::{self, TypeRef};
+use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
+use program::model::{Function, Home};
+use std::sync::Arc;
+
+/// Elements of an array that are told apart by name.
+pub const NAMED_ELEMENTS: usize = 4096;
+
+/// Where an access goes.
+#[derive(Clone, Debug)]
+pub enum Root {
+    /// Always the same part of the same object.
+    Fixed { object: u32 },
+    /// A variable with parts, at this address.
+    Global { object: u32, base: u64, ty: TypeRef },
+    /// Behind a pointer to a record.
+    Record { reg: Reg, ty: TypeRef, name: u32, size: u64 },
+    /// A local variable with parts, at this offset in the frame.
+    Local { offset: u64, ty: TypeRef, name: u32 },
+    /// Behind a pointer to something without parts.
+    Element { ty: TypeRef, name: u32, size: u64 },
+    /// Nothing is known of the pointer.
+    Untyped,
+}
+
+/// A load or store.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub kind: Kind,
+    pub root: Root,
+    /// Distance from the root, if it is always the same.
+    pub offset: Option<u64>,
+    /// The act, once it is known; of variable distances by element.
+    pub act: u32,
+    pub acts: Vec<u32>,
+    /// The act for elements without a name of their own.
+    pub open: u32,
+    pub index: u32,
+    pub len: u64,
+    pub ty: Option<Ty>,
+    /// What was found last: start, end, object.
+    pub cached: (u64, u64, u32),
+}
+
+/// What an instruction means.
+pub const NOTHING: u32 = 0;
+pub const CALL: u32 = 1;
+pub const RETURN: u32 = 2;
+/// Accesses are numbered from here on.
+pub const ACCESS: u32 = 3;
+
+/// See the module's documentation.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub module: u32,
+    pub function: u32,
+    pub method: u32,
+    /// For each instruction.
+    pub what: Vec<u32>,
+    pub accesses: Vec<Access>,
+    /// Name, shape and register of each parameter.
+    pub parameters: Arc<[(u32, Shape)]>,
+    pub registers: Vec<(Reg, ArgTy)>,
+    /// The parameter that points to the object the function works on.
+    pub active: Option<(Reg, u32)>,
+    pub frame_size: u64,
+    /// Aggregates of the frame: offset, size, type.
+    pub locals: Vec<(u64, u64, Option<TypeRef>)>,
+    /// Act of each return instruction, in the order of code.
+    pub returns: Vec<(u32, u32)>,
+    pub loads: u32,
+}
+
+pub(crate) struct Planner<'b, 'i, 'f> {
+    pub(crate) book: &'b mut Book<'i>,
+    pub(crate) module: u32,
+    pub(crate) function: u32,
+    pub(crate) f: &'f Function,
+    /// What each register points to.
+    pub(crate) points_to: Vec<Option<TypeRef>>,
+    /// The instruction that assigns each register.
+    pub(crate) def: Vec<u32>,
+}
+
+/// A root and the way to it.
+pub(crate) struct Way {
+    pub(crate) base: Base,
+    pub(crate) offset: i64,
+    /// A variable index is on the way.
+    pub(crate) variable: bool,
+}
+
+pub(crate) enum Base {
+    Symbol(u32),
+    Frame(u64),
+    Typed(Reg, TypeRef),
+    Unknown,
+}
+
+/// Makes the plan of a function.
+pub fn plan(book: &mut Book<'_>, module: u32, function: u32) -> Plan {
+    let image = book.image;
+    let f = &image.module(module).functions[function as usize];
+    let mut planner = Planner {
+        points_to: vec![None; f.slots as usize],
+        def: vec![NONE; f.slots as usize],
+        book,
+        module,
+        function,
+        f,
+    };
+    planner.infer();
+    planner.make()
+}
+
+impl Planner<'_, '_, '_> {
+    fn make(mut self) -> Plan {
+        let image = self.book.image;
+        let model = image.module(self.module);
+        let method = self.book.method(self.module, self.function);
+        let mut plan = Plan {
+            module: self.module,
+            function: self.function,
+            method,
+            what: vec![NOTHING; self.f.code.len()],
+            frame_size: self.f.frame_size,
+            ..Plan::default()
+        };
+        let mut parameters = Vec::new();
+        for (n, p) in self.f.params.iter().enumerate() {
+            let variable = parameter(self.f, n);
+            let ty = variable.and_then(|v| v.ty);
+            let name = self.book.names.intern(variable.map_or("", |v| v.name.as_str()));
+            let shape = match (ty, p.ty) {
+                (Some(ty), _) => self.book.shape((self.module, ty)),
+                (None, ArgTy::Value(ty)) => plain_shape(ty),
+                (None, ArgTy::ByVal { size, .. }) => Shape::Whole(size.min(1 << 20) as u32),
+            };
+            if plan.active.is_none()
+                && p.ty == ArgTy::Value(Ty::Ptr)
+                && let Some(to) = record_behind(model, ty)
+            {
+                plan.active = Some((p.reg, self.book.type_name(Some((self.module, to)))));
+            }
+            parameters.push((name, shape));
+            plan.registers.push((p.reg, p.ty));
+        }
+        plan.parameters = parameters.into();
+        for b in &self.f.bindings {
+            if let (Home::Frame(start), None) = (b.home, b.part) {
+                let ty = self.f.variables.get(b.variable as usize).and_then(|v| v.ty);
+                let size = ty.map_or(8, |t| types::size(model, t));
+                let local = (start, size, ty.map(|t| (self.module, t)));
+                if !plan.locals.contains(&local) {
+                    plan.locals.push(local);
+                }
+            }
+        }
+        for (index, inst) in self.f.code.iter().enumerate() {
+            match inst {
+                Inst::Call(_) => plan.what[index] = CALL,
+                Inst::Return { value, ret } => {
+                    plan.what[index] = RETURN;
+                    let act = self.return_act(method, index, *value, ret);
+                    plan.returns.push((index as u32, act));
+                }
+                Inst::Load { addr, ty, .. } => {
+                    self.access(&mut plan, index, Kind::Get, *addr, Some(*ty), ty.bytes().into());
+                }
+                Inst::Store { addr, ty, .. }
+                | Inst::Rmw { addr, ty, .. }
+                | Inst::CmpXchg { addr, ty, .. } => {
+                    self.access(&mut plan, index, Kind::Set, *addr, Some(*ty), ty.bytes().into());
+                }
+                Inst::MemCopy { to, len, .. } | Inst::MemSet { to, len, .. } => {
+                    let len = match len {
+                        Operand::Const(c) => *c,
+                        _ => 0,
+                    };
+                    self.access(&mut plan, index, Kind::Set, *to, None, len);
+                }
+                _ => {}
+            }
+        }
+        plan
+    }
+
+    fn return_act(&mut self, method: u32, index: usize, value: Option<Operand>, ret: &[Ty]) -> u32 {
+        let shape = match (value, ret) {
+            (Some(value), [ty]) => {
+                let model = self.book.image.module(self.module);
+                let fits = |t: &u32| types::size(model, *t) == u64::from(ty.bytes());
+                match (returned_type(self.f, value).filter(fits), self.known(value), ty) {
+                    (Some(t), ..) => self.book.shape((self.module, t)),
+                    (None, Some((module, to)), Ty::Ptr) => {
+                        let model = self.book.image.module(module);
+                        match types::is_record(model, to) {
+                            true => Shape::Object(self.book.type_name(Some((module, to)))),
+                            false => Shape::Pointer,
+                        }
+                    }
+                    _ => plain_shape(*ty),
+                }
+            }
+            (Some(_), [_, ..]) => Shape::Unsigned(8),
+            _ => Shape::Nothing,
+        };
+        let name = self.book.methods[method as usize].name;
+        self.book.act((self.module, self.function, index), method, Kind::Return, 0, name, shape, Arc::new([]))
+    }
+
+    fn access(&mut self, plan: &mut Plan, index: usize, kind: Kind, addr: Operand, ty: Option<Ty>, len: u64) {
+        let way = self.way(addr);
+        let fixed = if way.variable { None } else { Some(way.offset) };
+        let mut access = Access {
+            kind,
+            root: Root::Untyped,
+            offset: None,
+            act: NONE,
+            acts: Vec::new(),
+            open: NONE,
+            index: index as u32,
+            len,
+            ty,
+            cached: (0, 0, NONE),
+        };
+        match way.base {
+            Base::Symbol(symbol) => {
+                let Some(global) = self.book.global(self.module, symbol) else { return };
+                // Texts in the program are no state.
+                if self.book.names.text(global.name).starts_with(".str") {
+                    return;
+                }
+                self.global(&mut access, plan.method, global, fixed);
+            }
+            Base::Frame(offset) => {
+                let Some((_, Some(ty), start)) = self.local(offset) else { return };
+                let model = self.book.image.module(self.module);
+                // A local variable without parts is no object, like one in a register.
+                if !types::is_aggregate(model, ty) {
+                    return;
+                }
+                let name = self.book.type_name(Some((self.module, ty)));
+                access.root = Root::Local { offset: start, ty: (self.module, ty), name };
+                access.offset = fixed.and_then(|o| (offset - start).checked_add_signed(o));
+            }
+            Base::Typed(reg, ty) => {
+                let model = self.book.image.module(ty.0);
+                let size = types::size(model, ty.1);
+                let name = self.book.type_name(Some(ty));
+                match types::is_record(model, ty.1) && size > 0 {
+                    true => {
+                        access.root = Root::Record { reg, ty, name, size };
+                        access.offset = fixed.and_then(|o| u64::try_from(o).ok()).filter(|o| *o < size);
+                    }
+                    false => access.root = Root::Element { ty, name, size: size.max(1) },
+                }
+            }
+            Base::Unknown => {}
+        }
+        if kind == Kind::Get {
+            plan.loads += 1;
+        }
+        plan.what[index] = ACCESS + plan.accesses.len() as u32;
+        plan.accesses.push(access);
+    }
+
+    fn global(&mut self, access: &mut Access, method: u32, global: Global, offset: Option<i64>) {
+        let whole = global.ty.is_none_or(|(m, t)| !types::is_aggregate(self.book.image.module(m), t));
+        let at = (self.module, self.function, access.index as usize);
+        match (global.ty, whole) {
+            (Some(ty), false) => {
+                let object = self.book.global_object(global);
+                access.root = Root::Global { object, base: global.address, ty };
+                access.offset = offset.and_then(|o| u64::try_from(o).ok());
+            }
+            _ => {
+                let object = self.book.unit(global.module);
+                access.root = Root::Fixed { object };
+                let shape = match (global.ty, access.ty) {
+                    (Some(ty), _) => self.book.shape(ty),
+                    (None, Some(ty)) => plain_shape(ty),
+                    (None, None) => Shape::Whole(access.len.min(1 << 20) as u32),
+                };
+                let unit = self.book.names.intern("unit");
+                access.act = self.book.act(at, method, access.kind, unit, global.name, shape, Arc::new([]));
+            }
+        }
+    }
+}
+
+/// The type of the variable that a function returns.
+pub(crate) fn returned_type(f: &Function, value: Operand) -> Option<u32> {
+    let Operand::Reg(_) = value else { return None };
+    f.bindings.iter().find_map(|b| match b.home {
+        Home::Value(operand, _) if operand == value && b.part.is_none() => {
+            f.variables.get(b.variable as usize)?.ty
+        }
+        _ => None,
+    })
+}

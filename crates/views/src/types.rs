@@ -1,0 +1,288 @@
+//! What debug information says of types: their names, and which member lies
+//! where.
+
+use program::model::{Member, Module, Type, TypeKind};
+
+/// A type: its module's index in the image, and its own in the module.
+pub type TypeRef = (u32, u32);
+
+/// Typedefs and nesting deeper than this are a loop in damaged input.
+const DEEP: usize = 64;
+
+/// Behind typedefs and qualifiers.
+#[must_use]
+pub fn strip(module: &Module, mut ty: u32) -> Option<(u32, &Type)> {
+    for _ in 0..DEEP {
+        let t = module.types.get(ty as usize)?;
+        match t.kind {
+            TypeKind::Alias { of } => ty = of?,
+            _ => return Some((ty, t)),
+        }
+    }
+    None
+}
+
+/// What a pointer type points to; none for `void *`.
+#[must_use]
+pub fn pointee(module: &Module, ty: u32) -> Option<u32> {
+    match strip(module, ty)?.1.kind {
+        TypeKind::Pointer { to: Some(to) } => {
+            let target = strip(module, to)?.1;
+            (!matches!(target.kind, TypeKind::Void)).then_some(to)
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is a struct, union or class.
+#[must_use]
+pub fn is_record(module: &Module, ty: u32) -> bool {
+    strip(module, ty).is_some_and(|(_, t)| matches!(t.kind, TypeKind::Record { .. }))
+}
+
+/// Whether it has parts.
+#[must_use]
+pub fn is_aggregate(module: &Module, ty: u32) -> bool {
+    strip(module, ty).is_some_and(|(_, t)| matches!(t.kind, TypeKind::Record { .. } | TypeKind::Array { .. }))
+}
+
+/// Size in bytes, 0 if unknown.
+#[must_use]
+pub fn size(module: &Module, ty: u32) -> u64 {
+    module.types.get(ty as usize).map_or(0, |t| t.size)
+}
+
+/// The type as C would write it, near enough.
+#[must_use]
+pub fn text(module: &Module, ty: Option<u32>) -> String {
+    let mut suffix = String::new();
+    let mut next = ty;
+    for _ in 0..DEEP {
+        let Some(t) = next.and_then(|t| module.types.get(t as usize)) else {
+            return format!("void{suffix}");
+        };
+        if !t.name.is_empty() {
+            return format!("{}{suffix}", t.name);
+        }
+        match &t.kind {
+            TypeKind::Pointer { to } => {
+                suffix.insert_str(0, if suffix.starts_with('*') { "*" } else { " *" });
+                next = *to;
+            }
+            TypeKind::Array { of, count } => {
+                suffix.insert_str(0, &format!("[{count}]"));
+                next = *of;
+            }
+            TypeKind::Alias { of } => next = *of,
+            TypeKind::Record { union, members } => {
+                // Without a name, its first member is the best name it has.
+                let word = if *union { "union" } else { "struct" };
+                let first = members.first().map_or("", |m| m.name.as_str());
+                return format!("{word} {{{first}…}}{suffix}");
+            }
+            TypeKind::Enum { values } => {
+                let first = values.first().map_or("", |v| v.0.as_str());
+                return format!("enum {{{first}…}}{suffix}");
+            }
+            TypeKind::Function => return format!("function{suffix}"),
+            _ => return format!("?{suffix}"),
+        }
+    }
+    format!("?{suffix}")
+}
+
+/// A part of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// `in.tag[1]`; empty for the whole.
+    pub path: String,
+    /// Its type, if the access takes exactly it.
+    pub ty: Option<u32>,
+    /// The type there whatever the size of the access.
+    pub leaf: Option<u32>,
+}
+
+/// The part of a type that lies at a byte offset and is `len` bytes long. With
+/// `open`, elements of arrays are written `[]`: the index is not known.
+#[must_use]
+pub fn part(module: &Module, ty: u32, offset: u64, len: u64, open: bool) -> Part {
+    let mut part = Part { leaf: Some(ty), ..Part::default() };
+    let mut at = offset;
+    for _ in 0..DEEP {
+        let Some((number, t)) = part.leaf.and_then(|leaf| strip(module, leaf)) else { return part };
+        if at == 0 && t.size == len && !is_aggregate(module, number) {
+            part.ty = Some(number);
+            return part;
+        }
+        match &t.kind {
+            TypeKind::Record { members, .. } => {
+                let Some(member) = best(module, members, at, len) else {
+                    if at == 0 && t.size == len {
+                        part.ty = Some(number);
+                    }
+                    return part;
+                };
+                if at == 0 && t.size == len && member.bits / 8 != len {
+                    part.ty = Some(number);
+                    return part;
+                }
+                if !part.path.is_empty() && !member.name.is_empty() {
+                    part.path.push('.');
+                }
+                part.path.push_str(&member.name);
+                part.leaf = member.ty;
+                if !member.bit_offset.is_multiple_of(8) || !member.bits.is_multiple_of(8) {
+                    // Bit fields are read and written as what they lie in.
+                    part.leaf = None;
+                    return part;
+                }
+                at -= member.bit_offset / 8;
+            }
+            TypeKind::Array { of, .. } => {
+                if at == 0 && t.size == len {
+                    part.ty = Some(number);
+                    return part;
+                }
+                let element = of.map_or(0, |of| size(module, of));
+                if element == 0 {
+                    return part;
+                }
+                if open {
+                    part.path.push_str("[]");
+                } else {
+                    part.path.push_str(&format!("[{}]", at / element));
+                }
+                at %= element;
+                part.leaf = *of;
+            }
+            _ => return part,
+        }
+    }
+    part
+}
+
+/// The member that an access goes to: of those that hold its first byte, one
+/// that fits exactly, else the first large enough, else the first.
+fn best<'m>(module: &Module, members: &'m [Member], at: u64, len: u64) -> Option<&'m Member> {
+    let holds = |m: &&Member| {
+        let size = m.bits.div_ceil(8).max(1);
+        m.bit_offset / 8 <= at && at < m.bit_offset / 8 + size
+    };
+    let exact = |m: &&Member| {
+        m.bit_offset == at * 8
+            && m.bits == len * 8
+            && m.ty.is_none_or(|t| !is_aggregate(module, t) || size(module, t) == len)
+    };
+    let all = || members.iter().filter(holds);
+    all().find(exact).or_else(|| all().find(|m| m.bits >= len * 8)).or_else(|| all().next())
+}
+
+/// Byte ranges of a type that hold no pointers: what of its content means the
+/// same in another run. At most `most` of them.
+#[must_use]
+pub fn plain_parts(module: &Module, ty: u32, most: usize) -> Vec<(u64, u64)> {
+    let mut out = Vec::new();
+    let mut todo = vec![(ty, 0u64, 0usize)];
+    while let Some((ty, at, depth)) = todo.pop() {
+        if out.len() >= most || depth > DEEP {
+            break;
+        }
+        let Some((_, t)) = strip(module, ty) else { continue };
+        match &t.kind {
+            TypeKind::Record { union: false, members } => {
+                for m in members.iter().rev() {
+                    match m.ty {
+                        Some(ty) if m.bit_offset.is_multiple_of(8) => {
+                            todo.push((ty, at + m.bit_offset / 8, depth + 1));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            TypeKind::Array { of: Some(of), count } => {
+                let element = size(module, *of);
+                if is_aggregate(module, *of) || pointee(module, *of).is_some() {
+                    for i in (0..(*count).min(most as u64)).rev() {
+                        todo.push((*of, at + i * element, depth + 1));
+                    }
+                } else if !matches!(strip(module, *of).map(|t| &t.1.kind), Some(TypeKind::Pointer { .. })) {
+                    out.push((at, t.size));
+                }
+            }
+            TypeKind::Bool
+            | TypeKind::Signed
+            | TypeKind::Unsigned
+            | TypeKind::Char { .. }
+            | TypeKind::Float
+            | TypeKind::Enum { .. } => out.push((at, t.size)),
+            _ => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module() -> Module {
+        let t = |name: &str, size, kind| Type { name: name.to_owned(), size, kind };
+        let m = |name: &str, at: u64, bytes: u64, ty| Member {
+            name: name.to_owned(),
+            bit_offset: at * 8,
+            bits: bytes * 8,
+            ty: Some(ty),
+        };
+        Module {
+            types: vec![
+                t("int", 4, TypeKind::Signed),
+                t("", 8, TypeKind::Pointer { to: Some(3) }),
+                t("", 16, TypeKind::Array { of: Some(1), count: 2 }),
+                t(
+                    "node",
+                    32,
+                    TypeKind::Record {
+                        union: false,
+                        members: vec![m("value", 0, 4, 0), m("next", 8, 16, 2), m("in", 24, 8, 4)],
+                    },
+                ),
+                t("", 8, TypeKind::Record { union: true, members: vec![m("i", 0, 4, 0), m("p", 0, 8, 1)] }),
+                t("", 8, TypeKind::Pointer { to: None }),
+                t("node_t", 32, TypeKind::Alias { of: Some(3) }),
+            ],
+            ..Module::default()
+        }
+    }
+
+    #[test]
+    fn members_have_paths() {
+        let m = module();
+        let path = |offset, len| part(&m, 6, offset, len, false);
+        assert_eq!(path(0, 4), Part { path: "value".into(), ty: Some(0), leaf: Some(0) });
+        assert_eq!(path(16, 8).path, "next[1]");
+        assert_eq!(path(16, 8).ty, Some(1));
+        assert_eq!(part(&m, 6, 16, 8, true).path, "next[]");
+        // The access decides which member of a union it is.
+        assert_eq!(path(24, 4).path, "in.i");
+        assert_eq!(path(24, 8).path, "in.p");
+        assert_eq!(path(0, 32).path, "");
+        assert_eq!(path(4, 4).path, "", "padding has no name");
+    }
+
+    #[test]
+    fn types_read_like_c() {
+        let m = module();
+        assert_eq!(text(&m, Some(1)), "node *");
+        assert_eq!(text(&m, Some(2)), "node *[2]");
+        assert_eq!(text(&m, Some(5)), "void *");
+        assert_eq!(text(&m, Some(6)), "node_t");
+        assert_eq!(text(&m, Some(4)), "union {i…}");
+        assert_eq!(pointee(&m, 5), None);
+        assert_eq!(pointee(&m, 1), Some(3));
+    }
+
+    #[test]
+    fn content_leaves_pointers_out() {
+        assert_eq!(plain_parts(&module(), 3, 8), [(0, 4)]);
+    }
+}

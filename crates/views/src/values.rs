@@ -1,0 +1,127 @@
+//! Values in a form that means the same in another run: never an address.
+
+use crate::constants::Constants;
+use crate::names::Names;
+use crate::trace::{NO_TEXT, Shape, is_address};
+use replay::image::Image;
+use replay::memory::Memory;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Strings are cut here.
+pub const LONGEST: usize = 128;
+
+/// What stands for an address in a hash.
+const ADDRESS: u64 = 0xADD2_E550;
+
+/// Reads values out of a replay.
+pub struct Reader<'r> {
+    pub names: &'r mut Names,
+    pub image: &'r Image,
+    pub constants: &'r Constants,
+}
+
+impl Reader<'_> {
+    /// What is kept of a value, and what it says.
+    pub fn represent(&mut self, shape: &Shape, raw: u64, memory: &Memory) -> (u64, u64) {
+        match shape {
+            Shape::Nothing => (0, 0),
+            Shape::Signed(8) | Shape::Unsigned(8) if is_address(raw) => (raw, ADDRESS),
+            Shape::Text if raw == 0 => (0, 0),
+            Shape::Text => match text(memory, self.constants, raw) {
+                Some(bytes) => {
+                    let number = self.names.intern_bytes(&bytes);
+                    (u64::from(number) + 1, self.names.hash(number))
+                }
+                None => (NO_TEXT, ADDRESS),
+            },
+            Shape::Pointer | Shape::Object(_) => (u64::from(raw != 0), u64::from(raw != 0)),
+            Shape::Function if raw == 0 => (0, 0),
+            Shape::Function => {
+                let name = self.function(raw);
+                let number = self.names.intern(&name);
+                (u64::from(number) + 1, self.names.hash(number))
+            }
+            _ => (raw, raw),
+        }
+    }
+
+    fn function(&self, address: u64) -> String {
+        if let Some(number) = self.image.function_at(address) {
+            let code = self.image.code(number);
+            return self.image.module(code.module).functions[code.function as usize].name.clone();
+        }
+        self.image.external_at(address).map_or_else(|| "<function>".to_owned(), |e| e.0.to_owned())
+    }
+}
+
+/// The string at an address, if it looks like one.
+fn text(memory: &Memory, constants: &Constants, address: u64) -> Option<Vec<u8>> {
+    if let Some(constant) = constants.at(address) {
+        let constant = &constant[..constant.len().min(LONGEST)];
+        let end = constant.iter().position(|b| *b == 0).unwrap_or(constant.len());
+        return looks_like_text(&constant[..end]).then(|| constant[..end].to_vec());
+    }
+    let mut bytes = Vec::with_capacity(32);
+    let mut piece = [0; 32];
+    while bytes.len() < LONGEST {
+        memory.peek(address.wrapping_add(bytes.len() as u64), &mut piece);
+        let end = piece.iter().position(|b| *b == 0);
+        bytes.extend_from_slice(&piece[..end.unwrap_or(piece.len())]);
+        if end.is_some() || !looks_like_text(&bytes) {
+            break;
+        }
+    }
+    looks_like_text(&bytes).then_some(bytes)
+}
+
+/// Some control characters do no harm; numbers and addresses are full of them.
+fn looks_like_text(bytes: &[u8]) -> bool {
+    let control = bytes.iter().filter(|c| c.is_ascii_control() && !c.is_ascii_whitespace()).count();
+    3 * control <= bytes.len()
+}
+
+/// A hash of memory, with whatever looks like an address left out.
+pub fn bytes_hash(memory: &Memory, address: u64, len: u64) -> u64 {
+    let mut bytes = vec![0; len as usize];
+    memory.peek(address, &mut bytes);
+    for word in bytes.chunks_exact_mut(8) {
+        let mut value = [0; 8];
+        value.copy_from_slice(word);
+        if is_address(u64::from_le_bytes(value)) {
+            word.fill(0xAD);
+        }
+    }
+    xxh3_64(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_cut_and_other_bytes_are_none() {
+        let none = Constants::default();
+        let mut m = Memory::default();
+        m.write(0x1000, b"hello\n\0rest");
+        m.write(0x2000, &[b'x'; 500]);
+        m.write(0x3000, &[1, 2, 3, 0]);
+        assert_eq!(text(&m, &none, 0x1000).as_deref(), Some(&b"hello\n"[..]));
+        assert_eq!(text(&m, &none, 0x2000).map(|t| t.len()), Some(LONGEST));
+        assert_eq!(text(&m, &none, 0x3000), None);
+        m.write(0x4000, b"a\x01b\0");
+        assert_eq!(text(&m, &none, 0x4000).as_deref(), Some(&b"a\x01b"[..]));
+        assert_eq!(text(&m, &none, 0x9000).as_deref(), Some(&b""[..]));
+    }
+
+    #[test]
+    fn content_does_not_depend_on_addresses() {
+        let mut m = Memory::default();
+        for (at, pointer, number) in [(0x1000, 0x7fff_1234_5678u64, 5u64), (0x2000, 0x5555_5555_0000, 5)] {
+            m.write(at, &number.to_le_bytes());
+            m.write(at + 8, &pointer.to_le_bytes());
+        }
+        assert_eq!(bytes_hash(&m, 0x1000, 16), bytes_hash(&m, 0x2000, 16));
+        m.write(0x2000, &[6]);
+        assert_ne!(bytes_hash(&m, 0x1000, 16), bytes_hash(&m, 0x2000, 16));
+    }
+}
