@@ -67,6 +67,41 @@ fn a_byte_of_output_is_followed_back() {
     assert_eq!(numbers, ["12", "13", "14", "18", "19", "20"], "{text}");
 }
 
+const SORTED: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+struct pair {
+    int key;
+    int value;
+};
+
+static int by_key(const void *a, const void *b) {
+    return ((const struct pair *)a)->key - ((const struct pair *)b)->key;
+}
+
+int main(int argc, char **argv) {
+    struct pair pairs[2];
+    pairs[0].key = 9;
+    pairs[0].value = argc + 4;
+    pairs[1].key = argc;
+    pairs[1].value = 3;
+    qsort(pairs, 2, sizeof pairs[0], by_key);
+    printf("%d\n", pairs[1].value);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_was_sorted_comes_from_before_the_sorting() {
+    let mut desk = Desk::with_program("sorted", SORTED);
+    desk.record("./sorted", "");
+    let text = desk.quietly("relapse slice run --output stdout@0");
+    for line in ["pairs[0].value = argc + 4;", "pairs[1].key = argc;", "->key - (", "qsort("] {
+        let marked = text.lines().any(|l| l.starts_with('>') && l.contains(line));
+        assert!(marked, "{line} in {text}");
+    }
+}
+
 #[test]
 fn a_chain_has_values_and_no_copies() {
     let mut desk = recorded();

@@ -20,6 +20,7 @@ use crate::sources::{Sources, identifiers};
 use crate::traced::{Line, Traced};
 use crate::ways::{Distance, Ways};
 use changes::{Change, ChangeId, Difference, Matter};
+use program::inst::Inst;
 use slice::{NodeId, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -51,6 +52,9 @@ pub struct Clue {
 pub struct Evidence {
     clues: BTreeMap<ChangeId, Clue>,
 }
+
+/// Lines behind a decision that may belong to what it decided about.
+const BEHIND: u32 = 16;
 
 /// Lines that ran, by file as the version names it.
 pub type Executed = BTreeMap<(String, u32), u64>;
@@ -234,6 +238,7 @@ impl Evidence {
             }
         }
         if w.traced.side == Side::Good {
+            self.behind_decisions(difference, w);
             return;
         }
         // What was taken away left no line in bad; its neighbours are there.
@@ -241,6 +246,27 @@ impl Evidence {
             let distance = Distance { hops: distance.hops + 1, ..distance };
             for change in difference.deleted_near(w.traced.file(line), line.line) {
                 self.speak(change.id, distance, w, node, false);
+            }
+        }
+    }
+
+    /// What good decided against, bad did: what stood behind the decision may
+    /// have been what kept it away, such as a `continue` that is gone.
+    fn behind_decisions(&mut self, difference: &Difference, w: &Witness<'_>) {
+        let bodies = w.traced.bodies();
+        for node in w.traced.slice.criteria.iter().flatten().copied() {
+            let (line, site) = (w.traced.line(node), w.traced.slice.nodes[node as usize].site);
+            if !matches!(w.traced.inst(site), Inst::Branch { .. } | Inst::Switch { .. }) {
+                continue;
+            }
+            let file = w.traced.file(line);
+            let body = bodies.get(file).into_iter().flatten().find(|body| body.contains(&line.line));
+            let end = body.map_or(line.line, |body| body.end).min(line.line + BEHIND);
+            let near = difference.changes().iter().filter(|c| of_file(c, Side::Good, file));
+            for change in near.filter(|c| (line.line..end).contains(&c.old_range().start)) {
+                let apart = change.old_range().start - line.line;
+                let hops = 1 + apart.div_ceil(4);
+                self.speak(change.id, Distance { hops, ..Distance::default() }, w, node, false);
             }
         }
     }

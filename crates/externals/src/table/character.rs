@@ -78,8 +78,14 @@ pub(super) const PART: &[External] = &[
     ext("nrand48", Ret::Long).writes(&[range!(0, Const(6))]),
     ext("mrand48", Ret::Long),
     ext("srand48", Ret::Void),
-    ext("qsort", Ret::Void).writes(&[range!(0, Mul(1, 2))]).flags(flag::CALLS_BACK),
-    ext("qsort_r", Ret::Void).writes(&[range!(0, Mul(1, 2))]).flags(flag::CALLS_BACK),
+    ext("qsort", Ret::Void)
+        .reads(&[range!(0, Mul(1, 2))])
+        .writes(&[range!(0, Mul(1, 2))])
+        .flags(flag::CALLS_BACK),
+    ext("qsort_r", Ret::Void)
+        .reads(&[range!(0, Mul(1, 2))])
+        .writes(&[range!(0, Mul(1, 2))])
+        .flags(flag::CALLS_BACK),
     ext("bsearch", Ret::Into(1)).reads(&[range!(1, Mul(2, 3))]).flags(flag::CALLS_BACK),
     ext("lfind", Ret::Into(1)).flags(flag::CALLS_BACK),
     ext("lsearch", Ret::Into(1)).writes(&[range!(2, Const(8))]).flags(flag::CALLS_BACK),
