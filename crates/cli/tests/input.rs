@@ -71,6 +71,10 @@ int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "";
     int sum = 0;
     if (!strcmp(how, "scanf")) sum = scanned();
+    if (!strcmp(how, "bare")) {
+        setbuf(stdin, NULL);
+        sum = scanned();
+    }
     if (!strcmp(how, "words")) sum = scanned_words(stdin);
     if (!strcmp(how, "fscanf")) sum = scanned_words(fopen("in.txt", "r"));
     if (!strcmp(how, "getc")) sum = bytes(getc);
@@ -122,6 +126,18 @@ fn every_byte_up_to_the_end_is_recorded() {
         let (bytes, _) = read(&desk, how, "", true);
         assert_eq!(bytes, 0, "{how} of nothing");
     }
+}
+
+/// Nobody can say how much was taken from a pipe without a buffer; of a file it is known.
+#[test]
+fn what_cannot_be_known_is_noted_as_lost() {
+    let desk = Desk::with_program("p", PROGRAM);
+    let (bytes, answer) = read(&desk, "bare", "12 34", true);
+    assert_eq!((bytes, &answer["losses"]), (5, &Value::Array(Vec::new())));
+    let (bytes, answer) = read(&desk, "bare", "12 34", false);
+    assert_eq!(bytes, 0, "{answer}");
+    let losses = answer["losses"].to_string();
+    assert!(losses.contains("the bytes that were consumed are not in the recording"), "{losses}");
 }
 
 /// The library's buffer holds 4096 bytes; numbers lie across its end.

@@ -29,7 +29,8 @@ unsafe extern "C" {
 const CAPACITY: usize = 64 << 10;
 /// So much of the buffer's beginning is looked at to see whether it was filled again.
 const BEGINNING: usize = 16;
-/// The flag of a `FILE` that has met its end.
+/// Flags of a `FILE`: it has no buffer; it has met its end.
+const UNBUFFERED: i32 = 0x2;
 const EOF_SEEN: i32 = 0x10;
 /// The stream cannot seek.
 const NOWHERE: u64 = u64::MAX;
@@ -120,6 +121,9 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
         let (length, whole) = if note.position != NOWHERE {
             let length = io::stream_now(file)?.saturating_sub(note.position);
             (length, length as usize <= CAPACITY && note.read_again(file, length))
+        } else if flags(file) & UNBUFFERED != 0 {
+            // Filled again for every byte.
+            (noted.max(1), false)
         } else if at == end && at == base && flags(file) & EOF_SEEN != 0 {
             // Empty again: all that waited was taken, and more if it was filled again.
             (noted, note.begins_as_before())

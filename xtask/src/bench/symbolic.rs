@@ -145,7 +145,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     eprintln!("== the questions of one direction");
     let ledger = home.join("ledger");
     shell::fresh_dir(&ledger)?;
-    shell::write(&ledger.join("stdin"), entries(24))?;
+    shell::write(&ledger.join("stdin"), entries(10))?;
     measured.sharing = Some(sharing(&tools, &examples, &home, &ledger));
     if anchors {
         eprintln!("== other tools");
@@ -242,8 +242,7 @@ fn record(tools: &Tools, program: &Path, arguments: &[&str], dir: &Path) -> Resu
     let mut command = tools.record(&recording, program);
     command.args(arguments).current_dir(dir).stdin(Stdio::from(stdin));
     let outcome = shell::capture(&mut command, LIMIT)?;
-    // The ledger's status is an answer, not an error.
-    if outcome.status.code().is_none_or(|code| code > 1) {
+    if !outcome.status.success() {
         return Err(format!("{name} {}: {}", shell::ended(outcome.status), outcome.complaint()));
     }
     Ok(recording)

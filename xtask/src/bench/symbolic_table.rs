@@ -74,7 +74,12 @@ pub fn render(measured: &Measured) -> (String, bool) {
     section(&mut text, "The questions of one direction", measured.sharing.as_ref(), |text, f| {
         sharing(text, f);
         let ratio = figure(f, "told_anew_seconds") / figure(f, "session_solver_seconds");
-        let missed = if ratio >= SHARED { Vec::new() } else { vec![format!("the ledger ({ratio:.1})")] };
+        let mut missed = if ratio >= SHARED { Vec::new() } else { vec![format!("the ledger ({ratio:.1})")] };
+        // Giving up is no saving of time.
+        let unanswered = figure(f, "session_solver_unanswered");
+        if unanswered.is_nan() || unanswered > figure(f, "told_anew_unanswered") {
+            missed.push(format!("the ledger ({unanswered} without an answer)"));
+        }
         targets.push((
             format!(
                 "sharing makes the solver's time at least {SHARED} times less than telling it all each time"
@@ -145,23 +150,26 @@ fn sharing(text: &mut String, f: &Figures) {
         figure(f, "satisfiable")
     );
     let (one, all) = (name("solver"), name("solvers"));
-    text.push_str("| asked | solver | ms a question | times the last |\n|---|---|---|---|\n");
+    text.push_str(
+        "| asked | solver | ms a question | times the last | without an answer |\n|---|---|---|---|---|\n",
+    );
     let last = figure(f, "session_seconds");
     let rows = [
-        ("each from the beginning, a process each", one, "process_each_seconds"),
-        ("each from the beginning, one process", one, "told_anew_seconds"),
-        ("prefix shared, one process", one, "prefix_shared_seconds"),
-        ("prefix shared, linked conditions only", one, "session_solver_seconds"),
-        ("the same, all solvers raced", all, "session_raced_seconds"),
-        ("the same, first in this process", all, "session_seconds"),
+        ("each from the beginning, a process each", one, "process_each"),
+        ("each from the beginning, one process", one, "told_anew"),
+        ("prefix shared, one process", one, "prefix_shared"),
+        ("prefix shared, linked conditions only", one, "session_solver"),
+        ("the same, all solvers raced", all, "session_raced"),
+        ("the same, first in this process", all, "session"),
     ];
     for (what, solver, key) in rows {
-        let seconds = figure(f, key);
+        let seconds = figure(f, &format!("{key}_seconds"));
         let _ = writeln!(
             text,
-            "| {what} | {solver} | {:.2} | {:.1} |",
+            "| {what} | {solver} | {:.2} | {:.1} | {} |",
             seconds * 1000.0 / figure(f, "questions"),
-            seconds / last
+            seconds / last,
+            figure(f, &format!("{key}_unanswered"))
         );
     }
 }
@@ -226,6 +234,8 @@ mod tests {
             sharing: Some(Ok(figures(&[
                 ("told_anew_seconds", sharing),
                 ("session_solver_seconds", 1.0),
+                ("session_solver_unanswered", 0.0),
+                ("told_anew_unanswered", 1.0),
                 ("session_seconds", 0.5),
             ]))),
             ours: Some(Ok(0.5)),
