@@ -145,7 +145,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     eprintln!("== the questions of one direction");
     let ledger = home.join("ledger");
     shell::fresh_dir(&ledger)?;
-    shell::write(&ledger.join("stdin"), entries(10))?;
+    shell::write(&ledger.join("stdin"), entries(5))?;
     measured.sharing = Some(sharing(&tools, &examples, &home, &ledger));
     if anchors {
         eprintln!("== other tools");
