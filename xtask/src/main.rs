@@ -11,6 +11,7 @@
 //! | `fuzz-replay N` | records and replays N random C programs |
 //! | `bench record` | speed and size beside the plain programs and other tools |
 //! | `bench explain` | what explaining regressions takes, by each method |
+//! | `bench slice` | what slices cost by replay and by an index, and how large that is |
 //! | `bench symbolic` | what following input and asking about it takes |
 //!
 //! What must not be known here: anything inside the crates. Chores use the built
@@ -47,6 +48,9 @@ usage: cargo xtask COMMAND
   bench explain [--cap N] [--small] [NAME...]
                                 compare methods of explaining; no real programs: --small;
                                 writes target/bench/explain.md
+  bench slice [--dev] [--rounds N] [NAME...]
+                                compare slices by replay and by index, and index sizes;
+                                writes target/bench/slice.md
   bench symbolic [--no-anchors] compare symbolic with concrete replay, shared with
                                 repeated questions; writes target/bench/symbolic.md
 ";
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         ["fuzz-check", rest @ ..] => fuzz::check_command(rest),
         ["bench", "record", rest @ ..] => bench::command(rest),
         ["bench", "explain", rest @ ..] => bench::explain::command(rest),
+        ["bench", "slice", rest @ ..] => bench::slice::command(rest),
         ["bench", "symbolic", rest @ ..] => bench::symbolic::command(rest),
         ["real", rest @ ..] => real::command(rest),
         // What `bench explain` builds with.

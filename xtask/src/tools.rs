@@ -48,9 +48,19 @@ impl Tools {
         Self::existing()
     }
 
+    /// The same with the development profile, for a machine that is busy.
+    pub fn build_dev() -> Result<Self> {
+        shell::run(shell::cargo().args(["build", "--quiet", "--package", "relapse"]))?;
+        Self::in_folder("debug")
+    }
+
     /// The commands as they were built last.
     pub fn existing() -> Result<Self> {
-        let dir = shell::target().join("release");
+        Self::in_folder("release")
+    }
+
+    fn in_folder(profile: &str) -> Result<Self> {
+        let dir = shell::target().join(profile);
         let tools = Tools {
             relapse: dir.join("relapse"),
             cc: dir.join("relapse-cc"),

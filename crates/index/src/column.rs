@@ -298,6 +298,11 @@ impl Decoded {
         self.grammar.is_empty()
     }
 
+    /// The numbers (or differences), from the beginning.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.grammar.symbols().map(|symbol| self.list[symbol as usize])
+    }
+
     #[must_use]
     pub fn grammar(&self) -> &Grammar {
         &self.grammar

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+/// A map by that hash.
 pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 #[derive(Clone, Copy, Debug, Default)]

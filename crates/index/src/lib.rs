@@ -14,7 +14,9 @@
 //! * [`layout`], [`layouts`]: which sequences a function has, from the program alone;
 //! * [`extra`]: what happens beyond the ordinary;
 //! * [`writer`], [`reader`]: a stream, forwards and backwards;
-//! * [`file`](mod@file): the file beside the recording.
+//! * [`file`](mod@file): the file beside the recording;
+//! * [`measure`](mod@measure): other ways to store the same, for comparison;
+//! * [`hash`]: maps for small keys.
 //!
 //! # What must not be known here
 //! What a slice is, and what a question is about. Values: the index has none. Nothing
@@ -48,9 +50,10 @@ pub mod cursor;
 pub mod extra;
 pub mod file;
 pub mod grammar;
-mod hash;
+pub mod hash;
 pub mod layout;
 pub mod layouts;
+pub mod measure;
 pub mod reader;
 pub mod rlese;
 pub mod sequitur;

@@ -41,6 +41,9 @@ pub struct Ran {
     pub frame: u64,
 }
 
+/// No stack is deeper.
+const DEEPEST: usize = 1 << 24;
+
 /// One move back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
@@ -106,6 +109,10 @@ pub struct Reader<'b, 'l> {
     phase: Phase,
     /// The stretch in front has been begun: only what is before `at` is left.
     begun: bool,
+    /// The record of this gap has been looked at.
+    is_met: bool,
+    /// Executions of stretches behind us, of which the last may not be whole.
+    stretches: u64,
 }
 
 impl<'b, 'l> Reader<'b, 'l> {
@@ -136,7 +143,15 @@ impl<'b, 'l> Reader<'b, 'l> {
             records: Vec::new(),
             phase: Phase::Gap,
             begun: false,
+            is_met: false,
+            stretches: 0,
         }
+    }
+
+    /// Only the stretch that ran last is behind us.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.stretches == 1
     }
 
     /// Steps not behind us.
@@ -168,8 +183,52 @@ impl<'b, 'l> Reader<'b, 'l> {
         while self.records.is_empty() {
             let Some(bytes) = self.packed.pop() else { return Ok(()) };
             self.records = crate::extra::unpack(bytes).ok_or(self.astray())?;
+            if !self.records.iter().all(|r| self.is_sound(r)) {
+                return Err(self.astray());
+            }
         }
         Ok(())
+    }
+
+    /// Whether a record is about this program: a file may say anything.
+    fn is_sound(&self, record: &Record) -> bool {
+        let inst = |function: u32, index: u32| {
+            function < self.layouts.len() && (index as usize) < self.layouts.get(function).stretch_of.len()
+        };
+        let stack = record.before.iter().flat_map(|b| &b.1);
+        let mut stack = stack.map(|a| inst(a.function, a.at));
+        stack.all(|sound| sound)
+            && record.extras.iter().all(|extra| match *extra {
+                Extra::Enter { function, depth, .. } => inst(function, 0) && depth > 0,
+                Extra::Returned { function, index, depth } | Extra::Landed { function, index, depth } => {
+                    inst(function, index) && depth > 0
+                }
+                Extra::Edge { function, depth, from, to } => {
+                    inst(function, 0)
+                        && depth > 0
+                        && (from.max(to) as usize) < self.layouts.get(function).blocks.len()
+                }
+                Extra::Outside(ref o) => inst(o.function, o.index) && o.depth > 0,
+                Extra::Spilled { depth, .. } => depth > 0,
+                Extra::Changed { .. } | Extra::Missed(_) | Extra::Passed(_) => true,
+            })
+    }
+
+    /// No activation that a record speaks of is deeper than those around it.
+    fn is_within(&self, record: &Record) -> bool {
+        let before = record.before.as_ref().map_or(0, |(keep, was)| *keep as usize + was.len());
+        let most = self.stack.len().max(before) + record.extras.len() + 1;
+        before <= self.stack.len().saturating_add(DEEPEST)
+            && record.extras.iter().all(|extra| match *extra {
+                Extra::Enter { depth, .. }
+                | Extra::Returned { depth, .. }
+                | Extra::Edge { depth, .. }
+                | Extra::Landed { depth, .. }
+                | Extra::Changed { depth, .. }
+                | Extra::Spilled { depth, .. } => depth as usize <= most,
+                Extra::Outside(ref o) => o.depth as usize <= most,
+                Extra::Missed(_) | Extra::Passed(_) => true,
+            })
     }
 
     /// The next move back; none at the beginning.
@@ -182,14 +241,18 @@ impl<'b, 'l> Reader<'b, 'l> {
             return self.stretch().map(Some);
         }
         let left = self.left;
-        if self.records.last().is_none_or(|r| r.at >= left)
-            && let Some(record) = self.record()?
-        {
+        if self.records.last().is_none_or(|r| r.at >= left) && self.record()?.is_some() {
+            if !self.is_met && !self.records.last().is_some_and(|r| self.is_within(r)) {
+                return Err(self.astray());
+            }
+            self.is_met = true;
+            let Some(record) = self.records.last_mut() else { return Err(Astray(left)) };
             if let Some(extra) = record.extras.pop() {
                 return Ok(Some(Move::Extra(extra)));
             }
             let before = record.before.take();
             self.records.pop();
+            self.is_met = false;
             if let Some((keep, was)) = before {
                 self.stack.truncate(keep as usize);
                 self.stack.extend(was);
@@ -253,6 +316,9 @@ impl<'b, 'l> Reader<'b, 'l> {
                 }
             };
             let at = *inner.exits.get(exit).ok_or(astray)?;
+            if self.stack.len() > DEEPEST {
+                return Err(astray);
+            }
             self.stack.push(Activation { function: callee, at, frame });
             return Ok(Some(Move::Returned { function, index, depth }));
         }
@@ -286,6 +352,7 @@ impl<'b, 'l> Reader<'b, 'l> {
         let turns = &mut rows.turns[number as usize];
         if !self.begun {
             *turns += 1;
+            self.stretches += 1;
         }
         let mut count = u64::from(top.at - start) + 1;
         let last = top.at;
@@ -331,6 +398,7 @@ impl<'b, 'l> Reader<'b, 'l> {
         {
             let stretch = self.layouts.get(top.function).stretch_of[top.at as usize];
             rows.turns[stretch as usize] -= 1;
+            self.stretches -= 1;
         }
         self.stretch()
     }

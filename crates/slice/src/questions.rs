@@ -85,6 +85,12 @@ impl Slicer<'_> {
         for stream in 0..self.process.streams.len() as u32 {
             let Some(End::Crash { .. }) = self.end(stream)? else { continue };
             let step = self.steps(stream)?;
+            if let Some(summary) = self.summary(stream) {
+                let Some((function, index, _)) = summary.unfinished else { continue };
+                let is_call = matches!(self.facts.inst(function, index), Inst::Call(_));
+                let step = if is_call { step.saturating_sub(1) } else { step };
+                return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted: vec![Wanted::All] }));
+            }
             let machine = self.machine_at(Occurrence { stream, step })?;
             let Some(view) = machine.view() else { continue };
             // A call out of the program has run, and has not come back.
@@ -92,6 +98,12 @@ impl Slicer<'_> {
             return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted: vec![Wanted::All] }));
         }
         for stream in 0..self.process.streams.len() as u32 {
+            if let Some(reader) = self.reader(stream)?
+                && let Ok(found) = self.end_by_index(reader)?
+            {
+                let Some(step) = found else { continue };
+                return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted: vec![Wanted::All] }));
+            }
             let checkpoints = &self.prepared(stream)?.checkpoints;
             for index in (0..checkpoints.len()).rev() {
                 let mut ends = Ends(None);

@@ -81,6 +81,10 @@ impl Slicer<'_> {
         let wanted: HashSet<Site> = sites.iter().copied().collect();
         let mut last: HashMap<Site, Occurrence> = HashMap::new();
         for stream in 0..self.process.streams.len() as u32 {
+            if let Some(reader) = self.reader(stream)? {
+                last.extend(self.last_by_index(reader, stream, sites)?);
+                continue;
+            }
             let checkpoints = &self.prepared(stream)?.checkpoints;
             let mut here: HashMap<Site, Occurrence> = HashMap::new();
             for index in (0..checkpoints.len()).rev() {

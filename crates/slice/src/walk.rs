@@ -9,6 +9,7 @@
 mod calls;
 mod collected;
 mod indexed;
+mod light;
 mod outside;
 mod step;
 

@@ -5,6 +5,7 @@
 mod anchors;
 pub mod explain;
 mod explain_table;
+pub mod slice;
 pub mod symbolic;
 mod symbolic_table;
 mod table;

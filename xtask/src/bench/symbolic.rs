@@ -183,7 +183,7 @@ impl Examples {
 }
 
 /// What a program wrote as `name=figure`, a line each.
-fn figures(command: &mut Command, limit: Duration) -> Result<Figures> {
+pub fn figures(command: &mut Command, limit: Duration) -> Result<Figures> {
     let outcome = shell::capture(command, limit)?;
     if outcome.timed_out {
         return Err(format!("no end within {} s", limit.as_secs()));

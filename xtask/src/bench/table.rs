@@ -97,7 +97,7 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
 }
 
 /// `None` where there is no such mean: an empty list, or a figure of zero.
-fn geometric_mean(values: &[f64]) -> Option<f64> {
+pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
         return None;
     }

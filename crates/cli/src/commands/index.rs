@@ -25,6 +25,9 @@ Examples:
 pub struct IndexArgs {
     /// Directory of the recording
     recording: PathBuf,
+    /// Also measure what plain SEQUITUR and zstd make of the same (takes a while)
+    #[arg(long)]
+    measure: bool,
     /// Answer in JSON (schema relapse.index/1)
     #[arg(long)]
     json: bool,
@@ -47,6 +50,21 @@ struct Row {
     /// Numbers in its sequences, and bytes they are compressed to.
     numbers: u64,
     sequence_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<Others>,
+}
+
+/// The same sequences by other means.
+#[derive(Debug, Default, Serialize)]
+struct Others {
+    raw_bytes: u64,
+    sequitur_bytes: u64,
+    zstd_bytes: u64,
+    /// Pairs that were looked up.
+    checks: u64,
+    sequitur_checks: u64,
+    /// Pieces that SEQUITUR would have made smaller.
+    larger: u64,
 }
 
 pub fn run(args: &IndexArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -68,6 +86,7 @@ pub fn run(args: &IndexArgs, session: &mut Session) -> Result<Exit, Failure> {
         write(&file, &made.bytes)?;
         let instructions: u64 = made.streams.iter().map(|s| s.0.steps).sum();
         let size = made.bytes.len() as u64;
+        let measured = if args.measure { Some(others(&loaded, &made)?) } else { None };
         processes.push(Row {
             process: process.name.clone(),
             file,
@@ -76,6 +95,7 @@ pub fn run(args: &IndexArgs, session: &mut Session) -> Result<Exit, Failure> {
             bits_per_instruction: 8.0 * size as f64 / instructions.max(1) as f64,
             numbers: made.streams.iter().map(|s| s.1.size.symbols).sum(),
             sequence_bytes: made.streams.iter().map(|s| s.1.size.bytes).sum(),
+            measured,
         });
     }
     if args.json {
@@ -90,10 +110,35 @@ pub fn run(args: &IndexArgs, session: &mut Session) -> Result<Exit, Failure> {
             bytes(row.bytes),
             row.bits_per_instruction
         )?;
+        if let Some(m) = &row.measured {
+            writeln!(
+                session.out,
+                "  sequences: {} as they are, {} here, {} by SEQUITUR, {} by zstd",
+                bytes(m.raw_bytes),
+                bytes(row.sequence_bytes),
+                bytes(m.sequitur_bytes),
+                bytes(m.zstd_bytes)
+            )?;
+        }
     }
     let numbers: u64 = processes.iter().map(|p| p.numbers).sum();
     writeln!(session.out, "{} numbers; `relapse slice` uses the index from now on.", grouped(numbers))?;
     Ok(Exit::Done)
+}
+
+fn others(process: &LoadedProcess, made: &slice::indexing::Indexed) -> Result<Others, Failure> {
+    let layouts = index::Layouts::new(&process.image);
+    let mut all = Others::default();
+    for (_, written) in &made.streams {
+        let one = index::measure::measure(written, &layouts)?;
+        all.raw_bytes += one.raw;
+        all.sequitur_bytes += one.sequitur;
+        all.zstd_bytes += one.zstd;
+        all.checks += one.checks;
+        all.sequitur_checks += one.sequitur_checks;
+        all.larger += one.larger;
+    }
+    Ok(all)
 }
 
 /// Under another name first: half an index must not be found.

@@ -14,8 +14,8 @@ pub struct Collected<'a> {
     pub facts: &'a AllFacts<'a>,
     pub slice: Slice,
     pub edges: Edges,
-    /// Per function and instruction.
-    pub(super) counts: HashMap<u32, Vec<Option<Taken>>>,
+    /// Per function and instruction; empty for functions without any.
+    pub(super) counts: Vec<Vec<Option<Taken>>>,
     pub max_nodes: usize,
     /// Variables of static storage: address, size, where defined.
     pub(super) variables: Vec<(u64, u64, Definition)>,
@@ -29,7 +29,7 @@ impl<'a> Collected<'a> {
             facts,
             slice: Slice::default(),
             edges: Edges::default(),
-            counts: HashMap::new(),
+            counts: vec![Vec::new(); facts.image.functions() as usize],
             max_nodes,
             variables: variables(facts.image),
             known: HashMap::new(),
@@ -42,8 +42,10 @@ impl<'a> Collected<'a> {
     }
 
     pub(super) fn count(&mut self, function: u32, index: u32, at: Occurrence) {
-        let code = &self.facts.function(function).code;
-        let of = self.counts.entry(function).or_insert_with(|| vec![None; code.len()]);
+        let of = &mut self.counts[function as usize];
+        if of.is_empty() {
+            *of = vec![None; self.facts.function(function).code.len()];
+        }
         match &mut of[index as usize] {
             Some(taken) => {
                 taken.count += 1;
@@ -71,8 +73,8 @@ impl<'a> Collected<'a> {
 
     /// The slice, when all walks are done.
     pub fn finish(mut self) -> Slice {
-        for (function, of) in self.counts {
-            let code = self.facts.image.code(function);
+        for (function, of) in self.counts.into_iter().enumerate().filter(|(_, of)| !of.is_empty()) {
+            let code = self.facts.image.code(function as u32);
             for (index, taken) in of.into_iter().enumerate() {
                 if let Some(taken) = taken {
                     let site = Site { module: code.module, function: code.function, index: index as u32 };

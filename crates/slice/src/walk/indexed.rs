@@ -3,16 +3,21 @@
 //! The reader reports stretches of instructions. Of a stretch that assigns no wanted
 //! register, stores into no wanted memory and decides nothing nothing is looked at but
 //! that; of another one only the instructions that are taken are walked over. What is
-//! taken, and why, is decided by the same code as in a walk over replayed steps.
+//! taken, and why, is decided by the same code as in a walk over replayed steps; but when
+//! the slice has more nodes than are kept, and executions are only counted, the common
+//! kinds of instruction have a shorter way that does the same.
 
+use super::light::Light;
 use super::{Frame, Walker};
+use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
 use crate::log::{Change, Copied, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
+use crate::wants::List;
 use index::extra::{self, Extra};
 use index::layout::Action;
 use index::reader::Astray;
 use index::{Move, Ran, Reader};
-use program::inst::Inst;
+use program::inst::{Inst, Operand, Reg};
 use replay::observer::Effect;
 
 /// What an instruction might be taken for.
@@ -36,6 +41,10 @@ struct Candidate {
     dst: u32,
     count: u32,
     action: Option<Action>,
+    block: u32,
+    /// Registers it uses: a range of [`Candidates::uses`]. For a choice: those of the
+    /// condition, then as many for the one value as for the other.
+    uses: (u32, u32),
 }
 
 /// The instructions of a function that could be taken at all, the last of each stretch
@@ -44,6 +53,7 @@ struct Candidates {
     all: Vec<Candidate>,
     /// Where those of each stretch are, and whether any of them stores.
     stretches: Vec<(u32, u32, bool)>,
+    uses: Vec<Reg>,
 }
 
 impl Candidates {
@@ -51,6 +61,7 @@ impl Candidates {
         let layout = reader.layout(function);
         let mut all = Vec::new();
         let mut stretches = Vec::new();
+        let mut uses = Vec::new();
         for stretch in &layout.stretches {
             let first = all.len() as u32;
             let mut stores = false;
@@ -68,11 +79,18 @@ impl Candidates {
                     _ => continue,
                 };
                 stores |= kind == Kind::Memory;
-                all.push(Candidate { index, kind, dst, count, action });
+                let from = uses.len() as u32;
+                inst.for_each_use(|operand, slots| {
+                    if let Operand::Reg(r) = operand {
+                        uses.extend(r..r + slots);
+                    }
+                });
+                let uses = (from, uses.len() as u32);
+                all.push(Candidate { index, kind, dst, count, action, block: stretch.block, uses });
             }
             stretches.push((first, all.len() as u32, stores));
         }
-        Candidates { all, stretches }
+        Candidates { all, stretches, uses }
     }
 }
 
@@ -84,6 +102,15 @@ pub struct ByIndex {
     scratch: Log,
     /// The call that comes next was given these by value.
     passed: Option<Vec<u64>>,
+    /// Memory wanted by nobody in particular, beside the walker's own.
+    light: Light,
+}
+
+impl ByIndex {
+    /// No memory is wanted beside the walker's.
+    pub fn is_empty(&self) -> bool {
+        self.light.is_empty()
+    }
 }
 
 impl Walker<'_, '_> {
@@ -93,7 +120,7 @@ impl Walker<'_, '_> {
             Move::Ran(ran) => return self.ran(by, reader, &ran),
             Move::Edge { depth, from, to, .. } => self.edge(depth, from, to),
             Move::Enter { function, depth, frame } => {
-                self.enter_back(reader, function, depth, frame, false);
+                self.enter_back(&mut by.light, reader, (function, depth, frame), false);
             }
             Move::Returned { function, index, depth } => {
                 if self.frames.get(depth as usize - 1).is_some_and(|f| f.wanted > 0) {
@@ -108,7 +135,13 @@ impl Walker<'_, '_> {
         Ok(())
     }
 
-    fn enter_back(&mut self, reader: &Reader<'_, '_>, function: u32, depth: u32, frame: u64, outside: bool) {
+    fn enter_back(
+        &mut self,
+        light: &mut Light,
+        reader: &Reader<'_, '_>,
+        (function, depth, frame): (u32, u32, u64),
+        outside: bool,
+    ) {
         let copies = &reader.layout(function).copies;
         if copies.is_empty() || outside {
             if self.frames.len() >= depth as usize {
@@ -124,14 +157,24 @@ impl Walker<'_, '_> {
                 len: *len,
             })
             .collect();
+        for copy in &copies {
+            self.gather(light, copy.to, copy.len);
+        }
         self.settle(depth, function);
         self.entered(function, depth, false, &copies);
+    }
+
+    /// Puts what is wanted of a range where the walker looks.
+    fn gather(&mut self, light: &mut Light, start: u64, len: u64) {
+        for (start, len) in light.drain(start, len) {
+            self.memory.want(start, len, List::ANONYMOUS, &mut self.all.edges);
+        }
     }
 
     fn extra(&mut self, by: &mut ByIndex, reader: &Reader<'_, '_>, extra: Extra) {
         match extra {
             Extra::Enter { function, depth, outside, frame } => {
-                self.enter_back(reader, function, depth, frame, outside);
+                self.enter_back(&mut by.light, reader, (function, depth, frame), outside);
             }
             Extra::Returned { function, index, depth } => self.returned(function, index, depth),
             Extra::Edge { depth, from, to, .. } => self.edge(depth, from, to),
@@ -143,6 +186,9 @@ impl Walker<'_, '_> {
                     writes: o.writes,
                     known: o.known.as_deref().and_then(externals::find),
                 };
+                for (start, len) in &outside.writes {
+                    self.gather(&mut by.light, *start, *len);
+                }
                 self.external(&outside, o.depth, o.direct);
             }
             Extra::Landed { function, index, depth } => self.landed(function, index, depth),
@@ -152,10 +198,16 @@ impl Walker<'_, '_> {
                     extra::Change::Moved { from, to, len } => Change::Moved { from, to, len },
                     extra::Change::Zeroed { address, len } => Change::Zeroed { address, len },
                 };
+                let (start, len) = match change {
+                    Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
+                    Change::Moved { to, len, .. } => (to, len),
+                };
+                self.gather(&mut by.light, start, len);
                 self.changed(change, depth);
             }
             Extra::Missed(m) => {
                 let extra::Miss { step, module, site, address, bytes, writer, seq, seen } = m;
+                self.gather(&mut by.light, address, bytes.len() as u64);
                 let before = self.crossings.len();
                 self.missed(&Miss { step, module, site, address, bytes, writer, seq });
                 for crossing in &mut self.crossings[before..] {
@@ -167,6 +219,7 @@ impl Walker<'_, '_> {
                 while self.frames.len() < depth as usize {
                     self.frames.push(Frame::default());
                 }
+                self.gather(&mut by.light, address, len);
                 self.spilled(Spill { argument, address, len }, depth);
             }
             Extra::Passed(addresses) => by.passed = Some(addresses),
@@ -194,12 +247,20 @@ impl Walker<'_, '_> {
         let candidates = by.functions[number]
             .get_or_insert_with(|| Box::new(Candidates::of(self.all.facts, reader, ran.function)));
         let (from, to, stores) = candidates.stretches[ran.stretch as usize];
-        if (!stores || self.memory.is_empty()) && !self.constant.is_wanted() && self.is_idle(f) {
+        let may_store = stores && !(self.memory.is_empty() && by.light.is_empty());
+        if !may_store && !self.constant.is_wanted() && self.is_idle(f) {
             return Ok(());
         }
+        let counts_only = self.all.slice.truncated && self.all.known.is_empty();
         for c in &candidates.all[from as usize..to as usize] {
             if c.index > ran.last || c.index < ran.first {
                 continue;
+            }
+            if counts_only {
+                let uses = &candidates.uses[c.uses.0 as usize..c.uses.1 as usize];
+                if let Some(()) = self.count_only(&mut by.light, reader, ran, c, uses)? {
+                    continue;
+                }
             }
             let mut code = NONE;
             let frame = self.frames.get(f);
@@ -214,11 +275,14 @@ impl Walker<'_, '_> {
                 }
                 Kind::Memory => {
                     let value = frame.is_some_and(|frame| frame.wants(c.dst, c.count));
-                    if !value && self.memory.is_empty() {
+                    if !value && self.memory.is_empty() && by.light.is_empty() {
                         continue;
                     }
                     if let Some(action) = &c.action {
                         code = effect_of(&mut by.scratch, reader, ran, action)?;
+                    }
+                    if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
+                        self.gather(&mut by.light, start, len);
                     }
                     if !value && !self.stores_wanted(by.scratch.effects.first()) {
                         continue;
@@ -247,7 +311,13 @@ impl Walker<'_, '_> {
         let stretch = &reader.layout(ran.function).stretches[ran.stretch as usize];
         for index in (ran.first..=ran.last).rev() {
             let code = match stretch.actions.iter().find(|a| a.0 == index) {
-                Some((_, action)) => effect_of(&mut by.scratch, reader, ran, action)?,
+                Some((_, action)) => {
+                    let code = effect_of(&mut by.scratch, reader, ran, action)?;
+                    if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
+                        self.gather(&mut by.light, start, len);
+                    }
+                    code
+                }
                 None => pass(&mut by.scratch, &mut by.passed),
             };
             self.step(&by.scratch, ran.function, index, ran.depth, code);
@@ -272,13 +342,94 @@ impl Walker<'_, '_> {
     }
 
     fn stores_wanted(&self, effect: Option<&Effect>) -> bool {
-        match effect {
-            Some(Effect::Store { address, len } | Effect::Update { address, len, stored: true }) => {
-                self.memory.may_touch(*address, (*len).into())
+        effect.and_then(stored).is_some_and(|(start, len)| self.memory.may_touch(start, len))
+    }
+
+    /// The shorter way of a common instruction when executions are only counted; none
+    /// for others.
+    #[inline]
+    fn count_only(
+        &mut self,
+        light: &mut Light,
+        reader: &mut Reader<'_, '_>,
+        ran: &Ran,
+        c: &Candidate,
+        uses: &[Reg],
+    ) -> Result<Option<()>, Astray> {
+        let f = ran.depth as usize - 1;
+        match (c.kind, c.action) {
+            (Kind::Value, action) => {
+                if !self.frames.get(f).is_some_and(|frame| frame.wants(c.dst, c.count)) {
+                    return Ok(Some(()));
+                }
+                match action {
+                    None => {}
+                    Some(action @ Action::Load { .. }) => {
+                        if let Effect::Load { address, len } = reader.effect(ran, &action)? {
+                            self.want_lightly(light, address, len.into());
+                        }
+                    }
+                    Some(_) => return Ok(None),
+                }
+                self.take_regs(f, c.dst, c.count);
             }
-            Some(Effect::Copy { to, len, .. } | Effect::Fill { to, len }) => self.memory.may_touch(*to, *len),
-            _ => false,
+            (Kind::Memory, Some(action @ Action::Store { .. })) => {
+                if light.is_empty() && self.memory.is_empty() {
+                    return Ok(Some(()));
+                }
+                let Effect::Store { address, len } = reader.effect(ran, &action)? else { return Ok(None) };
+                let mut hit = light.take(address, len.into());
+                if self.memory.may_touch(address, len.into()) {
+                    hit |= self.take_memory(address, len.into()).is_wanted();
+                }
+                if !hit {
+                    return Ok(Some(()));
+                }
+                self.settle(ran.depth, ran.function);
+            }
+            (Kind::Jump, _) => {
+                if !self.constant.is_wanted() {
+                    return Ok(Some(()));
+                }
+                self.constant = List::default();
+            }
+            (Kind::Branch, _) => {
+                if !self.constant.is_wanted() && !self.decides(f, ran.function, c.index) {
+                    return Ok(Some(()));
+                }
+                self.constant = List::default();
+                self.decide(f, ran.function, c.block);
+            }
+            _ => return Ok(None),
         }
+        let step = ran.step + u64::from(c.index - ran.first);
+        self.all.count(ran.function, c.index, Occurrence { stream: self.stream, step });
+        for reg in uses {
+            self.want_reg(f, *reg, List::ANONYMOUS);
+        }
+        self.undecide(f, c.block, None);
+        Ok(Some(()))
+    }
+
+    /// Wants memory for nobody in particular.
+    fn want_lightly(&mut self, light: &mut Light, start: u64, len: u64) {
+        // Where somebody wants a part of it that is noted down.
+        if self.memory.may_touch(start, len) {
+            self.memory.want(start, len, List::ANONYMOUS, &mut self.all.edges);
+        } else {
+            light.want(start, len);
+        }
+    }
+}
+
+/// The range that an effect stored into.
+fn stored(effect: &Effect) -> Option<(u64, u64)> {
+    match *effect {
+        Effect::Store { address, len } | Effect::Update { address, len, stored: true } => {
+            Some((address, len.into()))
+        }
+        Effect::Copy { to, len, .. } | Effect::Fill { to, len } => Some((to, len)),
+        _ => None,
     }
 }
 

@@ -1,0 +1,59 @@
+//! Measures slices of a recording: `measure RECORDING replay|index [QUESTIONS]`.
+//!
+//! Asks for all that executed instructions used, at places spread evenly over the
+//! longest stream of the first process, the last one among them. Writes figures as
+//! lines of `name=value`; `cargo xtask bench slice` makes a table of them. By `index`
+//! it uses the index beside the recording, which must be there.
+
+use replay::process::{LoadedProcess, Options};
+use slice::{Criterion, Occurrence, Slicer, SlicerOptions, Wanted};
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (path, mode) = match &args[..] {
+        [path, mode, ..] => (Path::new(path), mode.as_str()),
+        _ => return Err("usage: measure RECORDING replay|index [QUESTIONS]".into()),
+    };
+    let questions: u64 = args.get(2).map_or(Ok(5), |n| n.parse())?;
+    let recording = recording::Recording::open(path)?;
+    let first = recording.processes.first().ok_or("the recording has no process")?;
+    let process = LoadedProcess::load(&recording, first, &Options::default())?;
+    let started = Instant::now();
+    let mut slicer = Slicer::new(&process, SlicerOptions::default());
+    match mode {
+        "index" => {
+            let file = index::Index::path(&recording.path, &first.name);
+            slicer = slicer.with_index(index::Index::open(&file, &process)?);
+        }
+        "replay" => {}
+        _ => return Err(format!("no such way: {mode}").into()),
+    }
+    let mut longest = (0, 0);
+    for stream in 0..process.streams.len() as u32 {
+        longest = longest.max((slicer.steps(stream)?, stream));
+    }
+    let (steps, stream) = longest;
+    println!("instructions={steps}");
+    println!("prepared={:.6}", started.elapsed().as_secs_f64());
+    let code: usize =
+        process.image.modules().flat_map(|(_, m)| &m.model.functions).map(|f| f.code.len()).sum();
+    let (mut taken, mut sites, mut walked) = (0, 0, 0);
+    let started = Instant::now();
+    for n in 1..=questions {
+        let at = Occurrence { stream, step: (steps * n / questions).saturating_sub(2) };
+        let slice = slicer.slice(&[Criterion { at, wanted: vec![Wanted::All] }], &mut |_| {})?;
+        taken += slice.sites.values().map(|t| t.count).sum::<u64>();
+        sites += slice.sites.len();
+        walked += slice.walked;
+    }
+    println!("sliced={:.6}", started.elapsed().as_secs_f64());
+    println!("questions={questions}");
+    println!("walked={walked}");
+    println!("taken={taken}");
+    println!("sites={sites}");
+    println!("code={code}");
+    Ok(())
+}
