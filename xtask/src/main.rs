@@ -12,6 +12,7 @@
 //! | `bench record` | speed and size beside the plain programs and other tools |
 //! | `bench explain` | what explaining regressions takes, by each method |
 //! | `bench slice` | what slices cost by replay and by an index, and how large that is |
+//! | `bench views` | what reading events and comparing runs takes, as they grow |
 //! | `bench symbolic` | what following input and asking about it takes |
 //!
 //! What must not be known here: anything inside the crates. Chores use the built
@@ -51,6 +52,9 @@ usage: cargo xtask COMMAND
   bench slice [--dev] [--rounds N] [NAME...]
                                 compare slices by replay and by index, and index sizes;
                                 writes target/bench/slice.md
+  bench views [--events N] [NAME...]
+                                compare runs of two versions of real programs, up to about N
+                                events (10^7); writes target/bench/views.md
   bench symbolic [--no-anchors] compare symbolic with concrete replay, shared with
                                 repeated questions; writes target/bench/symbolic.md
 ";
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
         ["bench", "record", rest @ ..] => bench::command(rest),
         ["bench", "explain", rest @ ..] => bench::explain::command(rest),
         ["bench", "slice", rest @ ..] => bench::slice::command(rest),
+        ["bench", "views", rest @ ..] => bench::views::command(rest),
         ["bench", "symbolic", rest @ ..] => bench::symbolic::command(rest),
         ["real", rest @ ..] => real::command(rest),
         // What `bench explain` builds with.

@@ -88,6 +88,7 @@ pub fn find(
         true => Verdict::Undecided,
     };
     Ok(Report {
+        written: case.written,
         verdict,
         candidates,
         searched,

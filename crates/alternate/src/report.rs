@@ -171,6 +171,8 @@ pub struct Report {
     pub ended: Both<Ended>,
     /// The recorded input.
     pub input: Both<Input>,
+    /// Files that each version writes to.
+    pub written: Both<Vec<String>>,
     /// Input bytes that both versions know.
     pub bytes: usize,
     /// Time to follow the input of both runs.

@@ -45,6 +45,9 @@ pub struct Answer {
     /// Why there is none, if there is none: what was tried, and what to do.
     #[serde(default)]
     pub no_alternate: Option<String>,
+    /// What tells the failing test from a passing one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passing: Option<Passing>,
     pub trials: Effort,
     /// Things the reader should know: what could not be seen, what was assumed.
     pub notes: Vec<String>,
@@ -186,6 +189,49 @@ pub struct Alternate {
     /// How both versions end with it, and the beginning of what they print.
     pub end: String,
     pub stdout: String,
+}
+
+/// What both versions do differently on the failing test but not on a passing one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passing {
+    /// The passing test; none if it is the failing one with the alternate input.
+    pub test: Option<String>,
+    /// `present`: the cause shows in what bad does; `removed`: in what it does not do
+    /// any more; `none`.
+    pub kind: String,
+    /// Sequences of differences between the versions on the failing test, on the
+    /// passing test, and those of the first that the second does not have.
+    pub suspected: u32,
+    pub expected: u32,
+    pub unexpected: u32,
+    /// The most likely first.
+    pub suspects: Vec<Suspect>,
+    /// Suspects left out.
+    pub more: u32,
+}
+
+/// A sequence of events that differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suspect {
+    /// `insertion`, `deletion` or `modification`.
+    pub change: String,
+    /// What only good, and only bad did.
+    pub good: Vec<Said>,
+    pub bad: Vec<Said>,
+    /// Functions under way, innermost first.
+    pub stack: Vec<String>,
+    /// Numbers of the changes whose lines did it.
+    pub changes: Vec<u32>,
+    /// Causes of the answer at the same lines, by their `id`.
+    pub causes: Vec<u32>,
+}
+
+/// An event of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// `set list#1.n = 3`
+    pub text: String,
+    pub place: Place,
 }
 
 /// A byte of input.

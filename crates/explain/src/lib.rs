@@ -11,6 +11,8 @@
 //! * [`evidence`]: how near each change is to the failure: the order of the search;
 //! * [`causes`], [`values`], [`glance`]: the tree from the failure to the changes, with
 //!   values in both versions;
+//! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
+//!   passing test from the failing one;
 //! * [`findings`]: all that the recordings say, put together.
 //!
 //! # What must not be known here
@@ -38,6 +40,7 @@ pub mod moments;
 pub mod names;
 pub mod nearby;
 pub mod observe;
+pub mod passing;
 pub mod semantic;
 pub mod session;
 pub mod sources;

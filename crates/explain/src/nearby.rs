@@ -8,11 +8,13 @@
 use crate::answer;
 use crate::case::Case;
 use crate::observe::Observed;
-use alternate::rerun::Recorder;
+use alternate::rerun::{Recorder, Rerun, Runner as _};
 use alternate::{Alternate, Candidate, Options, Report, Run, Side, Verdict};
 use recording::Recording;
 use std::path::Path;
 use std::time::Duration;
+use views::constants::Constants;
+use views::trace::Trace;
 
 /// Time for each of the two directions.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -29,7 +31,7 @@ pub fn nearby(
     observed: &Observed,
     steps: u64,
     scratch: &Path,
-) -> Result<answer::Alternate, String> {
+) -> Result<(answer::Alternate, Option<[Trace; 2]>), String> {
     if steps > MOST_STEPS {
         return Err(format!(
             "the run has {steps} instructions, more than the {MOST_STEPS} that are followed here; \
@@ -50,7 +52,19 @@ pub fn nearby(
     let new = Run::open(&new, Some(observed.process), &options.follow).map_err(failed)?;
     let mut runner = Recorder::new(scratch.to_owned(), RUN);
     let report = alternate::find(&old, &new, &options, &mut runner).map_err(failed)?;
-    best(&report).map(|(candidate, input)| told(case, candidate, input)).ok_or_else(|| nothing(&report))
+    let (candidate, input) = best(&report).ok_or_else(|| nothing(&report))?;
+    let mut events = |run: &Run<'_>, side: Side| {
+        let again = runner.run(run.recorded, input.input.of(side), report.written.of(side)).ok()?;
+        events(&again)
+    };
+    let runs = events(&old, Side::Old).and_then(|old| Some([old, events(&new, Side::New)?]));
+    Ok((told(case, candidate, input), runs))
+}
+
+/// The events of a version with the alternate input.
+fn events(again: &Rerun) -> Option<Trace> {
+    let constants = Constants::read(&again.process.image, &again.recorded);
+    views::extract::extract(&again.process, &constants, &views::extract::Options::default()).ok()
 }
 
 /// The passing alternate input nearest to the failing one. That both versions

@@ -3,7 +3,7 @@
 //! ```text
 //! versions -> difference -> build and test both      (is it a regression at all?)
 //!          -> record both -> observe -> slices       (what went wrong, what led there)
-//!          -> evidence -> search by trials           (which changes)
+//!          -> evidence, with a passing test beside -> search by trials (which changes)
 //!          -> verify -> causes -> answer             (and how)
 //! ```
 //!
@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::names::Bodies;
 use crate::nearby::nearby;
+use crate::passing;
 use changes::search::{Found, Progress, Search, Structure, Verified};
 use changes::{ChangeId, ChangeSet, DiffOptions, Difference, Outcome};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ pub struct Request {
     pub here: PathBuf,
     pub build: String,
     pub test: String,
+    /// A similar test that passes with both versions.
+    pub passing_test: Option<String>,
     pub stdin: Option<PathBuf>,
     pub oracle: Oracle,
     pub method: Method,
@@ -155,8 +158,17 @@ pub fn explain(
     let findings = loaded.slice(&case);
     go_on()?;
     let evidence = findings.evidence(&case);
+    let mut passing = None;
+    if let Some(test) = &request.passing_test {
+        match passing::with_test(&case, &loaded.observed, &mut lab, test)? {
+            Ok(found) => passing = Some(found),
+            Err(reason) => notes.push(format!("the passing test was not compared: {reason}")),
+        }
+    }
+    go_on()?;
+    let order = passing::ahead(evidence.ranked(), passing.as_ref());
     let (found, verified, exhausted) =
-        search(request, &difference, &evidence, &findings.functions(), &mut lab, &news)?;
+        search(request, &difference, &evidence, &order, &findings.functions(), &mut lab, &news)?;
     let sure = verified.as_ref().is_some_and(|v| v.passes && v.minimal);
     news(&News::Explaining);
     let mut answer = Answer {
@@ -174,13 +186,22 @@ pub fn explain(
         causes: findings.causes(&case, &evidence, &found),
         alternate: None,
         no_alternate: None,
-        trials: effort(&lab, &difference, &evidence),
+        passing: None,
+        trials: effort(&lab, &difference, &evidence, &order),
         notes,
     };
     match nearby(&case, &loaded.observed, findings.steps(), &scratch) {
-        Ok(alternate) => answer.alternate = Some(alternate),
+        Ok((alternate, runs)) => {
+            answer.alternate = Some(alternate);
+            if request.passing_test.is_none()
+                && let Some(runs) = runs
+            {
+                passing = passing::with_runs(&case, &loaded.observed, &runs, None).ok();
+            }
+        }
         Err(reason) => answer.no_alternate = Some(reason),
     }
+    answer.passing = passing.map(|found| found.beside(&answer.causes));
     answer.root = case.hunks(&found.root, &answer.causes);
     answer.auxiliary = case.hunks(&found.auxiliary, &answer.causes);
     answer.notes.extend(lab.notes());
@@ -203,6 +224,7 @@ fn search(
     request: &Request,
     difference: &Difference,
     evidence: &Evidence,
+    order: &[ChangeId],
     functions: &Bodies,
     lab: &mut Lab<'_>,
     news: &Arc<dyn Fn(&News<'_>) + Send + Sync>,
@@ -219,7 +241,7 @@ fn search(
         search.limit(most);
     }
     let found = match request.method {
-        Method::Auto => search.dynamic_ranked(&evidence.ranked())?,
+        Method::Auto => search.dynamic_ranked(order)?,
         Method::Dd => search.dd()?,
         Method::Add => {
             let executed: ChangeSet = evidence.executed().into_iter().collect();
@@ -276,7 +298,7 @@ fn version(version: &Version, case: &Case<'_>, good: bool) -> answer::Version {
     }
 }
 
-fn effort(lab: &Lab<'_>, difference: &Difference, evidence: &Evidence) -> answer::Effort {
+fn effort(lab: &Lab<'_>, difference: &Difference, evidence: &Evidence, order: &[ChangeId]) -> answer::Effort {
     let effort = lab.effort();
     let number = |ids: &ChangeSet| ids.iter().map(|ChangeId(n)| *n).collect();
     answer::Effort {
@@ -286,7 +308,7 @@ fn effort(lab: &Lab<'_>, difference: &Difference, evidence: &Evidence) -> answer
         runs: effort.runs,
         remembered: effort.remembered,
         seconds: effort.seconds,
-        order: evidence.ranked().into_iter().map(|ChangeId(n)| n).collect(),
+        order: order.iter().map(|ChangeId(n)| *n).collect(),
         log: lab
             .log()
             .iter()

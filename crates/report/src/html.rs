@@ -63,6 +63,7 @@ pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
     }
     auxiliary(answer, &mut page);
     alternate(answer, &mut page);
+    passing(answer, &mut page);
     tried(answer, &mut page);
     notes(answer, &mut page);
     page.push_str("</main>\n");
@@ -349,6 +350,35 @@ fn alternate(answer: &Answer, page: &mut String) {
         );
     } else if let Some(reason) = &answer.no_alternate {
         let _ = writeln!(page, "<p>None was found: {}.</p>", prose(&words::sentence(reason)));
+    }
+    page.push_str("</section>\n");
+}
+
+/// What tells the failing test from a passing one.
+fn passing(answer: &Answer, page: &mut String) {
+    let Some(found) = &answer.passing else { return };
+    page.push_str("<section id=\"passing\">\n<h2>Only the failing test</h2>\n");
+    if let Some(test) = &found.test {
+        let _ = writeln!(page, "<p>The passing test: <code>{}</code></p>", escape(test));
+    }
+    let _ = writeln!(page, "<p>{}</p>\n<ol>", escape(&words::passing(found)));
+    for suspect in &found.suspects {
+        page.push_str("<li><ul>\n");
+        for (side, list) in [("good", &suspect.good), ("bad", &suspect.bad)] {
+            for said in list {
+                let _ = writeln!(
+                    page,
+                    "<li>{side}: <code>{}</code> <span class=\"where\">{}</span></li>",
+                    escape(&said.text),
+                    escape(&words::place(&said.place))
+                );
+            }
+        }
+        let _ = writeln!(page, "</ul>{}</li>", escape(&words::suspect(suspect)));
+    }
+    page.push_str("</ol>\n");
+    if found.more > 0 {
+        let _ = writeln!(page, "<p>and {} more; <code>relapse cause</code> lists them.</p>", found.more);
     }
     page.push_str("</section>\n");
 }

@@ -36,6 +36,7 @@
 //!     causes: Vec::new(),
 //!     alternate: None,
 //!     no_alternate: None,
+//!     passing: None,
 //!     trials: Effort { changes: 9, builds: 4, runs: 4, seconds: 2.5, ..Effort::default() },
 //!     notes: Vec::new(),
 //! };

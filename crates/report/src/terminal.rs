@@ -22,11 +22,15 @@ pub fn render(answer: &Answer, style: &Style) -> String {
     page.causes(answer);
     page.auxiliary(answer);
     page.alternate(answer);
+    page.passing(answer);
     page.effort(answer);
     page.notes(answer);
     page.out
 }
 
+/// Suspects and events of each that are listed.
+const SHOWN_SUSPECTS: usize = 3;
+const SHOWN_EVENTS: usize = 3;
 /// Changed bytes that are listed.
 const SHOWN_BYTES: usize = 8;
 
@@ -325,6 +329,32 @@ impl Page<'_> {
         let text = format!("At {place} it is then {}, not {}.", found.flipped, found.condition);
         self.paragraph(Ink::Plain, "  ", &text);
         self.paragraph(Ink::Faint, "  ", &format!("Both versions end with {}.", found.end));
+    }
+
+    /// What tells the failing test from a passing one.
+    fn passing(&mut self, answer: &Answer) {
+        let Some(passing) = &answer.passing else { return };
+        let aside = match &passing.test {
+            Some(test) => format!("passing: {}", self.style.fit(test)),
+            None => "passing: the input above".to_owned(),
+        };
+        self.heading("Only the failing test", &aside);
+        self.paragraph(Ink::Plain, "  ", &words::passing(passing));
+        for suspect in passing.suspects.iter().take(SHOWN_SUSPECTS) {
+            for (ink, side, list) in [(Ink::Good, "good", &suspect.good), (Ink::Bad, "bad", &suspect.bad)] {
+                for said in list.iter().take(SHOWN_EVENTS) {
+                    let row = Row::new()
+                        .put(ink, format!("  {side:<4}  "))
+                        .put(Ink::Plain, self.style.fit(&said.text))
+                        .put(Ink::Faint, format!("  {}", words::place(&said.place)));
+                    self.row(&row);
+                }
+            }
+            let text = words::suspect(suspect);
+            if !text.is_empty() {
+                self.row(&Row::new().put(Ink::Faint, format!("        {text}")));
+            }
+        }
     }
 
     fn effort(&mut self, answer: &Answer) {

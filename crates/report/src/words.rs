@@ -187,6 +187,37 @@ pub fn formula(cause: &Cause) -> Option<&str> {
     (!line.contains(&bare(formula))).then_some(formula)
 }
 
+/// How many differences the passing test leaves.
+pub fn passing(passing: &explain::answer::Passing) -> String {
+    let found = passing.suspects.len() as u64 + u64::from(passing.more);
+    let base = format!(
+        "The runs of both versions differ in {} of events with the failing test and in {} with the passing one.",
+        count(passing.suspected, "sequence"),
+        passing.expected,
+    );
+    match passing.kind.as_str() {
+        "present" => format!("{base} {found} of them only with the failing one, and not when bad passes:"),
+        "removed" => {
+            format!("{base} Bad does nothing on the failing test only; what it does not do any more:")
+        }
+        _ => format!("{base} None is left that only the failing test has."),
+    }
+}
+
+/// What a suspect belongs to.
+pub fn suspect(suspect: &explain::answer::Suspect) -> String {
+    let list = |noun: &str, numbers: &[u32]| {
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        match numbers.len() {
+            0 => None,
+            1 => Some(format!("{noun} {}", numbers[0])),
+            _ => Some(format!("{noun}s {}", numbers.join(", "))),
+        }
+    };
+    let parts = [list("change", &suspect.changes), list("cause", &suspect.causes)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

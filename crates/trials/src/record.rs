@@ -4,7 +4,7 @@ use crate::error::{At, Error, Side};
 use crate::lab::{Event, Lab, build_version, joined};
 use crate::manner::Manner;
 use crate::process::Status;
-use crate::setup::Mode;
+use crate::setup::{Mode, Setup};
 use crate::station::{Bench, Station, TestRun};
 use crate::tree::remove_all;
 use changes::change::ChangeSet;
@@ -82,6 +82,28 @@ impl Lab<'_> {
         let bench = self.bench();
         build_version(&bench, self.variants, &mut station, Side::Bad, reverted)?;
         record(&bench, &mut station, name, (bench.patience * SLOWER).max(AT_LEAST))
+    }
+
+    /// Records another test with good and with bad. Both are built as they were
+    /// for [`Lab::record_both`], so that nothing is built again.
+    ///
+    /// # Errors
+    /// As [`Lab::record_both`].
+    pub fn record_other(&mut self, test: &str) -> Result<(Recorded, Recorded), Error> {
+        let setup = Setup { test: test.to_owned(), ..self.setup.clone() };
+        let sets = [(Side::Good, self.variants.all()), (Side::Bad, ChangeSet::new())];
+        let mut both = Vec::new();
+        for (side, set) in &sets {
+            self.tell(&Event::Recording(*side));
+            let bench = Bench { setup: &setup, ..self.bench() };
+            let mut station = Station::new(&self.work, &side.to_string(), Mode::Instrument);
+            build_version(&bench, self.variants, &mut station, *side, set)?;
+            let patience = (bench.patience * SLOWER).max(AT_LEAST);
+            both.push(record(&bench, &mut station, &format!("{side}-passing"), patience)?);
+        }
+        let bad = both.pop().ok_or(Error::NotPrepared)?;
+        let good = both.pop().ok_or(Error::NotPrepared)?;
+        Ok((good, bad))
     }
 
     fn bench(&self) -> Bench<'_> {

@@ -6,7 +6,6 @@ use crate::names::mix;
 use crate::plan::{self, NAMED_ELEMENTS, Plan, Root};
 use crate::trace::{Kind, NONE, Shape};
 use crate::types;
-use program::inst::{Inst, Operand};
 use replay::observer::{Effect, View};
 use std::sync::Arc;
 
@@ -37,18 +36,20 @@ impl Extractor<'_> {
             let method = self.book.methods[plan.method as usize].name;
             *self.untyped.entry(method).or_default() += 1;
         }
-        let raw = match &view.function().code[view.index as usize] {
-            Inst::Load { dst, .. } => view.value(Operand::Reg(*dst)),
-            Inst::Store { value, .. } => view.value(*value),
-            _ => view.memory.peek_word(address, access.len.min(8) as usize),
+        let raw = match access.value {
+            Some(operand) => view.value(operand),
+            None => view.memory.peek_word(address, access.len.min(8) as usize),
         };
-        let ty = &self.book.acts[act as usize];
-        let (hash, shape) = (ty.hash, ty.shape.clone());
-        let (value, said) = match shape {
+        let done = &self.book.acts[act as usize];
+        let hash = done.hash;
+        let (value, said) = match &done.shape {
             // What plain numbers say is themselves.
-            Shape::Signed(n) | Shape::Unsigned(n) if n < 8 => (raw, raw),
+            Shape::Signed(n) | Shape::Unsigned(n) if *n < 8 => (raw, raw),
             Shape::Char(_) | Shape::Bool | Shape::Float(_) => (raw, raw),
-            _ => self.represent(&shape, raw, address, view),
+            shape => {
+                let shape = shape.clone();
+                self.represent(&shape, raw, address, view)
+            }
         };
         let mut key = mix(hash, said);
         if extra != 0 {

@@ -105,6 +105,14 @@ impl Aligner<'_> {
                 (i, j) = (i + 1, j + 1);
                 continue;
             }
+            // Where one window holds all that is left, it knows best.
+            if (end_l - i).max(end_r - j) > 2 * self.window
+                && let Some((next_l, next_r)) = self.small_step(i..end_l, j..end_r)
+            {
+                self.fill(i..next_l, j..next_r);
+                (i, j) = (next_l, next_r);
+                continue;
+            }
             let clear = self.look(i..end_l, j..end_r);
             if clear || !hope {
                 (i, j) = self.commit(i..end_l, j..end_r);
@@ -118,6 +126,21 @@ impl Aligner<'_> {
                 None => hope = false,
             }
         }
+    }
+
+    /// A few events more or less on either side, and then the same again: most
+    /// differences are no more than that, and need no window.
+    fn small_step(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
+        for distance in 1..=4 {
+            for a in 0..=distance {
+                let (i, j) = (l.start + a, r.start + distance - a);
+                let reaches = i + STRETCH <= l.end && j + STRETCH <= r.end;
+                if reaches && (0..STRETCH).all(|k| self.same(i + k, j + k)) {
+                    return Some((i, j));
+                }
+            }
+        }
+        None
     }
 
     /// Compares windows ahead; whether they show a clear way on.

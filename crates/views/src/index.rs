@@ -115,7 +115,7 @@ impl Index {
     }
 
     /// A view's events in one chunk.
-    fn run(&self, view: u32, chunk: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
+    fn run(&self, view: u32, chunk: u32) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + '_ {
         let part = &self.parts[chunk as usize];
         let (from, to) = part.views.get(&view).copied().unwrap_or((0, 0));
         let first = chunk << CHUNK.trailing_zeros();
@@ -135,28 +135,50 @@ impl Index {
         let Some((chunks, _)) = self.of.get(&view) else { return };
         let here = event >> CHUNK.trailing_zeros();
         let at = chunks.partition_point(|c| *c < here);
-        for chunk in chunks[..(at + 1).min(chunks.len())].iter().rev() {
-            for e in self.run(view, *chunk).rev() {
-                if e < event && out.len() < reach {
-                    out.push(e);
+        let inside = chunks.get(at).filter(|c| **c == here).map_or(0, |c| self.before(view, *c, event));
+        let first = |chunk: u32| self.parts[chunk as usize].views.get(&view).copied().unwrap_or((0, 0));
+        // The chunk of the event up to it, then whole chunks before.
+        let mut pieces = vec![];
+        if inside > 0 {
+            pieces.push((here, inside));
+        }
+        let earlier = chunks[..at].iter().rev().map(|c| (*c, first(*c).1 - first(*c).0));
+        for (chunk, len) in pieces.into_iter().chain(earlier) {
+            for e in self.run(view, chunk).take(len as usize).rev() {
+                out.push(e);
+                if out.len() == reach {
+                    break;
                 }
             }
-            if out.len() >= reach {
+            if out.len() == reach {
                 break;
             }
         }
         out.reverse();
         let end = out.len() + reach;
         for chunk in &chunks[at..] {
-            for e in self.run(view, *chunk) {
-                if e >= event && out.len() < end {
-                    out.push(e);
-                }
-            }
-            if out.len() >= end {
+            let skip = if *chunk == here { inside as usize } else { 0 };
+            out.extend(self.run(view, *chunk).skip(skip).take(end - out.len()));
+            if out.len() == end {
                 break;
             }
         }
+    }
+
+    /// How many events of a view in a chunk come before an event.
+    fn before(&self, view: u32, chunk: u32, event: u32) -> u32 {
+        let part = &self.parts[chunk as usize];
+        let (from, to) = part.views.get(&view).copied().unwrap_or((0, 0));
+        let wanted = event - (chunk << CHUNK.trailing_zeros());
+        let (mut low, mut high) = (from, to);
+        while low < high {
+            let middle = low.midpoint(high);
+            match u32::from(self.order.get(part.offset + middle as usize)) < wanted {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low - from
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Access {
     pub index: u32,
     pub len: u64,
     pub ty: Option<Ty>,
+    /// Where its value is when it has run; in memory, if not here.
+    pub value: Option<Operand>,
     /// What was found last: start, end, object.
     pub cached: (u64, u64, u32),
 }
@@ -233,6 +235,11 @@ impl Planner<'_, '_, '_> {
             index: index as u32,
             len,
             ty,
+            value: match &self.f.code[index] {
+                Inst::Load { dst, .. } => Some(Operand::Reg(*dst)),
+                Inst::Store { value, .. } => Some(*value),
+                _ => None,
+            },
             cached: (0, 0, NONE),
         };
         match way.base {

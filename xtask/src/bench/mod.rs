@@ -9,6 +9,7 @@ pub mod slice;
 pub mod symbolic;
 mod symbolic_table;
 mod table;
+pub mod views;
 pub mod watch;
 
 use std::fs;

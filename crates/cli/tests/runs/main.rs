@@ -275,3 +275,39 @@ fn a_page_shows_both_runs_and_links_views() {
     assert!(page.contains("set store#1.total = 3") && page.contains("set store#1.total = 0"));
     assert!(page.contains("target store#1</a>") && page.contains("back to the difference"));
 }
+
+#[test]
+fn an_explanation_uses_a_passing_test() {
+    let desk = Desk::new();
+    for (version, name) in [("good", "servlet_old"), ("bad", "servlet_new")] {
+        let path = format!("{}/tests/runs/programs/{name}.c", env!("CARGO_MANIFEST_DIR"));
+        std::fs::create_dir(desk.path().join(version)).expect("a directory");
+        std::fs::copy(path, desk.path().join(version).join("servlet.c")).expect("a copy");
+    }
+    let test = |kind: &str| format!("./servlet text/{kind} \"$(printf 'a\\001b')\"").replace(' ', "\u{b7}");
+    let line = format!(
+        "relapse explain --quiet --good good --bad bad --build $CC\u{b7}-g\u{b7}-O1\u{b7}-o\u{b7}servlet\u{b7}servlet.c \
+         --test {} --passing-test {} --work work --json -",
+        test("html"),
+        test("plain")
+    );
+    let answer = json(&desk, &line);
+    assert_eq!(answer["verified"], true, "{answer:#}");
+    let passing = &answer["passing"];
+    assert_eq!(passing["kind"], "present", "{answer:#}");
+    let suspects = passing["suspects"].as_array().expect("suspects");
+    let wrong =
+        suspects.iter().position(|s| s["bad"].to_string().contains("min_char = 1")).expect("the wrong bound");
+    assert!(wrong < 3, "{passing:#}");
+    // The line that passes the wrong bound belongs to a change, and to the answer.
+    let changes: Vec<u64> = suspects[..3]
+        .iter()
+        .flat_map(|s| s["changes"].as_array().expect("changes").iter().filter_map(Value::as_u64))
+        .collect();
+    let root = answer["root"][0]["change"].as_u64().expect("a change");
+    assert!(changes.contains(&root), "{root} is not in {changes:?}");
+    assert!(suspects.iter().any(|s| s["causes"].as_array().is_some_and(|c| !c.is_empty())), "{passing:#}");
+    let text =
+        String::from_utf8(desk.execute("relapse explain --quiet --work work", "").stdout).expect("text");
+    assert!(text.contains("Only the failing test"), "{text}");
+}

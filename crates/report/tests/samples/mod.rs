@@ -37,6 +37,7 @@ pub fn blank() -> Answer {
         causes: Vec::new(),
         alternate: None,
         no_alternate: None,
+        passing: None,
         trials: Effort::default(),
         notes: Vec::new(),
     }
@@ -208,6 +209,7 @@ pub fn running() -> Answer {
         causes: vec![failure],
         alternate: None,
         no_alternate: None,
+        passing: None,
         trials: Effort {
             order: vec![0],
             changes: 4,
@@ -400,6 +402,7 @@ pub fn crash() -> Answer {
         causes: vec![failure],
         alternate: None,
         no_alternate: None,
+        passing: None,
         trials: Effort {
             order: vec![0],
             changes: 412,
@@ -467,6 +470,7 @@ pub fn hang() -> Answer {
         }],
         alternate: None,
         no_alternate: None,
+        passing: None,
         trials: Effort {
             order: vec![0],
             changes: 1,
@@ -520,6 +524,7 @@ pub fn output(missing: bool) -> Answer {
         }],
         alternate: None,
         no_alternate: None,
+        passing: None,
         trials: Effort {
             order: vec![0],
             changes: 4,
@@ -686,6 +691,7 @@ pub fn hostile() -> Answer {
         causes: vec![cause(0, leaves)],
         alternate: None,
         no_alternate: None,
+        passing: None,
         trials: Effort {
             order: vec![0],
             changes: u32::MAX,

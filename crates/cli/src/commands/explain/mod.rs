@@ -157,6 +157,7 @@ fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Requ
         here: here.to_owned(),
         build,
         test,
+        passing_test: options.passing_test.clone(),
         stdin: stdin.transpose()?,
         oracle: Oracle { rule, observe: options.observe.iter().map(|name| Sink::named(name)).collect() },
         method: match options.method {

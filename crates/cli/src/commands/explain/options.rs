@@ -32,6 +32,10 @@ pub struct Remembered {
     #[arg(long, value_name = "CMD")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
+    /// A similar test that passes with both versions: what only the failing one does is suspected first
+    #[arg(long, value_name = "CMD")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passing_test: Option<String>,
     /// What tells good from bad [default: output]
     #[arg(long, value_enum, value_name = "ORACLE")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,6 +100,7 @@ impl Remembered {
             bad: self.bad.or(earlier.bad),
             build: self.build.or(earlier.build),
             test: self.test.or(earlier.test),
+            passing_test: self.passing_test.or(earlier.passing_test),
             oracle: if oracle_said { self.oracle } else { earlier.oracle },
             expect: if oracle_said { self.expect } else { earlier.expect },
             observe: if self.observe.is_empty() { earlier.observe } else { self.observe },

@@ -1,0 +1,189 @@
+//! What tells the failing test from one that passes.
+//!
+//! Both versions are recorded with a similar test that passes, and the four runs
+//! are compared event by event ([`views::cause`]): what the versions do differently
+//! on the failing test only, and bad does on the failing test only, is suspected.
+//! Changes at such lines are tried first.
+
+use crate::align::Side;
+use crate::answer::{self, Cause};
+use crate::case::Case;
+use crate::error::Error;
+use crate::observe::Observed;
+use changes::ChangeId;
+use recording::Recording;
+use std::collections::BTreeSet;
+use std::path::Path;
+use trials::Lab;
+use views::cause::{Four, cause};
+use views::compare::Settings;
+use views::extract::Options;
+use views::told::{Entry, Extent};
+use views::trace::Trace;
+
+/// Suspects that an answer holds.
+const SHOWN: usize = 8;
+/// Longer runs are not compared here.
+const MOST_STEPS: u64 = 400_000_000;
+
+/// What was found.
+pub struct Passing {
+    answer: answer::Passing,
+    /// Changes that suspects touch, the first suspect's first.
+    changes: Vec<ChangeId>,
+}
+
+impl Passing {
+    /// As the answer has it, beside its causes.
+    #[must_use]
+    pub fn beside(mut self, causes: &[Cause]) -> answer::Passing {
+        let mut all: Vec<&Cause> = Vec::new();
+        let mut todo: Vec<&Cause> = causes.iter().collect();
+        while let Some(cause) = todo.pop() {
+            todo.extend(&cause.children);
+            all.push(cause);
+        }
+        for suspect in &mut self.answer.suspects {
+            let at = |said: &[answer::Said], place: &Option<answer::Place>| {
+                place
+                    .as_ref()
+                    .is_some_and(|p| said.iter().any(|s| s.place.file == p.file && s.place.line == p.line))
+            };
+            let there = all.iter().filter(|c| at(&suspect.bad, &c.place) || at(&suspect.good, &c.good_place));
+            let ids: BTreeSet<u32> = there.map(|c| c.id).collect();
+            suspect.causes = ids.into_iter().collect();
+        }
+        self.answer
+    }
+}
+
+/// The order of trials with what is suspected ahead.
+#[must_use]
+pub fn ahead(ranked: Vec<ChangeId>, passing: Option<&Passing>) -> Vec<ChangeId> {
+    let Some(passing) = passing else { return ranked };
+    let mut order: Vec<ChangeId> =
+        passing.changes.iter().copied().filter(|change| ranked.contains(change)).collect();
+    order.extend(ranked.into_iter().filter(|change| !passing.changes.contains(change)));
+    order
+}
+
+/// Records the passing test and compares. The inner error is why that says nothing.
+///
+/// # Errors
+/// Only if the lab cannot go on.
+pub fn with_test(
+    case: &Case<'_>,
+    observed: &Observed,
+    lab: &mut Lab<'_>,
+    test: &str,
+) -> Result<Result<Passing, String>, Error> {
+    let (good, bad) = match lab.record_other(test) {
+        Ok(both) => both,
+        Err(trials::Error::Cancelled) => return Err(trials::Error::Cancelled.into()),
+        Err(error) => return Ok(Err(format!("failed to {error}"))),
+    };
+    let read = |path: &Path| std::fs::read(path).unwrap_or_default();
+    if good.run.status != bad.run.status || read(&good.run.stdout) != read(&bad.run.stdout) {
+        return Ok(Err(format!(
+            "it does not pass: good ends with {}, bad with {}, or they print something else",
+            good.run.status, bad.run.status
+        )));
+    }
+    let runs = open(&good.directory, observed.good_process.unwrap_or(observed.process))
+        .and_then(|good| Ok([good, open(&bad.directory, observed.process)?]));
+    Ok(runs.and_then(|runs| with_runs(case, observed, &runs, Some(test.to_owned()))))
+}
+
+/// Compares the failing runs with passing ones of good and of bad.
+///
+/// # Errors
+/// Why that says nothing.
+pub fn with_runs(
+    case: &Case<'_>,
+    observed: &Observed,
+    passing: &[Trace; 2],
+    test: Option<String>,
+) -> Result<Passing, String> {
+    let directory =
+        |good: bool| case.end(good).1.ok_or_else(|| "there is no recording of both versions".to_owned());
+    let old = open(directory(true)?, observed.good_process.unwrap_or(observed.process))?;
+    let new = open(directory(false)?, observed.process)?;
+    let four = Four { old: &old, new: &new, old_passing: &passing[0], new_passing: &passing[1] };
+    let found = cause(four, &Settings::default(), &[]).map_err(|e| format!("failed to {e}"))?;
+    let suspects = found.suspects();
+    let mut changes = Vec::new();
+    let mut told = Vec::new();
+    for suspect in suspects.iter().take(SHOWN) {
+        let sequence = found.tell(four, suspect, Extent { rows: 16, context: 0 });
+        let of = |side: Side, entry: fn(&views::told::Pair) -> Option<&Entry>| -> Vec<answer::Said> {
+            let rows = sequence.rows.iter().filter(|p| !p.same && !p.expected);
+            rows.filter_map(entry).map(|e| said(case, side, e)).collect()
+        };
+        let (good, bad) = (of(Side::Good, |p| p.left.as_ref()), of(Side::Bad, |p| p.right.as_ref()));
+        let mut own: Vec<ChangeId> = Vec::new();
+        for (side, list) in [(Side::Bad, &bad), (Side::Good, &good)] {
+            for change in list.iter().filter_map(|s| change_at(case, side, &s.place)) {
+                if !own.contains(&change) {
+                    own.push(change);
+                }
+            }
+        }
+        changes.extend(own.iter().copied().filter(|c| !changes.contains(c)).collect::<Vec<_>>());
+        told.push(answer::Suspect {
+            change: sequence.change.to_owned(),
+            good,
+            bad,
+            stack: sequence.stack,
+            changes: own.iter().map(|c| c.0).collect(),
+            causes: Vec::new(),
+        });
+    }
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let kind = match (found.d.is_empty(), suspects.is_empty()) {
+        (false, _) => "present",
+        (true, false) => "removed",
+        _ => "none",
+    };
+    let answer = answer::Passing {
+        test,
+        kind: kind.to_owned(),
+        suspected: number(found.sequences[0]),
+        expected: number(found.sequences[1]),
+        unexpected: number(found.unexpected),
+        more: number(suspects.len().saturating_sub(SHOWN)),
+        suspects: told,
+    };
+    Ok(Passing { answer, changes })
+}
+
+fn open(directory: &Path, process: usize) -> Result<Trace, String> {
+    let recording = Recording::open(directory).map_err(|e| format!("failed to {e}"))?;
+    // A test may start other processes when it passes.
+    let process = if process < recording.processes.len() { process } else { 0 };
+    let trace =
+        views::run::trace(&recording, process, &Options::default()).map_err(|e| format!("failed to {e}"))?;
+    match trace.instructions > MOST_STEPS {
+        true => Err(format!("a run has {} instructions; `relapse cause` compares it", trace.instructions)),
+        false => Ok(trace),
+    }
+}
+
+fn said(case: &Case<'_>, side: Side, entry: &Entry) -> answer::Said {
+    let file = Path::new(&entry.file);
+    let file = file.strip_prefix(case.tree(side)).unwrap_or(file).display().to_string();
+    let text = case.sources.line(side, &file, entry.line).unwrap_or_default();
+    let place = answer::Place { file, line: entry.line, column: 0, function: entry.function.clone(), text };
+    answer::Said { text: entry.text.clone(), place }
+}
+
+/// The change that a line of good or bad belongs to.
+fn change_at(case: &Case<'_>, side: Side, place: &answer::Place) -> Option<ChangeId> {
+    let holds = |start: u32, count: usize| place.line >= start && place.line < start + count as u32;
+    let found = case.difference.changes().iter().find(|c| match side {
+        Side::Bad => c.file == place.file && holds(c.new_start, c.new_lines.len()),
+        Side::Good => {
+            c.old_file.as_ref().unwrap_or(&c.file) == &place.file && holds(c.old_start, c.old_lines.len())
+        }
+    });
+    found.map(|c| c.id)
+}
