@@ -15,6 +15,10 @@
 //! * [`text`]: the model as readable text (`relapse dump program`);
 //! * [`mod@cfg`]: control-flow facts computed from a function;
 //! * [`nest`]: its loops, and how often a run went round them;
+//! * [`whole`], [`objects`], [`points_to`], [`may_define`]: all modules together, what
+//!   pointers may point to and what an instruction may store to;
+//! * [`outside`]: what those must be told of functions that are not modelled;
+//! * [`ways`]: what could have been assigned, had a branch gone another way;
 //! * [`validate`]: the checks every module passes before anybody sees it.
 //!
 //! # What must not be known here
@@ -45,12 +49,18 @@ pub mod cfg;
 // Fields and variants there are named for what they hold.
 #[allow(missing_docs)]
 pub mod inst;
+pub mod may_define;
 #[allow(missing_docs)]
 pub mod model;
 pub mod nest;
+pub mod objects;
+pub mod outside;
+pub mod points_to;
 pub mod section;
 pub mod text;
 pub mod validate;
+pub mod ways;
+pub mod whole;
 
 pub use inst::{Inst, Operand};
 pub use model::{Function, Module};

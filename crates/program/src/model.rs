@@ -18,6 +18,9 @@ pub struct Module {
     /// Everything that has an address. The running process keeps a table of
     /// the addresses in this order.
     pub symbols: Vec<Symbol>,
+    /// Addresses that stand in initial values: a variable and what it points to,
+    /// both as symbols. Sorted, each pair once.
+    pub initial: Vec<(u32, u32)>,
     pub types: Vec<Type>,
     pub functions: Vec<Function>,
     /// Functions that could not be modelled; they run as external code.

@@ -54,6 +54,7 @@ fn sum() -> Module {
         name: "sum.c".into(),
         files: vec!["sum.c".into()],
         directory: "/src".into(),
+        initial: vec![],
         symbols: vec![Symbol { name: "sum".into(), kind: SymbolKind::Function(0) }],
         types: vec![Type { name: "int".into(), size: 4, kind: TypeKind::Signed }],
         functions: vec![function],

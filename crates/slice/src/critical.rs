@@ -295,7 +295,7 @@ impl Search<'_, '_> {
                     }
                 }
             }
-            Item::Step { .. } | Item::Changed { .. } | Item::Spilled { .. } => {}
+            Item::Step { .. } | Item::Changed { .. } | Item::Spilled { .. } | Item::Frame { .. } => {}
         }
     }
 }

@@ -11,12 +11,15 @@
 //! * [`slice`](mod@slice): the answer, a graph of executed instructions;
 //! * [`visits`]: when a source line ran;
 //! * [`questions`]: what people ask, as criteria;
+//! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
+//! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`indexing`]: an index, so that slices need no replay;
 //! * [`critical`]: the decisions that could have made it different;
-//! * `log`, `formatted`, `walk`, `indexed`, `wants`, `filter`, `facts`: one segment's steps, the way back over
-//!   them, what is still looked for, and what is known before anything runs.
+//! * `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
+//!   segment's steps, the way back over them, what is still looked for and for whom, and what
+//!   is known before anything runs.
 //!
 //! # What must not be known here
 //! Good and bad versions, changes, terminals. Source files are names and line
@@ -57,19 +60,24 @@ mod filter;
 mod formatted;
 mod indexed;
 pub mod indexing;
+mod library;
 mod log;
+pub mod nearby;
 pub mod questions;
+pub mod relevance;
 pub mod slice;
 pub mod slicer;
 pub mod snapshot;
+mod tags;
 pub mod visits;
 mod walk;
 mod wants;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use critical::{CriticalKind, CriticalPredicate};
+pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
-pub use slicer::{Progress, Slicer, SlicerOptions};
+pub use slicer::{Progress, Request, Slicer, SlicerOptions};
 pub use snapshot::{Named, Snapshot};
 pub use visits::Visit;
 

@@ -39,6 +39,9 @@ pub enum Dependence {
     /// A call out of the program under which the other was called back, and
     /// which chose the arguments.
     External,
+    /// It could have gone another way, on which what the other used might have been assigned
+    /// anew. Only in relevant slices; of those who would depend, one is named.
+    Potential,
 }
 
 /// One execution of an instruction.
@@ -48,6 +51,8 @@ pub struct Node {
     pub site: Site,
     /// Number of activations on the stack.
     pub depth: u32,
+    /// It is here only because it could have gone another way: why it ran is not followed.
+    pub potential: bool,
     /// First of its edges in the slice's list.
     pub(crate) first: u32,
 }
@@ -118,6 +123,8 @@ pub struct Slice {
     /// There were more executions than `max_nodes`; `sites` is complete all the
     /// same.
     pub truncated: bool,
+    /// Somebody stopped it: there is more.
+    pub incomplete: bool,
     /// Instructions walked over.
     pub walked: u64,
     pub(crate) edges: Vec<Edge>,

@@ -3,8 +3,9 @@
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
 use crate::log::Log;
+use crate::relevance::{Allocated, Heap, Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
-use crate::walk::{Collected, Crossing, Walker};
+use crate::walk::{Collected, Crossing, Potential, Walker};
 use crate::wants::{List, Piece};
 use crate::{Error, Result};
 use index::file::Start;
@@ -16,6 +17,7 @@ use replay::observer::{ExternalCall, Moment, Observer, View};
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much memory and time a slicer may take.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +45,23 @@ pub struct Progress {
     pub nodes: usize,
 }
 
+/// A slice that is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'r> {
+    pub criteria: &'r [Criterion],
+    /// For a relevant slice: which. None for a dynamic one.
+    pub relevance: Option<Relevance>,
+    /// Set by somebody else when what was found so far is enough.
+    pub stop: Option<&'r AtomicBool>,
+}
+
 /// One stream: its checkpoints, and what the pass that made them saw.
 pub(crate) struct Prepared<'p> {
     pub checkpoints: Checkpoints<'p>,
     io: IoList,
     starts: Vec<Start>,
+    /// Blocks of the heap that were allocated: address, and module in place of function.
+    allocated: Vec<(u64, Allocated)>,
     entry: Option<Entry>,
 }
 
@@ -61,6 +75,9 @@ pub struct Slicer<'p> {
     pub(crate) facts: AllFacts<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
     pub(crate) index: Option<(index::Index, index::Layouts<'p>)>,
+    /// What could happen, by precision.
+    potentials: [OnceLock<Potentials<'p>>; 2],
+    heap: OnceLock<Heap>,
 }
 
 impl<'p> Slicer<'p> {
@@ -71,8 +88,32 @@ impl<'p> Slicer<'p> {
             options,
             facts: AllFacts::new(&process.image),
             prepared: process.streams.iter().map(|_| OnceLock::new()).collect(),
+            potentials: [OnceLock::new(), OnceLock::new()],
+            heap: OnceLock::new(),
             index: None,
         }
+    }
+
+    fn potentials(&self, precision: Precision) -> &Potentials<'p> {
+        let place = match precision {
+            Precision::Unified => &self.potentials[0],
+            Precision::Directed => &self.potentials[1],
+        };
+        place.get_or_init(|| Potentials::new(&self.facts, precision))
+    }
+
+    /// The heap of all streams.
+    fn heap(&self) -> Result<&Heap> {
+        if let Some(heap) = self.heap.get() {
+            return Ok(heap);
+        }
+        let mut heap = Heap::default();
+        for stream in 0..self.process.streams.len() as u32 {
+            for (address, block) in &self.prepared(stream)?.allocated {
+                heap.add(*address, Allocated { stream, ..*block });
+            }
+        }
+        Ok(self.heap.get_or_init(|| heap))
     }
 
     /// From now on slices walk an index of the process instead of replaying it.
@@ -96,10 +137,21 @@ impl<'p> Slicer<'p> {
             let every = self.options.segment;
             let checkpoints = Checkpoints::make(&self.process.image, stream, every, &mut first);
             let image = &self.process.image;
+            let mut allocated = first.allocated;
+            allocated.retain_mut(|(_, (module, block))| {
+                match image.function(image.canonical(*module), block.function) {
+                    Some(number) => {
+                        block.function = number;
+                        true
+                    }
+                    None => false,
+                }
+            });
+            let allocated = allocated.into_iter().map(|(address, (_, block))| (address, block)).collect();
             let entry = first.entry.and_then(|(module, function, argument)| {
                 Some((image.function(image.canonical(module), function)?, argument))
             });
-            Prepared { checkpoints, io: first.io.finish(), starts: first.starts, entry }
+            Prepared { checkpoints, io: first.io.finish(), starts: first.starts, allocated, entry }
         }))
     }
 
@@ -155,6 +207,28 @@ impl<'p> Slicer<'p> {
     /// # Errors
     /// If a question names something that did not happen, or replay fails.
     pub fn slice(&self, criteria: &[Criterion], progress: &mut dyn FnMut(Progress)) -> Result<Slice> {
+        self.ask(&Request { criteria, ..Request::default() }, progress)
+    }
+
+    /// The same, with what could have gone another way: see [`crate::relevance`].
+    ///
+    /// # Errors
+    /// If a question names something that did not happen, or replay fails.
+    pub fn relevant(
+        &self,
+        criteria: &[Criterion],
+        relevance: Relevance,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Slice> {
+        self.ask(&Request { criteria, relevance: Some(relevance), stop: None }, progress)
+    }
+
+    /// A slice of any kind.
+    ///
+    /// # Errors
+    /// If a question names something that did not happen, or replay fails.
+    pub fn ask(&self, request: &Request<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Slice> {
+        let criteria = request.criteria;
         let mut all = Collected::new(&self.facts, self.options.max_nodes);
         all.slice.criteria = vec![None; criteria.len()];
         let mut todo: BTreeMap<u32, Todo<'_>> = BTreeMap::new();
@@ -170,7 +244,10 @@ impl<'p> Slicer<'p> {
             if !done.streams.insert(stream) {
                 all.remember();
             }
-            let (crossings, began) = self.walk(&mut all, stream, asked, progress)?;
+            let (crossings, began) = self.walk(&mut all, stream, asked, request, progress)?;
+            if all.slice.incomplete {
+                break;
+            }
             if let (Some((other, step)), true) = (self.starter(stream)?, began.is_wanted()) {
                 todo.entry(other).or_default().starts.push((step, began));
             }
@@ -185,17 +262,30 @@ impl<'p> Slicer<'p> {
         all: &mut Collected<'_>,
         stream: u32,
         todo: Todo<'_>,
+        request: &Request<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Vec<Crossing>, List)> {
-        if self.index.is_some() {
+        // What could have gone another way is found by replay only.
+        if self.index.is_some() && request.relevance.is_none() {
             return self.walk_index(all, stream, todo, progress);
         }
         let checkpoints = &self.prepared(stream)?.checkpoints;
         let total = checkpoints.counters().instructions;
         let is_thread = self.starter(stream)?.is_some();
+        let mut potential = None;
+        if let Some(relevance) = request.relevance {
+            potential = Some(Potential::new(self.potentials(relevance.precision), self.heap()?, relevance));
+        }
         let mut walker = Walker::new(all, stream, is_thread);
         todo.give(&mut walker, total);
         let Some(last) = walker.last_asked() else { return Ok((Vec::new(), List::default())) };
+        if let Some(potential) = &mut potential {
+            let machine = checkpoints.machine_at(last)?;
+            for (i, frame) in machine.frames().iter().enumerate() {
+                potential.frame(i as u32 + 1, frame.function, frame.frame);
+            }
+        }
+        walker.potential = potential;
         if last == total {
             let machine = checkpoints.machine_at(total)?;
             if let Some(v) = machine.view()
@@ -205,12 +295,13 @@ impl<'p> Slicer<'p> {
             }
         }
         let mut walked = 0;
+        let mut stopped = false;
         for index in (0..checkpoints.len()).rev() {
             let segment = checkpoints.segment(index);
             if segment.instructions.start > last || segment.instructions.is_empty() && index > 0 {
                 continue;
             }
-            let mut log = Log::default();
+            let mut log = if request.relevance.is_some() { Log::with_frames() } else { Log::default() };
             checkpoints.replay(index, &mut log)?;
             walker.segment(&log, segment.instructions.end);
             walked += segment.instructions.end - segment.instructions.start;
@@ -218,11 +309,18 @@ impl<'p> Slicer<'p> {
             if walker.is_done() {
                 break;
             }
+            if request.stop.is_some_and(|s| s.load(Ordering::Relaxed)) {
+                stopped = true;
+                break;
+            }
         }
-        walker.finish();
+        if !stopped {
+            walker.finish();
+        }
         let crossings = std::mem::take(&mut walker.crossings);
         let began = walker.began;
         all.slice.walked += walked;
+        all.slice.incomplete |= stopped;
         Ok((crossings, began))
     }
 
@@ -367,6 +465,8 @@ struct Done {
 struct First {
     io: Collector,
     starts: Vec<Start>,
+    /// Blocks of the heap: address, and the module of the function.
+    allocated: Vec<(u64, (u32, Allocated))>,
     /// The stream of a thread that the call under way has started.
     started: Option<u32>,
     /// The function the stream began with (module and number there), and its
@@ -398,10 +498,41 @@ impl Observer for First {
             let step = view.count.saturating_sub(1);
             self.starts.push(Start { stream: started, step, routine, argument });
         }
+        if let Some((address, size)) = block_of(view, call) {
+            let block = Allocated {
+                stream: 0,
+                step: view.count,
+                size,
+                function: view.code.function,
+                index: view.index,
+            };
+            self.allocated.push((address, (view.code.module, block)));
+        }
         self.io.external(view, call);
     }
 
     fn landed(&mut self, view: &View<'_>) {
         self.io.landed(view);
     }
+}
+
+/// The block of the heap that a call allocated: its address and size.
+fn block_of(view: &View<'_>, call: &ExternalCall<'_>) -> Option<(u64, u64)> {
+    let known = call.known.filter(|k| k.has(externals::flag::ALLOCATES))?;
+    let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
+    let result = call.result.first().copied().unwrap_or(0);
+    let (address, size) = match known.name {
+        "malloc" | "valloc" | "pvalloc" => (result, arg(0)),
+        "calloc" => (result, arg(0).saturating_mul(arg(1))),
+        "realloc" | "memalign" | "aligned_alloc" => (result, arg(1)),
+        "reallocarray" => (result, arg(1).saturating_mul(arg(2))),
+        "posix_memalign" => {
+            let mut bytes = [0; 8];
+            view.memory.peek(arg(0), &mut bytes);
+            (u64::from_le_bytes(bytes), arg(2))
+        }
+        // Strings, mostly.
+        _ => (result, view.memory.peek_string(result, 1 << 16).len() as u64 + 1),
+    };
+    (address != 0).then_some((address, size.max(1)))
 }

@@ -141,7 +141,7 @@ impl Slicer<'_> {
     }
 }
 
-fn ends_with(path: &str, end: &str) -> bool {
+pub(crate) fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end)
         .is_some_and(|before| before.is_empty() || before.ends_with('/') || end.starts_with('/'))
 }

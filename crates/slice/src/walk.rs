@@ -11,15 +11,18 @@ mod collected;
 mod indexed;
 mod light;
 mod outside;
+mod potential;
 mod step;
 
 use crate::criterion::{Criterion, Occurrence};
 use crate::log::{Item, Log, NONE};
 use crate::slice::{Dependence, Node, NodeId, Origin, Site};
+use crate::tags::Group;
 use crate::wants::{List, Piece, Ranges};
 use calls::CallState;
 pub use collected::Collected;
 pub use indexed::ByIndex;
+pub use potential::Potential;
 use program::inst::{BlockId, Operand, Reg};
 use std::collections::BTreeMap;
 
@@ -50,6 +53,16 @@ struct Frame {
     spilled: Vec<(u32, u64, u64, List)>,
     /// The call under way, if anything is wanted of it.
     call: Option<Box<CallState>>,
+    /// Wanted registers as a set.
+    wanted_bits: Vec<u64>,
+    /// Of dummies, by the block whose deciding branch they rise to next.
+    groups: Vec<(BlockId, Group)>,
+    /// Groups of an activation that this one called: they rise to the call.
+    rising: Option<Group>,
+    /// Registers that only a dummy of the running block wants.
+    tree: Vec<Reg>,
+    /// The function that the call under way called.
+    callee: Option<u32>,
 }
 
 /// See the module's documentation.
@@ -58,6 +71,9 @@ pub struct Walker<'w, 'a> {
     stream: u32,
     frames: Vec<Frame>,
     memory: Ranges,
+    /// Of a relevant slice: bytes whose value was there before anything wrote it, but could
+    /// have been assigned all the same.
+    old: Ranges,
     /// Wanted registers and undecided blocks, over all frames.
     live: usize,
     /// The edge just walked over assigned constants that are wanted.
@@ -76,6 +92,8 @@ pub struct Walker<'w, 'a> {
     is_thread: bool,
     /// What is wanted of that call.
     pub began: List,
+    /// For a relevant slice.
+    pub potential: Option<Potential<'w>>,
 }
 
 impl<'w, 'a> Walker<'w, 'a> {
@@ -85,6 +103,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             stream,
             frames: Vec::new(),
             memory: Ranges::default(),
+            old: Ranges::default(),
             live: 0,
             constant: List::default(),
             landing: List::default(),
@@ -95,6 +114,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             crossings: Vec::new(),
             is_thread,
             began: List::default(),
+            potential: None,
         }
     }
 
@@ -129,6 +149,7 @@ impl<'w, 'a> Walker<'w, 'a> {
     pub fn is_done(&self) -> bool {
         self.live == 0
             && self.memory.is_empty()
+            && self.old.is_empty()
             && self.asked.is_empty()
             && self.after.is_empty()
             && self.starts.is_empty()
@@ -145,6 +166,9 @@ impl<'w, 'a> Walker<'w, 'a> {
     /// Walks back over a segment whose last step is number `end - 1`.
     pub fn segment(&mut self, log: &Log, end: u64) {
         self.next = end;
+        if let (Some(potential), Some((function, depth, at))) = (&mut self.potential, log.running) {
+            potential.frame(depth, function, at);
+        }
         for (i, item) in log.items.iter().enumerate().rev() {
             match *item {
                 Item::Step { function, index, depth, effect } => {
@@ -165,6 +189,12 @@ impl<'w, 'a> Walker<'w, 'a> {
                 Item::Changed { depth, change } => self.changed(log.changes[change as usize], depth),
                 Item::Missed { miss } => self.missed(&log.misses[miss as usize]),
                 Item::Spilled { depth, spill } => self.spilled(log.spills[spill as usize], depth),
+                Item::Frame { function, depth, frame } => {
+                    let at = log.frames.as_ref().and_then(|all| all.get(frame as usize));
+                    if let (Some(potential), Some(at)) = (&mut self.potential, at) {
+                        potential.frame(depth, function, *at);
+                    }
+                }
             }
         }
     }
@@ -224,7 +254,13 @@ impl<'w, 'a> Walker<'w, 'a> {
         }
         let code = self.all.facts.image.code(function);
         let site = Site { module: code.module, function: code.function, index };
-        self.all.slice.nodes.push(Node { at, site, depth: f as u32 + 1, first: list.first() });
+        self.all.slice.nodes.push(Node {
+            at,
+            site,
+            depth: f as u32 + 1,
+            potential: false,
+            first: list.first(),
+        });
         Some(self.all.slice.nodes.len() as NodeId - 1)
     }
 
@@ -233,10 +269,12 @@ impl<'w, 'a> Walker<'w, 'a> {
         if frame.regs.is_empty() {
             let slots = frame.function.map_or(0, |n| self.all.facts.function(n).slots);
             frame.regs = vec![List::default(); slots as usize];
+            frame.wanted_bits = vec![0; slots.div_ceil(64) as usize];
         }
         let Some(place) = frame.regs.get_mut(reg as usize) else { return };
         if !place.is_wanted() {
             frame.wanted += 1;
+            frame.wanted_bits[reg as usize / 64] |= 1 << (reg % 64);
             self.live += 1;
         }
         *place = self.all.edges.join(*place, list);
@@ -254,6 +292,7 @@ impl<'w, 'a> Walker<'w, 'a> {
     fn want_memory(&mut self, address: u64, len: u64, node: Option<NodeId>) {
         let list = self.all.edges.one(node, Dependence::Memory { address, len });
         self.memory.want(address, len, list, &mut self.all.edges);
+        self.note_wanted(address, len);
     }
 
     /// Takes a register out of what is wanted.
@@ -262,6 +301,7 @@ impl<'w, 'a> Walker<'w, 'a> {
         match frame.regs.get_mut(reg as usize) {
             Some(list) if list.is_wanted() => {
                 frame.wanted -= 1;
+                frame.wanted_bits[reg as usize / 64] &= !(1 << (reg % 64));
                 self.live -= 1;
                 std::mem::take(list)
             }
@@ -280,10 +320,18 @@ impl<'w, 'a> Walker<'w, 'a> {
         list
     }
 
+    /// Takes the bytes of a range out of what is wanted, as they are assigned here.
+    fn take_pieces(&mut self, address: u64, len: u64) -> Vec<Piece> {
+        if !self.old.is_empty() {
+            self.old.take(address, len, &mut self.all.edges);
+        }
+        self.memory.take(address, len, &mut self.all.edges)
+    }
+
     /// Takes bytes out of what is wanted, as one list.
     fn take_memory(&mut self, address: u64, len: u64) -> List {
         let mut list = List::default();
-        for piece in self.memory.take(address, len, &mut self.all.edges) {
+        for piece in self.take_pieces(address, len) {
             list = self.all.edges.join(list, piece.list);
         }
         list
@@ -335,6 +383,12 @@ impl<'w, 'a> Walker<'w, 'a> {
     /// The phis of a block, as copies from the block the edge came from.
     fn edge(&mut self, depth: u32, from: BlockId, to: BlockId) {
         let f = depth as usize - 1;
+        if let Some(potential) = &mut self.potential {
+            potential.went_to(depth, to);
+            if let Some(frame) = self.frames.get_mut(f) {
+                frame.tree.clear();
+            }
+        }
         let Some(frame) = self.frames.get(f).filter(|frame| frame.wanted > 0) else { return };
         let Some(function) = frame.function else { return };
         let model = self.all.facts.function(function);
@@ -342,8 +396,11 @@ impl<'w, 'a> Walker<'w, 'a> {
         for phi in &model.blocks[to as usize].phis {
             let Some((_, value)) = phi.incoming.iter().find(|i| i.0 == from) else { continue };
             for k in 0..phi.slots {
-                let list = self.take_reg(f, phi.dst + k);
+                let mut list = self.take_reg(f, phi.dst + k);
                 if list.is_wanted() {
+                    if self.potential.is_some() {
+                        list.tag = self.all.edges.tags.through(list.tag, phi.dst + k);
+                    }
                     moved.push((*value, k, list));
                 }
             }

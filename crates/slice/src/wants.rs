@@ -7,6 +7,7 @@
 
 use crate::filter::Filter;
 use crate::slice::{Dependence, END, Edge, NodeId};
+use crate::tags::{Tag, Tags};
 use std::collections::BTreeMap;
 
 /// A place is wanted, but nobody is noted down: the slice has too many nodes.
@@ -17,17 +18,19 @@ const NOBODY: u32 = END - 1;
 pub struct List {
     head: u32,
     tail: u32,
+    /// For whom, in a relevant slice.
+    pub tag: Tag,
 }
 
 impl Default for List {
     fn default() -> List {
-        List { head: END, tail: END }
+        List { head: END, tail: END, tag: Tag::SURE }
     }
 }
 
 impl List {
     /// Wanted, by nobody who is noted down.
-    pub const ANONYMOUS: List = List { head: NOBODY, tail: NOBODY };
+    pub const ANONYMOUS: List = List { head: NOBODY, tail: NOBODY, tag: Tag::SURE };
 
     pub fn is_wanted(self) -> bool {
         self.head != END
@@ -47,40 +50,54 @@ impl List {
 #[derive(Default)]
 pub struct Edges {
     pub all: Vec<Edge>,
+    pub tags: Tags,
+    /// What new lists are wanted for.
+    pub tag: Tag,
 }
 
 impl Edges {
     pub fn one(&mut self, consumer: Option<NodeId>, how: Dependence) -> List {
         let Some(consumer) = consumer.filter(|_| self.all.len() < NOBODY as usize) else {
-            return List::ANONYMOUS;
+            return List { tag: self.tag, ..List::ANONYMOUS };
         };
         let at = self.all.len() as u32;
         self.all.push(Edge { consumer, how, next: END });
-        List { head: at, tail: at }
+        List { head: at, tail: at, tag: self.tag }
     }
 
     /// Both lists in one.
     pub fn join(&mut self, a: List, b: List) -> List {
-        match (a.has_edges(), b.has_edges()) {
+        if !a.is_wanted() {
+            return b;
+        }
+        if !b.is_wanted() {
+            return a;
+        }
+        let tag = self.tags.join(a.tag, b.tag);
+        let (head, tail) = match (a.has_edges(), b.has_edges()) {
             (true, true) => {
                 self.all[a.tail as usize].next = b.head;
-                List { head: a.head, tail: b.tail }
+                (a.head, b.tail)
             }
-            (true, false) => a,
-            (false, true) => b,
-            (false, false) if a.is_wanted() => a,
-            (false, false) => b,
-        }
+            (true, false) => (a.head, a.tail),
+            (false, _) => (b.head, b.tail),
+        };
+        List { head, tail, tag }
     }
 
     fn copy(&mut self, list: List) -> List {
-        let mut out = if list.is_wanted() { List::ANONYMOUS } else { List::default() };
+        if !list.is_wanted() {
+            return list;
+        }
+        let before = std::mem::replace(&mut self.tag, list.tag);
+        let mut out = List { tag: list.tag, ..List::ANONYMOUS };
         let mut at = list.first();
         while let Some(edge) = self.all.get(at as usize).copied() {
             at = edge.next;
             let one = self.one(Some(edge.consumer), edge.how);
             out = self.join(out, one);
         }
+        self.tag = before;
         out
     }
 
@@ -140,6 +157,23 @@ impl Ranges {
     #[inline]
     pub fn may_touch(&self, start: u64, len: u64) -> bool {
         !self.map.is_empty() && self.filter.may_hold(start, len) && self.touches(start, len)
+    }
+
+    /// How many ranges there are.
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// The wanted parts of a range.
+    pub fn parts(&self, start: u64, len: u64) -> impl Iterator<Item = Piece> + '_ {
+        let end = start + Self::clip(start, len);
+        let parts = self.map.range(..end).rev().take_while(move |(s, (n, _))| **s + n > start);
+        parts.map(|(s, (n, list))| Piece { start: *s, len: *n, list: *list })
+    }
+
+    /// All wanted ranges.
+    pub fn iter(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.map.iter().map(|(s, (n, list))| Piece { start: *s, len: *n, list: *list })
     }
 
     /// Takes the wanted bytes of a range out.

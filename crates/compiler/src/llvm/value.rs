@@ -68,6 +68,9 @@ impl Val {
         let m = if initial_exec { M::LLVMInitialExecTLSModel } else { M::LLVMGeneralDynamicTLSModel };
         call!(LLVMSetThreadLocalMode(self.0, m));
     }
+    pub fn initializer(self) -> Option<Val> {
+        Val::some(call!(LLVMGetInitializer(self.0)))
+    }
     pub fn set_initializer(self, v: Val) {
         call!(LLVMSetInitializer(self.0, v.0));
     }

@@ -153,7 +153,34 @@ fn attempt(unit: &Unit, refused: &HashMap<String, String>) -> Lowered {
             }
         }
     }
+    module.initial = initial(unit, &mut symbols);
     module.symbols = symbols.list;
     debug.finish(&mut module);
     Lowered { module, symbols: symbols.values, own: symbols.own, functions }
+}
+
+/// The addresses in initial values of all variables of this unit that matter: those
+/// that have a symbol, and what can be reached from them.
+fn initial(unit: &Unit, symbols: &mut Symbols) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    let mut next = 0;
+    while let Some(variable) = symbols.values.get(next).copied() {
+        let value = if variable.is_global_variable() { variable.initializer() } else { None };
+        let mut work: Vec<Val> = value.into_iter().collect();
+        let mut seen = HashSet::new();
+        while let Some(v) = work.pop() {
+            if !v.is_constant() || !seen.insert(v) {
+                continue;
+            }
+            if !v.is_global() {
+                work.extend(v.operands());
+            } else if v.is_function() || !v.is_global_variable() || !v.is_thread_local() {
+                pairs.push((next as u32, symbols.of(v, unit)));
+            }
+        }
+        next += 1;
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }

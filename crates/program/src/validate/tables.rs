@@ -20,6 +20,11 @@ pub(super) fn check_symbols(module: &Module) -> Fault {
         };
         check_type_index(module, ty).map_err(|what| format!("symbol {}: {what}", symbol.name))?;
     }
+    for (variable, target) in &module.initial {
+        ensure((*variable.max(target) as usize) < module.symbols.len(), || {
+            format!("initial value: no symbol {}", variable.max(target))
+        })?;
+    }
     Ok(())
 }
 

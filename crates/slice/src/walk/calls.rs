@@ -67,6 +67,12 @@ impl Walker<'_, '_> {
                 self.forget(&frame);
             }
         }
+        if let Some(potential) = &mut self.potential {
+            potential.leave(depth);
+            if let Some(caller) = (depth as usize).checked_sub(2).and_then(|c| self.frames.get_mut(c)) {
+                caller.callee = (!outside).then_some(function);
+            }
+        }
         if self.frames.len() < depth as usize {
             return;
         }
@@ -96,12 +102,16 @@ impl Walker<'_, '_> {
         }
         let mut bytes = std::mem::take(&mut self.frames[f].spilled);
         for copy in copies {
-            for piece in self.memory.take(copy.to, copy.len, &mut self.all.edges) {
+            for piece in self.take_pieces(copy.to, copy.len) {
                 bytes.push((copy.parameter, piece.start - copy.to, piece.len, piece.list));
             }
         }
         if let Some(frame) = self.frames.pop() {
             self.forget(&frame);
+            if let Some(caller) = self.frames.last_mut() {
+                let below = frame.groups.iter().map(|g| g.1).chain(frame.rising).chain(caller.rising);
+                caller.rising = below.reduce(|a, b| self.all.edges.tags.unite(a, b));
+            }
         }
         if depth == 1 {
             for (number, _, list) in arguments {
@@ -147,7 +157,7 @@ impl Walker<'_, '_> {
         if self.frames.len() <= f {
             return;
         }
-        for piece in self.memory.take(spill.address, spill.len, &mut self.all.edges) {
+        for piece in self.take_pieces(spill.address, spill.len) {
             let offset = piece.start - spill.address;
             self.frames[f].spilled.push((spill.argument, offset, piece.len, piece.list));
         }
@@ -167,6 +177,17 @@ impl Walker<'_, '_> {
     ) {
         let mut state = self.frames[f].call.take().unwrap_or_default();
         state.list = self.all.edges.join(state.list, take.list);
+        self.rise_to_call(f, index);
+        if self.potential.is_some() && !state.list.is_wanted() && state.node.is_none() && asked.is_empty() {
+            let list = self.other_callee(f, index, call);
+            self.frames[f].callee = None;
+            if list.is_wanted() && self.closes() {
+                state.list = list;
+            } else if list.is_wanted() {
+                self.dummy(f, index, step, call.callee, list);
+                return;
+            }
+        }
         // A call that never returned: what is left of its result is nobody's.
         if !state.list.is_wanted() && state.node.is_none() && asked.is_empty() {
             return;
@@ -180,6 +201,11 @@ impl Walker<'_, '_> {
             None => self.node(step, f, index, state.list),
         };
         let wanted = state.list.is_wanted() || take.all;
+        let sure = !asked.is_empty() || self.is_sure(state.list);
+        if !sure {
+            self.mark_potential(node);
+            self.want_for_group_of(f, index);
+        }
         if wanted {
             self.want_operand(f, call.callee, 1, node);
         }
@@ -208,11 +234,16 @@ impl Walker<'_, '_> {
                 self.argument_bytes(f, call, passed, (number, offset, len), node);
             }
         }
+        self.frames[f].callee = None;
         let Some(function) = self.frames[f].function else { return };
         let block = self.all.facts.get(function).block_of[index as usize];
         let inst = self.all.facts.inst(function, index);
         self.answer(f, inst, node, asked);
-        self.undecide(f, block, node);
+        if sure {
+            self.undecide(f, block, node);
+        } else {
+            self.want_for_sure();
+        }
     }
 
     /// Bytes of an argument that the callee has in memory.

@@ -22,7 +22,7 @@ impl Walker<'_, '_> {
         let mut written = List::default();
         let mut copied = Vec::new();
         for (address, len) in &outside.writes {
-            for piece in self.memory.take(*address, *len, &mut self.all.edges) {
+            for piece in self.take_pieces(*address, *len) {
                 written = self.all.edges.join(written, piece.list);
                 copied.push(source(outside, piece.start, piece.len));
             }
@@ -43,10 +43,15 @@ impl Walker<'_, '_> {
             !asked && copied.iter().all(Option::is_some) && (!result.is_wanted() || copies(outside));
         let list = self.all.edges.join(result, written);
         let node = self.node(u64::MAX, f, outside.index, List::default());
+        let sure = asked || self.is_sure(list);
+        if !sure {
+            self.want_for_group_of(f, outside.index);
+        }
         let reads = if precise { copied.into_iter().flatten().collect() } else { outside.reads.clone() };
         for (address, len) in reads {
             self.want_memory(address, len, node);
         }
+        self.want_for_sure();
         if let Some(state) = &mut self.frames[f].call {
             state.list = list;
             state.node = Some(node);
@@ -65,9 +70,13 @@ impl Walker<'_, '_> {
         {
             let node = self.node(u64::MAX, f, state.index, List::default());
             state.node = Some(node);
+            if !self.is_sure(state.list) {
+                self.want_for_group_of(f, state.index);
+            }
             for (address, len) in reads {
                 self.want_memory(address, len, node);
             }
+            self.want_for_sure();
         }
         self.frames[f].call = Some(state);
     }
@@ -86,7 +95,7 @@ impl Walker<'_, '_> {
             Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
             Change::Moved { to, len, .. } => (to, len),
         };
-        let pieces = self.memory.take(address, len, &mut self.all.edges);
+        let pieces = self.take_pieces(address, len);
         if pieces.is_empty() {
             return;
         }
@@ -123,7 +132,7 @@ impl Walker<'_, '_> {
     /// A load saw what its thread had not written.
     pub(super) fn missed(&mut self, miss: &Miss) {
         let len = miss.bytes.len() as u64;
-        let pieces = self.memory.take(miss.address, len, &mut self.all.edges);
+        let pieces = self.take_pieces(miss.address, len);
         if pieces.is_empty() {
             return;
         }
@@ -144,6 +153,10 @@ impl Walker<'_, '_> {
             let variable = self.all.variable(piece.start);
             let origin = Origin::Outside { address: piece.start, len: piece.len, variable };
             self.all.leaf(piece.list, &origin);
+            // It was there, who knows since when: it could have been assigned before.
+            if self.potential.is_some() {
+                self.old.want(piece.start, piece.len, piece.list, &mut self.all.edges);
+            }
         }
     }
 

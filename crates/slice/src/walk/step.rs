@@ -28,6 +28,7 @@ impl Walker<'_, '_> {
             let at = *at;
             for piece in self.after.remove(&at).unwrap_or_default() {
                 self.memory.want(piece.start, piece.len, piece.list, &mut self.all.edges);
+                self.note_wanted(piece.start, piece.len);
             }
         }
         let inst = self.all.facts.inst(function, index);
@@ -43,10 +44,46 @@ impl Walker<'_, '_> {
             return;
         }
         self.assigned(f, function, index, inst, log, effect, &mut take);
+        let decides = match inst {
+            Inst::Branch { cond: operand, .. } | Inst::Switch { value: operand, .. } => Some(*operand),
+            _ => None,
+        };
+        if let (Some(operand), true) = (decides, self.potential.is_some()) {
+            let taken = take.list.is_wanted() || !asked.is_empty();
+            let list = self.branch(f, function, index, taken);
+            if list.is_wanted() && self.closes() {
+                take.list = list;
+            } else if list.is_wanted() {
+                self.dummy(f, index, step, operand, list);
+                return;
+            }
+        }
         if !take.list.is_wanted() && asked.is_empty() {
             return;
         }
         let node = self.node(step, f, index, take.list);
+        let block = self.all.facts.get(function).block_of[index as usize];
+        if asked.is_empty() && self.is_of_tree(f, inst, take.list) {
+            self.mark_potential(node);
+            self.want_for_group(f, block);
+            match inst {
+                Inst::Select { slots, cond, a, b, .. } => {
+                    self.want_tree(f, *cond, 1, node);
+                    self.want_tree(f, if effect == SECOND { *b } else { *a }, *slots, node);
+                }
+                _ => inst.for_each_use(|operand, slots| self.want_tree(f, operand, slots, node)),
+            }
+            for (address, len) in take.reads {
+                self.want_memory(address, len, node);
+            }
+            self.want_for_sure();
+            return;
+        }
+        let sure = !asked.is_empty() || self.is_sure(take.list);
+        if !sure {
+            self.mark_potential(node);
+            self.want_for_group(f, block);
+        }
         if take.list.is_wanted() || take.all {
             if take.all || !matches!(inst, Inst::Return { .. }) {
                 self.uses(f, inst, effect, node);
@@ -58,9 +95,12 @@ impl Walker<'_, '_> {
                 self.want_memory(address, len, node);
             }
         }
-        let block = self.all.facts.get(function).block_of[index as usize];
         self.answer(f, inst, node, &asked);
-        self.undecide(f, block, node);
+        if sure {
+            self.undecide(f, block, node);
+        } else {
+            self.want_for_sure();
+        }
     }
 
     /// What of the wanted the instruction assigned or decided.
@@ -137,7 +177,7 @@ impl Walker<'_, '_> {
                 if take.all {
                     take.reads.push((from, len));
                 }
-                for piece in self.memory.take(to, len, &mut self.all.edges) {
+                for piece in self.take_pieces(to, len) {
                     take.reads.push((from.wrapping_add(piece.start - to), piece.len));
                     take.list = self.all.edges.join(take.list, piece.list);
                 }

@@ -27,6 +27,8 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
         writeln!(out, "\n{}", paint.name(file))?;
         let text = std::fs::read_to_string(file).ok();
         let text: Option<Vec<&str>> = text.as_ref().map(|t| t.lines().collect());
+        let here = answer.lines.iter().filter(|l| l.file == file);
+        let potential: BTreeSet<u32> = here.filter(|l| l.potential).map(|l| l.line).collect();
         let mut functions: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         for line in answer.lines.iter().filter(|l| l.file == file) {
             functions.entry(&line.function).or_default().insert(line.line);
@@ -40,13 +42,13 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
                     Some(b) if line <= b => continue,
                     Some(b) if line - b <= SMALL_GAP + 1 => {
                         for between in b + 1..line {
-                            show(out, between, false, &text, paint)?;
+                            show(out, between, ' ', &text, paint)?;
                         }
                     }
                     Some(_) => writeln!(out, "{}", paint.faint("       ..."))?,
                     None => {}
                 }
-                show(out, line, true, &text, paint)?;
+                show(out, line, if potential.contains(&line) { '?' } else { '>' }, &text, paint)?;
                 before = Some(line);
             }
         }
@@ -62,6 +64,12 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
     if !ends.is_empty() {
         writeln!(out, "\nInitial values:\n{}", ends.join("\n"))?;
     }
+    if answer.lines.iter().any(|l| l.potential) {
+        writeln!(
+            out,
+            "\nLines marked with ? could have gone another way, on which something of this is assigned."
+        )?;
+    }
     if answer.truncated {
         writeln!(out, "\nThe slice is longer than what is kept of it; the lines are complete.")?;
     }
@@ -71,12 +79,12 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
 fn show(
     out: &mut dyn Write,
     line: u32,
-    marked: bool,
+    mark: char,
     text: &Option<Vec<&str>>,
     paint: crate::render::Paint,
 ) -> std::io::Result<()> {
     let content = text.as_ref().and_then(|t| t.get(line as usize - 1)).copied().unwrap_or("");
-    let whole = format!("{} {line:5}  {content}", if marked { '>' } else { ' ' });
+    let whole = format!("{mark} {line:5}  {content}");
     let whole = whole.trim_end();
-    if marked { writeln!(out, "{whole}") } else { writeln!(out, "{}", paint.faint(whole)) }
+    if mark != ' ' { writeln!(out, "{whole}") } else { writeln!(out, "{}", paint.faint(whole)) }
 }

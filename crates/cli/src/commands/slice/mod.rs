@@ -1,18 +1,19 @@
 //! `relapse slice`: everything a value came from.
 
 mod chain;
+mod edges;
 mod listing;
 mod why;
 
 use crate::failure::{Exit, Failure};
 use crate::source::{self, Spot};
 use crate::{Session, opened, progress};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
 use slice::chain::{ChainOptions, Link};
-use slice::{Criterion, Origin, Slice, Slicer, SlicerOptions};
-use std::collections::BTreeMap;
+use slice::{Criterion, Origin, Precision, Relevance, Request, Site, Slice, Slicer, SlicerOptions, Variant};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -28,6 +29,7 @@ const WHY: std::time::Duration = std::time::Duration::from_secs(60);
 Examples:
   relapse slice run --at sum.c:7:total      why did `total` have its value?
   relapse slice run --output stdout@12      what made byte 12 of the output?
+  relapse slice run --at sum.c:7 --relevant what was not done that could have been?
   relapse slice run --failure --chain       where did the crash come from, with values?
   relapse slice run --failure --why         what made it inevitable?")]
 pub struct SliceArgs {
@@ -38,6 +40,11 @@ pub struct SliceArgs {
     /// Only this process, counted from 0 in the order they started
     #[arg(long, value_name = "N")]
     process: Option<usize>,
+    /// Also what could have gone another way: decisions by which something was not done
+    #[arg(long)]
+    relevant: bool,
+    #[command(flatten)]
+    ways: WayArgs,
     /// Follow values past plain copies, with the values
     #[arg(long)]
     chain: bool,
@@ -53,6 +60,58 @@ pub struct SliceArgs {
     /// Answer in JSON (schema relapse.slice/1)
     #[arg(long)]
     json: bool,
+}
+
+/// How relevant slices are made.
+#[derive(Clone, Copy, Debug, Args)]
+struct WayArgs {
+    /// Which definition of a relevant slice
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = VariantArg::Relevant, requires = "relevant")]
+    variant: VariantArg,
+    /// How exactly pointers are followed where nothing ran
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = PrecisionArg::Directed, requires = "relevant")]
+    pointers: PrecisionArg,
+    /// Leave out what could have gone another way inside of libraries
+    #[arg(long, requires = "relevant")]
+    no_libraries: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum VariantArg {
+    /// Why a branch ran that only could have mattered is not followed
+    Relevant,
+    /// Nor why what its condition was made of ran
+    Agrawal,
+    /// With all earlier executions of such branches
+    Gyimothy,
+    /// Everything is followed
+    Closure,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PrecisionArg {
+    /// What flows together is one (Steensgaard)
+    Unified,
+    /// What flows one way flows one way (Andersen)
+    Directed,
+}
+
+impl SliceArgs {
+    fn relevance(&self) -> Option<Relevance> {
+        self.relevant.then_some(Relevance {
+            variant: match self.ways.variant {
+                VariantArg::Relevant => Variant::Relevant,
+                VariantArg::Agrawal => Variant::Agrawal,
+                VariantArg::Gyimothy => Variant::Gyimothy,
+                VariantArg::Closure => Variant::Closure,
+            },
+            precision: match self.ways.pointers {
+                PrecisionArg::Unified => Precision::Unified,
+                PrecisionArg::Directed => Precision::Directed,
+            },
+            libraries: !self.ways.no_libraries,
+        })
+    }
 }
 
 #[derive(Debug, Args)]
@@ -113,6 +172,8 @@ struct Answer {
     schema: &'static str,
     process: String,
     question: String,
+    /// `dynamic`, or the kind of relevant slice.
+    kind: &'static str,
     /// Where the way back began.
     criteria: Vec<At>,
     /// Marked lines, by file and number.
@@ -125,6 +186,8 @@ struct Answer {
     instructions: u64,
     executions: u64,
     truncated: bool,
+    /// It was interrupted: there is more.
+    incomplete: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -140,6 +203,8 @@ struct Line {
     function: String,
     /// How often an instruction of the line is on the way, at most.
     count: u64,
+    /// It is there only because it could have gone another way.
+    potential: bool,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -183,6 +248,9 @@ fn failed(error: &slice::Error) -> Failure {
 
 /// The question as criteria, or why this process has no answer.
 fn ask(slicer: &Slicer<'_>, question: &Question) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
+    if let Some(point) = &question.at {
+        edges::only_one(slicer, &point.spot)?;
+    }
     let found = if let Some(point) = &question.at {
         let Spot { file, line } = &point.spot;
         match &point.variable {
@@ -199,18 +267,7 @@ fn ask(slicer: &Slicer<'_>, question: &Question) -> Result<Result<Vec<Criterion>
         return Ok(Ok(found));
     }
     Ok(Err(match (&question.at, &question.output) {
-        (Some(Point { spot, variable: Some(name) }), _)
-            if slicer.last_visit(&spot.file, spot.line).map_err(|e| failed(&e))?.is_some() =>
-        {
-            let place = format!("{}:{}", spot.file, spot.line);
-            Failure::new(Exit::Usage, format_args!("{name} has no value at {place}"))
-                .hint(format_args!("`relapse values DIR {place}` shows what has."))
-        }
-        (Some(Point { spot, .. }), _) => {
-            let ran =
-                if slicer.sites_at(&spot.file, spot.line).is_empty() { "has no code" } else { "never ran" };
-            Failure::new(Exit::No, format_args!("{}:{} {ran}", spot.file, spot.line))
-        }
+        (Some(point), _) => edges::nothing_there(slicer, point).map_err(|e| failed(&e))?,
         (_, Some(byte)) => {
             let what = format!("no recorded call wrote byte {} of {}", byte.offset, byte.sink);
             Failure::new(Exit::No, what).hint("`relapse dump io DIR` lists what was written.")
@@ -226,8 +283,10 @@ fn answer(
     criteria: &[Criterion],
 ) -> Result<Exit, Failure> {
     let bar = progress::bar(session.watched && !args.json, "walking back", 0);
+    let stop = edges::on_interrupt();
+    let request = Request { criteria, relevance: args.relevance(), stop: Some(&stop) };
     let slice = slicer
-        .slice(criteria, &mut |p| {
+        .ask(&request, &mut |p| {
             bar.set_length(p.of);
             bar.set_position(p.walked.min(p.of));
         })
@@ -240,6 +299,7 @@ fn answer(
         schema: "relapse.slice/1",
         process: slicer.process().name.clone(),
         question: question(&args.question),
+        kind: kind(args),
         criteria: criteria.iter().map(|c| At { stream: c.at.stream, instruction: c.at.step }).collect(),
         lines,
         origins: origins(&slice),
@@ -248,14 +308,30 @@ fn answer(
         instructions: slice.walked,
         executions: slice.sites.values().map(|t| t.count).sum(),
         truncated: slice.truncated,
+        incomplete: slice.incomplete,
     };
-    if args.json {
-        return session.json(&answer);
+    let exit = if args.json {
+        session.json(&answer)?
+    } else {
+        match (&answer.chain, &answer.causes) {
+            (Some(rows), _) => chain::print(rows, session)?,
+            (_, Some(rows)) => why::print(rows, session)?,
+            _ => listing::print(&answer, session)?,
+        }
+    };
+    if slice.incomplete {
+        return Err(Failure::new(Exit::Incomplete, "interrupted: this is what was found so far"));
     }
-    match (&answer.chain, &answer.causes) {
-        (Some(rows), _) => chain::print(rows, session),
-        (_, Some(rows)) => why::print(rows, session),
-        _ => listing::print(&answer, session),
+    Ok(exit)
+}
+
+fn kind(args: &SliceArgs) -> &'static str {
+    match args.relevance().map(|r| r.variant) {
+        None => "dynamic",
+        Some(Variant::Relevant) => "relevant",
+        Some(Variant::Agrawal) => "agrawal",
+        Some(Variant::Gyimothy) => "gyimothy",
+        Some(Variant::Closure) => "closure",
     }
 }
 
@@ -270,6 +346,7 @@ fn question(q: &Question) -> String {
 
 fn lines(slicer: &Slicer<'_>, slice: &Slice) -> Vec<Line> {
     let mut all: BTreeMap<(String, u32), Line> = BTreeMap::new();
+    let only = potential_sites(slice);
     for (site, taken) in &slice.sites {
         let module = slicer.process().image.module(site.module);
         let function = &module.functions[site.function as usize];
@@ -283,10 +360,23 @@ fn lines(slicer: &Slicer<'_>, slice: &Slice) -> Vec<Line> {
             line: place.line,
             function: function.name.clone(),
             count: 0,
+            potential: only.contains(site),
         });
+        line.potential &= only.contains(site);
         line.count = line.count.max(taken.count);
     }
     all.into_values().collect()
+}
+
+/// Instructions that were taken only because they could have gone another way.
+fn potential_sites(slice: &Slice) -> BTreeSet<Site> {
+    let mut only: BTreeSet<Site> = slice.nodes.iter().filter(|n| n.potential).map(|n| n.site).collect();
+    if !only.is_empty() {
+        for node in slice.nodes.iter().filter(|n| !n.potential) {
+            only.remove(&node.site);
+        }
+    }
+    only
 }
 
 fn origins(slice: &Slice) -> Vec<End> {

@@ -1,0 +1,226 @@
+//! Relevant slices of real recordings: the line sets of known examples, and random programs
+//! against the definition.
+
+mod crooked;
+#[path = "../desk/mod.rs"]
+mod desk;
+mod generate;
+mod model;
+
+use desk::Desk;
+use replay::process::{LoadedProcess, Options};
+use slice::{Relevance, Slicer, SlicerOptions, Variant};
+use std::collections::BTreeSet;
+
+/// Compiles, records and loads a program.
+fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
+    let mut desk = Desk::with_program("p", source);
+    desk.record("./p", stdin);
+    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
+    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
+    (desk, process.expect("a process that can be replayed"))
+}
+
+fn lines_of(slicer: &Slicer<'_>, line: u32, variant: Option<Relevance>) -> Vec<u32> {
+    let question = slicer.ask_line("p.c", line).expect("an answer");
+    assert!(!question.is_empty(), "line {line} ran");
+    let slice = match variant {
+        Some(relevance) => slicer.relevant(&question, relevance, &mut |_| {}),
+        None => slicer.slice(&question, &mut |_| {}),
+    };
+    let lines: BTreeSet<u32> = slicer.lines(&slice.expect("a slice")).into_iter().map(|l| l.1).collect();
+    lines.into_iter().collect()
+}
+
+fn of(variant: Variant) -> Option<Relevance> {
+    Some(Relevance { variant, ..Relevance::default() })
+}
+
+/// Lines of the dynamic slice and of each kind of relevant slice: Wang's, Agrawal's,
+/// Gyimóthy's, the closure.
+fn all_kinds(source: &str, stdin: &str, line: u32) -> [Vec<u32>; 5] {
+    let (_desk, process) = recorded(source, stdin);
+    let slicer = Slicer::new(&process, SlicerOptions::default());
+    let kinds = [Variant::Relevant, Variant::Agrawal, Variant::Gyimothy, Variant::Closure];
+    let [a, b, c, d] = kinds.map(|v| lines_of(&slicer, line, of(v)));
+    [lines_of(&slicer, line, None), a, b, c, d]
+}
+
+/// A wrong comparison skips a loop: the input is no reason for what the loop did not do, the
+/// comparison is (Wang, figure 2.5).
+#[test]
+fn a_loop_that_did_not_run_is_found() {
+    let source = "#include <stdio.h>
+int main(void) {
+    int ch = getchar();
+    int buf = ch;
+    if (ch == ' ')
+        while (ch != ';') {
+            ch = getchar();
+            buf += ch;
+        }
+    printf(\"%d\\n\", buf);
+    return 0;
+}
+";
+    let [dynamic, relevant, ..] = all_kinds(source, "&abc;", 10);
+    assert_eq!(dynamic, [3, 4, 10]);
+    assert_eq!(relevant, [3, 4, 5, 10]);
+}
+
+/// Of two nested branches only the inner one could have mattered alone (figure 4.1).
+#[test]
+fn the_branch_around_is_left_out() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int a = argc + 1;
+    int b = 1;
+    int k = 1;
+    if (a > 1)
+        if (b > argc)
+            k = 2;
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+    let [dynamic, relevant, _, _, closure] = all_kinds(source, "", 9);
+    assert_eq!(dynamic, [5, 9]);
+    assert_eq!(relevant, [4, 5, 7, 9]);
+    assert_eq!(closure, [3, 4, 5, 6, 7, 9]);
+    let other = source.replace("b > argc", "b == argc");
+    assert_eq!(all_kinds(&other, "", 9)[1], [3, 4, 6, 7, 8, 9]);
+}
+
+/// What decided about the condition of a branch that could have mattered belongs to it
+/// (figure 4.3), which Agrawal's definition misses.
+#[test]
+fn what_made_the_condition_is_followed_in_full() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int z = argc;
+    int x = 2;
+    int y = 2;
+    if (x > 1)
+        y = 1;
+    if (y != 1)
+        z = 3;
+    printf(\"%d\\n\", z);
+    return 0;
+}
+";
+    let [dynamic, relevant, agrawal, ..] = all_kinds(source, "", 10);
+    assert_eq!(dynamic, [3, 10]);
+    assert_eq!(relevant, [3, 4, 6, 7, 8, 10]);
+    assert_eq!(agrawal, [3, 7, 8, 10]);
+}
+
+/// Earlier executions of a branch that could have mattered need not (figure 4.5), though
+/// Gyimóthy's definition has them.
+#[test]
+fn earlier_executions_of_a_branch_do_not_matter() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int z = 0;
+    int i;
+    int x = 1;
+    for (i = 0; i < 3; i++) {
+        if (x % 2 == 0)
+            z = 4;
+        x = i;
+    }
+    printf(\"%d\\n\", z);
+    return 0;
+}
+";
+    let [dynamic, relevant, _, gyimothy, _] = all_kinds(source, "", 11);
+    assert_eq!(dynamic, [6, 7, 8, 9, 11]);
+    assert_eq!(relevant, [6, 7, 8, 9, 11]);
+    assert_eq!(gyimothy, [5, 6, 7, 8, 9, 11]);
+}
+
+/// The worked example: of what stands before the loop only the inner branch is added
+/// (figure 3.1).
+#[test]
+fn a_loop_with_calls() {
+    let source = "#include <stdio.h>
+
+int foo(int j) {
+    int ret;
+    if (j % 2 == 1)
+        ret = 2;
+    else
+        ret = 5;
+    return ret;
+}
+
+int main(void) {
+    int arr[4];
+    int *p = arr;
+    int i;
+
+    int a = 2;
+    int b = 1;
+    int k = 1;
+    if (a > 1)
+        if (b > 1)
+            k = 2;
+
+
+
+    for (i = 0; i < 4; i++) {
+        p[i] = k;
+        k = k + foo(i);
+    }
+
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+    let [dynamic, relevant, ..] = all_kinds(source, "", 31);
+    assert_eq!(dynamic, [5, 6, 8, 9, 19, 26, 28, 31]);
+    assert_eq!(relevant, [5, 6, 8, 9, 18, 19, 21, 26, 28, 31]);
+}
+
+/// Random programs, many in one recording, against the definition.
+fn agree_with_the_definition(seeds: std::ops::Range<u64>, each: usize) {
+    for seed in seeds {
+        let mut writer = generate::Writer::new(seed);
+        let cases: Vec<generate::Case> = (0..each).map(|_| writer.case()).collect();
+        let text = writer.finish();
+        let (_desk, process) = recorded(&text, "");
+        let slicer = Slicer::new(&process, SlicerOptions::default());
+        for (n, case) in cases.iter().enumerate() {
+            let run = model::Model::run(case, n as u32 % 7, n as u32 % 5);
+            let kinds = [Variant::Relevant, Variant::Agrawal, Variant::Gyimothy, Variant::Closure];
+            for kind in kinds.into_iter().map(Some).chain([None]) {
+                let relevance = kind.and_then(of);
+                let lines = lines_of(&slicer, case.question, relevance);
+                let found: BTreeSet<u32> = lines.into_iter().filter(|l| case.lines.contains(l)).collect();
+                if found != run.slice(kind) {
+                    let at = case.lines.start as usize - 1..case.lines.end as usize - 1;
+                    let shown: Vec<String> = text.lines().enumerate().collect::<Vec<_>>()[at]
+                        .iter()
+                        .map(|(i, l)| format!("{:4} {l}", i + 1))
+                        .collect();
+                    panic!(
+                        "seed {seed}, program {n}, {kind:?}: {found:?} is not {:?}\n{}",
+                        run.slice(kind),
+                        shown.join("\n")
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_programs_agree_with_the_definition() {
+    agree_with_the_definition(0..1, 60);
+}
+
+/// The same for many more; `RELAPSE_SEEDS` says how many hundreds.
+#[test]
+fn more_random_programs_agree_with_the_definition() {
+    let hundreds = std::env::var("RELAPSE_SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    agree_with_the_definition(1..1 + hundreds, 100);
+}

@@ -1,0 +1,283 @@
+//! What an instruction may store to, with all that it calls.
+//!
+//! A function's summary has every place outside of its own activation that it, or whatever it
+//! calls, may store to. Memory is that of [`crate::points_to`].
+
+use crate::inst::{Call, Inst, Operand};
+use crate::objects::{OUTSIDE, Object, ObjectId};
+use crate::outside::Outside;
+use crate::points_to::{Place, PointsTo, Precision, slots};
+use crate::whole::{Callee, Whole};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes that may be stored to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// Of the running activation's own frame, from its start.
+    Own {
+        /// First byte.
+        start: u64,
+        /// The byte behind the last.
+        end: u64,
+    },
+    /// Of an object, from its start; of any object that it stands for.
+    Of {
+        /// The object.
+        object: ObjectId,
+        /// First byte.
+        start: u64,
+        /// The byte behind the last; the largest number for "to the end".
+        end: u64,
+    },
+}
+
+/// See the module's documentation.
+pub struct MayDefine {
+    pointers: PointsTo,
+    functions: Vec<Vec<Target>>,
+    /// For each function, who makes its registers' values if it is the address of a frame's
+    /// place: the place.
+    frames: Vec<BTreeMap<u32, u64>>,
+}
+
+impl MayDefine {
+    /// Looks at all functions of a program.
+    #[must_use]
+    pub fn compute(whole: &Whole<'_>, outside: &dyn Outside, precision: Precision) -> MayDefine {
+        let pointers = PointsTo::compute(whole, outside, precision);
+        let frames = (0..whole.functions()).map(|f| frame_addresses(whole, f)).collect();
+        let mut all = MayDefine { pointers, functions: Vec::new(), frames };
+        all.functions = all.summaries(whole, outside);
+        all
+    }
+
+    /// What pointers may point to.
+    #[must_use]
+    pub fn pointers(&self) -> &PointsTo {
+        &self.pointers
+    }
+
+    /// What a function and all it calls may store to, but for their own activations.
+    #[must_use]
+    pub fn of_function(&self, function: u32) -> &[Target] {
+        self.functions.get(function as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// What an instruction may store to.
+    #[must_use]
+    pub fn of_inst(
+        &self,
+        whole: &Whole<'_>,
+        outside: &dyn Outside,
+        function: u32,
+        index: u32,
+    ) -> Vec<Target> {
+        let mut targets = Vec::new();
+        let inst = &whole.function(function).code[index as usize];
+        self.direct(whole, outside, function, inst, &mut targets);
+        for callee in self.callees(whole, outside, function, index) {
+            targets.extend(self.of_function(callee));
+        }
+        targets
+    }
+
+    /// The modelled functions that an instruction may call, itself or through a function that
+    /// is not modelled.
+    #[must_use]
+    pub fn callees(&self, whole: &Whole<'_>, outside: &dyn Outside, function: u32, index: u32) -> Vec<u32> {
+        let Inst::Call(call) = &whole.function(function).code[index as usize] else { return Vec::new() };
+        match whole.callee(function, call.callee) {
+            Callee::Function(callee) => vec![callee],
+            Callee::External(name) => {
+                if outside.effect(name).is_none_or(|e| e.calls_back) {
+                    self.given(function, call)
+                } else {
+                    Vec::new()
+                }
+            }
+            Callee::Pointer => {
+                let mut all = self.pointers.callees(function, index).to_vec();
+                let foreign = self.pointers.of(function, call.callee, 0).into_iter().any(|p| {
+                    matches!(self.pointers.objects().get(p.object), Object::Foreign { .. } | Object::Outside)
+                });
+                if foreign {
+                    all.extend(self.given(function, call));
+                }
+                all.sort_unstable();
+                all.dedup();
+                all
+            }
+        }
+    }
+
+    /// Functions among the arguments of a call.
+    fn given(&self, function: u32, call: &Call) -> Vec<u32> {
+        let mut all = BTreeSet::new();
+        for (operand, slot) in slots(call) {
+            for place in self.pointers.of(function, operand, slot) {
+                if let Object::Code { function } = self.pointers.objects().get(place.object) {
+                    all.insert(*function);
+                }
+            }
+        }
+        all.into_iter().collect()
+    }
+
+    fn summaries(&self, whole: &Whole<'_>, outside: &dyn Outside) -> Vec<Vec<Target>> {
+        let count = whole.functions();
+        let mut sets: Vec<BTreeSet<Target>> = Vec::new();
+        let mut callers: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); count as usize];
+        for function in 0..count {
+            let mut targets = Vec::new();
+            for (index, inst) in whole.function(function).code.iter().enumerate() {
+                self.direct(whole, outside, function, inst, &mut targets);
+                for callee in self.callees(whole, outside, function, index as u32) {
+                    callers[callee as usize].insert(function);
+                }
+            }
+            sets.push(targets.into_iter().filter(|t| matches!(t, Target::Of { .. })).collect());
+        }
+        let mut work: Vec<u32> = (0..count).rev().collect();
+        while let Some(callee) = work.pop() {
+            let given = sets[callee as usize].clone();
+            for caller in &callers[callee as usize] {
+                let set = &mut sets[*caller as usize];
+                let before = set.len();
+                set.extend(given.iter().copied());
+                if set.len() > before {
+                    work.push(*caller);
+                }
+            }
+        }
+        sets.into_iter().map(|s| s.into_iter().collect()).collect()
+    }
+
+    /// What an instruction stores to by itself, or by a function that is not modelled.
+    fn direct(
+        &self,
+        whole: &Whole<'_>,
+        outside: &dyn Outside,
+        function: u32,
+        inst: &Inst,
+        out: &mut Vec<Target>,
+    ) {
+        match inst {
+            Inst::Store { addr, ty, .. } | Inst::Rmw { addr, ty, .. } | Inst::CmpXchg { addr, ty, .. } => {
+                self.pointed(function, *addr, 0, Some(ty.bytes().into()), out);
+            }
+            Inst::MemCopy { to, len, .. } | Inst::MemSet { to, len, .. } => {
+                let len = match len {
+                    Operand::Const(n) => Some(*n),
+                    _ => None,
+                };
+                self.pointed(function, *to, 0, len, out);
+            }
+            Inst::VaStart { list } | Inst::VaCopy { to: list, .. } => {
+                self.pointed(function, *list, 0, Some(24), out);
+            }
+            Inst::Call(call) => match whole.callee(function, call.callee) {
+                Callee::Function(_) => {}
+                Callee::External(name) => self.foreign(outside, function, call, name, out),
+                Callee::Pointer => {
+                    for place in self.pointers.of(function, call.callee, 0) {
+                        match self.pointers.objects().get(place.object) {
+                            Object::Foreign { name } => self.foreign(outside, function, call, name, out),
+                            Object::Outside => self.foreign(outside, function, call, "", out),
+                            _ => {}
+                        }
+                    }
+                }
+            },
+            _ => {}
+        }
+    }
+
+    fn foreign(&self, outside: &dyn Outside, function: u32, call: &Call, name: &str, out: &mut Vec<Target>) {
+        let args = slots(call);
+        match outside.effect(name) {
+            Some(effect) => {
+                let from = effect.writes_from.unwrap_or(u32::MAX);
+                let rest = (0..args.len() as u32).filter(|s| *s >= from);
+                let all = effect.writes.iter().chain(&effect.stores_new).copied();
+                for slot in all.chain(rest) {
+                    if let Some((operand, k)) = args.get(slot as usize) {
+                        self.pointed(function, *operand, *k, None, out);
+                    }
+                }
+            }
+            // It may do anything to what it can get at.
+            None => {
+                for (operand, k) in args {
+                    self.pointed(function, operand, k, None, out);
+                }
+                let reached = self.pointers.content(OUTSIDE).iter().map(|p| whole_of(p.object));
+                out.extend(reached.chain([whole_of(OUTSIDE)]));
+            }
+        }
+    }
+
+    /// The bytes that an operand points to; none for "as far as the object goes".
+    fn pointed(&self, function: u32, operand: Operand, slot: u32, len: Option<u64>, out: &mut Vec<Target>) {
+        if let Operand::Reg(r) = operand
+            && let Some(start) = self.frames[function as usize].get(&(r + slot))
+        {
+            if let Some(len) = len {
+                out.push(Target::Own { start: *start, end: start.saturating_add(len) });
+                return;
+            }
+            // As far as the variable goes.
+            for place in self.pointers.of(function, operand, slot) {
+                if let Object::Frame { offset, size, .. } = self.pointers.objects().get(place.object) {
+                    out.push(Target::Own { start: *offset, end: offset + size });
+                }
+            }
+            return;
+        }
+        for Place { object, offset } in self.pointers.of(function, operand, slot) {
+            let code =
+                matches!(self.pointers.objects().get(object), Object::Code { .. } | Object::Foreign { .. });
+            match (offset, len) {
+                _ if code => {}
+                (Some(start), Some(len)) => {
+                    out.push(Target::Of { object, start, end: start.saturating_add(len) });
+                }
+                (Some(start), None) => out.push(Target::Of { object, start, end: u64::MAX }),
+                (None, _) => out.push(whole_of(object)),
+            }
+        }
+    }
+}
+
+fn whole_of(object: ObjectId) -> Target {
+    Target::Of { object, start: 0, end: u64::MAX }
+}
+
+/// Registers that always hold the address of a place in the function's frame.
+fn frame_addresses(whole: &Whole<'_>, function: u32) -> BTreeMap<u32, u64> {
+    let mut known = BTreeMap::new();
+    // Definitions stand before uses, but for those that come over the edges of loops.
+    for inst in &whole.function(function).code {
+        match inst {
+            Inst::Frame { dst, offset } => {
+                known.insert(*dst, *offset);
+            }
+            Inst::Copy { dst, a: Operand::Reg(r) } => {
+                if let Some(at) = known.get(r).copied() {
+                    known.insert(*dst, at);
+                }
+            }
+            Inst::Address { dst, base: Operand::Reg(r), index, scale, offset, .. } => {
+                let by = match index {
+                    Operand::Const(n) => n.cast_signed().wrapping_mul(*scale).wrapping_add(*offset),
+                    _ if *scale == 0 => *offset,
+                    _ => continue,
+                };
+                if let Some(at) = known.get(r).copied() {
+                    known.insert(*dst, at.wrapping_add_signed(by));
+                }
+            }
+            _ => {}
+        }
+    }
+    known
+}

@@ -1,0 +1,273 @@
+use super::*;
+use crate::inst::{Arg, ArgTy, Call, Reg, Ty};
+use crate::may_define::{MayDefine, Target};
+use crate::model::{Block, Function, Module, Param, Symbol, SymbolKind};
+use crate::outside::Nothing;
+use proptest::prelude::*;
+
+const SLOTS: u32 = 6;
+const DATA: u32 = 3;
+
+/// Functions of six registers, the first of which is the parameter; symbols are first the
+/// functions, then variables of 16 bytes.
+fn module(functions: Vec<Vec<Inst>>) -> (Module, Vec<u64>) {
+    let count = functions.len() as u32;
+    let mut module = Module::default();
+    for (f, mut code) in functions.into_iter().enumerate() {
+        code.push(Inst::Return { value: Some(Operand::Reg(5)), ret: vec![Ty::Ptr] });
+        module.symbols.push(Symbol { name: format!("f{f}"), kind: SymbolKind::Function(f as u32) });
+        module.functions.push(Function {
+            name: format!("f{f}"),
+            symbol: f as u32,
+            params: vec![Param { ty: ArgTy::Value(Ty::Ptr), reg: 0, frame_offset: 0 }],
+            ret: vec![Ty::Ptr],
+            variadic: false,
+            slots: SLOTS,
+            frame_size: 32,
+            frame_align: 16,
+            first_site: 0,
+            code_places: vec![0; code.len()],
+            blocks: vec![Block { start: 0, end: code.len() as u32, phis: vec![] }],
+            code,
+            places: vec![],
+            variables: vec![],
+            bindings: vec![],
+            file: 0,
+            line: 0,
+        });
+    }
+    for d in 0..DATA {
+        let kind = SymbolKind::Data { size: 16, ty: None, line: 0, file: 0 };
+        module.symbols.push(Symbol { name: format!("d{d}"), kind });
+    }
+    let addresses = (0..count + DATA).map(|s| 0x1000 + 0x10 * u64::from(s)).collect();
+    (module, addresses)
+}
+
+fn call(dst: Reg, callee: Operand, arg: Reg) -> Inst {
+    Inst::Call(Box::new(Call {
+        callee,
+        args: vec![Arg { value: Operand::Reg(arg), ty: ArgTy::Value(Ty::Ptr) }],
+        dst,
+        ret: vec![Ty::Ptr],
+        variadic: None,
+        returns_twice: false,
+    }))
+}
+
+fn inst() -> impl Strategy<Value = Inst> {
+    let reg = || 0..SLOTS;
+    let functions = 2;
+    prop_oneof![
+        (reg(), 0..functions + DATA)
+            .prop_map(|(dst, symbol)| Inst::Copy { dst, a: Operand::Symbol { symbol, offset: 0 } }),
+        (reg(), reg()).prop_map(|(dst, r)| Inst::Copy { dst, a: Operand::Reg(r) }),
+        (reg(), 0u64..2).prop_map(|(dst, k)| Inst::Frame { dst, offset: 16 * k }),
+        (reg(), reg(), -8i64..16).prop_map(|(dst, r, offset)| Inst::Address {
+            dst,
+            base: Operand::Reg(r),
+            index: Operand::Const(0),
+            index_bits: 64,
+            scale: 1,
+            offset,
+        }),
+        (reg(), reg()).prop_map(|(dst, r)| Inst::Load { dst, addr: Operand::Reg(r), ty: Ty::Ptr }),
+        (reg(), reg()).prop_map(|(a, v)| Inst::Store {
+            addr: Operand::Reg(a),
+            value: Operand::Reg(v),
+            ty: Ty::Ptr
+        }),
+        (reg(), 0..functions, reg()).prop_map(|(dst, f, arg)| call(
+            dst,
+            Operand::Symbol { symbol: f, offset: 0 },
+            arg
+        )),
+        (reg(), reg(), reg()).prop_map(|(dst, f, arg)| call(dst, Operand::Reg(f), arg)),
+    ]
+}
+
+/// Sets by going through all instructions again and again: of registers, results, contents.
+type Naive = BTreeMap<(u8, u32, u32), BTreeSet<ObjectId>>;
+
+fn naive(whole: &Whole<'_>, objects: &Objects) -> Naive {
+    let mut sets = Naive::new();
+    // What nobody calls by name gets what is outside.
+    let mut named = BTreeSet::new();
+    for f in 0..whole.functions() {
+        for inst in &whole.function(f).code {
+            if let Inst::Call(c) = inst
+                && let Operand::Symbol { symbol, .. } = c.callee
+            {
+                named.insert(symbol);
+            }
+        }
+    }
+    for f in (0..whole.functions()).filter(|f| !named.contains(f)) {
+        sets.entry((0, f, 0)).or_default().insert(0);
+    }
+    sets.entry((2, 0, 0)).or_default().insert(0);
+    loop {
+        let before: usize = sets.values().map(BTreeSet::len).sum();
+        let get = |sets: &Naive, key| sets.get(&key).cloned().unwrap_or_default();
+        // What is outside may be put anywhere that is known outside, and the other way round.
+        for o in get(&sets, (2, 0, 0)) {
+            let (content, outside) = (get(&sets, (2, o, 0)), get(&sets, (2, 0, 0)));
+            sets.entry((2, 0, 0)).or_default().extend(content);
+            sets.entry((2, o, 0)).or_default().extend(outside);
+        }
+        for f in 0..whole.functions() {
+            for inst in &whole.function(f).code {
+                match inst {
+                    Inst::Copy { dst, a: Operand::Reg(r) }
+                    | Inst::Address { dst, base: Operand::Reg(r), .. } => {
+                        let from = get(&sets, (0, f, *r));
+                        sets.entry((0, f, *dst)).or_default().extend(from);
+                    }
+                    Inst::Copy { dst, a: Operand::Symbol { symbol, .. } } => {
+                        let object = match symbol {
+                            0 | 1 => Object::Code { function: *symbol },
+                            s => Object::Data { address: 0x1000 + 0x10 * u64::from(*s), size: 16 },
+                        };
+                        let object = objects.find(&object).expect("an object");
+                        sets.entry((0, f, *dst)).or_default().insert(object);
+                    }
+                    Inst::Frame { dst, offset } => {
+                        let object = objects.in_frame(whole, f, *offset).expect("a variable").0;
+                        sets.entry((0, f, *dst)).or_default().insert(object);
+                    }
+                    Inst::Load { dst, addr: Operand::Reg(r), .. } => {
+                        for o in get(&sets, (0, f, *r)) {
+                            let content = get(&sets, (2, o, 0));
+                            sets.entry((0, f, *dst)).or_default().extend(content);
+                        }
+                    }
+                    Inst::Store { addr: Operand::Reg(r), value: Operand::Reg(v), .. } => {
+                        let value = get(&sets, (0, f, *v));
+                        for o in get(&sets, (0, f, *r)) {
+                            sets.entry((2, o, 0)).or_default().extend(&value);
+                        }
+                    }
+                    Inst::Return { .. } => {
+                        let value = get(&sets, (0, f, 5));
+                        sets.entry((1, f, 0)).or_default().extend(value);
+                    }
+                    Inst::Call(c) => {
+                        let Operand::Reg(arg) = c.args[0].value else { continue };
+                        let callees: Vec<ObjectId> = match c.callee {
+                            Operand::Reg(r) => get(&sets, (0, f, r)).into_iter().collect(),
+                            Operand::Symbol { symbol, .. } => {
+                                objects.find(&Object::Code { function: symbol }).into_iter().collect()
+                            }
+                            Operand::Const(_) => vec![],
+                        };
+                        let given = get(&sets, (0, f, arg));
+                        let by_name = matches!(c.callee, Operand::Symbol { .. });
+                        let mut functions: Vec<u32> = Vec::new();
+                        if let (true, Operand::Symbol { symbol, .. }) = (by_name, c.callee) {
+                            functions.push(symbol);
+                        }
+                        let mut unknown = false;
+                        for callee in callees {
+                            match objects.get(callee) {
+                                Object::Code { function } => functions.push(*function),
+                                Object::Outside => unknown = true,
+                                _ => {}
+                            }
+                        }
+                        for g in functions {
+                            sets.entry((0, g, 0)).or_default().extend(&given);
+                            let result = get(&sets, (1, g, 0));
+                            sets.entry((0, f, c.dst)).or_default().extend(result);
+                        }
+                        if unknown {
+                            sets.entry((2, 0, 0)).or_default().extend(&given);
+                            let outside = get(&sets, (2, 0, 0));
+                            sets.entry((0, f, c.dst)).or_default().extend(outside);
+                            for o in given.clone() {
+                                if let Object::Code { function } = objects.get(o) {
+                                    sets.entry((0, *function, 0)).or_default().extend(&given);
+                                    for o in &given {
+                                        let content = get(&sets, (2, *o, 0));
+                                        sets.entry((0, *function, 0)).or_default().extend(content);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if sets.values().map(BTreeSet::len).sum::<usize>() == before {
+            return sets;
+        }
+    }
+}
+
+proptest! {
+    /// The directed analysis against going through everything until nothing changes; the
+    /// unified one must have at least that.
+    #[test]
+    fn pointers_are_what_going_through_everything_finds(
+        functions in proptest::collection::vec(proptest::collection::vec(inst(), 1..8), 2..=2)
+    ) {
+        let (module, addresses) = module(functions);
+        let whole = Whole::new([(&module, &addresses[..])]);
+        let directed = PointsTo::compute(&whole, &Nothing, Precision::Directed);
+        let unified = PointsTo::compute(&whole, &Nothing, Precision::Unified);
+        let naive = naive(&whole, directed.objects());
+        let objects_of = |p: &PointsTo, f: u32, r: Reg| -> BTreeSet<Object> {
+            p.of(f, Operand::Reg(r), 0).iter().map(|x| p.objects().get(x.object).clone()).collect()
+        };
+        for f in 0..2 {
+            for r in 0..SLOTS {
+                let expected: BTreeSet<Object> = naive
+                    .get(&(0, f, r))
+                    .into_iter()
+                    .flatten()
+                    .map(|o| directed.objects().get(*o).clone())
+                    .collect();
+                prop_assert_eq!(&objects_of(&directed, f, r), &expected, "f{} r{}", f, r);
+                prop_assert!(objects_of(&unified, f, r).is_superset(&expected), "f{} r{}", f, r);
+            }
+        }
+    }
+}
+
+/// What a function stores to through its callee's callee, by name and through a pointer.
+#[test]
+fn summaries_go_through_calls() {
+    let to = |d: u32| Operand::Symbol { symbol: 3 + d, offset: 0 };
+    let store = |d| Inst::Store { addr: to(d), value: Operand::Const(1), ty: Ty::Int(32) };
+    let (module, addresses) = module(vec![
+        vec![store(0), call(1, Operand::Symbol { symbol: 1, offset: 0 }, 0)],
+        vec![
+            Inst::Copy { dst: 1, a: Operand::Symbol { symbol: 2, offset: 0 } },
+            call(2, Operand::Reg(1), 0),
+            // It calls whoever called it.
+            call(2, Operand::Symbol { symbol: 0, offset: 0 }, 0),
+        ],
+        vec![
+            store(2),
+            Inst::Frame { dst: 1, offset: 8 },
+            Inst::Store { addr: Operand::Reg(1), value: Operand::Const(1), ty: Ty::Int(32) },
+        ],
+    ]);
+    let whole = Whole::new([(&module, &addresses[..])]);
+    let may = MayDefine::compute(&whole, &Nothing, Precision::Directed);
+    let stored = |f| -> Vec<(Object, u64, u64)> {
+        let all = may.of_function(f).iter().filter_map(|t| match t {
+            Target::Of { object, start, end } => {
+                Some((may.pointers().objects().get(*object).clone(), *start, *end))
+            }
+            Target::Own { .. } => None,
+        });
+        all.collect()
+    };
+    let data = |d: u64| (Object::Data { address: 0x1030 + 0x10 * d, size: 16 }, 0, 4);
+    assert_eq!(stored(2), [data(2)]);
+    assert_eq!(stored(1), [data(0), data(2)]);
+    assert_eq!(stored(0), [data(0), data(2)]);
+    assert_eq!(may.of_inst(&whole, &Nothing, 2, 2), [Target::Own { start: 8, end: 12 }]);
+    assert_eq!(may.callees(&whole, &Nothing, 1, 1), [2]);
+}

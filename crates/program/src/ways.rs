@@ -1,0 +1,147 @@
+//! What could have been assigned, had a branch gone another way.
+//!
+//! A *way* is a branch's block and one of its successors. What runs, or may run, only because
+//! that way was gone is its *region*: the blocks that are control dependent on the branch by
+//! that successor, and in turn all that depend on those.
+//!
+//! Variables that became registers are assigned where their values are made, and where ways
+//! meet: a phi stands for a variable, and each of its inputs that is not the value the
+//! variable had anyway is an assignment on the way to it.
+
+use crate::cfg::{Dominators, Graph};
+use crate::inst::{BlockId, Operand, Reg};
+use crate::model::Function;
+use std::collections::{HashMap, HashSet};
+
+/// A branch's block, and where it may go.
+pub type Way = (BlockId, BlockId);
+
+/// Blocks, as bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    bits: Vec<u64>,
+}
+
+impl Region {
+    /// Whether a block is in it.
+    #[must_use]
+    pub fn contains(&self, block: BlockId) -> bool {
+        self.bits.get(block as usize / 64).is_some_and(|w| w >> (block % 64) & 1 != 0)
+    }
+
+    fn insert(&mut self, block: BlockId) -> bool {
+        let (word, bit) = (block as usize / 64, 1 << (block % 64));
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        let new = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        new
+    }
+
+    /// All blocks, in order.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockId> + '_ {
+        (0..64 * self.bits.len() as BlockId).filter(|b| self.contains(*b))
+    }
+}
+
+/// From which block, and the register; none for a constant.
+type Incoming = (BlockId, Option<Reg>);
+
+/// The ways of one function.
+pub struct Ways {
+    graph: Graph,
+    post: Dominators,
+    /// For each block, those that its branch decides about.
+    controls: Vec<Vec<BlockId>>,
+    /// The block in which each register is assigned by an instruction.
+    made_in: HashMap<Reg, BlockId>,
+    /// The phi that assigns a register: its block, and where each of its values comes from.
+    phis: HashMap<Reg, (BlockId, Vec<Incoming>)>,
+}
+
+impl Ways {
+    /// Looks at a function.
+    #[must_use]
+    pub fn of(function: &Function) -> Ways {
+        let graph = Graph::of(function);
+        let post = graph.post_dominators();
+        let mut controls = vec![Vec::new(); function.blocks.len()];
+        for (b, parents) in graph.control_dependence().into_iter().enumerate() {
+            for a in parents.into_iter().filter(|a| graph.successors(*a).len() > 1) {
+                controls[a as usize].push(b as BlockId);
+            }
+        }
+        let mut made_in = HashMap::new();
+        let mut phis = HashMap::new();
+        for (b, block) in function.blocks.iter().enumerate() {
+            for phi in &block.phis {
+                for k in 0..phi.slots {
+                    let incoming = phi.incoming.iter().map(|(from, value)| match value {
+                        Operand::Reg(r) => (*from, Some(r + k)),
+                        _ => (*from, None),
+                    });
+                    phis.insert(phi.dst + k, (b as BlockId, incoming.collect::<Vec<_>>()));
+                }
+            }
+            for inst in &function.code[block.start as usize..block.end as usize] {
+                if let Some((dst, n)) = inst.defines() {
+                    made_in.extend((dst..dst + n).map(|r| (r, b as BlockId)));
+                }
+            }
+        }
+        Ways { graph, post, controls, made_in, phis }
+    }
+
+    /// The blocks of a way.
+    #[must_use]
+    pub fn region(&self, way: Way) -> Region {
+        let stop = self.post.immediate(way.0);
+        let mut work = Vec::new();
+        let mut at = Some(way.1);
+        while let Some(b) = at.filter(|b| Some(*b) != stop && (*b as usize) < self.graph.len()) {
+            work.push(b);
+            at = self.post.immediate(b);
+        }
+        let mut region = Region::default();
+        while let Some(b) = work.pop() {
+            if region.insert(b) {
+                work.extend_from_slice(&self.controls[b as usize]);
+            }
+        }
+        region
+    }
+
+    /// Whether a way may assign a variable that is in a register: `reg` holds it at the
+    /// branch, and from there its value went `through` these phis. `region` must be the
+    /// way's.
+    #[must_use]
+    pub fn may_assign(&self, way: Way, region: &Region, reg: Reg, through: &[Reg]) -> bool {
+        if self.made_in.get(&reg).is_some_and(|b| region.contains(*b)) {
+            return true;
+        }
+        // Phis whose value, should it come from this way, must be the same.
+        let mut seen = HashSet::new();
+        let mut work: Vec<Reg> = through.iter().copied().chain([reg]).collect();
+        while let Some(phi_reg) = work.pop() {
+            let Some((block, incoming)) = self.phis.get(&phi_reg) else { continue };
+            if !seen.insert(phi_reg) {
+                continue;
+            }
+            for (from, value) in incoming {
+                if !region.contains(*from) && (*from, *block) != way {
+                    continue;
+                }
+                match value {
+                    Some(r) if *r == reg => {}
+                    Some(r) if self.phis.get(r).is_some_and(|p| region.contains(p.0)) => work.push(*r),
+                    _ => return true,
+                }
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

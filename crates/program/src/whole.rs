@@ -1,0 +1,163 @@
+//! All modules of a program together: functions numbered through, names resolved.
+//!
+//! What a name means is decided by addresses, as the loader did: two symbols with the same
+//! address are the same thing, and the first function to claim an address has it.
+
+use crate::inst::Operand;
+use crate::model::{Function, Module, SymbolKind};
+use std::collections::{BTreeMap, HashMap};
+
+/// A module, and where its symbols are in the running program.
+#[derive(Clone, Copy)]
+pub struct Part<'m> {
+    /// The model.
+    pub model: &'m Module,
+    /// An address for each symbol; 0 for none.
+    pub addresses: &'m [u64],
+    first: u32,
+}
+
+/// See the module's documentation.
+pub struct Whole<'m> {
+    parts: Vec<Part<'m>>,
+    /// Part and index of each function.
+    functions: Vec<(u32, u32)>,
+    by_address: HashMap<u64, u32>,
+    externals: HashMap<u64, &'m str>,
+    /// Variables of static storage: address and size.
+    data: BTreeMap<u64, u64>,
+}
+
+/// What a call calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee<'m> {
+    /// A modelled function.
+    Function(u32),
+    /// A function of this name that is not modelled.
+    External(&'m str),
+    /// Whatever a pointer points to.
+    Pointer,
+}
+
+impl<'m> Whole<'m> {
+    /// Puts modules together; functions are numbered in the order of the modules.
+    #[must_use]
+    pub fn new(modules: impl IntoIterator<Item = (&'m Module, &'m [u64])>) -> Whole<'m> {
+        let mut whole = Whole {
+            parts: Vec::new(),
+            functions: Vec::new(),
+            by_address: HashMap::new(),
+            externals: HashMap::new(),
+            data: BTreeMap::new(),
+        };
+        for (model, addresses) in modules {
+            let part = whole.parts.len() as u32;
+            whole.parts.push(Part { model, addresses, first: whole.functions.len() as u32 });
+            for (f, function) in model.functions.iter().enumerate() {
+                let number = whole.functions.len() as u32;
+                whole.functions.push((part, f as u32));
+                match addresses.get(function.symbol as usize) {
+                    None | Some(0) => {}
+                    Some(address) => {
+                        whole.by_address.entry(*address).or_insert(number);
+                    }
+                }
+            }
+            for (symbol, address) in model.symbols.iter().zip(addresses) {
+                match symbol.kind {
+                    _ if *address == 0 => {}
+                    SymbolKind::External => {
+                        whole.externals.entry(*address).or_insert(&symbol.name);
+                    }
+                    SymbolKind::Data { size, .. } => {
+                        let known = whole.data.entry(*address).or_default();
+                        *known = size.max(*known);
+                    }
+                    SymbolKind::ExternalData => {
+                        whole.data.entry(*address).or_default();
+                    }
+                    SymbolKind::Function(_) | SymbolKind::ThreadLocal { .. } => {}
+                }
+            }
+        }
+        whole
+    }
+
+    /// How many functions there are.
+    #[must_use]
+    pub fn functions(&self) -> u32 {
+        self.functions.len() as u32
+    }
+
+    /// A function, by its number, which must be below [`Whole::functions`].
+    #[must_use]
+    pub fn function(&self, number: u32) -> &'m Function {
+        let (part, index) = self.functions[number as usize];
+        &self.parts[part as usize].model.functions[index as usize]
+    }
+
+    /// The module that a function stands in.
+    #[must_use]
+    pub fn part(&self, number: u32) -> Part<'m> {
+        self.parts[self.functions[number as usize].0 as usize]
+    }
+
+    /// All modules.
+    #[must_use]
+    pub fn parts(&self) -> &[Part<'m>] {
+        &self.parts
+    }
+
+    /// The number of a part's function.
+    #[must_use]
+    pub fn number(&self, part: u32, function: u32) -> u32 {
+        self.parts[part as usize].first + function
+    }
+
+    /// The function at an address.
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<u32> {
+        self.by_address.get(&address).copied()
+    }
+
+    /// The name of the function at an address, if it is not modelled.
+    #[must_use]
+    pub fn external_at(&self, address: u64) -> Option<&'m str> {
+        self.externals.get(&address).copied()
+    }
+
+    /// Variables of static storage, by address, with their sizes; 0 if unknown.
+    pub fn data(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.data.iter().map(|(a, n)| (*a, *n))
+    }
+
+    /// The variable that an address lies in: where it begins.
+    #[must_use]
+    pub fn data_at(&self, address: u64) -> Option<u64> {
+        let (start, size) = self.data.range(..=address).next_back()?;
+        (address - start < *size.max(&1)).then_some(*start)
+    }
+
+    /// The size of the variable that begins at an address.
+    #[must_use]
+    pub fn data_size(&self, address: u64) -> Option<u64> {
+        self.data.get(&address).copied()
+    }
+
+    /// What an operand of a function calls.
+    #[must_use]
+    pub fn callee(&self, function: u32, operand: Operand) -> Callee<'m> {
+        let part = self.part(function);
+        let Operand::Symbol { symbol, offset: 0 } = operand else { return Callee::Pointer };
+        let address = part.addresses.get(symbol as usize).copied().unwrap_or(0);
+        match (part.model.symbols.get(symbol as usize), self.function_at(address)) {
+            (_, Some(number)) => Callee::Function(number),
+            (Some(s), None) => match s.kind {
+                // Without an address, only its own module knows it.
+                SymbolKind::Function(f) => Callee::Function(part.first + f),
+                _ => Callee::External(&s.name),
+            },
+            (None, None) => Callee::Pointer,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A run in phases, and what one phase gave to another.
+//!
+//! A slice can have more lines than anybody reads. Here the run is cut into a few phases, and
+//! only dependences between phases are shown, with values; whoever knows which of those values
+//! is the first wrong one goes on with the phase that made it, which is cut in its turn
+//! (*hierarchical dynamic slicing*, Wang and Roychoudhury). A loop is a phase, then each of its
+//! iterations; so is a call; what has neither is cut into statements.
+//!
+//! One slice is enough for all levels: each is a part of its graph.
+//!
+//! * [`divide`]: where phases begin and end;
+//! * [`search`]: from level to level, asking somebody.
+
+pub mod divide;
+pub mod search;
+
+use crate::Result;
+use crate::slice::{Dependence, Needs, NodeId, Slice};
+use crate::slicer::Slicer;
+pub use divide::{Phase, Shape, Window};
+pub use search::{Found, Oracle, Search, Turn};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one phase made and another used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// The execution that made it, or decided.
+    pub node: NodeId,
+    pub how: Dependence,
+    /// Index of the phase it was made in.
+    pub made_in: usize,
+    /// Indices of the phases it was used in, in order.
+    pub used_in: Vec<usize>,
+}
+
+/// A part of a run, cut into phases.
+#[derive(Clone, Debug)]
+pub struct Level {
+    pub window: Window,
+    /// What is asked about.
+    pub from: NodeId,
+    pub phases: Vec<Phase>,
+    /// Index of the phase that `from` is in.
+    pub at: usize,
+    /// What phases gave to others, in the order in which it was made.
+    pub flows: Vec<Flow>,
+}
+
+/// A slice, ready to be looked at in phases.
+pub struct Phased<'s, 'p> {
+    pub slicer: &'s Slicer<'p>,
+    pub slice: &'s Slice,
+    needs: Needs,
+}
+
+impl<'s, 'p> Phased<'s, 'p> {
+    #[must_use]
+    pub fn new(slicer: &'s Slicer<'p>, slice: &'s Slice) -> Phased<'s, 'p> {
+        Phased { slicer, slice, needs: slice.needs() }
+    }
+
+    /// Everything up to a node, of its stream.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn whole(&self, from: NodeId) -> Result<Window> {
+        let at = self.slice.nodes[from as usize].at;
+        let end = at.step.saturating_add(1).min(self.slicer.steps(at.stream)?);
+        Ok(Window { stream: at.stream, steps: 0..end, shape: Shape { depth: 1, inside: None, rounds: false } })
+    }
+
+    /// Cuts a window into phases, and finds what they gave to each other on the way to a node.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn level(&self, window: &Window, from: NodeId) -> Result<Level> {
+        let phases = self.slicer.divide(window)?;
+        let phase_of = |node: NodeId| {
+            let at = self.slice.nodes[node as usize].at;
+            let step = at.step.min(window.steps.end.saturating_sub(1));
+            if at.stream != window.stream || !window.steps.contains(&step) {
+                return None;
+            }
+            phases.iter().position(|p| p.window.steps.contains(&step))
+        };
+        let mut seen = BTreeSet::from([from]);
+        let mut work = vec![from];
+        // Of each line and kind the last that was made counts.
+        let mut flows: BTreeMap<(u32, u32, u32, bool), (NodeId, Dependence, usize, BTreeSet<usize>)> =
+            BTreeMap::new();
+        while let Some(node) = work.pop() {
+            let Some(user) = phase_of(node) else { continue };
+            for (producer, how) in self.needs.of(node) {
+                let Some(maker) = phase_of(*producer) else { continue };
+                if maker != user {
+                    let site = self.slice.nodes[*producer as usize].site;
+                    let decides = matches!(how, Dependence::Control | Dependence::Call);
+                    let key = (site.module, site.function, self.line(*producer), decides);
+                    let flow =
+                        flows.entry(key).or_insert_with(|| (*producer, *how, maker, BTreeSet::new()));
+                    if self.step(*producer) > self.step(flow.0) {
+                        (flow.0, flow.1, flow.2) = (*producer, *how, maker);
+                    }
+                    flow.3.insert(user);
+                }
+                if seen.insert(*producer) {
+                    work.push(*producer);
+                }
+            }
+        }
+        let mut flows: Vec<Flow> = flows
+            .into_values()
+            .map(|(node, how, made_in, used)| Flow { node, how, made_in, used_in: used.into_iter().collect() })
+            .collect();
+        flows.sort_by_key(|f| self.step(f.node));
+        let at = phase_of(from).unwrap_or(phases.len().saturating_sub(1));
+        Ok(Level { window: window.clone(), from, phases, at, flows })
+    }
+
+    fn step(&self, node: NodeId) -> u64 {
+        self.slice.nodes[node as usize].at.step
+    }
+
+    /// The source line of a node.
+    #[must_use]
+    pub fn line(&self, node: NodeId) -> u32 {
+        let site = self.slice.nodes[node as usize].site;
+        let module = self.slicer.process().image.module(site.module);
+        module.functions[site.function as usize].place(site.index as usize).line
+    }
+}

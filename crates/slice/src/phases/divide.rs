@@ -1,0 +1,270 @@
+//! Where phases begin and end.
+
+use crate::Result;
+use crate::slicer::Slicer;
+use program::cfg::{Graph, Loop};
+use program::inst::BlockId;
+use replay::observer::{Effect, Observer, View};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// At most about so many groups of rounds or of statements.
+const GROUPS: usize = 10;
+
+/// What a part of a run is, so that it can be cut further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Activations on the stack where its own code runs.
+    pub depth: u32,
+    /// It is within this loop of its function, by the header's block.
+    pub inside: Option<BlockId>,
+    /// It is rounds of that loop, and nothing else.
+    pub rounds: bool,
+}
+
+/// A part of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub stream: u32,
+    pub steps: Range<u64>,
+    pub shape: Shape,
+}
+
+/// What a phase is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PhaseKind {
+    /// A loop from its entry to its exit.
+    Loop,
+    /// A call, with all that was called.
+    Call { callee: String },
+    /// Rounds of the loop, counted from 1.
+    Rounds { first: u64, last: u64 },
+    /// Statements between those.
+    Statements,
+}
+
+/// One phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    pub kind: PhaseKind,
+    pub window: Window,
+    /// Path of the source, and the first and last line of its own code that ran.
+    pub file: String,
+    pub lines: (u32, u32),
+    pub function: String,
+}
+
+/// A stretch of the code that runs at the window's own depth.
+#[derive(Clone, Debug)]
+struct Stretch {
+    kind: PhaseKind,
+    steps: Range<u64>,
+    shape: Shape,
+}
+
+impl Slicer<'_> {
+    /// Cuts a window: at its loops; if it has none, at its calls; rounds of a loop into rounds;
+    /// and what is left into statements. The phases cover it, in order.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn divide(&self, window: &Window) -> Result<Vec<Phase>> {
+        let checkpoints = &self.prepared(window.stream)?.checkpoints;
+        let mut scan = Scan::new(window);
+        for index in 0..checkpoints.len() {
+            let segment = checkpoints.segment(index);
+            if segment.instructions.end > window.steps.start
+                && segment.instructions.start < window.steps.end
+            {
+                checkpoints.replay(index, &mut scan)?;
+            }
+        }
+        scan.close(window.steps.end);
+        let shape = window.shape;
+        let cut = if shape.rounds {
+            rounds(&scan.rounds, window)
+        } else if !scan.loops.is_empty() {
+            scan.loops.clone()
+        } else if !scan.calls.is_empty() {
+            scan.calls.clone()
+        } else {
+            statements(&scan.statements, window)
+        };
+        Ok(cover(cut, window).into_iter().map(|s| scan.phase(s, window.stream)).collect())
+    }
+}
+
+/// Groups of rounds.
+fn rounds(starts: &[u64], window: &Window) -> Vec<Stretch> {
+    let each = starts.len().div_ceil(GROUPS).max(1);
+    let groups: Vec<&[u64]> = starts.chunks(each).collect();
+    let mut out = Vec::new();
+    for (g, group) in groups.iter().enumerate() {
+        let end = groups.get(g + 1).map_or(window.steps.end, |next| next[0]);
+        let first = (g * each) as u64 + 1;
+        let last = first + group.len() as u64 - 1;
+        let shape = Shape { rounds: group.len() > 1, ..window.shape };
+        out.push(Stretch { kind: PhaseKind::Rounds { first, last }, steps: group[0]..end, shape });
+    }
+    out
+}
+
+/// Groups of statements.
+fn statements(starts: &[u64], window: &Window) -> Vec<Stretch> {
+    let each = starts.len().div_ceil(GROUPS).max(1);
+    let groups: Vec<&[u64]> = starts.chunks(each).collect();
+    let mut out = Vec::new();
+    for (g, group) in groups.iter().enumerate() {
+        let end = groups.get(g + 1).map_or(window.steps.end, |next| next[0]);
+        out.push(Stretch { kind: PhaseKind::Statements, steps: group[0]..end, shape: window.shape });
+    }
+    out
+}
+
+/// Fills the gaps with statements.
+fn cover(cut: Vec<Stretch>, window: &Window) -> Vec<Stretch> {
+    let rest = |steps: Range<u64>| Stretch { kind: PhaseKind::Statements, steps, shape: window.shape };
+    let mut out = Vec::new();
+    let mut at = window.steps.start;
+    for stretch in cut {
+        if stretch.steps.start > at {
+            out.push(rest(at..stretch.steps.start));
+        }
+        at = stretch.steps.end;
+        out.push(stretch);
+    }
+    if at < window.steps.end {
+        out.push(rest(at..window.steps.end));
+    }
+    out
+}
+
+/// What is seen of a window.
+struct Scan {
+    window: Window,
+    loops: Vec<Stretch>,
+    calls: Vec<Stretch>,
+    rounds: Vec<u64>,
+    statements: Vec<u64>,
+    /// Lines of the window's own code, by when they ran; only where they change.
+    lines: Vec<(u64, u32)>,
+    file: String,
+    function: String,
+    /// The loop that is open, and since when.
+    open: Option<(BlockId, u64)>,
+    /// The call that is open: since when, and what it called.
+    call: Option<(u64, String)>,
+    before: u64,
+    known: HashMap<(u32, u32), Vec<Loop>>,
+    line: u32,
+}
+
+impl Scan {
+    fn new(window: &Window) -> Scan {
+        Scan {
+            window: window.clone(),
+            loops: Vec::new(),
+            calls: Vec::new(),
+            rounds: Vec::new(),
+            statements: Vec::new(),
+            lines: Vec::new(),
+            file: String::new(),
+            function: String::new(),
+            open: None,
+            call: None,
+            before: window.steps.start,
+            known: HashMap::new(),
+            line: 0,
+        }
+    }
+
+    fn close(&mut self, end: u64) {
+        self.leave_loop(end);
+        self.leave_call(end);
+    }
+
+    fn leave_loop(&mut self, end: u64) {
+        if let Some((header, start)) = self.open.take() {
+            let shape = Shape { depth: self.window.shape.depth, inside: Some(header), rounds: true };
+            self.loops.push(Stretch { kind: PhaseKind::Loop, steps: start..end, shape });
+        }
+    }
+
+    fn leave_call(&mut self, end: u64) {
+        if let Some((start, callee)) = self.call.take() {
+            let shape = Shape { depth: self.window.shape.depth + 1, inside: None, rounds: false };
+            self.calls.push(Stretch { kind: PhaseKind::Call { callee }, steps: start..end, shape });
+        }
+    }
+
+    /// The outermost loop around a block that is not around the whole window.
+    fn outermost(&mut self, view: &View<'_>, block: BlockId) -> Option<BlockId> {
+        let key = (view.code.module, view.code.function);
+        let loops = self.known.entry(key).or_insert_with(|| Graph::of(view.function()).loops());
+        let around = |l: &&Loop| l.nodes.binary_search(&block).is_ok();
+        let within = self.window.shape.inside.and_then(|h| loops.iter().find(|l| l.header == h));
+        loops
+            .iter()
+            .filter(around)
+            .filter(|l| within.is_none_or(|w| l.header != w.header && l.nodes.len() < w.nodes.len()))
+            .max_by_key(|l| l.nodes.len())
+            .map(|l| l.header)
+    }
+
+    fn phase(&self, stretch: Stretch, stream: u32) -> Phase {
+        let from = self.lines.partition_point(|l| l.0 < stretch.steps.start);
+        let inside = self.lines[from..].iter().take_while(|l| l.0 < stretch.steps.end).map(|l| l.1);
+        // It may begin in the middle of a line.
+        let inside: Vec<u32> = inside.chain(from.checked_sub(1).map(|i| self.lines[i].1).filter(|_| {
+            self.lines.get(from).is_none_or(|l| l.0 > stretch.steps.start)
+        })).collect();
+        let lines = (inside.iter().min().copied().unwrap_or(0), inside.iter().max().copied().unwrap_or(0));
+        Phase {
+            kind: stretch.kind,
+            window: Window { stream, steps: stretch.steps, shape: stretch.shape },
+            file: self.file.clone(),
+            lines,
+            function: self.function.clone(),
+        }
+    }
+}
+
+impl Observer for Scan {
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        if !self.window.steps.contains(&view.count) {
+            return;
+        }
+        if view.depth > self.window.shape.depth {
+            if self.call.is_none() {
+                self.call = Some((self.before, view.function().name.clone()));
+            }
+            return;
+        }
+        self.leave_call(view.count);
+        self.before = view.count;
+        let function = view.function();
+        let place = view.place();
+        if self.file.is_empty() {
+            self.file = view.module().file_path(function.file);
+            self.function.clone_from(&function.name);
+        }
+        if place.line > 0 && place.line != self.line {
+            self.line = place.line;
+            self.statements.push(view.count);
+            self.lines.push((view.count, place.line));
+        }
+        let Some(block) = function.blocks.iter().position(|b| (b.start..b.end).contains(&view.index)) else {
+            return;
+        };
+        let begins = function.blocks[block].start == view.index;
+        let block = block as BlockId;
+        if self.window.shape.rounds && begins && self.window.shape.inside == Some(block) {
+            self.rounds.push(view.count);
+        }
+        let now = self.outermost(view, block);
+        if self.open.map(|o| o.0) != now {
+            self.leave_loop(view.count);
+            self.open = now.map(|header| (header, view.count));
+        }
+    }
+}

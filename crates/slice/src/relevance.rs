@@ -1,0 +1,305 @@
+//! Which kind of slice, and what is known before anything runs about ways not taken.
+//!
+//! A *potential dependence* leads from a use of a value to an executed branch before it (or a
+//! call through a pointer) that could have gone another way, on which the value may have been
+//! assigned anew. Slices that follow such dependences are *relevant* slices; they find what a
+//! dynamic slice cannot: the decision by which something was *not* done.
+
+use crate::facts::AllFacts;
+use crate::library::Table;
+use program::inst::{BlockId, Inst, Reg};
+use program::may_define::{MayDefine, Target};
+use program::model::Function;
+use program::objects::{Object, ObjectId};
+pub use program::points_to::Precision;
+use program::ways::{Region, Way, Ways};
+use program::whole::{Callee, Whole};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+/// Which dependences a relevant slice follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// From a branch that only could have gone another way, what its condition was made of
+    /// is followed, not why the branch itself ran (Wang and Roychoudhury, *Dynamic slicing on
+    /// Java bytecode traces*).
+    #[default]
+    Relevant,
+    /// The same, but then not even why what its condition was made of ran (Agrawal and others,
+    /// *Incremental regression testing*): misses causes.
+    Agrawal,
+    /// With every execution of such a branch all earlier executions of it (Gyimóthy and
+    /// others, *An efficient relevant slicing method for debugging*): has more than causes.
+    Gyimothy,
+    /// Everything from everywhere: the plain closure.
+    Closure,
+}
+
+/// What a relevant slice is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Relevance {
+    pub variant: Variant,
+    /// How exactly pointers are followed.
+    pub precision: Precision,
+    /// Whether branches count that stand in libraries: in sources of the system's.
+    pub libraries: bool,
+}
+
+impl Default for Relevance {
+    fn default() -> Relevance {
+        Relevance { variant: Variant::Relevant, precision: Precision::Directed, libraries: true }
+    }
+}
+
+/// Sources below these are the system's.
+const LIBRARIES: &[&str] = &["/usr/", "/lib/", "/opt/"];
+
+/// Memory that may be assigned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Defined {
+    /// Of the frame of the activation that is running.
+    pub own: Vec<(u64, u64)>,
+    /// At fixed addresses.
+    pub fixed: Vec<(u64, u64)>,
+    /// In frames of other activations: function, and place in its frame.
+    pub frames: Vec<(u32, u64, u64)>,
+    /// In what was allocated at a place.
+    pub made: Vec<(ObjectId, u64, u64)>,
+    /// Somewhere that has no name here: the library's memory, thread-locals.
+    pub elsewhere: bool,
+}
+
+impl Defined {
+    pub fn is_empty(&self) -> bool {
+        *self == Defined::default()
+    }
+
+    fn add(&mut self, target: Target, may: &MayDefine, located: impl Fn(u32, u32) -> bool) {
+        match target {
+            Target::Own { start, end } => self.own.push((start, end)),
+            Target::Of { object, start, end } => match *may.pointers().objects().get(object) {
+                Object::Data { address, size } => {
+                    let end = end.min(if size > 0 { size } else { 8 });
+                    if start < end {
+                        self.fixed.push((address.saturating_add(start), address.saturating_add(end)));
+                    }
+                }
+                Object::Frame { function, offset, size } => {
+                    self.frames.push((function, offset + start, offset + end.min(size)));
+                }
+                Object::Made { function, index } if located(function, index) => {
+                    self.made.push((object, start, end));
+                }
+                Object::Made { .. }
+                | Object::Outside
+                | Object::Variadic { .. }
+                | Object::ThreadLocal { .. } => self.elsewhere = true,
+                Object::Code { .. } | Object::Foreign { .. } => {}
+            },
+        }
+    }
+
+    fn tidy(&mut self) {
+        merge(&mut self.own);
+        merge(&mut self.fixed);
+        self.frames.sort_unstable();
+        self.frames.dedup();
+        self.made.sort_unstable();
+        self.made.dedup();
+    }
+}
+
+/// Sorts ranges, and joins those that touch.
+fn merge(ranges: &mut Vec<(u64, u64)>) {
+    ranges.sort_unstable();
+    let mut out: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in ranges.drain(..) {
+        match out.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => out.push((start, end)),
+        }
+    }
+    *ranges = out;
+}
+
+/// One way of a branch.
+pub struct WayFacts {
+    pub to: BlockId,
+    pub region: Region,
+    /// Registers that are assigned on the way, or by phis that it leads to.
+    touched: Vec<u64>,
+    pub defined: Defined,
+}
+
+impl WayFacts {
+    pub fn touches(&self, reg: Reg) -> bool {
+        self.touched.get(reg as usize / 64).is_some_and(|w| w >> (reg % 64) & 1 != 0)
+    }
+
+    pub fn assigns_registers(&self) -> bool {
+        self.touched.iter().any(|w| *w != 0)
+    }
+}
+
+/// The ways of a function's branches.
+pub struct FunctionWays {
+    pub ways: Ways,
+    /// It stands in a source of the system's.
+    pub library: bool,
+    /// For each block, what it may store to.
+    targets: Vec<Vec<Target>>,
+    /// For each block that ends in a branch, the ways by which anything is assigned.
+    blocks: Vec<OnceLock<Vec<WayFacts>>>,
+    /// For each call through a pointer, what each function it may call may assign.
+    pub calls: HashMap<u32, Vec<(u32, Defined)>>,
+}
+
+/// What a program may do, at one precision.
+pub struct Potentials<'p> {
+    whole: Whole<'p>,
+    may: MayDefine,
+    functions: Vec<OnceLock<FunctionWays>>,
+}
+
+impl<'p> Potentials<'p> {
+    pub fn new(facts: &AllFacts<'p>, precision: Precision) -> Potentials<'p> {
+        let parts = facts.image.modules().map(|(_, m)| (&*m.model, &*m.addresses));
+        let whole = Whole::new(parts);
+        let may = MayDefine::compute(&whole, &Table, precision);
+        let functions = (0..whole.functions()).map(|_| OnceLock::new()).collect();
+        Potentials { whole, may, functions }
+    }
+
+    /// The object that a call allocates.
+    pub fn made(&self, function: u32, index: u32) -> Option<ObjectId> {
+        self.may.pointers().objects().find(&Object::Made { function, index })
+    }
+
+    /// Whether an address is that of a variable of static storage.
+    pub fn is_fixed(&self, address: u64) -> bool {
+        self.whole.data_at(address).is_some()
+    }
+
+    pub fn frame_size(&self, function: u32) -> u64 {
+        self.whole.function(function).frame_size
+    }
+
+    pub fn get(&self, function: u32) -> &FunctionWays {
+        self.functions[function as usize].get_or_init(|| self.look_at(function))
+    }
+
+    fn look_at(&self, number: u32) -> FunctionWays {
+        let function = self.whole.function(number);
+        let path = self.whole.part(number).model.file_path(function.file);
+        let mut targets = Vec::new();
+        for block in &function.blocks {
+            let all = (block.start..block.end).flat_map(|i| self.may.of_inst(&self.whole, &Table, number, i));
+            targets.push(all.collect::<BTreeSet<Target>>().into_iter().collect());
+        }
+        let mut calls = HashMap::new();
+        for (index, inst) in function.code.iter().enumerate() {
+            let Inst::Call(call) = inst else { continue };
+            if self.whole.callee(number, call.callee) != Callee::Pointer {
+                continue;
+            }
+            let callees = self.may.pointers().callees(number, index as u32);
+            let all = callees.iter().map(|callee| (*callee, self.defined(self.may.of_function(*callee))));
+            calls.insert(index as u32, all.collect());
+        }
+        FunctionWays {
+            ways: Ways::of(function),
+            library: LIBRARIES.iter().any(|l| path.starts_with(l)),
+            targets,
+            blocks: function.blocks.iter().map(|_| OnceLock::new()).collect(),
+            calls,
+        }
+    }
+
+    fn defined<'t>(&self, targets: impl IntoIterator<Item = &'t Target>) -> Defined {
+        // Only a call's result can be found again at an address.
+        let located =
+            |f: u32, index: u32| matches!(self.whole.function(f).code[index as usize], Inst::Call(_));
+        let mut defined = Defined::default();
+        for target in targets {
+            defined.add(*target, &self.may, located);
+        }
+        defined.tidy();
+        defined
+    }
+
+    /// The ways of the branch that a block ends in.
+    pub fn ways(&self, function: u32, block: BlockId) -> &[WayFacts] {
+        let all = self.get(function);
+        let model = self.whole.function(function);
+        all.blocks[block as usize].get_or_init(|| {
+            let mut successors = model.code[model.blocks[block as usize].end as usize - 1].successors();
+            successors.sort_unstable();
+            successors.dedup();
+            if successors.len() < 2 {
+                return Vec::new();
+            }
+            let ways = successors.into_iter().map(|to| self.way(all, model, (block, to)));
+            ways.filter(|w| w.assigns_registers() || !w.defined.is_empty()).collect()
+        })
+    }
+
+    fn way(&self, all: &FunctionWays, model: &Function, way: Way) -> WayFacts {
+        let region = all.ways.region(way);
+        let mut touched = vec![0u64; model.slots.div_ceil(64) as usize];
+        let mut touch = |dst: Reg, n: u32| {
+            (dst..dst + n).for_each(|r| touched[r as usize / 64] |= 1 << (r % 64));
+        };
+        let mut targets = BTreeSet::new();
+        for b in region.blocks() {
+            let block = &model.blocks[b as usize];
+            targets.extend(&all.targets[b as usize]);
+            for inst in &model.code[block.start as usize..block.end as usize] {
+                if let Some((dst, n)) = inst.defines() {
+                    touch(dst, n);
+                }
+            }
+        }
+        for (into, block) in model.blocks.iter().enumerate() {
+            let comes = |from: BlockId| region.contains(from) || (from, into as BlockId) == way;
+            for phi in block.phis.iter().filter(|p| p.incoming.iter().any(|i| comes(i.0))) {
+                touch(phi.dst, phi.slots);
+            }
+        }
+        WayFacts { to: way.1, region, touched, defined: self.defined(targets) }
+    }
+}
+
+/// Where and when blocks of the heap were allocated.
+#[derive(Default)]
+pub struct Heap {
+    /// By address, in the order in which they were.
+    blocks: BTreeMap<u64, Vec<Allocated>>,
+}
+
+/// A block of the heap.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocated {
+    pub stream: u32,
+    pub step: u64,
+    pub size: u64,
+    /// The call: a function's number and an index there.
+    pub function: u32,
+    pub index: u32,
+}
+
+impl Heap {
+    pub fn add(&mut self, address: u64, block: Allocated) {
+        self.blocks.entry(address).or_default().push(block);
+    }
+
+    /// The block that an address was in: where it starts, and what allocated it.
+    pub fn find(&self, address: u64, stream: u32, step: u64) -> Option<(u64, Allocated)> {
+        // Blocks that were there before, and were smaller, may lie between.
+        self.blocks.range(..=address).rev().take(16).find_map(|(start, all)| {
+            let covers = |b: &&Allocated| address - start < b.size;
+            let own = all.iter().rev().filter(|b| b.stream == stream && b.step <= step).find(covers);
+            let block = own.or_else(|| all.iter().rev().filter(|b| b.stream != stream).find(covers))?;
+            Some((*start, *block))
+        })
+    }
+}
