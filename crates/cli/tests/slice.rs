@@ -135,10 +135,11 @@ fn questions_about_nothing_are_answered_as_such() {
     assert_session!(desk, @r"
     $ relapse slice run --at find.c:3
     [stderr] relapse: find.c:3 has no code
+    [stderr]  Nearest that ran: find.c:11.
     [exit 1]
     $ relapse slice run --at find.c:21:nothing
     [stderr] relapse: nothing has no value at find.c:21
-    [stderr]  `relapse values DIR find.c:21` shows what has.
+    [stderr]  These have: argc, argv, second, first, wanted, noise.
     [exit 2]
     $ relapse slice run --output stdout@100
     [stderr] relapse: no recorded call wrote byte 100 of stdout
@@ -149,4 +150,67 @@ fn questions_about_nothing_are_answered_as_such() {
     [stderr]  It has 1, counted from 0.
     [exit 2]
     ");
+}
+
+/// Two files of one name, and a line that never ran.
+#[test]
+fn what_could_have_been_meant_is_said() {
+    let mut desk = Desk::new();
+    for dir in ["a", "b"] {
+        std::fs::create_dir(desk.path().join(dir)).expect("a directory");
+    }
+    desk.file("a/part.c", "int twice(int n) {\n    if (n > 5)\n        n = 5;\n    return n + n;\n}\n");
+    desk.file("b/part.c", "int twice(int n);\nint main(void) {\n    return twice(2) - 4;\n}\n");
+    desk.quietly("relapse cc -g -o two a/part.c b/part.c");
+    desk.record("./two", "");
+    desk.run("relapse slice run --at part.c:3");
+    desk.run("relapse slice run --at a/part.c:3");
+    desk.run("relapse slice run --at other.c:3");
+    assert_session!(desk, @r"
+    $ relapse slice run --at part.c:3
+    [stderr] relapse: part.c could be any of 2 files
+    [stderr]  Give more of the path:
+    [stderr]  a/part.c
+    [stderr]  b/part.c
+    [exit 2]
+    $ relapse slice run --at a/part.c:3
+    [stderr] relapse: a/part.c:3 never ran
+    [stderr]  Nearest that ran: a/part.c:2 and a/part.c:4.
+    [exit 1]
+    $ relapse slice run --at other.c:3
+    [stderr] relapse: no recorded source file is called other.c
+    [stderr]  `relapse dump program BINARY` names the files of a program.
+    [exit 2]
+    ");
+}
+
+#[test]
+fn a_relevant_slice_marks_what_could_have_gone_another_way() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int k = 1;
+    if (argc > 1)
+        k = 2;
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+    let mut desk = Desk::with_program("old", source);
+    desk.record("./old", "");
+    desk.run("relapse slice run --at old.c:6 --relevant");
+    let text = desk.quietly("relapse slice run --at old.c:6 --relevant --variant closure --json");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["kind"], "closure");
+    assert_session!(desk, @r#"
+    $ relapse slice run --at old.c:6 --relevant
+    old.c:6 came from 3 lines in 1 file (7 of [N] instructions).
+
+    old.c
+    >  3  int k = 1;
+    ?  4  if (argc > 1)
+      [N]  k = 2;
+    >  6  printf("%d\n", k);
+
+    Lines marked with ? could have gone another way, on which something of this is assigned.
+    "#);
 }

@@ -99,7 +99,8 @@ int main(int argc, char **argv) {
     int a = argc + 1; /* a */
     int b = argc + 2; /* b */
     int c = argc + 3; /* c */
-    printf("%d\n", sum(2, a, b, c)); /* ask */
+    int got = sum(2, a, b, c);
+    printf("%d\n", got); /* ask */
     return 0;
 }
 "#;

@@ -9,7 +9,7 @@ mod model;
 
 use desk::Desk;
 use replay::process::{LoadedProcess, Options};
-use slice::{Relevance, Slicer, SlicerOptions, Variant};
+use slice::{Relevance, Request, Slicer, SlicerOptions, Variant};
 use std::collections::BTreeSet;
 
 /// Compiles, records and loads a program.
@@ -179,6 +179,29 @@ int main(void) {
     let [dynamic, relevant, ..] = all_kinds(source, "", 31);
     assert_eq!(dynamic, [5, 6, 8, 9, 19, 26, 28, 31]);
     assert_eq!(relevant, [5, 6, 8, 9, 18, 19, 21, 26, 28, 31]);
+}
+
+/// Somebody who has seen enough gets what was found so far.
+#[test]
+fn a_slice_that_is_stopped_says_so() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int k = argc;
+    for (int i = 0; i < 100; i++)
+        k += i;
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+    let (_desk, process) = recorded(source, "");
+    let slicer = Slicer::new(&process, SlicerOptions { segment: 61, ..SlicerOptions::default() });
+    let criteria = slicer.ask_line("p.c", 6).expect("an answer");
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let request = Request { criteria: &criteria, relevance: None, stop: Some(&stop) };
+    let part = slicer.ask(&request, &mut |_| {}).expect("a slice");
+    let whole = slicer.slice(&criteria, &mut |_| {}).expect("a slice");
+    assert!(part.incomplete && !whole.incomplete);
+    assert!(!part.nodes.is_empty() && part.nodes.len() < whole.nodes.len());
 }
 
 /// Random programs, many in one recording, against the definition.
