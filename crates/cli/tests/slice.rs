@@ -203,7 +203,7 @@ int main(int argc, char **argv) {
     assert_eq!(json["kind"], "closure");
     assert_session!(desk, @r#"
     $ relapse slice run --at old.c:6 --relevant
-    old.c:6 came from 3 lines in 1 file (7 of [N] instructions).
+    old.c:6 came from 3 lines in 1 file (4 of [N] instructions).
 
     old.c
     >  3  int k = 1;

@@ -16,6 +16,7 @@
 //! * [`chain`](mod@chain): the answer without plain copies;
 //! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`indexing`]: an index, so that slices need no replay;
+//! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
 //! * [`critical`]: the decisions that could have made it different;
 //! * `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
 //!   segment's steps, the way back over them, what is still looked for and for whom, and what
@@ -63,6 +64,7 @@ pub mod indexing;
 mod library;
 mod log;
 pub mod nearby;
+pub mod phases;
 pub mod questions;
 pub mod relevance;
 pub mod slice;

@@ -33,6 +33,9 @@ pub struct Flow {
     pub used_in: Vec<usize>,
 }
 
+/// Module, function and line of what made something, and whether it decided.
+type Key = (u32, u32, u32, bool);
+
 /// A part of a run, cut into phases.
 #[derive(Clone, Debug)]
 pub struct Level {
@@ -66,7 +69,11 @@ impl<'s, 'p> Phased<'s, 'p> {
     pub fn whole(&self, from: NodeId) -> Result<Window> {
         let at = self.slice.nodes[from as usize].at;
         let end = at.step.saturating_add(1).min(self.slicer.steps(at.stream)?);
-        Ok(Window { stream: at.stream, steps: 0..end, shape: Shape { depth: 1, inside: None, rounds: false } })
+        Ok(Window {
+            stream: at.stream,
+            steps: 0..end,
+            shape: Shape { depth: 1, inside: None, rounds: false },
+        })
     }
 
     /// Cuts a window into phases, and finds what they gave to each other on the way to a node.
@@ -86,8 +93,7 @@ impl<'s, 'p> Phased<'s, 'p> {
         let mut seen = BTreeSet::from([from]);
         let mut work = vec![from];
         // Of each line and kind the last that was made counts.
-        let mut flows: BTreeMap<(u32, u32, u32, bool), (NodeId, Dependence, usize, BTreeSet<usize>)> =
-            BTreeMap::new();
+        let mut flows: BTreeMap<Key, Flow> = BTreeMap::new();
         while let Some(node) = work.pop() {
             let Some(user) = phase_of(node) else { continue };
             for (producer, how) in self.needs.of(node) {
@@ -96,22 +102,21 @@ impl<'s, 'p> Phased<'s, 'p> {
                     let site = self.slice.nodes[*producer as usize].site;
                     let decides = matches!(how, Dependence::Control | Dependence::Call);
                     let key = (site.module, site.function, self.line(*producer), decides);
-                    let flow =
-                        flows.entry(key).or_insert_with(|| (*producer, *how, maker, BTreeSet::new()));
-                    if self.step(*producer) > self.step(flow.0) {
-                        (flow.0, flow.1, flow.2) = (*producer, *how, maker);
+                    let new = Flow { node: *producer, how: *how, made_in: maker, used_in: Vec::new() };
+                    let flow = flows.entry(key).or_insert_with(|| new.clone());
+                    if self.step(*producer) > self.step(flow.node) {
+                        *flow = Flow { used_in: std::mem::take(&mut flow.used_in), ..new };
                     }
-                    flow.3.insert(user);
+                    if let Err(place) = flow.used_in.binary_search(&user) {
+                        flow.used_in.insert(place, user);
+                    }
                 }
                 if seen.insert(*producer) {
                     work.push(*producer);
                 }
             }
         }
-        let mut flows: Vec<Flow> = flows
-            .into_values()
-            .map(|(node, how, made_in, used)| Flow { node, how, made_in, used_in: used.into_iter().collect() })
-            .collect();
+        let mut flows: Vec<Flow> = flows.into_values().collect();
         flows.sort_by_key(|f| self.step(f.node));
         let at = phase_of(from).unwrap_or(phases.len().saturating_sub(1));
         Ok(Level { window: window.clone(), from, phases, at, flows })

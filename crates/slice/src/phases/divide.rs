@@ -73,8 +73,7 @@ impl Slicer<'_> {
         let mut scan = Scan::new(window);
         for index in 0..checkpoints.len() {
             let segment = checkpoints.segment(index);
-            if segment.instructions.end > window.steps.start
-                && segment.instructions.start < window.steps.end
+            if segment.instructions.end > window.steps.start && segment.instructions.start < window.steps.end
             {
                 checkpoints.replay(index, &mut scan)?;
             }
@@ -215,9 +214,13 @@ impl Scan {
         let from = self.lines.partition_point(|l| l.0 < stretch.steps.start);
         let inside = self.lines[from..].iter().take_while(|l| l.0 < stretch.steps.end).map(|l| l.1);
         // It may begin in the middle of a line.
-        let inside: Vec<u32> = inside.chain(from.checked_sub(1).map(|i| self.lines[i].1).filter(|_| {
-            self.lines.get(from).is_none_or(|l| l.0 > stretch.steps.start)
-        })).collect();
+        let inside: Vec<u32> = inside
+            .chain(
+                from.checked_sub(1)
+                    .map(|i| self.lines[i].1)
+                    .filter(|_| self.lines.get(from).is_none_or(|l| l.0 > stretch.steps.start)),
+            )
+            .collect();
         let lines = (inside.iter().min().copied().unwrap_or(0), inside.iter().max().copied().unwrap_or(0));
         Phase {
             kind: stretch.kind,

@@ -53,8 +53,12 @@ impl Phased<'_, '_> {
     pub fn search(&self, from: NodeId, oracle: &mut dyn Oracle) -> Result<Search> {
         let mut window = self.whole(from)?;
         let mut node = from;
-        let mut search =
-            Search { turns: Vec::new(), found: Found { window: window.clone(), node }, questions: 0, shown: 0 };
+        let mut search = Search {
+            turns: Vec::new(),
+            found: Found { window: window.clone(), node },
+            questions: 0,
+            shown: 0,
+        };
         while search.turns.len() < MAX_LEVELS {
             let level = self.level(&window, node)?;
             // Nothing was cut: this is one statement.

@@ -3,6 +3,7 @@
 mod chain;
 mod edges;
 mod listing;
+mod phases;
 mod why;
 
 use crate::failure::{Exit, Failure};
@@ -31,6 +32,7 @@ Examples:
   relapse slice run --output stdout@12      what made byte 12 of the output?
   relapse slice run --at sum.c:7 --relevant what was not done that could have been?
   relapse slice run --failure --chain       where did the crash come from, with values?
+  relapse slice run --failure --phases      what did one part of the run give to another?
   relapse slice run --failure --why         what made it inevitable?")]
 pub struct SliceArgs {
     /// Directory of the recording
@@ -54,6 +56,12 @@ pub struct SliceArgs {
     /// Replay, even if there is an index
     #[arg(long)]
     no_index: bool,
+    /// In phases of the run: what one phase gave to another, level by level
+    #[arg(long, conflicts_with_all = ["chain", "why"])]
+    phases: bool,
+    /// Lines whose values are wrong, one FILE:LINE[:VAR] each: the search goes where they lead
+    #[arg(long, value_name = "FILE", requires = "phases")]
+    oracle: Option<PathBuf>,
     /// At most so many links of the chain
     #[arg(long, value_name = "N", default_value_t = 40)]
     links: usize,
@@ -282,6 +290,9 @@ fn answer(
     slicer: &Slicer<'_>,
     criteria: &[Criterion],
 ) -> Result<Exit, Failure> {
+    if args.phases {
+        return phases::run(args, session, slicer, criteria, question(&args.question));
+    }
     let bar = progress::bar(session.watched && !args.json, "walking back", 0);
     let stop = edges::on_interrupt();
     let request = Request { criteria, relevance: args.relevance(), stop: Some(&stop) };

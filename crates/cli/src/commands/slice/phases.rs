@@ -122,9 +122,8 @@ struct Lines {
 
 impl Lines {
     fn read(path: &Path) -> Result<Lines, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|e| {
-            Failure::failed_to(Exit::Usage, format_args!("read {}: {e}", path.display()))
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Failure::failed_to(Exit::Usage, format_args!("read {}: {e}", path.display())))?;
         let mut wrong = Vec::new();
         for (n, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("").trim();
