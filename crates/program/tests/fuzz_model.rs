@@ -2,8 +2,8 @@
 //! what it returns: the corpus, mutated many thousand times, always in the
 //! same way. `fuzz/` has the same target for a coverage-guided fuzzer.
 //!
-//! The corpus is also a promise: it was written by the first release of the
-//! model, and must stay readable as long as the version is the same.
+//! The corpus is also a promise: it was written when the model got its present
+//! version, and must stay readable as long as the version is the same.
 
 mod common;
 

@@ -25,7 +25,7 @@ pub fn module(seed: u64) -> Module {
         name: "list.c".into(),
         files: vec!["list.c".into(), "/usr/include/stdio.h".into()],
         directory: "/src".into(),
-        initial: vec![],
+        initial: vec![(1, 0)],
         symbols: vec![
             Symbol { name: "printf".into(), kind: SymbolKind::External },
             Symbol { name: "head".into(), kind: SymbolKind::Data { size: 8, ty: Some(2), line: 3, file: 0 } },
