@@ -21,7 +21,7 @@ const SEALED_AT: usize = 1 << 17;
 /// Whether SEQUITUR is tried too. Where the run-length grammar has made few nodes of
 /// many symbols it cannot be beaten by much, and trying takes time for every symbol.
 fn worth_trying(symbols: u64, nodes: usize) -> bool {
-    symbols <= 1 << 12 || symbols <= 32 * nodes as u64
+    symbols <= 1 << 16 || symbols <= 512 * nodes as u64
 }
 
 /// How numbers follow each other.
@@ -329,7 +329,10 @@ fn read_rules(r: &mut Reader<'_>, terminals: u32, counted: bool) -> Option<Gramm
             len += counted_least(counted);
         }
         let bits = width(u64::from(terminals) + u64::from(rule));
-        if len > r.left().saturating_add(1) {
+        // Nodes take bits, except those of the only symbol there is: then SEQUITUR has
+        // rules for all but three of them.
+        let most = if bits == 0 && !counted { 3 } else { r.left() };
+        if len > most {
             return None;
         }
         for _ in 0..len {
@@ -465,6 +468,45 @@ mod tests {
         let mut b = Builder::new(kind);
         values.iter().for_each(|v| b.push(*v));
         b.finish().0
+    }
+
+    /// Every short sequence, at every place in a byte.
+    #[test]
+    fn short_columns_come_back() {
+        for len in 1..10u32 {
+            for pattern in 0..1u32 << (len - 1) {
+                for size in 0..10 {
+                    let value = |i: u32| 1u64 << size | u64::from(pattern >> i & 1);
+                    let values: Vec<u64> = (0..len).map(value).collect();
+                    let pieces = column(Kind::Plain, &values);
+                    let mut all = Back::new(Kind::Plain, pieces.iter().map(|p| &p.bytes[..]).collect());
+                    let mut back: Vec<u64> = std::iter::from_fn(|| all.back()).collect();
+                    back.reverse();
+                    assert_eq!(back, values);
+                }
+            }
+        }
+    }
+
+    /// So many different numbers that grammars are sealed on the way.
+    #[test]
+    fn long_columns_are_cut_into_pieces() {
+        let mut state = 1u64;
+        let values: Vec<u64> = (0..400_000)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 40) % 5000 * 8
+            })
+            .collect();
+        for kind in [Kind::Plain, Kind::Delta] {
+            let pieces = column(kind, &values);
+            assert!(pieces.len() > 1);
+            let mut all = Back::new(kind, pieces.iter().map(|p| &p.bytes[..]).collect());
+            for (i, v) in values.iter().enumerate().rev() {
+                assert_eq!(all.back(), Some(*v), "element {i}");
+            }
+            assert_eq!(all.back(), None);
+        }
     }
 
     fn values() -> impl Strategy<Value = Vec<u64>> {

@@ -491,6 +491,13 @@ mod tests {
         }
 
         #[test]
+        fn packs_come_back(all in proptest::collection::vec(extras(), 0..20)) {
+            let records: Vec<Record> =
+                (0..300).map(|at| Record { at, before: None, extras: all.clone() }).collect();
+            prop_assert_eq!(unpack(&pack(&records)), Some(records));
+        }
+
+        #[test]
         fn nonsense_does_no_harm(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             let _ = decode(&bytes);
         }
