@@ -11,6 +11,7 @@ use index::layout::Callee;
 use index::{Move, Reader, Summary};
 use program::inst::{Inst, Operand};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Moves between two looks at whether anything is left to be found.
 const LOOKED: u32 = 1 << 16;
@@ -35,6 +36,7 @@ impl<'p> Slicer<'p> {
         all: &mut Collected<'_>,
         stream: u32,
         todo: Todo<'c>,
+        stop: Option<&AtomicBool>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Vec<Crossing>, List)> {
         let Some(mut reader) = self.reader(stream)? else { return Ok((Vec::new(), List::default())) };
@@ -50,6 +52,7 @@ impl<'p> Slicer<'p> {
         }
         let mut by = ByIndex::default();
         let mut moves = 0;
+        let mut stopped = false;
         // A segment counts as walked as a whole, as it does by replay.
         let segment = self.options.segment.max(1);
         let mut border = last / segment * segment;
@@ -60,6 +63,10 @@ impl<'p> Slicer<'p> {
             if moves % LOOKED == 0 {
                 let walked = from.saturating_sub(reader.left());
                 progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
+                stopped = stop.is_some_and(|s| s.load(Ordering::Relaxed));
+                if stopped {
+                    break;
+                }
             }
             if reader.left() <= border && border > 0 {
                 if walker.is_done() && by.is_empty() {
@@ -71,10 +78,13 @@ impl<'p> Slicer<'p> {
             }
         }
         let walked = from - border.min(from);
-        walker.finish();
+        if !stopped {
+            walker.finish();
+        }
         let crossings = std::mem::take(&mut walker.crossings);
         let began = walker.began;
         all.slice.walked += walked;
+        all.slice.incomplete |= stopped;
         Ok((crossings, began))
     }
 

@@ -251,6 +251,7 @@ impl<'p> Slicer<'p> {
             if let (Some((other, step)), true) = (self.starter(stream)?, began.is_wanted()) {
                 todo.entry(other).or_default().starts.push((step, began));
             }
+            let crossings = (crossings, self.goes_by_index(request));
             self.follow(&mut all, stream, crossings, &mut done, &mut todo)?;
         }
         Ok(all.finish())
@@ -266,8 +267,8 @@ impl<'p> Slicer<'p> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Vec<Crossing>, List)> {
         // What could have gone another way is found by replay only.
-        if self.index.is_some() && request.relevance.is_none() {
-            return self.walk_index(all, stream, todo, progress);
+        if self.goes_by_index(request) {
+            return self.walk_index(all, stream, todo, request.stop, progress);
         }
         let checkpoints = &self.prepared(stream)?.checkpoints;
         let total = checkpoints.counters().instructions;
@@ -333,6 +334,10 @@ impl<'p> Slicer<'p> {
         Ok((prepared.starts.clone(), prepared.entry))
     }
 
+    fn goes_by_index(&self, request: &Request<'_>) -> bool {
+        self.index.is_some() && request.relevance.is_none()
+    }
+
     /// The call that started a stream's thread: its stream and step.
     pub(crate) fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
         let Some(this) = self.process.streams.get(stream as usize) else { return Ok(None) };
@@ -366,7 +371,7 @@ impl<'p> Slicer<'p> {
         &self,
         all: &mut Collected<'_>,
         stream: u32,
-        mut crossings: Vec<Crossing>,
+        (mut crossings, by_index): (Vec<Crossing>, bool),
         done: &mut Done,
         todo: &mut BTreeMap<u32, Todo<'_>>,
     ) -> Result<()> {
@@ -374,7 +379,8 @@ impl<'p> Slicer<'p> {
         if crossings.is_empty() {
             return Ok(());
         }
-        if self.index.is_none() {
+        // A walk by the index has found them there.
+        if !by_index {
             self.find_writers(number, &mut crossings)?;
         }
         for crossing in crossings {

@@ -10,7 +10,9 @@ mod generate;
 use desk::Desk;
 use index::Index;
 use replay::process::{LoadedProcess, Options};
-use slice::{Criterion, Dependence, Leaf, Node, Occurrence, Site, Slice, Slicer, SlicerOptions, Wanted};
+use slice::{
+    Criterion, Dependence, Leaf, Node, Occurrence, Relevance, Site, Slice, Slicer, SlicerOptions, Wanted,
+};
 use std::path::Path;
 
 /// Compiles, records and loads a program.
@@ -181,6 +183,15 @@ int main(void) {
     let (_desk, process) = recorded(source, "");
     assert!(process.streams.len() > 3);
     compare(&process, 3, 12, 1 << 20);
+    // A relevant slice goes by replay, and crosses threads also where there is an index.
+    let by_replay = Slicer::new(&process, SlicerOptions::default());
+    let question = by_replay.ask_line("p.c", 26).expect("an answer");
+    let ask = |slicer: &Slicer<'_>| {
+        whole(&slicer.relevant(&question, Relevance::default(), &mut |_| {}).expect("a slice"))
+    };
+    let by_index = indexed(&process, SlicerOptions::default());
+    assert_eq!(ask(&by_replay), ask(&by_index));
+    assert!(ask(&by_index).0.iter().any(|node| node.0.stream > 0), "other threads are in it");
 }
 
 const SUM: &str = "#include <stdio.h>
