@@ -32,6 +32,8 @@ pub struct CallState {
     pub index: u32,
     /// The call left the program; it read these ranges.
     pub reads: Option<Vec<(u64, u64)>>,
+    /// And it wrote these.
+    pub writes: Vec<(u64, u64)>,
     /// Its node, if it has one already.
     pub node: Option<Option<NodeId>>,
 }

@@ -34,7 +34,8 @@ impl Walker<'_, '_> {
                 .and_then(|step| self.asked.get(&step))
                 .is_some_and(|a| asks_all(a, inst));
         let reads = Some(outside.reads.clone());
-        let state = CallState { index: outside.index, reads, ..CallState::default() };
+        let writes = outside.writes.clone();
+        let state = CallState { index: outside.index, reads, writes, ..CallState::default() };
         self.frames[f].call = Some(Box::new(state));
         if !result.is_wanted() && !written.is_wanted() && !asked {
             return;
@@ -95,15 +96,23 @@ impl Walker<'_, '_> {
             Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
             Change::Moved { to, len, .. } => (to, len),
         };
+        let caller = (depth as usize).checked_sub(1).filter(|f| *f < self.frames.len());
+        let under_way = caller.filter(|f| self.frames[*f].call.as_ref().is_some_and(|c| c.reads.is_some()));
+        if matches!(change, Change::Patch { .. })
+            && under_way.is_some_and(|f| self.is_taken_and_rearranges(f, address, len))
+        {
+            // What is wanted of it is what was there before the call.
+            return;
+        }
         let pieces = self.take_pieces(address, len);
         if pieces.is_empty() {
             return;
         }
-        let caller = (depth as usize).checked_sub(1).filter(|f| *f < self.frames.len());
-        let under_way = caller.filter(|f| self.frames[*f].call.as_ref().is_some_and(|c| c.reads.is_some()));
         for piece in pieces {
             let by_call = under_way.filter(|f| match change {
-                Change::Patch { .. } => !self.is_read(*f, piece.start, piece.len),
+                Change::Patch { .. } => {
+                    !self.is_read(*f, piece.start, piece.len) || self.is_written(*f, piece.start, piece.len)
+                }
                 Change::Moved { .. } | Change::Zeroed { .. } => true,
             });
             let Some(f) = by_call else {
@@ -121,12 +130,21 @@ impl Walker<'_, '_> {
     }
 
     /// Whether the call under way read a range, so that a patch of it says what
-    /// was there, not what the call wrote.
+    /// was there, not what the call wrote (if it did not write it as well).
     fn is_read(&self, f: usize, start: u64, len: u64) -> bool {
         let reads = self.frames[f].call.as_ref().and_then(|c| c.reads.as_ref());
-        reads.is_some_and(|reads| {
-            reads.iter().any(|(at, n)| start >= *at && start.saturating_add(len) <= at.saturating_add(*n))
-        })
+        reads.is_some_and(|reads| covers(reads, start, len))
+    }
+
+    fn is_written(&self, f: usize, start: u64, len: u64) -> bool {
+        self.frames[f].call.as_ref().is_some_and(|call| covers(&call.writes, start, len))
+    }
+
+    /// Whether the call under way made the range out of itself, as sorting does,
+    /// and is taken: then all that it read is wanted already.
+    fn is_taken_and_rearranges(&self, f: usize, start: u64, len: u64) -> bool {
+        let taken = self.frames[f].call.as_ref().is_some_and(|call| call.node.flatten().is_some());
+        taken && self.is_read(f, start, len) && self.is_written(f, start, len)
     }
 
     /// A load saw what its thread had not written.
@@ -182,6 +200,10 @@ impl Walker<'_, '_> {
         }
         self.landing = self.all.edges.join(self.landing, list);
     }
+}
+
+fn covers(ranges: &[(u64, u64)], start: u64, len: u64) -> bool {
+    ranges.iter().any(|(at, n)| start >= *at && start.saturating_add(len) <= at.saturating_add(*n))
 }
 
 /// Where the bytes that a copying function wrote came from.
