@@ -219,6 +219,9 @@ fn build_command(request: &Request) -> String {
     format!("PATH='{quoted}':\"$PATH\"; export PATH\n{}", request.build)
 }
 
+/// Searches for an answer end after so many that were wrong when tried from nothing.
+const MOST_ATTEMPTS: u32 = 4;
+
 /// Finds the guilty changes and checks them.
 fn search(
     request: &Request,
@@ -240,24 +243,34 @@ fn search(
     if let Some(most) = request.most_trials {
         search.limit(most);
     }
-    let found = match request.method {
-        Method::Auto => search.dynamic_ranked(order)?,
-        Method::Dd => search.dd()?,
-        Method::Add => {
-            let executed: ChangeSet = evidence.executed().into_iter().collect();
-            search.add(&executed)?
+    let mut left = MOST_ATTEMPTS;
+    loop {
+        left -= 1;
+        let found = match request.method {
+            Method::Auto => search.dynamic_ranked(order)?,
+            Method::Dd => search.dd()?,
+            Method::Add => {
+                let executed: ChangeSet = evidence.executed().into_iter().collect();
+                search.add(&executed)?
+            }
+        };
+        let exhausted = search.exhausted();
+        let Some(found) = found else { return Ok((Found::default(), None, exhausted)) };
+        let mut verified = search.verify(&found)?;
+        if verified.passes {
+            // Once more from nothing: what trials built step by step might deceive, and
+            // so may a half-reverted program that passes by chance.
+            let all = found.all();
+            verified.outcome = search.ask_anew(&all, |lab| lab.fresh(&all))?;
+            verified.passes = verified.outcome == Outcome::Pass;
+            verified.minimal &= verified.passes;
+            if !verified.passes && left > 0 && !exhausted {
+                // All else that was tried is still known.
+                continue;
+            }
         }
-    };
-    let exhausted = search.exhausted();
-    let Some(found) = found else { return Ok((Found::default(), None, exhausted)) };
-    let mut verified = search.verify(&found)?;
-    if verified.passes {
-        // Once more from nothing: what trials built step by step might deceive.
-        verified.outcome = lab.fresh(&found.all())?;
-        verified.passes = verified.outcome == Outcome::Pass;
-        verified.minimal &= verified.passes;
+        return Ok((found, Some(verified), exhausted));
     }
-    Ok((found, Some(verified), exhausted))
 }
 
 /// Why an answer is not verified.

@@ -19,9 +19,11 @@ fn llvm() -> PathBuf {
 fn runtime() -> &'static Path {
     static OBJECT: OnceLock<PathBuf> = OnceLock::new();
     OBJECT.get_or_init(|| {
-        let out = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        // Each test may run in a process of its own, side by side with the others.
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("runtime-{}", std::process::id()));
+        std::fs::create_dir_all(&out).unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        object::build_runtime_object(&workspace, &llvm(), out).unwrap()
+        object::build_runtime_object(&workspace, &llvm(), &out).unwrap()
     })
 }
 

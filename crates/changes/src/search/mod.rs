@@ -155,6 +155,23 @@ impl<'a, T: Trials> Search<'a, T> {
         usize::try_from(self.limit.saturating_sub(self.asked)).unwrap_or(usize::MAX)
     }
 
+    /// Asks about a set in another way than by a plain trial, and believes the
+    /// answer: what is asked after this goes by it.
+    ///
+    /// # Errors
+    /// As `ask` does.
+    pub fn ask_anew(
+        &mut self,
+        set: &ChangeSet,
+        ask: impl FnOnce(&mut T) -> Result<Outcome, T::Error>,
+    ) -> Result<Outcome, T::Error> {
+        let outcome = ask(self.trials)?;
+        self.asked += 1;
+        self.log.push(Tried { reverted: set.clone(), outcome, stage: Stage::Verifying });
+        self.known.insert(set.clone(), outcome);
+        Ok(outcome)
+    }
+
     fn outcome(&mut self, set: &ChangeSet) -> Result<Outcome, T::Error> {
         let outcomes = self.ask(std::slice::from_ref(set), None)?;
         Ok(outcomes.first().copied().unwrap_or(Outcome::Unresolved))

@@ -267,6 +267,25 @@ fn many_suspects_are_cleared_in_one_trial() {
     assert!(search.asked() <= 48, "{} trials", search.asked());
 }
 
+/// A trial that passed by chance, and is found out when it is made from nothing.
+#[test]
+fn an_answer_that_deceived_is_not_given_again() {
+    let structure = Structure::flat(6);
+    let order: Vec<ChangeId> = (0..6).map(ChangeId).collect();
+    let mut model = Model::new(|set: &ChangeSet| {
+        let by_chance = *set == ids(&[0]);
+        if by_chance || ids(&[2, 4]).is_subset(set) { Outcome::Pass } else { Outcome::Fail }
+    });
+    let mut watch = |_: &Progress| {};
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    let found = search.dynamic_ranked(&order).unwrap().unwrap();
+    assert_eq!(found.all(), ids(&[0]));
+    assert_eq!(search.ask_anew(&found.all(), |_| Ok(Outcome::Fail)), Ok(Outcome::Fail));
+    let found = search.dynamic_ranked(&order).unwrap().unwrap();
+    assert_eq!(found.all(), ids(&[2, 4]));
+    assert!(search.verify(&found).unwrap().minimal);
+}
+
 #[test]
 fn a_limit_ends_the_search() {
     let structure = Structure::flat(64);

@@ -181,7 +181,8 @@ proptest! {
             // A node takes a sign, a cast or a constant of 128 bits at worst.
             prop_assert!(text.len() <= 60 * (limit + 10), "{text}");
             let mut depth = 0_i32;
-            for c in text.chars() {
+            // A byte that is a bracket is shown as one, in quotes.
+            for c in text.replace("'('", "").replace("')'", "").chars() {
                 depth += match c { '(' => 1, ')' => -1, _ => 0 };
                 prop_assert!(depth >= 0, "{text}");
             }
