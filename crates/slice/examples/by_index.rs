@@ -1,4 +1,4 @@
-//! Measures slices of a recording: `measure RECORDING replay|index [QUESTIONS]`.
+//! Measures slices of a recording: `by_index RECORDING replay|index [QUESTIONS]`.
 //!
 //! Asks for all that executed instructions used, at places spread evenly over the
 //! longest stream of the first process, the last one among them. Writes figures as
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (path, mode) = match &args[..] {
         [path, mode, ..] => (Path::new(path), mode.as_str()),
-        _ => return Err("usage: measure RECORDING replay|index [QUESTIONS]".into()),
+        _ => return Err("usage: by_index RECORDING replay|index [QUESTIONS]".into()),
     };
     let questions: u64 = args.get(2).map_or(Ok(5), |n| n.parse())?;
     let recording = recording::Recording::open(path)?;

@@ -1,5 +1,5 @@
 //! How fast events come out of a recording, beside a replay that watches nothing:
-//! `cargo run --release -p relapse-views --example speed -- DIR [--show N]`.
+//! `cargo run --release -p relapse-views --example events -- DIR [--show N]`.
 
 use replay::machine::Machine;
 use replay::observer::Null;
