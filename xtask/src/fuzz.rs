@@ -30,11 +30,13 @@ pub struct Plan {
     pub first_seed: u64,
     pub jobs: u64,
     pub shrink: bool,
+    /// With the development profile.
+    pub dev: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Plan { count: 200, first_seed: 1, jobs: 2, shrink: false }
+        Plan { count: 200, first_seed: 1, jobs: 2, shrink: false, dev: false }
     }
 }
 
@@ -75,9 +77,11 @@ impl Fault {
 
 /// `cargo xtask fuzz-replay N [--seed S] [--shrink] [--jobs J]`
 pub fn command(args: &[&str]) -> Result<()> {
-    let plan = parse(args).ok_or("usage: cargo xtask fuzz-replay N [--seed S] [--shrink] [--jobs J]")?;
+    let plan =
+        parse(args).ok_or("usage: cargo xtask fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev]")?;
     setup::install(false)?;
-    let count = replay(&Tools::build()?, &plan)?;
+    let tools = if plan.dev { Tools::build_dev()? } else { Tools::build()? };
+    let count = replay(&tools, &plan)?;
     println!("{} passed, {} failed", count.passed, count.failed);
     if count.failed == 0 { Ok(()) } else { Err("some programs failed".to_owned()) }
 }
@@ -91,6 +95,7 @@ fn parse(args: &[&str]) -> Option<Plan> {
             "--seed" => plan.first_seed = rest.next()?.parse().ok()?,
             "--jobs" => plan.jobs = rest.next()?.parse::<u64>().ok()?.max(1),
             "--shrink" => plan.shrink = true,
+            "--dev" => plan.dev = true,
             _ => return None,
         }
     }

@@ -41,7 +41,7 @@ usage: cargo xtask COMMAND
   lint                          check format and lints
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
   real [--check] [NAME...]      prepare released versions between which something broke
-  fuzz-replay N [--seed S] [--shrink] [--jobs J]
+  fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev]
                                 record and replay N random C programs, from seed S on
   bench record [--no-anchors] [NAME...]
                                 compare speed and size, with other tools beside; writes

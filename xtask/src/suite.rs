@@ -9,7 +9,7 @@ use crate::tools::Tools;
 use crate::{fuzz, setup, subjects};
 
 /// How many random programs are part of the tests.
-const RANDOM_PROGRAMS: u64 = 200;
+const RANDOM_PROGRAMS: u64 = 100;
 
 /// How many checks of one step passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,9 @@ pub fn command() -> Result<()> {
     step("lints", &mut || Count::one(clippy()));
     let mut tools = None;
     step("build", &mut || {
-        Count::one(Tools::build().map(|built| {
+        // With the profile that the tests are built with anyway: a second build of
+        // everything would take longer than slower replays do.
+        Count::one(Tools::build_dev().map(|built| {
             tools = Some(built);
         }))
     });
