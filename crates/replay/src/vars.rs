@@ -336,9 +336,11 @@ impl Shower<'_> {
     }
 }
 
-fn quote(text: &[u8], limit: usize) -> String {
+/// A text in quotes, with escapes where it needs them.
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
-    for c in String::from_utf8_lossy(&text[..text.len().min(limit)]).chars() {
+    for c in text.chars() {
         match c {
             '"' | '\\' => {
                 out.push('\\');
@@ -354,6 +356,11 @@ fn quote(text: &[u8], limit: usize) -> String {
         }
     }
     out.push('"');
+    out
+}
+
+fn quote(text: &[u8], limit: usize) -> String {
+    let mut out = quoted(&String::from_utf8_lossy(&text[..text.len().min(limit)]));
     if text.len() > limit {
         out.push_str("...");
     }

@@ -90,7 +90,6 @@ pub struct Judge {
     rule: Rule,
     expected: Option<u128>,
     good: Observed,
-    bad: Manner,
     /// A run of bad; others may differ in what a test may differ in.
     bad_run: Observed,
 }
@@ -108,13 +107,8 @@ impl Judge {
             Rule::Expect(bytes) => Some(xxh3_128(bytes)),
             _ => None,
         };
-        let mut judge = Judge {
-            rule: rule.clone(),
-            expected,
-            good: first_good.clone(),
-            bad: first_bad.status.manner(),
-            bad_run: first_bad.clone(),
-        };
+        let judge =
+            Judge { rule: rule.clone(), expected, good: first_good.clone(), bad_run: first_bad.clone() };
         let passed: Vec<bool> = good.iter().map(|o| judge.passes(o)).collect();
         if passed.iter().all(|p| !p) || !judge.can_be_good(first_good) {
             return Err(Error::DoesNotPass { why: judge.complaint(first_good) });
@@ -131,7 +125,7 @@ impl Judge {
             });
         }
         if let Some(other) =
-            bad.iter().zip(&passed).find(|(o, p)| **p != passed[0] || o.status.manner() != judge.bad)
+            bad.iter().zip(&passed).find(|(o, p)| **p != passed[0] || o.status.manner() != judge.bad())
         {
             return Err(Error::Flaky { version: Side::Bad, why: disagreement(first_bad, other.0) });
         }
@@ -139,8 +133,12 @@ impl Judge {
             let why = "it says that it cannot tell (exit 125)".to_owned();
             return Err(Error::DoesNotFail { why });
         }
-        judge.bad = first_bad.status.manner();
         Ok(judge)
+    }
+
+    /// How bad's test ends.
+    fn bad(&self) -> Manner {
+        self.bad_run.status.manner()
     }
 
     /// A version whose test does not even run cannot be what others are held against.
@@ -169,7 +167,7 @@ impl Judge {
         let outcome = match self.rule {
             Rule::Exit if observed.status == Status::Exit(125) => Outcome::Unresolved,
             Rule::Exit => Outcome::Fail,
-            _ if observed.status.manner() == self.bad => Outcome::Fail,
+            _ if observed.status.manner() == self.bad() => Outcome::Fail,
             _ => Outcome::Unresolved,
         };
         (outcome, self.complaint(observed))
@@ -203,7 +201,7 @@ impl Judge {
             Rule::Exit => "exit".to_owned(),
             Rule::Expect(bytes) => format!("expect {:x}", xxh3_128(bytes)),
         };
-        format!("{rule}\n{:?}\n{:?}", self.good, self.bad)
+        format!("{rule}\n{:?}\n{:?}", self.good, self.bad())
     }
 }
 

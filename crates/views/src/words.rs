@@ -1,6 +1,7 @@
 //! Objects, values and events as text.
 
 use crate::trace::{Act, Kind, NO_TEXT, NONE, Row, Shape, Trace, is_address};
+use replay::vars::quoted;
 use std::fmt::Write as _;
 
 impl Trace {
@@ -123,25 +124,4 @@ impl Trace {
             _ => Some(self.value(&act.shape, row.value)),
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

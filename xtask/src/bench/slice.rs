@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::symbolic::{Figures, figures, number};
+use super::table::cell;
 use crate::setup;
 use crate::shell::{self, Result};
 use crate::subjects::{self, Flavour, Job, Size};
@@ -244,15 +245,6 @@ fn render(rows: &[Row], problems: &[String], dev: bool) -> String {
         let _ = writeln!(text, "\nNot measured: {problem}");
     }
     text
-}
-
-fn cell(figure: Option<f64>) -> String {
-    match figure {
-        None => "-".to_owned(),
-        Some(value) if value.abs() >= 100.0 => format!("{value:.0}"),
-        Some(value) if value.abs() >= 1.0 => format!("{value:.2}"),
-        Some(value) => format!("{value:.4}"),
-    }
 }
 
 #[cfg(test)]

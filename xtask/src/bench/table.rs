@@ -83,7 +83,8 @@ fn figures(row: &Row) -> Vec<Option<f64>> {
     figures
 }
 
-fn cell(figure: Option<f64>) -> String {
+/// A figure with as many digits as one reads.
+pub(super) fn cell(figure: Option<f64>) -> String {
     match figure {
         None => "-".to_owned(),
         Some(value) if value.abs() >= 100.0 => format!("{value:.0}"),

@@ -127,7 +127,7 @@ pub(super) fn accused(structure: &Structure, complaint: &str, reverted: &ChangeS
     let mut open = false;
     for line in complaint.lines() {
         if line.contains("error: ") {
-            let mut here = at(&place_of(line, ": error: ").or_else(|| place_of(line, ": fatal error: ")));
+            let mut here = at(&error_place(line));
             if here.is_empty() {
                 here = declaring(line);
             }
@@ -139,6 +139,11 @@ pub(super) fn accused(structure: &Structure, complaint: &str, reverted: &ChangeS
         }
     }
     accused
+}
+
+/// Where a line says that an error was seen.
+fn error_place(line: &str) -> Option<(String, u32)> {
+    place_of(line, ": fatal error: ").or_else(|| place_of(line, ": error: "))
 }
 
 fn place_of(line: &str, before: &str) -> Option<(String, u32)> {
@@ -200,11 +205,7 @@ impl Complaint {
             if let Some((_, symbol)) = line.split_once("symbol: ") {
                 complaint.missing.extend(words(symbol).take(1).map(str::to_owned));
             }
-            if let Some(at) = line.find(": fatal error: ").or_else(|| line.find(": error: "))
-                && let Some(place) = place(&line[..at])
-            {
-                complaint.places.insert(place);
-            }
+            complaint.places.extend(error_place(line));
         }
         complaint
     }
