@@ -1,5 +1,5 @@
 //! The fast inner loop: runs [`Fused`] operations while the recording has
-//! nothing to say and nobody watches.
+//! nothing to say and nobody watches more than loads, stores and calls.
 //!
 //! It is entered only before the time of the next event and far enough from the
 //! limit, and looks at both where time advances or control goes back; in
@@ -8,9 +8,12 @@
 //! plain loop, at exactly that instruction.
 
 use crate::arith;
+use crate::code::Code;
 use crate::fused::{Fused, FusedCode, WINDOW};
+use crate::image::Image;
 use crate::memory::Memory;
 use crate::narrow;
+use crate::observer::{Effect, Observer, View};
 use program::inst::FloatOp;
 
 /// Why the loop let go; the frame's `pc` is at the instruction.
@@ -35,15 +38,26 @@ pub(crate) struct Leg {
     pub last: u32,
 }
 
+/// What an observer of loads and stores is told besides.
+pub(crate) struct Watched<'m> {
+    pub image: &'m Image,
+    pub code: &'m Code,
+    /// Instructions when the function was entered or came back.
+    pub count: u64,
+    pub depth: u32,
+}
+
 /// Runs one function until something else has to be done. `s.time` must be
 /// below `s.gate`.
 #[inline(always)]
-pub(crate) fn run(
+pub(crate) fn run<O: Observer>(
     s: &mut Leg,
     fused: &FusedCode,
     regs: &mut [u64; WINDOW],
     memory: &mut Memory,
     frame: u64,
+    observer: &mut O,
+    watched: &Watched<'_>,
 ) -> Halt {
     let ops = &fused.ops[..];
     let ways = &fused.ways[..];
@@ -93,18 +107,33 @@ pub(crate) fn run(
             if cond { go!($edge) } else { go!($edge + 1) }
         }};
     }
-    macro_rules! load {
-        ($dst:expr, $load:ident, $address:expr) => {
-            r!($dst) = u64::from(memory.$load($address))
+    // An instruction of the group at `pc`, so many behind its first.
+    macro_rules! tell {
+        ($ahead:literal, $effect:expr) => {
+            if O::STEPS {
+                let Watched { image, code, count, depth } = *watched;
+                let index = (pc + $ahead) as u32;
+                let view = View { image, code, index, regs, memory, count, time, depth, frame };
+                observer.step(&view, $effect);
+            }
         };
     }
+    macro_rules! load {
+        ($ahead:literal, $dst:expr, $load:ident, $address:expr) => {{
+            let address = $address;
+            let value = memory.$load(address);
+            r!($dst) = u64::from(value);
+            tell!($ahead, Effect::Load { address, len: size_of_val(&value) as u32 });
+        }};
+    }
     macro_rules! store {
-        ($value:expr, $store:ident, $ty:ty, $address:expr) => {{
+        ($ahead:literal, $value:expr, $store:ident, $ty:ty, $address:expr) => {{
             // The address first: what is stored may be the address itself.
             let address = $address;
             let value = r!($value);
             sum = sum.wrapping_add(value);
             memory.$store(address, value as $ty);
+            tell!($ahead, Effect::Store { address, len: size_of::<$ty>() as u32 });
         }};
     }
     // An address computed in its own slot.
@@ -193,14 +222,14 @@ pub(crate) fn run(
                 scaled!(dst, base, narrow::sext(r!(index), sh).cast_unsigned(), scale);
             }
             Fused::Frame { dst, offset } => r!(dst) = frame.wrapping_add(offset.into()),
-            Fused::Load1 { dst, addr } => load!(dst, load1, r!(addr)),
-            Fused::Load2 { dst, addr } => load!(dst, load2, r!(addr)),
-            Fused::Load4 { dst, addr } => load!(dst, load4, r!(addr)),
-            Fused::Load8 { dst, addr } => load!(dst, load8, r!(addr)),
-            Fused::Store1 { addr, value } => store!(value, store1, u8, r!(addr)),
-            Fused::Store2 { addr, value } => store!(value, store2, u16, r!(addr)),
-            Fused::Store4 { addr, value } => store!(value, store4, u32, r!(addr)),
-            Fused::Store8 { addr, value } => store!(value, store8, u64, r!(addr)),
+            Fused::Load1 { dst, addr } => load!(0, dst, load1, r!(addr)),
+            Fused::Load2 { dst, addr } => load!(0, dst, load2, r!(addr)),
+            Fused::Load4 { dst, addr } => load!(0, dst, load4, r!(addr)),
+            Fused::Load8 { dst, addr } => load!(0, dst, load8, r!(addr)),
+            Fused::Store1 { addr, value } => store!(0, value, store1, u8, r!(addr)),
+            Fused::Store2 { addr, value } => store!(0, value, store2, u16, r!(addr)),
+            Fused::Store4 { addr, value } => store!(0, value, store4, u32, r!(addr)),
+            Fused::Store8 { addr, value } => store!(0, value, store8, u64, r!(addr)),
             Fused::Tick => {
                 time += 1;
                 if time >= gate || (base as u32).wrapping_add(pc as u32) >= last {
@@ -232,112 +261,112 @@ pub(crate) fn run(
             }
 
             Fused::AddLoad1 { addr, a, b, dst } => {
-                load!(dst, load1, add!(addr, a, b));
+                load!(1, dst, load1, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddLoad2 { addr, a, b, dst } => {
-                load!(dst, load2, add!(addr, a, b));
+                load!(1, dst, load2, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddLoad4 { addr, a, b, dst } => {
-                load!(dst, load4, add!(addr, a, b));
+                load!(1, dst, load4, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddLoad8 { addr, a, b, dst } => {
-                load!(dst, load8, add!(addr, a, b));
+                load!(1, dst, load8, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddStore1 { addr, a, b, value } => {
-                store!(value, store1, u8, add!(addr, a, b));
+                store!(1, value, store1, u8, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddStore2 { addr, a, b, value } => {
-                store!(value, store2, u16, add!(addr, a, b));
+                store!(1, value, store2, u16, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddStore4 { addr, a, b, value } => {
-                store!(value, store4, u32, add!(addr, a, b));
+                store!(1, value, store4, u32, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddStore8 { addr, a, b, value } => {
-                store!(value, store8, u64, add!(addr, a, b));
+                store!(1, value, store8, u64, add!(addr, a, b));
                 pc += 1;
             }
             Fused::AddLoad1Copy { addr, a, b, dst, copy } => {
-                load!(dst, load1, add!(addr, a, b));
+                load!(1, dst, load1, add!(addr, a, b));
                 r!(copy) = r!(dst);
                 pc += 2;
             }
             Fused::AddLoad2Copy { addr, a, b, dst, copy } => {
-                load!(dst, load2, add!(addr, a, b));
+                load!(1, dst, load2, add!(addr, a, b));
                 r!(copy) = r!(dst);
                 pc += 2;
             }
             Fused::AddLoad4Copy { addr, a, b, dst, copy } => {
-                load!(dst, load4, add!(addr, a, b));
+                load!(1, dst, load4, add!(addr, a, b));
                 r!(copy) = r!(dst);
                 pc += 2;
             }
             Fused::AddLoad8Add { addr, a, b, dst, sum, c } => {
-                load!(dst, load8, add!(addr, a, b));
+                load!(1, dst, load8, add!(addr, a, b));
                 add!(sum, dst, c);
                 pc += 2;
             }
             Fused::AddLoad8AddLoad8 { addr, a, b, dst, sum, c, last } => {
-                load!(dst, load8, add!(addr, a, b));
-                load!(last, load8, add!(sum, dst, c));
+                load!(1, dst, load8, add!(addr, a, b));
+                load!(3, last, load8, add!(sum, dst, c));
                 pc += 3;
             }
             Fused::AddLoad8Copy { addr, a, b, dst, copy } => {
-                load!(dst, load8, add!(addr, a, b));
+                load!(1, dst, load8, add!(addr, a, b));
                 r!(copy) = r!(dst);
                 pc += 2;
             }
             Fused::AddThenLoad1 { sum, a, b, dst, addr } => {
                 add!(sum, a, b);
-                load!(dst, load1, r!(addr));
+                load!(1, dst, load1, r!(addr));
                 pc += 1;
             }
             Fused::AddThenLoad4 { sum, a, b, dst, addr } => {
                 add!(sum, a, b);
-                load!(dst, load4, r!(addr));
+                load!(1, dst, load4, r!(addr));
                 pc += 1;
             }
             Fused::AddThenLoad8 { sum, a, b, dst, addr } => {
                 add!(sum, a, b);
-                load!(dst, load8, r!(addr));
+                load!(1, dst, load8, r!(addr));
                 pc += 1;
             }
             Fused::Load8Copy { dst, addr, copy } => {
-                load!(dst, load8, r!(addr));
+                load!(0, dst, load8, r!(addr));
                 r!(copy) = r!(dst);
                 pc += 1;
             }
             Fused::Load8ThenLoad8 { dst, addr, dst2, addr2 } => {
-                load!(dst, load8, r!(addr));
-                load!(dst2, load8, r!(addr2));
+                load!(0, dst, load8, r!(addr));
+                load!(1, dst2, load8, r!(addr2));
                 pc += 1;
             }
             Fused::CopyThenStore8 { dst, a, addr, value } => {
                 r!(dst) = r!(a);
-                store!(value, store8, u64, r!(addr));
+                store!(1, value, store8, u64, r!(addr));
                 pc += 1;
             }
             Fused::Scaled64Load1 { addr, base, index, scale, dst } => {
-                load!(dst, load1, scaled!(addr, base, r!(index), scale));
+                load!(1, dst, load1, scaled!(addr, base, r!(index), scale));
                 pc += 1;
             }
             Fused::Scaled64Load4 { addr, base, index, scale, dst } => {
-                load!(dst, load4, scaled!(addr, base, r!(index), scale));
+                load!(1, dst, load4, scaled!(addr, base, r!(index), scale));
                 pc += 1;
             }
             Fused::Scaled64Load8 { addr, base, index, scale, dst } => {
-                load!(dst, load8, scaled!(addr, base, r!(index), scale));
+                load!(1, dst, load8, scaled!(addr, base, r!(index), scale));
                 pc += 1;
             }
             Fused::ScaledLoad4 { sh, addr, base, index, scale, dst } => {
                 let i = narrow::sext(r!(index), sh).cast_unsigned();
-                load!(dst, load4, scaled!(addr, base, i, scale));
+                load!(1, dst, load4, scaled!(addr, base, i, scale));
                 pc += 1;
             }
             Fused::Sext3264Scaled64 { index, a, dst, base, scale } => {
@@ -349,19 +378,19 @@ pub(crate) fn run(
             Fused::Sext3264Scaled64Load1 { index, a, addr, base, scale, dst } => {
                 let i = narrow::sext(r!(a), 32).cast_unsigned();
                 r!(index) = i;
-                load!(dst, load1, scaled!(addr, base, i, scale));
+                load!(2, dst, load1, scaled!(addr, base, i, scale));
                 pc += 2;
             }
             Fused::Sext3264Scaled64Load4 { index, a, addr, base, scale, dst } => {
                 let i = narrow::sext(r!(a), 32).cast_unsigned();
                 r!(index) = i;
-                load!(dst, load4, scaled!(addr, base, i, scale));
+                load!(2, dst, load4, scaled!(addr, base, i, scale));
                 pc += 2;
             }
             Fused::Sext3264Scaled64Load8 { index, a, addr, base, scale, dst } => {
                 let i = narrow::sext(r!(a), 32).cast_unsigned();
                 r!(index) = i;
-                load!(dst, load8, scaled!(addr, base, i, scale));
+                load!(2, dst, load8, scaled!(addr, base, i, scale));
                 pc += 2;
             }
             Fused::CopyScaled64 { index, a, dst, base, scale } => {
@@ -373,7 +402,7 @@ pub(crate) fn run(
             Fused::CopyScaled64Load8 { index, a, addr, base, scale, dst } => {
                 let i = r!(a);
                 r!(index) = i;
-                load!(dst, load8, scaled!(addr, base, i, scale));
+                load!(2, dst, load8, scaled!(addr, base, i, scale));
                 pc += 2;
             }
             Fused::LShrAnd { sh, dst, a, b, and, c } => {
@@ -426,15 +455,15 @@ pub(crate) fn run(
                 go!(edge)
             }
             Fused::Load8Jump { dst, addr, edge } => {
-                load!(dst, load8, r!(addr));
+                load!(0, dst, load8, r!(addr));
                 go!(edge)
             }
             Fused::AddStore1Jump { addr, a, b, value, edge } => {
-                store!(value, store1, u8, add!(addr, a, b));
+                store!(1, value, store1, u8, add!(addr, a, b));
                 go!(edge)
             }
             Fused::AddStore8Jump { addr, a, b, value, edge } => {
-                store!(value, store8, u64, add!(addr, a, b));
+                store!(1, value, store8, u64, add!(addr, a, b));
                 go!(edge)
             }
             Fused::EqBranch { dst, a, b, edge } => branch!(dst, edge, r!(a) == r!(b)),

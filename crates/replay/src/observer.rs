@@ -146,6 +146,11 @@ pub trait Observer {
     /// `false` removes the calls that happen at every instruction.
     const STEPS: bool = true;
 
+    /// `false` says that of the instructions only loads, stores, calls, returns and
+    /// what is rare need be told, and no edges. Then the fast loop can run; the
+    /// `count` and `time` of a view are those of the last call at best.
+    const ALL_STEPS: bool = true;
+
     /// An instruction has run. Calls and returns are reported before control
     /// moves: arguments and result can be read.
     fn step(&mut self, view: &View<'_>, effect: Effect) {}

@@ -45,12 +45,12 @@ impl Machine<'_> {
             };
             let function = frame.function;
             let code = image.code(function);
-            if !O::STEPS
+            if !(O::STEPS && O::ALL_STEPS)
                 && code.fused.is_some()
                 && self.time < self.gate
                 && self.counters.instructions.saturating_add(code.ops.len() as u64) < limit
             {
-                match self.stride(limit) {
+                match self.stride(observer, limit) {
                     Halt::Plain => {}
                     Halt::Slow => self.slow(observer)?,
                     Halt::Call(call) => {

@@ -4,16 +4,17 @@
 //! returns, happen here: some 30 % of the time of a Lua interpreter went into
 //! leaving the loop for them and coming back.
 
-use crate::fast::{self, Halt, Leg};
+use crate::fast::{self, Halt, Leg, Watched};
 use crate::fused::Fused;
 use crate::machine::{Entered, Machine};
+use crate::observer::{Effect, Observer};
 
 /// Instructions in one go: what half a word of counts can hold, and more.
 const BUDGET: u64 = 1 << 31;
 
 impl Machine<'_> {
     /// Runs until something else has to be done.
-    pub(crate) fn stride(&mut self, limit: u64) -> Halt {
+    pub(crate) fn stride<O: Observer>(&mut self, observer: &mut O, limit: u64) -> Halt {
         let image = self.image;
         let gate = self.gate;
         let mut time = self.time;
@@ -24,6 +25,7 @@ impl Machine<'_> {
         let first = self.frames.last().map_or(0, |f| f.pc as usize);
         let mut start = code.fused.as_ref().map_or(0, |f| f.counts(first));
         let halt = loop {
+            let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { break Halt::Plain };
             let left = limit.saturating_sub(count).saturating_sub(code.ops.len() as u64);
             if time >= gate || left == 0 {
@@ -34,17 +36,26 @@ impl Machine<'_> {
             let mut pc = frame.pc as usize;
             let mut leg =
                 Leg { pc, time, sum, base: 0u64.wrapping_sub(start), gate, last: left.min(BUDGET) as u32 };
-            let halt = fast::run(&mut leg, fused, regs, &mut self.memory, frame.frame);
+            let watched = Watched { image, code, count, depth: depth as u32 };
+            let halt = fast::run(&mut leg, fused, regs, &mut self.memory, frame.frame, observer, &watched);
             pc = leg.pc;
             (time, sum) = (leg.time, leg.sum);
             count += leg.base & 0xffff_ffff;
             loads += leg.base >> 32;
             frame.pc = pc as u32;
+            let (from, entered) = (frame.base, frame.entered);
+            let (stack, va) = (frame.saved_stack, frame.va_base);
+            if O::STEPS
+                && matches!(halt, Halt::Call(_) | Halt::Return(..))
+                && let Some(v) = self.view()
+            {
+                observer.step(&v, Effect::None);
+            }
             match halt {
                 Halt::Call(call) => {
                     let site = &code.calls[call as usize];
                     let (Some(target), Some(moves)) = (site.direct, &site.moves) else { break halt };
-                    let (from, base) = (frame.base, frame.base + code.total());
+                    let base = from + code.total();
                     let callee = image.code(target);
                     if self.make_frame(target, callee, base, Entered::Linked).is_err() {
                         break halt;
@@ -56,24 +67,35 @@ impl Machine<'_> {
                     }
                     code = callee;
                     start = 0;
+                    if O::STEPS
+                        && let Some(v) = self.view()
+                    {
+                        observer.enter(&v, false);
+                    }
                 }
-                Halt::Return(value, slots) if frame.entered == Entered::Linked => {
-                    let (base, stack, va) = (frame.base, frame.saved_stack, frame.va_base);
-                    let depth = self.frames.len();
+                Halt::Return(value, slots) if entered == Entered::Linked => {
                     let Some(caller) = depth.checked_sub(2).map(|d| &mut self.frames[d]) else { break halt };
                     let calling = image.code(caller.function);
                     let op = calling.fused.as_ref().and_then(|f| f.ops.get(caller.pc as usize));
                     let Some(&Fused::Call { ret, dst, loads, .. }) = op else { break halt };
-                    let (to, from) = (caller.base + usize::from(dst), base + value as usize);
+                    let (to, from) = (caller.base + usize::from(dst), from + value as usize);
                     for k in 0..slots.min(ret.into()) as usize {
                         self.regs[to + k] = self.regs[from + k];
                     }
-                    caller.pc += 1;
-                    start = u64::from(loads) << 32 | u64::from(caller.pc);
+                    let back = caller.pc + 1;
+                    start = u64::from(loads) << 32 | u64::from(back);
                     self.stack = stack;
                     self.va.truncate(va);
                     self.frames.truncate(depth - 1);
                     code = calling;
+                    if O::STEPS
+                        && let Some(v) = self.view()
+                    {
+                        observer.returned(&v);
+                    }
+                    if let Some(caller) = self.frames.last_mut() {
+                        caller.pc = back;
+                    }
                 }
                 _ => break halt,
             }

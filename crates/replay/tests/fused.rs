@@ -8,12 +8,40 @@ use program::model::{Phi, SymbolKind};
 use proptest::prelude::*;
 use replay::image::Image;
 use replay::machine::Machine;
-use replay::observer::{Null, Observer};
+use replay::observer::{Effect, Null, Observer, View};
 use replay::tape::Stream;
 
 /// Has steps, so the plain loop shows them.
 struct Watching;
 impl Observer for Watching {}
+
+/// What loads, stores, calls and returns are told, by either loop.
+#[derive(Default)]
+struct Told<const ALL: bool>(Vec<String>);
+
+impl<const ALL: bool> Told<ALL> {
+    fn note(&mut self, what: &str, view: &View<'_>) {
+        let regs = &view.regs[..view.code.slots as usize];
+        self.0.push(format!("{what} {} {} {} {regs:x?}", view.site(), view.depth, view.frame));
+    }
+}
+
+impl<const ALL: bool> Observer for Told<ALL> {
+    const ALL_STEPS: bool = ALL;
+
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        if matches!(view.inst(), Inst::Load { .. } | Inst::Store { .. } | Inst::Call(_) | Inst::Return { .. })
+        {
+            self.note(&format!("{effect:x?}"), view);
+        }
+    }
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        self.note(if outside { "from outside" } else { "enter" }, view);
+    }
+    fn returned(&mut self, view: &View<'_>) {
+        self.note("returned", view);
+    }
+}
 
 /// Slots that generated instructions use; the counter of the loop follows.
 const SLOTS: u32 = 16;
@@ -150,6 +178,9 @@ fn agree(image: &Image, time: u64) {
     whole.run(&mut Watching, 1000).unwrap();
     let total = whole.counters().instructions;
     assert!(total > 4);
+    let (mut plain, mut fast) = (Told::<true>::default(), Told::<false>::default());
+    assert_eq!(stop(image, &stream, &mut plain, total), stop(image, &stream, &mut fast, total));
+    assert_eq!(plain.0, fast.0);
     for limit in 0..=total + 1 {
         assert_eq!(stop(image, &stream, &mut Null, limit), stop(image, &stream, &mut Watching, limit));
     }

@@ -1,28 +1,63 @@
-//! How fast events come out of a recording, beside a replay that watches nothing:
-//! `cargo run --release -p relapse-views --example events -- DIR [--show N]`.
+//! How fast events come out of a recording, beside a replay that watches nothing, and
+//! how fast two runs are compared:
+//! `cargo run --release -p relapse-views --example events -- DIR [DIR2] [--show N]`.
 
 use replay::machine::Machine;
 use replay::observer::Null;
 use replay::process::{LoadedProcess, Options};
+use std::error::Error;
 use std::time::Instant;
+use views::trace::Trace;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let recording = recording::Recording::open(words.first().ok_or("name a recording")?.as_ref())?;
+    let shown = words.iter().position(|w| w == "--show");
+    let dirs = &words[..shown.unwrap_or(words.len())];
+    let shown = shown.and_then(|i| words.get(i + 1)?.parse().ok()).unwrap_or(0);
+    let budget = views::column::Budget::new(6 << 30);
+    let options = views::extract::Options { budget, ..Default::default() };
+    let (mut traces, mut all) = (Vec::new(), 0.0);
+    for dir in dirs {
+        let (trace, took) = measured(dir, &options)?;
+        all += took;
+        for event in 0..trace.len().min(shown) {
+            let act = trace.act(event);
+            let method = trace.names.text(trace.methods[act.method as usize].name);
+            println!("{event:6} {method:>12}:{:<4} {}", act.line, trace.text(event));
+        }
+        traces.push(trace);
+    }
+    if let [left, right] = &traces[..] {
+        let start = Instant::now();
+        let c = views::compare::compare(left, right, &views::compare::Settings::default())?;
+        let took = start.elapsed().as_secs_f64();
+        let n = (left.len() + right.len()) as f64;
+        println!("compared in {took:.3} s: {:.2} times the extraction of both", took / all);
+        println!("{:.2} million events a second", n / took / 1e6);
+        println!(
+            "{} differences in {} sequences, {} moved, {:.1} cells an event",
+            c.matching.differences(),
+            c.sequences.len(),
+            c.matching.moved.len(),
+            c.matching.compared as f64 / n
+        );
+    }
+    Ok(())
+}
+
+fn measured(dir: &str, options: &views::extract::Options) -> Result<(Trace, f64), Box<dyn Error>> {
+    let recording = recording::Recording::open(dir.as_ref())?;
     let process = recording.processes.first().ok_or("nothing was recorded")?;
     let constants = |image: &replay::image::Image| views::constants::Constants::read(image, process);
     let process = LoadedProcess::load(&recording, process, &Options::default())?;
     let constants = constants(&process.image);
-    let mut plain = f64::INFINITY;
-    for _ in 0..2 {
-        let start = Instant::now();
-        for s in &process.streams {
-            Machine::new(&process.image, &s.stream).run(&mut Null, u64::MAX)?;
-        }
-        plain = plain.min(start.elapsed().as_secs_f64());
-    }
     let start = Instant::now();
-    let trace = views::extract::extract(&process, &constants, &views::extract::Options::default())?;
+    for s in &process.streams {
+        Machine::new(&process.image, &s.stream).run(&mut Null, u64::MAX)?;
+    }
+    let plain = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let trace = views::extract::extract(&process, &constants, options)?;
     let took = start.elapsed().as_secs_f64();
     let n = trace.len() as f64;
     println!("{} events of {} instructions", trace.len(), trace.instructions);
@@ -33,11 +68,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         trace.resident() as f64 / n
     );
     println!("{} objects, {} acts, {} names", trace.objects.len(), trace.acts.len(), trace.names.len());
-    let shown = words.iter().position(|w| w == "--show").and_then(|i| words.get(i + 1)?.parse().ok());
-    for event in 0..trace.len().min(shown.unwrap_or(0)) {
-        let act = trace.act(event);
-        let method = trace.names.text(trace.methods[act.method as usize].name);
-        println!("{event:6} {method:>12}:{:<4} {}", act.line, trace.text(event));
-    }
-    Ok(())
+    Ok((trace, took))
 }

@@ -6,6 +6,7 @@ use crate::names::mix;
 use crate::plan::{self, NAMED_ELEMENTS, Plan, Root};
 use crate::trace::{Kind, NONE, Shape};
 use crate::types;
+use program::inst::Operand;
 use replay::observer::{Effect, View};
 use std::sync::Arc;
 
@@ -30,32 +31,23 @@ impl Extractor<'_> {
                 extra = element;
             }
         }
-        let plan = &self.plans[self.current];
-        let access = &plan.accesses[number];
-        if matches!(access.root, Root::Untyped) {
-            let method = self.book.methods[plan.method as usize].name;
-            *self.untyped.entry(method).or_default() += 1;
-        }
+        let access = &self.plans[self.current].accesses[number];
+        let set = access.kind == Kind::Set;
         let raw = match access.value {
+            Some(Operand::Reg(r)) => view.regs.get(r as usize).copied().unwrap_or(0),
             Some(operand) => view.value(operand),
             None => view.memory.peek_word(address, access.len.min(8) as usize),
         };
-        let done = &self.book.acts[act as usize];
-        let hash = done.hash;
-        let (value, said) = match &done.shape {
-            // What plain numbers say is themselves.
-            Shape::Signed(n) | Shape::Unsigned(n) if *n < 8 => (raw, raw),
-            Shape::Char(_) | Shape::Bool | Shape::Float(_) => (raw, raw),
-            shape => {
-                let shape = shape.clone();
-                self.represent(&shape, raw, address, view)
-            }
-        };
+        if let Root::Untyped = access.root {
+            self.note_untyped();
+        }
+        let (hash, take) = self.book.quick[act as usize];
+        let (value, said) = self.represent(take, raw, address, view);
         let mut key = mix(hash, said);
         if extra != 0 {
             key = mix(key, extra);
         }
-        if self.plans[self.current].accesses[number].kind == Kind::Set
+        if set
             && let Some(object) = self.book.objects.all.get_mut(target as usize)
             && object.written < 4
         {
@@ -63,6 +55,12 @@ impl Extractor<'_> {
             object.birth = mix(object.birth, key);
         }
         self.emit(act, target, value, key);
+    }
+
+    fn note_untyped(&mut self) {
+        let method = self.plans[self.current].method;
+        let name = self.book.methods[method as usize].name;
+        *self.untyped.entry(name).or_default() += 1;
     }
 
     /// Act (if it is known), object, and distance from the object's start.

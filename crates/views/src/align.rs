@@ -6,13 +6,18 @@
 //! before it is matched window by window. Each step goes as far as it has looked,
 //! so the whole is linear in the number of events for a fixed window.
 
-use crate::lcs;
-use crate::names::{NumberMap, mix};
+use crate::column::Cursor;
+use crate::lcs::Windows;
+use crate::names::mix;
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
 
 /// Events that must agree in a row for two places to be taken for the same.
 const STRETCH: usize = 6;
+/// Events more or less that are tried before a window is.
+const SMALL: usize = 4;
+/// Slots for the stretches of a search, to begin with.
+const FEW_GRAMS: usize = 1 << 10;
 
 /// Which events are similar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +45,16 @@ impl Matching {
         self.left_of[right] = left as u32;
     }
 
+    /// So many events from these on are similar.
+    fn pair_run(&mut self, left: usize, right: usize, count: usize) {
+        for (k, to) in self.right_of[left..left + count].iter_mut().enumerate() {
+            *to = (right + k) as u32;
+        }
+        for (k, to) in self.left_of[right..right + count].iter_mut().enumerate() {
+            *to = (left + k) as u32;
+        }
+    }
+
     /// How many events of both runs have no partner.
     #[must_use]
     pub fn differences(&self) -> u64 {
@@ -51,12 +66,14 @@ impl Matching {
 struct Aligner<'t> {
     left: &'t Trace,
     right: &'t Trace,
+    /// Keys of both runs.
+    keys: (Cursor<'t, u64>, Cursor<'t, u64>),
     window: usize,
     matching: &'t mut Matching,
     a: Vec<u64>,
     b: Vec<u64>,
-    table: Vec<u16>,
-    pairs: Vec<(usize, usize)>,
+    windows: Windows,
+    grams: [Grams; 2],
 }
 
 /// Aligns two threads. `window` is the distance that is looked ahead.
@@ -71,28 +88,46 @@ pub fn align(
     let mut aligner = Aligner {
         left,
         right,
+        keys: (left.keys.cursor(), right.keys.cursor()),
         window: window.clamp(2, 1000),
         matching,
         a: Vec::new(),
         b: Vec::new(),
-        table: Vec::new(),
-        pairs: Vec::new(),
+        windows: Windows::default(),
+        grams: Default::default(),
     };
     aligner.run(l, r);
 }
 
 impl Aligner<'_> {
+    #[inline]
     fn same(&mut self, i: usize, j: usize) -> bool {
         self.matching.compared += 1;
-        self.left.key(i) == self.right.key(j)
+        self.keys.0.get(i) == self.keys.1.get(j)
+    }
+
+    /// Pairs events as long as they are equal; says how many were.
+    fn together(&mut self, l: Range<usize>, r: Range<usize>) -> usize {
+        let most = l.len().min(r.len());
+        let mut done = 0;
+        while done < most {
+            let (i, j) = (l.start + done, r.start + done);
+            let (a, b) = (self.keys.0.ahead(i), self.keys.1.ahead(j));
+            let n = a.len().min(b.len()).min(most - done);
+            let equal = a[..n].iter().zip(&b[..n]).take_while(|(a, b)| a == b).count();
+            self.matching.pair_run(i, j, equal);
+            done += equal;
+            if equal < n || n == 0 {
+                break;
+            }
+        }
+        self.matching.compared += done as u64 + 1;
+        done
     }
 
     fn run(&mut self, l: Range<usize>, r: Range<usize>) {
-        let (mut i, mut j, mut end_l, mut end_r) = (l.start, r.start, l.end, r.end);
-        while i < end_l && j < end_r && self.same(i, j) {
-            self.matching.pair(i, j);
-            (i, j) = (i + 1, j + 1);
-        }
+        let same = self.together(l.clone(), r.clone());
+        let (mut i, mut j, mut end_l, mut end_r) = (l.start + same, r.start + same, l.end, r.end);
         while i < end_l && j < end_r && self.same(end_l - 1, end_r - 1) {
             (end_l, end_r) = (end_l - 1, end_r - 1);
             self.matching.pair(end_l, end_r);
@@ -100,10 +135,10 @@ impl Aligner<'_> {
         // Once there is no common stretch ahead, there is none further on.
         let mut hope = true;
         while i < end_l && j < end_r {
-            if self.same(i, j) {
-                self.matching.pair(i, j);
-                (i, j) = (i + 1, j + 1);
-                continue;
+            let same = self.together(i..end_l, j..end_r);
+            (i, j) = (i + same, j + same);
+            if i == end_l || j == end_r {
+                break;
             }
             // Where one window holds all that is left, it knows best.
             if (end_l - i).max(end_r - j) > 2 * self.window
@@ -131,12 +166,23 @@ impl Aligner<'_> {
     /// A few events more or less on either side, and then the same again: most
     /// differences are no more than that, and need no window.
     fn small_step(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
-        for distance in 1..=4 {
-            for a in 0..=distance {
-                let (i, j) = (l.start + a, r.start + distance - a);
-                let reaches = i + STRETCH <= l.end && j + STRETCH <= r.end;
-                if reaches && (0..STRETCH).all(|k| self.same(i + k, j + k)) {
-                    return Some((i, j));
+        let reach = SMALL + STRETCH;
+        let (mut a, mut b) = ([0; SMALL + STRETCH], [0; SMALL + STRETCH]);
+        let read = |cursor: &mut Cursor<'_, u64>, range: &Range<usize>, to: &mut [u64]| {
+            let n = range.len().min(reach);
+            for (k, to) in to[..n].iter_mut().enumerate() {
+                *to = cursor.get(range.start + k);
+            }
+            n
+        };
+        let n = read(&mut self.keys.0, &l, &mut a);
+        let m = read(&mut self.keys.1, &r, &mut b);
+        for distance in 1..=SMALL {
+            for i in 0..=distance {
+                let j = distance - i;
+                self.matching.compared += 1;
+                if i + STRETCH <= n && j + STRETCH <= m && a[i..i + STRETCH] == b[j..j + STRETCH] {
+                    return Some((l.start + i, r.start + j));
                 }
             }
         }
@@ -148,11 +194,11 @@ impl Aligner<'_> {
         let reach = 2 * self.window;
         self.a.clear();
         self.b.clear();
-        self.a.extend(l.clone().take(reach).map(|i| self.left.key(i)));
-        self.b.extend(r.clone().take(reach).map(|j| self.right.key(j)));
-        lcs::window(&self.a, &self.b, &mut self.table, &mut self.matching.compared, &mut self.pairs);
+        self.a.extend(l.clone().take(reach).map(|i| self.keys.0.get(i)));
+        self.b.extend(r.clone().take(reach).map(|j| self.keys.1.get(j)));
+        let pairs = self.windows.common(&self.a, &self.b, &mut self.matching.compared);
         let all = l.len() <= reach && r.len() <= reach;
-        all || 2 * self.pairs.len() >= self.a.len().min(self.b.len())
+        all || 2 * pairs.len() >= self.a.len().min(self.b.len())
     }
 
     /// Takes what the windows had in common; returns where to go on.
@@ -160,7 +206,7 @@ impl Aligner<'_> {
         let all = self.a.len() == l.len() && self.b.len() == r.len();
         let half = if all { usize::MAX } else { self.window };
         let mut next = None;
-        for (n, (i, j)) in self.pairs.iter().enumerate() {
+        for (n, (i, j)) in self.windows.pairs().iter().enumerate() {
             // What lies far ahead is seen better from nearer.
             if n > 0 && (*i >= half || *j >= half) {
                 break;
@@ -185,48 +231,85 @@ impl Aligner<'_> {
 
     /// The nearest place ahead from which on some events are the same.
     fn stretch(&mut self, l: Range<usize>, r: Range<usize>) -> Option<(usize, usize)> {
-        let mut ahead = [Grams::new(self.left, l), Grams::new(self.right, r)];
-        let mut seen: [NumberMap<u64, usize>; 2] = Default::default();
-        loop {
-            let mut any = false;
+        let mut ahead = [self.left.keys.cursor(), self.right.keys.cursor()];
+        self.grams.iter_mut().for_each(Grams::clear);
+        let ranges = [l, r];
+        for n in 0..ranges[0].len().max(ranges[1].len()) {
             for side in 0..2 {
-                let Some((at, gram)) = ahead[side].next() else { continue };
-                any = true;
-                self.matching.compared += 1;
-                if let Some(other) = seen[1 - side].get(&gram) {
-                    return Some(if side == 0 { (at, *other) } else { (*other, at) });
+                let at = ranges[side].start + n;
+                if at + STRETCH > ranges[side].end {
+                    continue;
                 }
-                seen[side].entry(gram).or_insert(at);
-            }
-            if !any {
-                return None;
+                let gram = (at..at + STRETCH).fold(0, |hash, k| mix(hash, ahead[side].get(k)));
+                self.matching.compared += 1;
+                if let Some(other) = self.grams[1 - side].get(gram) {
+                    let other = ranges[1 - side].start + other as usize;
+                    return Some(if side == 0 { (at, other) } else { (other, at) });
+                }
+                self.grams[side].note(gram, n as u32);
             }
         }
+        None
     }
 }
 
-/// Hashes of stretches, one for each start.
-struct Grams<'t> {
-    trace: &'t Trace,
-    range: Range<usize>,
-    keys: std::collections::VecDeque<u64>,
+/// Where stretches were first seen, by their hashes. Kept from one search to the
+/// next, so that a short search costs no more than it looks at.
+#[derive(Debug, Default)]
+struct Grams {
+    /// Open addressing: hash, search, place.
+    slots: Vec<(u64, u32, u32)>,
+    search: u32,
+    used: usize,
 }
 
-impl<'t> Grams<'t> {
-    fn new(trace: &'t Trace, range: Range<usize>) -> Grams<'t> {
-        Grams { trace, range, keys: std::collections::VecDeque::with_capacity(STRETCH) }
-    }
-}
-
-impl Iterator for Grams<'_> {
-    type Item = (usize, u64);
-
-    fn next(&mut self) -> Option<(usize, u64)> {
-        self.keys.pop_front();
-        while self.keys.len() < STRETCH {
-            self.keys.push_back(self.trace.key(self.range.next()?));
+impl Grams {
+    fn clear(&mut self) {
+        self.used = 0;
+        self.search = self.search.wrapping_add(1);
+        // What one long search needed would be in the way of all the short ones.
+        if self.search == 0 || self.slots.len() != FEW_GRAMS {
+            self.slots = vec![(0, 0, 0); FEW_GRAMS];
+            self.search = 1;
         }
-        let gram = self.keys.iter().fold(0, |hash, key| mix(hash, *key));
-        Some((self.range.start - STRETCH, gram))
+    }
+
+    #[inline]
+    fn slot(&self, gram: u64) -> usize {
+        let last = self.slots.len() - 1;
+        let mut at = (gram >> 20) as usize & last;
+        while self.slots[at].1 == self.search && self.slots[at].0 != gram {
+            at = (at + 1) & last;
+        }
+        at
+    }
+
+    #[inline]
+    fn get(&self, gram: u64) -> Option<u32> {
+        let slot = self.slots[self.slot(gram)];
+        (slot.1 == self.search).then_some(slot.2)
+    }
+
+    #[inline]
+    fn note(&mut self, gram: u64, place: u32) {
+        if 2 * self.used >= self.slots.len() {
+            self.grow();
+        }
+        let at = self.slot(gram);
+        if self.slots[at].1 != self.search {
+            self.slots[at] = (gram, self.search, place);
+            self.used += 1;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let larger = vec![(0, 0, 0); 4 * self.slots.len()];
+        for old in std::mem::replace(&mut self.slots, larger) {
+            if old.1 == self.search {
+                let at = self.slot(old.0);
+                self.slots[at] = old;
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::names::{Names, NumberMap};
 use crate::objects::Objects;
-use crate::trace::{Act, Kind, Method, Shape, act_hash};
+use crate::trace::{Act, Kind, Method, Shape, Take, act_hash};
 use crate::types::{self, TypeRef};
 use program::inst::{FloatKind, Ty};
 use program::model::{Function, Module, SymbolKind, TypeKind};
@@ -33,6 +33,8 @@ pub struct Book<'i> {
     pub image: &'i Image,
     pub names: Names,
     pub acts: Vec<Act>,
+    /// Of each act, what every event of it needs.
+    pub(crate) quick: Vec<(u64, Take)>,
     pub methods: Vec<Method>,
     pub objects: Objects,
     /// Sorted by address.
@@ -69,6 +71,7 @@ impl<'i> Book<'i> {
             image,
             names,
             acts: Vec::new(),
+            quick: Vec::new(),
             methods,
             objects: Objects::default(),
             globals,
@@ -188,6 +191,7 @@ impl<'i> Book<'i> {
         let file = if place.line == 0 { 0 } else { self.file(module, place.file) };
         let hash = act_hash(kind, self.names.hash(owner), self.names.hash(name));
         let number = self.acts.len() as u32;
+        self.quick.push((hash, shape.take()));
         self.acts.push(Act {
             kind,
             method,

@@ -4,7 +4,6 @@ use crate::book::plain_shape;
 use crate::extract::{Active, Extractor};
 use crate::names::mix;
 use crate::trace::{Kind, NONE, Shape};
-use crate::values;
 use externals::{FormatArgs, Len, Place, flag};
 use program::inst::{ArgTy, Inst, Operand, Ty};
 use replay::observer::{ExternalCall, View};
@@ -18,19 +17,11 @@ impl Extractor<'_> {
         let caller = self.frames.last().map_or((0, 0), |f| (f.plan, if outside { 0 } else { f.index }));
         let call = self.call_act(caller, callee, outside);
         let first = self.arguments.len() as u64;
-        let mut key = self.book.acts[call as usize].hash;
-        let parameters = self.plans[callee as usize].parameters.clone();
-        for (n, (_, shape)) in parameters.iter().enumerate() {
-            let (reg, ty) = self.plans[callee as usize].registers[n];
+        let mut key = self.book.quick[call as usize].0;
+        for n in 0..self.plans[callee as usize].registers.len() {
+            let (reg, take) = self.plans[callee as usize].registers[n];
             let raw = view.value(Operand::Reg(reg));
-            let (value, said) = match (shape, ty) {
-                (Shape::Whole(len), _) => {
-                    let said = values::bytes_hash(view.memory, raw, u64::from(*len).min(256));
-                    (said, said)
-                }
-                (_, ArgTy::ByVal { .. }) => (0, 0),
-                _ => self.represent(shape, raw, raw, view),
-            };
+            let (value, said) = self.represent(take, raw, raw, view);
             self.arguments.push(value);
             key = mix(key, said);
         }
@@ -49,10 +40,17 @@ impl Extractor<'_> {
 
     /// The act of a call of a function of the program.
     pub(crate) fn call_act(&mut self, (caller, index): (u32, u32), callee: u32, outside: bool) -> u32 {
+        if let Some(known) = self.plans[caller as usize].called.get(index as usize)
+            && known.0 == callee
+            && !outside
+        {
+            return known.1;
+        }
         let key = u64::from(caller) << 40 ^ u64::from(callee) << 20 ^ u64::from(index);
         let key = mix(key, u64::from(outside));
-        if let Some((act, _)) = self.calls.get(&key) {
-            return *act;
+        if let Some((act, _)) = self.calls.get(&key).copied() {
+            self.remember(caller, index, callee, outside, act);
+            return act;
         }
         let (plan, target) = (&self.plans[caller as usize], &self.plans[callee as usize]);
         let name = self.book.methods[target.method as usize].name;
@@ -60,7 +58,20 @@ impl Extractor<'_> {
         let arguments = target.parameters.clone();
         let act = self.book.act(at, plan.method, Kind::Call, 0, name, Shape::Arguments, arguments);
         self.calls.insert(key, (act, NONE));
+        self.remember(caller, index, callee, outside, act);
         act
+    }
+
+    /// Most calls always go to the same function.
+    fn remember(&mut self, caller: u32, index: u32, callee: u32, outside: bool, act: u32) {
+        let plan = &mut self.plans[caller as usize];
+        if outside || index as usize >= plan.what.len() {
+            return;
+        }
+        if plan.called.is_empty() {
+            plan.called = vec![(NONE, NONE); plan.what.len()];
+        }
+        plan.called[index as usize] = (callee, act);
     }
 
     /// Acts of a call that leaves the program, and of its return.
@@ -143,6 +154,7 @@ impl Extractor<'_> {
         };
         let object = moved.unwrap_or_else(|| self.book.objects.allocated(result, len.max(1), act, 0));
         // The key is made when all is seen: only later accesses say what it is.
+        self.allocations.push(self.rows.len() as u32);
         self.emit(act, object, len, len);
     }
 
@@ -165,7 +177,7 @@ impl Extractor<'_> {
         for (arg, (_, shape)) in inst.args.iter().zip(shapes.iter()) {
             let raw = call.args.get(slot).copied().unwrap_or(0);
             slot += arg.ty.slots() as usize;
-            let (value, said) = self.represent(shape, raw, raw, view);
+            let (value, said) = self.represent(shape.take(), raw, raw, view);
             self.arguments.push(value);
             key = mix(key, said);
         }
@@ -176,10 +188,10 @@ impl Extractor<'_> {
             _ => NONE,
         };
         self.emit(act, target, first, key);
-        let shape = self.book.acts[back as usize].shape.clone();
+        let (hash, take) = self.book.quick[back as usize];
         let raw = call.result.first().copied().unwrap_or(0);
-        let (value, said) = self.represent(&shape, raw, raw, view);
-        self.emit(back, target, value, mix(self.book.acts[back as usize].hash, said));
+        let (value, said) = self.represent(take, raw, raw, view);
+        self.emit(back, target, value, mix(hash, said));
         if call.known.is_some_and(|k| k.flags & flag::FREES != 0)
             && let Some(block) = call.args.first()
         {
@@ -192,11 +204,9 @@ impl Extractor<'_> {
         let plan = &self.plans[self.current];
         let Ok(n) = plan.returns.binary_search_by_key(&view.index, |r| r.0) else { return };
         let act = plan.returns[n].1;
-        let (hash, shape) = (self.book.acts[act as usize].hash, self.book.acts[act as usize].shape.clone());
+        let (hash, take) = self.book.quick[act as usize];
         let (value, said) = match &view.function().code[view.index as usize] {
-            Inst::Return { value: Some(operand), .. } => {
-                self.represent(&shape, view.value(*operand), 0, view)
-            }
+            Inst::Return { value: Some(operand), .. } => self.represent(take, view.value(*operand), 0, view),
             _ => (0, 0),
         };
         let target = self.frames.last().map_or(NONE, |f| f.active);

@@ -135,7 +135,8 @@ impl<T: Word> Column<T> {
     /// If there is no room in memory and none on disk.
     pub fn settle(&mut self) -> io::Result<()> {
         while self.tail.len() >= CHUNK {
-            let rest = self.tail.split_off(CHUNK);
+            let mut rest = Vec::with_capacity(CHUNK.max(self.tail.len() - CHUNK));
+            rest.extend(self.tail.drain(CHUNK..));
             let full = std::mem::replace(&mut self.tail, rest);
             let size = (CHUNK * size_of::<T>()) as u64;
             if self.budget.take(size) {
@@ -152,7 +153,6 @@ impl<T: Word> Column<T> {
                 self.written += bytes.len() as u64;
                 self.budget.away.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             }
-            self.tail.reserve(CHUNK);
         }
         Ok(())
     }
@@ -192,6 +192,12 @@ impl<T: Word> Column<T> {
         true
     }
 
+    /// A reader that is quick as long as it stays near.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor<'_, T> {
+        Cursor { column: self, chunk: usize::MAX, held: Held::Here(&[]) }
+    }
+
     #[cold]
     fn fetch(&self, chunk: usize, offset: u64) -> Arc<[T]> {
         let mut cache = match self.cache.lock() {
@@ -218,7 +224,51 @@ impl<T: Word> Column<T> {
     #[must_use]
     pub fn resident(&self) -> u64 {
         let here = self.chunks.iter().filter(|c| matches!(c, Chunk::Here(_))).count() * CHUNK;
-        ((here + self.tail.capacity()) * size_of::<T>()) as u64
+        ((here + self.tail.len()) * size_of::<T>()) as u64
+    }
+}
+
+enum Held<'c, T> {
+    Here(&'c [T]),
+    Fetched(Arc<[T]>),
+}
+
+/// Reads a column, holding on to the chunk it was in last.
+pub struct Cursor<'c, T> {
+    column: &'c Column<T>,
+    chunk: usize,
+    held: Held<'c, T>,
+}
+
+impl<T: Word> Cursor<'_, T> {
+    /// The value at an index; the default one behind the end.
+    #[inline]
+    pub fn get(&mut self, index: usize) -> T {
+        self.ahead(index).first().copied().unwrap_or_default()
+    }
+
+    /// Values from an index on, to the end of its chunk.
+    #[inline]
+    pub fn ahead(&mut self, index: usize) -> &[T] {
+        if index >> SHIFT != self.chunk {
+            self.turn(index >> SHIFT);
+        }
+        let values = match &self.held {
+            Held::Here(values) => values,
+            Held::Fetched(values) => &values[..],
+        };
+        values.get(index & (CHUNK - 1)..).unwrap_or_default()
+    }
+
+    #[cold]
+    fn turn(&mut self, chunk: usize) {
+        self.chunk = chunk;
+        self.held = match self.column.chunks.get(chunk) {
+            Some(Chunk::Here(values)) => Held::Here(values),
+            Some(Chunk::Away(offset)) => Held::Fetched(self.column.fetch(chunk, *offset)),
+            None if chunk == self.column.chunks.len() => Held::Here(&self.column.tail),
+            None => Held::Here(&[]),
+        };
     }
 }
 
@@ -252,10 +302,14 @@ mod tests {
             assert_eq!(column.len(), n);
             for i in [0, 1, CHUNK - 1, CHUNK, 2 * CHUNK + 5, n - 1] {
                 assert_eq!(column.get(i), i as u32 * 7);
+                assert_eq!(column.cursor().get(i), i as u32 * 7);
                 assert!(column.set(i, 1));
                 assert_eq!(column.get(i), 1);
             }
             assert_eq!(column.get(n), 0);
+            assert_eq!(column.cursor().get(n), 0);
+            assert_eq!(column.cursor().ahead(n - 3).len(), 3);
+            assert!(column.cursor().ahead(9 * CHUNK).is_empty());
             assert!(!column.set(n, 1));
         }
     }

@@ -3,7 +3,7 @@
 use crate::align::{Matching, align};
 use crate::error::{Error, Result};
 use crate::lcs;
-use crate::moves::Mover;
+use crate::moves::{self, Reach};
 use crate::trace::{NONE, Trace};
 use std::ops::Range;
 
@@ -121,21 +121,16 @@ pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Compa
         }
     }
     let mut index_bytes = 0;
-    // What stands in order holds the sequences together; what has moved does not.
-    let ordered = matching.right_of.clone();
     if !settings.lcs && matching.differences() > 0 {
-        let mover = Mover::new(left, right, settings.window, settings.relaxed)?;
-        index_bytes = mover.resident();
-        for (l, r) in &pairs {
-            mover.find(l.clone(), r.clone(), &mut matching);
-        }
+        let reach = Reach { window: settings.window, relaxed: settings.relaxed };
+        index_bytes = moves::find(left, right, &pairs, reach, &mut matching);
     }
     let mut sequences = Vec::new();
     for (n, pair) in threads.iter().enumerate() {
         let range = |trace: &Trace, thread: Option<usize>| {
             thread.map_or(0..0, |t| trace.threads[t].first..trace.threads[t].last)
         };
-        gather(n, range(left, pair.0), range(right, pair.1), &ordered, &matching, &mut sequences);
+        gather(n, range(left, pair.0), range(right, pair.1), &matching, &mut sequences);
     }
     Ok(Comparison { matching, threads, sequences, functions: functions(left, right), index_bytes })
 }
@@ -163,15 +158,11 @@ fn baseline(
 }
 
 /// Sequences of one pair of threads.
-fn gather(
-    pair: usize,
-    l: Range<usize>,
-    r: Range<usize>,
-    ordered: &[u32],
-    matching: &Matching,
-    out: &mut Vec<Sequence>,
-) {
+fn gather(pair: usize, l: Range<usize>, r: Range<usize>, matching: &Matching, out: &mut Vec<Sequence>) {
     let (mut from_l, mut from_r) = (l.start, r.start);
+    // What stands in order holds the sequences together; what has moved does not.
+    let first = matching.moved.partition_point(|e| (*e as usize) < l.start);
+    let mut moved = matching.moved[first..].iter().peekable();
     let mut close = |left: Range<usize>, right: Range<usize>| {
         let alone = |of: &[u32], range: &Range<usize>| {
             of[range.clone()].iter().filter(|x| **x == NONE).count() as u64
@@ -182,7 +173,10 @@ fn gather(
         }
     };
     for event in l.clone() {
-        let partner = ordered[event];
+        if moved.next_if(|e| **e as usize == event).is_some() {
+            continue;
+        }
+        let partner = matching.right_of[event];
         if partner != NONE {
             let partner = partner as usize;
             if event > from_l || partner > from_r {

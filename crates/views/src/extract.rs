@@ -1,7 +1,7 @@
 //! Events from a replay.
 //!
-//! One observer watches every instruction and looks up in the function's
-//! [`plan`](crate::plan) whether it means anything. Most do not.
+//! One observer watches loads, stores and calls, and looks up in the function's
+//! [`plan`](crate::plan) what they mean.
 
 use crate::access;
 use crate::book::{Book, OUTSIDE};
@@ -10,7 +10,7 @@ use crate::constants::Constants;
 use crate::error::{Error, Result};
 use crate::names::{NumberMap, mix};
 use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
-use crate::trace::{Kind, NONE, Row, Shape, Thread, Trace, act_hash};
+use crate::trace::{Kind, NONE, Packed, Row, Shape, Take, Thread, Trace, act_hash};
 use crate::values::{self, Reader};
 use recording::event::{Event, Position};
 use recording::header::StreamKind;
@@ -97,13 +97,14 @@ pub(crate) struct Extractor<'i> {
     pub(crate) constants: &'i Constants,
     pub(crate) options: Options,
     pub(crate) plans: Vec<Plan>,
-    pub(crate) plan_of: NumberMap<u64, u32>,
+    /// By module and function.
+    pub(crate) plan_of: Vec<Vec<u32>>,
     /// Plan of the innermost function.
     pub(crate) current: usize,
     pub(crate) frames: Vec<Active>,
     /// Acts of calls, by call and callee.
     pub(crate) calls: NumberMap<u64, (u32, u32)>,
-    pub(crate) rows: Column<Row>,
+    pub(crate) rows: Column<Packed>,
     pub(crate) keys: Column<u64>,
     pub(crate) arguments: Column<u64>,
     pub(crate) threads: Vec<Thread>,
@@ -114,6 +115,8 @@ pub(crate) struct Extractor<'i> {
     pub(crate) untyped: NumberMap<u32, u64>,
     pub(crate) notes: Vec<String>,
     pub(crate) instructions: u64,
+    /// Events that allocated an object: what they say is known at the end.
+    pub(crate) allocations: Vec<u32>,
     pub(crate) start: std::time::Instant,
     pub(crate) trouble: Option<Error>,
 }
@@ -129,7 +132,7 @@ impl<'i> Extractor<'i> {
             constants,
             options: options.clone(),
             plans: vec![outside],
-            plan_of: NumberMap::default(),
+            plan_of: Vec::new(),
             current: 0,
             frames: Vec::new(),
             calls: NumberMap::default(),
@@ -143,6 +146,7 @@ impl<'i> Extractor<'i> {
             untyped: NumberMap::default(),
             notes: Vec::new(),
             instructions: 0,
+            allocations: Vec::new(),
             start: std::time::Instant::now(),
             trouble: None,
         }
@@ -151,7 +155,7 @@ impl<'i> Extractor<'i> {
     #[inline]
     pub(crate) fn emit(&mut self, act: u32, target: u32, value: u64, key: u64) {
         let active = self.frames.last().map_or(NONE, |f| f.active);
-        self.rows.push(Row { act, target, active, value });
+        self.rows.push(Row { act, target, active, value }.into());
         self.keys.push(key);
         if self.rows.is_full() {
             self.settle();
@@ -170,8 +174,10 @@ impl<'i> Extractor<'i> {
     }
 
     pub(crate) fn plan(&mut self, module: u32, function: u32) -> u32 {
-        let key = u64::from(module) << 32 | u64::from(function);
-        if let Some(known) = self.plan_of.get(&key) {
+        let (m, f) = (module as usize, function as usize);
+        if let Some(known) = self.plan_of.get(m).and_then(|of| of.get(f))
+            && *known != NONE
+        {
             return *known;
         }
         let mut plan = plan::plan(&mut self.book, module, function);
@@ -185,7 +191,13 @@ impl<'i> Extractor<'i> {
         }
         let number = self.plans.len() as u32;
         self.plans.push(plan);
-        self.plan_of.insert(key, number);
+        if self.plan_of.len() <= m {
+            self.plan_of.resize(m + 1, Vec::new());
+        }
+        if self.plan_of[m].len() <= f {
+            self.plan_of[m].resize(self.book.image.module(module).functions.len().max(f + 1), NONE);
+        }
+        self.plan_of[m][f] = number;
         number
     }
 
@@ -209,19 +221,23 @@ impl<'i> Extractor<'i> {
         }
     }
 
-    pub(crate) fn represent(&mut self, shape: &Shape, raw: u64, address: u64, view: &View<'_>) -> (u64, u64) {
-        match shape {
-            Shape::Object(ty) if raw != 0 => {
-                (u64::from(self.object(raw, *ty)) + 1, self.book.names.hash(*ty) | 1)
+    /// What is kept of a value, and what it says.
+    #[inline]
+    pub(crate) fn represent(&mut self, take: Take, raw: u64, address: u64, view: &View<'_>) -> (u64, u64) {
+        match take {
+            Take::Plain => (raw, raw),
+            Take::Pointer => (u64::from(raw != 0), u64::from(raw != 0)),
+            Take::Object(ty) if raw != 0 => {
+                (u64::from(self.object(raw, ty)) + 1, self.book.names.hash(ty) | 1)
             }
-            Shape::Whole(len) => {
-                let said = values::bytes_hash(view.memory, address, u64::from(*len).min(256));
+            Take::Whole(len) => {
+                let said = values::bytes_hash(view.memory, address, u64::from(len).min(256));
                 (said, said)
             }
             _ => {
                 let mut reader =
                     Reader { names: &mut self.book.names, image: self.book.image, constants: self.constants };
-                reader.represent(shape, raw, view.memory)
+                reader.represent(take, raw, view.memory)
             }
         }
     }
@@ -261,16 +277,15 @@ impl<'i> Extractor<'i> {
         let Extractor { book, rows, mut keys, arguments, .. } = self;
         let Book { names, acts, methods, objects, .. } = book;
         let objects = objects.finish();
-        for event in 0..rows.len() {
-            let row = rows.get(event);
-            if acts[row.act as usize].kind == Kind::Init && row.target != NONE {
-                // An allocation says what was allocated; if nobody knows, how much.
-                let key = match objects[row.target as usize].ty {
-                    0 => mix(act_hash(Kind::Init, 0, 0), row.value),
-                    ty => act_hash(Kind::Init, names.hash(ty), 0),
-                };
-                keys.set(event, key);
-            }
+        for (event, row) in
+            self.allocations.into_iter().map(|e| (e as usize, Row::from(rows.get(e as usize))))
+        {
+            // An allocation says what was allocated; if nobody knows, how much.
+            let key = match objects[row.target as usize].ty {
+                0 => mix(act_hash(Kind::Init, 0, 0), row.value),
+                ty => act_hash(Kind::Init, names.hash(ty), 0),
+            };
+            keys.set(event, key);
         }
         let mut untyped: Vec<(u32, u64)> = self.untyped.into_iter().collect();
         untyped.sort_by_key(|u| std::cmp::Reverse(u.1));
@@ -293,6 +308,9 @@ impl<'i> Extractor<'i> {
 }
 
 impl Observer for Extractor<'_> {
+    // What is neither access nor call means nothing.
+    const ALL_STEPS: bool = false;
+
     #[inline]
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         let what = self.plans[self.current].what.get(view.index as usize).copied().unwrap_or(NOTHING);

@@ -89,10 +89,12 @@ fn object_labels(trace: &Trace, view: u32) -> [u64; 2] {
 pub fn correlate(
     kind: &ViewType,
     left: &Trace,
-    left_views: &[u32],
+    left_views: impl Iterator<Item = u32>,
     right: &Trace,
-    right_views: &[u32],
+    right_views: impl Iterator<Item = u32>,
 ) -> NumberMap<u32, u32> {
+    let left_views: Vec<u32> = left_views.collect();
+    let right_views: Vec<u32> = right_views.collect();
     let mut map: NumberMap<u32, u32> = NumberMap::default();
     let mut taken: NumberMap<u32, ()> = NumberMap::default();
     for level in 0..2 {
@@ -100,7 +102,7 @@ pub fn correlate(
         for view in right_views.iter().rev().filter(|v| !taken.contains_key(v)) {
             by_label.entry((kind.correlation)(right, *view)[level]).or_default().push(*view);
         }
-        for view in left_views {
+        for view in &left_views {
             if map.contains_key(view) {
                 continue;
             }

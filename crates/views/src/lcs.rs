@@ -1,14 +1,29 @@
 //! Longest common subsequences of keys: the whole problem in linear space, and
 //! small windows quickly.
+//!
+//! Both keep a row of the table of lengths as bits: going along a row, the length
+//! grows by one or stays, and one addition makes the next row of 64 columns at a
+//! time (Crochemore, Iliopoulos, Pinzon and Reid; Hyyrö). A bit is 0 where the
+//! length grows.
 
-/// Pairs of indices of a longest common subsequence, ascending. Counts the
-/// comparisons of keys in `compared`.
+use crate::names::NumberMap;
+
+/// Pairs of indices of a longest common subsequence, ascending. Counts the cells
+/// of the table in `compared`.
 ///
 /// Hirschberg's method: the table is computed row by row from both ends, to the
 /// middle; where the sums are best, the problem falls into two. Quadratic time,
 /// linear space.
 #[must_use]
 pub fn longest(a: &[u64], b: &[u64], compared: &mut u64) -> Vec<(usize, usize)> {
+    let mut symbols: NumberMap<u64, u32> = NumberMap::default();
+    let mut number = |key: &u64| {
+        let next = symbols.len() as u32;
+        *symbols.entry(*key).or_insert(next)
+    };
+    let a: Vec<u32> = a.iter().map(&mut number).collect();
+    let b: Vec<u32> = b.iter().map(&mut number).collect();
+    let mut lengths = Lengths { masks: vec![0; symbols.len()], carries: Vec::new() };
     let mut out = Vec::new();
     // An explicit stack, so that long runs cannot exhaust the real one.
     let mut todo = vec![(0, a.len(), 0, b.len())];
@@ -31,8 +46,9 @@ pub fn longest(a: &[u64], b: &[u64], compared: &mut u64) -> Vec<(usize, usize)> 
             continue;
         }
         let middle = a0.midpoint(a1);
-        let forward = row(a[a0..middle].iter(), b[b0..b1].iter(), compared);
-        let mut backward = row(a[middle..a1].iter().rev(), b[b0..b1].iter().rev(), compared);
+        *compared += ((a1 - a0) * (b1 - b0)) as u64;
+        let forward = lengths.row(a[a0..middle].iter(), b[b0..b1].iter());
+        let mut backward = lengths.row(a[middle..a1].iter().rev(), b[b0..b1].iter().rev());
         backward.reverse();
         let split = (0..=b1 - b0).max_by_key(|j| forward[*j] + backward[*j]).unwrap_or(0) + b0;
         todo.push((middle, a1, split, b1));
@@ -43,63 +59,160 @@ pub fn longest(a: &[u64], b: &[u64], compared: &mut u64) -> Vec<(usize, usize)> 
 }
 
 #[inline]
-fn same(a: u64, b: u64, compared: &mut u64) -> bool {
+fn same(a: u32, b: u32, compared: &mut u64) -> bool {
     *compared += 1;
     a == b
 }
 
-/// The last row of the table: for each beginning of `b`, how much it shares with
-/// all of `a`.
-fn row<'k>(
-    a: impl Iterator<Item = &'k u64>,
-    b: impl ExactSizeIterator<Item = &'k u64> + Clone,
-    compared: &mut u64,
-) -> Vec<u32> {
-    let mut last = vec![0u32; b.len() + 1];
-    for x in a {
-        let mut diagonal = 0;
-        for (j, y) in b.clone().enumerate() {
-            let up = last[j + 1];
-            last[j + 1] = if x == y { diagonal + 1 } else { up.max(last[j]) };
-            diagonal = up;
-        }
-        *compared += b.len() as u64;
-    }
-    last
+struct Lengths {
+    /// For each symbol, at which of 64 columns it stands.
+    masks: Vec<u64>,
+    /// For each row, what it carries from these columns into the next ones.
+    carries: Vec<bool>,
 }
 
-/// The same for windows of up to a few hundred keys, with a table of lengths.
-/// The earliest pairs are preferred.
-pub fn window(a: &[u64], b: &[u64], table: &mut Vec<u16>, compared: &mut u64, out: &mut Vec<(usize, usize)>) {
-    out.clear();
-    let (n, m) = (a.len().min(u16::MAX.into()), b.len().min(u16::MAX.into()));
-    if n == 0 || m == 0 {
-        return;
+impl Lengths {
+    /// The last row of the table: for each beginning of `b`, how much it shares
+    /// with all of `a`.
+    fn row<'k>(
+        &mut self,
+        a: impl ExactSizeIterator<Item = &'k u32> + Clone,
+        b: impl ExactSizeIterator<Item = &'k u32>,
+    ) -> Vec<u32> {
+        self.carries.clear();
+        self.carries.resize(a.len(), false);
+        let mut out = Vec::with_capacity(b.len() + 1);
+        let mut length = 0;
+        out.push(length);
+        let b: Vec<u32> = b.copied().collect();
+        for block in b.chunks(64) {
+            for (bit, symbol) in block.iter().enumerate() {
+                self.masks[*symbol as usize] |= 1 << bit;
+            }
+            let mut row = u64::MAX;
+            for (symbol, carry) in a.clone().zip(&mut self.carries) {
+                (row, *carry) = next(row, self.masks[*symbol as usize], *carry);
+            }
+            for (bit, symbol) in block.iter().enumerate() {
+                self.masks[*symbol as usize] = 0;
+                length += u32::from(row >> bit & 1 == 0);
+                out.push(length);
+            }
+        }
+        out
     }
-    let width = m + 1;
-    table.clear();
-    table.resize((n + 1) * width, 0);
-    for i in (0..n).rev() {
-        let (x, below) = (a[i], (i + 1) * width);
-        for j in (0..m).rev() {
-            table[i * width + j] = if x == b[j] {
-                table[below + j + 1] + 1
+}
+
+/// The next row of 64 columns, and what it carries on.
+#[inline]
+fn next(row: u64, mask: u64, carry: bool) -> (u64, bool) {
+    let (sum, one) = row.overflowing_add(row & mask);
+    let (sum, two) = sum.overflowing_add(u64::from(carry));
+    (sum | row & !mask, one | two)
+}
+
+/// Compares windows of up to a few hundred keys, one after the other.
+#[derive(Debug, Default)]
+pub struct Windows {
+    /// Keys of the second window by open addressing: key, time of use, symbol.
+    slots: Vec<(u64, u32, u32)>,
+    time: u32,
+    /// For each symbol, at which columns it stands.
+    masks: Vec<u64>,
+    /// Rows of the table, and the indices and symbols they belong to.
+    rows: Vec<u64>,
+    present: Vec<(u32, u32)>,
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Windows {
+    /// Pairs of indices of a longest common subsequence, ascending; the earliest
+    /// are preferred. Counts the cells of the table in `compared`.
+    pub fn common(&mut self, a: &[u64], b: &[u64], compared: &mut u64) -> &[(usize, usize)] {
+        self.pairs.clear();
+        let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        self.pairs.extend((0..head).map(|i| (i, i)));
+        let (a, b) = (&a[head..], &b[head..]);
+        *compared += head as u64;
+        if a.is_empty() || b.is_empty() {
+            return &self.pairs;
+        }
+        *compared += (a.len() * b.len()) as u64;
+        // From the end to the beginning, so that the way back begins at the beginning.
+        let words = b.len().div_ceil(64);
+        self.enter(b, words);
+        self.rows.clear();
+        self.rows.resize(words, u64::MAX);
+        self.present.clear();
+        for (i, key) in a.iter().enumerate().rev() {
+            let Some(symbol) = self.symbol(*key) else { continue };
+            self.present.push((i as u32, symbol));
+            let (last, mask) = (self.rows.len() - words, symbol as usize * words);
+            let mut carry = false;
+            for w in 0..words {
+                let row;
+                (row, carry) = next(self.rows[last + w], self.masks[mask + w], carry);
+                self.rows.push(row);
+            }
+        }
+        let (mut i, mut j) = (self.present.len(), b.len());
+        while i > 0 && j > 0 {
+            let (word, bit) = ((j - 1) / 64, (j - 1) % 64);
+            let (index, symbol) = self.present[i - 1];
+            if self.masks[symbol as usize * words + word] >> bit & 1 != 0 {
+                self.pairs.push((head + index as usize, head + b.len() - j));
+                (i, j) = (i - 1, j - 1);
+            } else if self.rows[i * words + word] >> bit & 1 != 0 {
+                j -= 1;
             } else {
-                table[below + j].max(table[i * width + j + 1])
-            };
+                i -= 1;
+            }
+        }
+        &self.pairs
+    }
+
+    /// What was found last.
+    #[must_use]
+    pub fn pairs(&self) -> &[(usize, usize)] {
+        &self.pairs
+    }
+
+    /// Notes at which columns each key of `b` stands, counted from the end.
+    fn enter(&mut self, b: &[u64], words: usize) {
+        let size = (2 * b.len()).next_power_of_two().max(128);
+        self.time = self.time.wrapping_add(1);
+        if self.slots.len() != size || self.time == 0 {
+            self.slots.clear();
+            self.slots.resize(size, (0, 0, 0));
+            self.time = 1;
+        }
+        self.masks.clear();
+        for (column, key) in b.iter().rev().enumerate() {
+            let slot = self.slot(*key);
+            if self.slots[slot].1 != self.time {
+                self.slots[slot] = (*key, self.time, (self.masks.len() / words) as u32);
+                self.masks.resize(self.masks.len() + words, 0);
+            }
+            let symbol = self.slots[slot].2 as usize;
+            self.masks[symbol * words + column / 64] |= 1 << (column % 64);
         }
     }
-    *compared += (n * m) as u64;
-    let (mut i, mut j) = (0, 0);
-    while i < n && j < m && table[i * width + j] > 0 {
-        if a[i] == b[j] {
-            out.push((i, j));
-            (i, j) = (i + 1, j + 1);
-        } else if table[(i + 1) * width + j] >= table[i * width + j + 1] {
-            i += 1;
-        } else {
-            j += 1;
+
+    /// The slot that holds a key, or the free one where it belongs.
+    #[inline]
+    fn slot(&self, key: u64) -> usize {
+        let last = self.slots.len() - 1;
+        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & last;
+        while self.slots[at].1 == self.time && self.slots[at].0 != key {
+            at = (at + 1) & last;
         }
+        at
+    }
+
+    #[inline]
+    fn symbol(&self, key: u64) -> Option<u32> {
+        let slot = self.slots[self.slot(key)];
+        (slot.1 == self.time).then_some(slot.2)
     }
 }
 
@@ -117,6 +230,18 @@ mod tests {
         }
     }
 
+    /// The length, by the textbook's table.
+    fn by_table(a: &[u64], b: &[u64]) -> usize {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..a.len() {
+            for j in 0..b.len() {
+                table[i + 1][j + 1] =
+                    if a[i] == b[j] { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+            }
+        }
+        table[a.len()][b.len()]
+    }
+
     fn is_common(a: &[u64], b: &[u64], pairs: &[(usize, usize)]) -> bool {
         pairs.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1) && pairs.iter().all(|p| a[p.0] == b[p.1])
     }
@@ -128,27 +253,38 @@ mod tests {
             b in proptest::collection::vec(0u64..4, 0..9),
         ) {
             let wanted = length(&a, &b);
-            let mut compared = 0;
-            let pairs = longest(&a, &b, &mut compared);
+            prop_assert_eq!(by_table(&a, &b), wanted);
+            let pairs = longest(&a, &b, &mut 0);
             prop_assert!(is_common(&a, &b, &pairs));
             prop_assert_eq!(pairs.len(), wanted);
-            let mut quick = Vec::new();
-            window(&a, &b, &mut Vec::new(), &mut compared, &mut quick);
-            prop_assert!(is_common(&a, &b, &quick));
+            let mut windows = Windows::default();
+            let quick = windows.common(&a, &b, &mut 0);
+            prop_assert!(is_common(&a, &b, quick));
             prop_assert_eq!(quick.len(), wanted);
         }
 
         #[test]
         fn long_ones_agree(
-            a in proptest::collection::vec(0u64..9, 0..120),
-            b in proptest::collection::vec(0u64..9, 0..120),
+            a in proptest::collection::vec(0u64..9, 0..200),
+            b in proptest::collection::vec(0u64..9, 0..200),
+            c in proptest::collection::vec(0u64..70, 0..200),
         ) {
-            let mut compared = 0;
-            let mut quick = Vec::new();
-            window(&a, &b, &mut Vec::new(), &mut compared, &mut quick);
-            let pairs = longest(&a, &b, &mut compared);
-            prop_assert!(is_common(&a, &b, &pairs));
-            prop_assert_eq!(pairs.len(), quick.len());
+            let mut windows = Windows::default();
+            for (a, b) in [(&a, &b), (&a, &c), (&c, &b)] {
+                let quick = windows.common(a, b, &mut 0);
+                prop_assert!(is_common(a, b, quick));
+                prop_assert_eq!(quick.len(), by_table(a, b));
+                let pairs = longest(a, b, &mut 0);
+                prop_assert!(is_common(a, b, &pairs));
+                prop_assert_eq!(pairs.len(), quick.len());
+            }
         }
+    }
+
+    #[test]
+    fn the_earliest_pairs_are_preferred() {
+        let mut windows = Windows::default();
+        assert_eq!(windows.common(&[1], &[2, 1, 1], &mut 0), [(0, 1)]);
+        assert_eq!(windows.common(&[3, 1, 1], &[1], &mut 0), [(1, 0)]);
     }
 }

@@ -17,7 +17,7 @@
 //! * [`trace`], [`column`], [`names`]: the events of a run, 32 bytes each, on disk where
 //!   memory does not suffice;
 //! * [`kinds`], [`index`]: types of views, and the events of each view;
-//! * [`align`], [`moves`], [`lcs`], [`compare`]: similar events of two runs, and the
+//! * [`align`], [`leftover`], [`moves`], [`lcs`], [`compare`]: similar events of two runs, and the
 //!   sequences of differences between them;
 //! * [`filter`], [`cause`]: which differences matter: to somebody who says so, and to a
 //!   test that fails;
@@ -63,6 +63,7 @@ pub mod filter;
 pub mod index;
 pub mod kinds;
 pub mod lcs;
+pub mod leftover;
 pub mod moves;
 pub mod names;
 pub mod objects;

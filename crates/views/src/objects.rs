@@ -8,6 +8,9 @@ use crate::names::NumberMap;
 use crate::trace::{NONE, Object};
 use std::collections::BTreeMap;
 
+/// Slots for objects that were asked for lately: a power of two.
+const LATELY: usize = 1 << 12;
+
 /// A heap block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
@@ -33,6 +36,8 @@ pub struct Objects {
     pub all: Vec<Object>,
     lives: Vec<Life>,
     at: NumberMap<u64, u32>,
+    /// Objects of known types that were asked for lately, by address.
+    lately: Vec<u32>,
     blocks: BTreeMap<u64, Block>,
 }
 
@@ -41,10 +46,22 @@ impl Objects {
     /// says what it is, if nobody said so before.
     #[inline]
     pub fn at(&mut self, base: u64, ty: u32) -> Option<u32> {
+        let slot = (base ^ base >> 12) as usize >> 3 & (LATELY - 1);
+        if let Some(known) = self.lately.get(slot)
+            && self.is_at(*known, base)
+        {
+            return Some(*known);
+        }
         let known = *self.at.get(&base)?;
         let object = &mut self.all[known as usize];
         if object.ty == 0 {
             object.ty = ty;
+        }
+        if object.ty != 0 {
+            if self.lately.is_empty() {
+                self.lately = vec![NONE; LATELY];
+            }
+            self.lately[slot] = known;
         }
         Some(known)
     }

@@ -135,7 +135,7 @@ impl<'t> WebMaker<'t> {
         let mut maps = Vec::new();
         for kind in &SECONDARY {
             let (l, r) = (Index::new(left, kind)?, Index::new(right, kind)?);
-            let there = correlate(kind, left, l.views(), right, r.views());
+            let there = correlate(kind, left, l.views().iter().copied(), right, r.views().iter().copied());
             let back = there.iter().map(|(l, r)| (*r, *l)).collect();
             maps.push([there, back]);
             indices.push([l, r]);

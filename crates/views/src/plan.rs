@@ -8,7 +8,7 @@
 //! known, its *root*: then the type says which member lies at that distance.
 
 use crate::book::{Book, Global, parameter, plain_shape, record_behind};
-use crate::trace::{Kind, NONE, Shape};
+use crate::trace::{Kind, NONE, Shape, Take};
 use crate::types::{self, TypeRef};
 use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use program::model::{Function, Home};
@@ -71,9 +71,9 @@ pub struct Plan {
     /// For each instruction.
     pub what: Vec<u32>,
     pub accesses: Vec<Access>,
-    /// Name, shape and register of each parameter.
+    /// Name and shape of each parameter; register, and how its value is taken.
     pub parameters: Arc<[(u32, Shape)]>,
-    pub registers: Vec<(Reg, ArgTy)>,
+    pub(crate) registers: Vec<(Reg, Take)>,
     /// The parameter that points to the object the function works on.
     pub active: Option<(Reg, u32)>,
     pub frame_size: u64,
@@ -82,6 +82,8 @@ pub struct Plan {
     /// Act of each return instruction, in the order of code.
     pub returns: Vec<(u32, u32)>,
     pub loads: u32,
+    /// For each call the callee of last time and its act, once there was one.
+    pub called: Vec<(u32, u32)>,
 }
 
 pub(crate) struct Planner<'b, 'i, 'f> {
@@ -155,8 +157,13 @@ impl Planner<'_, '_, '_> {
             {
                 plan.active = Some((p.reg, self.book.type_name(Some((self.module, to)))));
             }
+            let take = match (shape.take(), p.ty) {
+                (Take::Whole(len), _) => Take::Whole(len),
+                (_, ArgTy::ByVal { .. }) => Take::Nothing,
+                (take, _) => take,
+            };
             parameters.push((name, shape));
-            plan.registers.push((p.reg, p.ty));
+            plan.registers.push((p.reg, take));
         }
         plan.parameters = parameters.into();
         for b in &self.f.bindings {

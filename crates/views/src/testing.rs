@@ -37,7 +37,7 @@ pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
     let mut rows = Column::new(budget);
     let mut keys = Column::new(budget);
     for (method, target, value) in events {
-        rows.push(Row { act: *method % 8, target: *target % 8, active: *target % 8, value: *value });
+        rows.push(Row { act: *method % 8, target: *target % 8, active: *target % 8, value: *value }.into());
         keys.push(mix(*value, 7));
     }
     rows.settle().unwrap();

@@ -86,6 +86,37 @@ pub enum Shape {
     Stack,
 }
 
+/// What has to be done to take a value of a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Take {
+    Nothing,
+    /// It says itself.
+    Plain,
+    /// It says itself, unless it is an address.
+    Wide,
+    /// It says whether it is null.
+    Pointer,
+    Object(u32),
+    Text,
+    Function,
+    Whole(u32),
+}
+
+impl Shape {
+    pub(crate) fn take(&self) -> Take {
+        match self {
+            Shape::Nothing => Take::Nothing,
+            Shape::Signed(8) | Shape::Unsigned(8) => Take::Wide,
+            Shape::Text => Take::Text,
+            Shape::Object(ty) => Take::Object(*ty),
+            Shape::Function => Take::Function,
+            Shape::Pointer => Take::Pointer,
+            Shape::Whole(len) => Take::Whole(*len),
+            _ => Take::Plain,
+        }
+    }
+}
+
 /// A `char *` that does not point to text.
 pub const NO_TEXT: u64 = u64::MAX;
 
@@ -146,21 +177,35 @@ pub struct Row {
     pub value: u64,
 }
 
-impl Word for Row {
+/// A row without the gaps that a `u64` between words of four bytes needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Packed([u32; 5]);
+
+impl From<Row> for Packed {
+    #[inline]
+    fn from(row: Row) -> Self {
+        Packed([row.act, row.target, row.active, row.value as u32, (row.value >> 32) as u32])
+    }
+}
+
+impl From<Packed> for Row {
+    #[inline]
+    fn from(Packed([act, target, active, low, high]): Packed) -> Self {
+        Row { act, target, active, value: u64::from(high) << 32 | u64::from(low) }
+    }
+}
+
+impl Word for Packed {
     const SIZE: usize = 20;
     fn put(self, to: &mut Vec<u8>) {
-        self.act.put(to);
-        self.target.put(to);
-        self.active.put(to);
-        self.value.put(to);
+        self.0.into_iter().for_each(|word| word.put(to));
     }
     fn take(bytes: &[u8]) -> Self {
-        Row {
-            act: u32::take(&bytes[..4]),
-            target: u32::take(&bytes[4..8]),
-            active: u32::take(&bytes[8..12]),
-            value: u64::take(&bytes[12..20]),
+        let mut row = Packed::default();
+        for (word, bytes) in row.0.iter_mut().zip(bytes.chunks_exact(4)) {
+            *word = u32::take(bytes);
         }
+        row
     }
 }
 
@@ -207,7 +252,7 @@ pub struct Trace {
     pub objects: Vec<Object>,
     /// Threads, in the order of the recording. Their events follow each other.
     pub threads: Vec<Thread>,
-    pub(crate) rows: Column<Row>,
+    pub(crate) rows: Column<Packed>,
     pub(crate) keys: Column<u64>,
     pub(crate) arguments: Column<u64>,
     /// Executed instructions.
@@ -238,7 +283,7 @@ impl Trace {
     #[inline]
     #[must_use]
     pub fn row(&self, event: usize) -> Row {
-        self.rows.get(event)
+        self.rows.get(event).into()
     }
 
     /// What an event says, as a number.

@@ -2,7 +2,7 @@
 
 use crate::constants::Constants;
 use crate::names::Names;
-use crate::trace::{NO_TEXT, Shape, is_address};
+use crate::trace::{NO_TEXT, Take, is_address};
 use replay::image::Image;
 use replay::memory::Memory;
 use xxhash_rust::xxh3::xxh3_64;
@@ -22,21 +22,21 @@ pub struct Reader<'r> {
 
 impl Reader<'_> {
     /// What is kept of a value, and what it says.
-    pub fn represent(&mut self, shape: &Shape, raw: u64, memory: &Memory) -> (u64, u64) {
-        match shape {
-            Shape::Nothing => (0, 0),
-            Shape::Signed(8) | Shape::Unsigned(8) if is_address(raw) => (raw, ADDRESS),
-            Shape::Text if raw == 0 => (0, 0),
-            Shape::Text => match text(memory, self.constants, raw) {
+    pub(crate) fn represent(&mut self, take: Take, raw: u64, memory: &Memory) -> (u64, u64) {
+        match take {
+            Take::Nothing => (0, 0),
+            Take::Wide if is_address(raw) => (raw, ADDRESS),
+            Take::Text if raw == 0 => (0, 0),
+            Take::Text => match text(memory, self.constants, raw) {
                 Some(bytes) => {
                     let number = self.names.intern_bytes(&bytes);
                     (u64::from(number) + 1, self.names.hash(number))
                 }
                 None => (NO_TEXT, ADDRESS),
             },
-            Shape::Pointer | Shape::Object(_) => (u64::from(raw != 0), u64::from(raw != 0)),
-            Shape::Function if raw == 0 => (0, 0),
-            Shape::Function => {
+            Take::Pointer | Take::Object(_) => (u64::from(raw != 0), u64::from(raw != 0)),
+            Take::Function if raw == 0 => (0, 0),
+            Take::Function => {
                 let name = self.function(raw);
                 let number = self.names.intern(&name);
                 (u64::from(number) + 1, self.names.hash(number))

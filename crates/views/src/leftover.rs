@@ -1,0 +1,237 @@
+//! What is left over when two threads stand side by side, by the views it belongs
+//! to.
+//!
+//! An event can have moved only if the other run has one left over that says the
+//! same; most of what differs has no such counterpart and need not be looked at.
+//! The others, the *candidates*, are listed view by view, each with the number of
+//! similar events that come before it in its view: its *mark*. Marks of
+//! corresponding views can be compared, whatever else stands between them.
+
+use crate::kinds::ViewType;
+use crate::names::mix;
+use crate::trace::{NONE, Row, Trace};
+use std::ops::Range;
+
+/// Which keys occur among some events: a set that may hold a few more.
+pub struct Said {
+    bits: Vec<u64>,
+}
+
+impl Said {
+    /// What the events of a range say that have no partner.
+    #[must_use]
+    pub fn by(trace: &Trace, range: Range<usize>, partners: &[u32]) -> Said {
+        let alone = partners[range.clone()].iter().filter(|p| **p == NONE).count();
+        let mut said = Said { bits: vec![0; (alone / 4).next_power_of_two().max(16)] };
+        let mut keys = trace.keys.cursor();
+        for event in range.filter(|e| partners[*e] == NONE) {
+            let at = said.place(keys.get(event));
+            said.bits[at / 64] |= 1 << (at % 64);
+        }
+        said
+    }
+
+    fn place(&self, key: u64) -> usize {
+        mix(key, 5) as usize & (64 * self.bits.len() - 1)
+    }
+
+    /// Whether a key occurs; it may say so of a few that do not.
+    #[must_use]
+    pub fn contains(&self, key: u64) -> bool {
+        let at = self.place(key);
+        self.bits[at / 64] >> (at % 64) & 1 != 0
+    }
+}
+
+/// How often events of each view had a partner so far.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// One more than that; 0 for views that have not come up.
+    counts: Vec<u32>,
+}
+
+impl Tally {
+    #[inline]
+    fn of(&mut self, view: u32) -> &mut u32 {
+        if view as usize >= self.counts.len() {
+            self.counts.resize(view as usize + 1, 0);
+        }
+        let count = &mut self.counts[view as usize];
+        *count += u32::from(*count == 0);
+        count
+    }
+
+    /// Views that have come up.
+    pub fn views(&self) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.counts).filter(|(_, count)| **count > 0).map(|(view, _)| view)
+    }
+}
+
+/// A candidate as it stands in a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The event.
+    pub event: u32,
+    /// Similar events before it in the view.
+    pub mark: u32,
+}
+
+/// Candidates by view, for one type of views.
+#[derive(Debug, Default)]
+pub struct ByView {
+    /// Where each view's entries begin; one more than there are views.
+    starts: Vec<u32>,
+    /// View by view, in order.
+    entries: Vec<Entry>,
+    /// For each candidate, which view and entry it is; [`NONE`] if it has no view.
+    pub place: Vec<(u32, u32)>,
+}
+
+impl ByView {
+    /// A view's entries: range of indices.
+    #[must_use]
+    pub fn range(&self, view: u32) -> Range<usize> {
+        let view = view as usize;
+        match self.starts.get(view..view + 2) {
+            Some([from, to]) => *from as usize..*to as usize,
+            _ => 0..0,
+        }
+    }
+
+    /// All entries.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// From views and entries of candidates in the order of events.
+    fn new(listed: &[(u32, Entry)]) -> ByView {
+        let views = listed.iter().filter(|l| l.0 != NONE).map(|l| l.0 as usize + 1).max().unwrap_or(0);
+        let mut starts = vec![0u32; views + 1];
+        for (view, _) in listed.iter().filter(|l| l.0 != NONE) {
+            starts[*view as usize + 1] += 1;
+        }
+        for view in 0..views {
+            starts[view + 1] += starts[view];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![Entry::default(); starts[views] as usize];
+        let place = listed
+            .iter()
+            .map(|(view, entry)| match *view {
+                NONE => (NONE, NONE),
+                view => {
+                    let at = next[view as usize];
+                    next[view as usize] += 1;
+                    entries[at as usize] = *entry;
+                    (view, at)
+                }
+            })
+            .collect();
+        ByView { starts, entries, place }
+    }
+}
+
+/// Candidates of a range of one run.
+#[derive(Debug, Default)]
+pub struct Leftovers {
+    /// Events, ascending.
+    pub events: Vec<u32>,
+    /// For each type of views.
+    pub by_view: Vec<ByView>,
+}
+
+impl Leftovers {
+    /// Gathers them. `other` is what the other run's leftovers say; `tallies`
+    /// goes on from range to range.
+    #[must_use]
+    pub fn gather(
+        trace: &Trace,
+        range: Range<usize>,
+        partners: &[u32],
+        other: &Said,
+        kinds: &[ViewType],
+        tallies: &mut [Tally],
+    ) -> Leftovers {
+        let mut events = Vec::new();
+        let mut listed: Vec<Vec<(u32, Entry)>> = vec![Vec::new(); kinds.len()];
+        let (mut rows, mut keys) = (trace.rows.cursor(), trace.keys.cursor());
+        for event in range {
+            let row = Row::from(rows.get(event));
+            let alone = partners[event] == NONE;
+            let candidate = alone && other.contains(keys.get(event));
+            if candidate {
+                events.push(event as u32);
+            }
+            for (n, kind) in kinds.iter().enumerate() {
+                let view = (kind.naming)(trace, row).unwrap_or(NONE);
+                let mut mark = 0;
+                if view != NONE {
+                    let count = tallies[n].of(view);
+                    mark = *count;
+                    *count += u32::from(!alone);
+                }
+                if candidate {
+                    listed[n].push((view, Entry { event: event as u32, mark }));
+                }
+            }
+        }
+        Leftovers { events, by_view: listed.iter().map(|l| ByView::new(l)).collect() }
+    }
+
+    /// Bytes in memory.
+    #[must_use]
+    pub fn resident(&self) -> u64 {
+        let of = |v: &ByView| 4 * v.starts.len() + 8 * v.entries.len() + 8 * v.place.len();
+        (4 * self.events.len() + self.by_view.iter().map(of).sum::<usize>()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::Budget;
+    use crate::kinds::{METHOD, TARGET};
+    use crate::testing;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn marks_count_similar_events_of_the_view(
+            events in proptest::collection::vec((0u32..4, 0u32..5, 0u64..6), 0..80),
+            alone in proptest::collection::vec(any::<bool>(), 80),
+            said in proptest::collection::vec(0u64..6, 0..4),
+            cut in 0usize..80,
+        ) {
+            let budget = Budget::new(1 << 30);
+            let trace = testing::trace(&events, &budget);
+            let spoken: Vec<testing::Said> = said.iter().map(|value| (0, 0, *value)).collect();
+            let spoken = testing::trace(&spoken, &budget);
+            let other = Said::by(&spoken, 0..spoken.len(), &vec![NONE; spoken.len()]);
+            let partners: Vec<u32> =
+                (0..events.len()).map(|e| if alone[e] { NONE } else { 0 }).collect();
+            let kinds = [METHOD, TARGET];
+            let mut tallies = [Tally::default(), Tally::default()];
+            let cut = cut.min(events.len());
+            for range in [0..cut, cut..events.len()] {
+                let found = Leftovers::gather(&trace, range.clone(), &partners, &other, &kinds, &mut tallies);
+                for e in range.clone().filter(|e| alone[*e] && said.contains(&events[*e].2)) {
+                    prop_assert!(found.events.contains(&(e as u32)), "nothing that may have moved is missed");
+                }
+                for (n, kind) in kinds.iter().enumerate() {
+                    let view_of = |e: usize| (kind.naming)(&trace, trace.row(e)).unwrap();
+                    for (k, e) in found.events.iter().enumerate() {
+                        prop_assert!(alone[*e as usize]);
+                        let (view, at) = found.by_view[n].place[k];
+                        prop_assert_eq!(view, view_of(*e as usize));
+                        prop_assert!(found.by_view[n].range(view).contains(&(at as usize)));
+                        let entry = found.by_view[n].entries()[at as usize];
+                        prop_assert_eq!(entry.event, *e);
+                        let before = (0..*e as usize).filter(|b| !alone[*b] && view_of(*b) == view).count();
+                        prop_assert_eq!(entry.mark as usize, before + 1);
+                    }
+                }
+            }
+        }
+    }
+}
