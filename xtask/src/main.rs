@@ -52,7 +52,7 @@ usage: cargo xtask COMMAND
   bench slice [--dev] [--rounds N] [NAME...]
                                 compare slices by replay and by index, and index sizes;
                                 writes target/bench/slice.md
-  bench views [--events N] [NAME...]
+  bench views [--dev] [--events N] [NAME...]
                                 compare runs of two versions of real programs, up to about N
                                 events (10^7); writes target/bench/views.md
   bench symbolic [--no-anchors] compare symbolic with concrete replay, shared with

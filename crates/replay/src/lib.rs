@@ -35,7 +35,7 @@
 //! slots (constants are slots too), so that the program counter is the index
 //! in the model's code. Two loops run them. The plain one shows every step, and
 //! looks at the recording and the limit at each. The fast one runs while nobody
-//! watches steps and the next event is yet to come: it does common groups of
+//! watches more than accesses and calls and the next event is yet to come: it does common groups of
 //! instructions at once, counts per jump, and makes frames by itself. It leaves
 //! registers, memory and counts as the plain one would, at any instruction.
 //!

@@ -22,7 +22,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { window: 32, relaxed: true, lcs: false, patience: 20_000_000_000 }
+        Settings { window: 32, relaxed: true, lcs: false, patience: 400_000_000_000 }
     }
 }
 

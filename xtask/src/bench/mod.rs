@@ -10,6 +10,8 @@ pub mod symbolic;
 mod symbolic_table;
 mod table;
 pub mod views;
+mod views_pairs;
+mod views_table;
 pub mod watch;
 
 use std::fs;

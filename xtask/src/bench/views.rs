@@ -1,24 +1,28 @@
 //! `cargo xtask bench views`: what it takes to read events from recordings and to compare
-//! runs, for two versions of Lua and of SQLite on the same input, in growing sizes.
+//! runs, for two versions of Lua and of SQLite on the same input, in growing sizes; and how
+//! well runs are compared, for these, the small regressions and random programs.
 //!
 //! Times of one line are of one run of the same machine: read them as ratios.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::views_pairs;
+use super::views_table::{Pair, Row, Spilled, render};
 use crate::cases::Case;
-use crate::shell::{self, Result};
+use crate::shell::{self, Outcome, Result};
 use crate::tools::{Cores, LONG, Tools};
 use crate::{real, setup};
 
 /// Nothing takes longer, except by mistake.
-const LIMIT: Duration = Duration::from_secs(3600);
+pub const LIMIT: Duration = Duration::from_secs(3600);
 /// Beyond so many pairs of events the baseline is not tried.
-const LCS_PAIRS: f64 = 2e9;
+const LCS_PAIRS: f64 = 1e11;
+/// Memory for events when most of them are to lie on disk, in MiB.
+const LITTLE: u64 = 512;
 
 /// A program in two versions, and how it is put to work.
 struct Subject {
@@ -27,6 +31,7 @@ struct Subject {
     program: &'static str,
     /// The arguments for so many rounds of work.
     arguments: fn(u64) -> Vec<String>,
+    /// The largest has 100 million events.
     rounds: &'static [u64],
 }
 
@@ -36,7 +41,7 @@ const SUBJECTS: [Subject; 2] = [
         case: "lua-active-lines",
         program: "lua",
         arguments: |_| vec!["work.lua".to_owned()],
-        rounds: &[1, 10, 100, 1_000, 10_000, 100_000],
+        rounds: &[1, 10, 100, 1_000, 13_000],
     },
     Subject {
         name: "sqlite",
@@ -48,35 +53,17 @@ const SUBJECTS: [Subject; 2] = [
                  SELECT count(*), sum(n * n % 7), max(length(printf('%d', n))) FROM t"
             )]
         },
-        rounds: &[1, 10, 100, 1_000, 10_000, 100_000],
+        rounds: &[1, 10, 100, 1_000, 10_000, 92_000],
     },
 ];
 
-/// What was measured for one size.
-struct Row {
-    subject: &'static str,
-    rounds: u64,
-    /// Of the old version and the new.
-    events: [f64; 2],
-    instructions: f64,
-    /// Seconds: replay of the old version alone, reading its events, comparing.
-    replay: f64,
-    reading: f64,
-    comparing: f64,
-    bytes: f64,
-    differences: f64,
-    sequences: f64,
-    compared: f64,
-    /// Differences, comparisons and seconds of the baseline.
-    lcs: Option<(f64, f64, f64)>,
-}
-
-/// `cargo xtask bench views [--events N] [NAME…]`
+/// `cargo xtask bench views [--dev] [--events N] [NAME…]`
 pub fn command(words: &[&str]) -> Result<()> {
-    let (mut most, mut names) = (1e7, Vec::new());
+    let (mut most, mut dev, mut names) = (1.2e8, false, Vec::new());
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match *word {
+            "--dev" => dev = true,
             "--events" => {
                 most =
                     words.next().and_then(|n| n.parse().ok()).ok_or("--events needs a number of events")?;
@@ -85,22 +72,32 @@ pub fn command(words: &[&str]) -> Result<()> {
         }
     }
     setup::install(false)?;
-    let tools = Tools::build()?;
-    let mut rows: Vec<Row> = Vec::new();
+    let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
+    let (mut rows, mut spilled): (Vec<Row>, Vec<Spilled>) = (Vec::new(), Vec::new());
     for subject in SUBJECTS.iter().filter(|s| names.is_empty() || names.contains(&s.name)) {
         let programs = build(&tools, subject)?;
+        let mut last: Option<(f64, u64)> = None;
         for rounds in subject.rounds {
-            eprintln!("== {} with {rounds} rounds", subject.name);
-            let row = measure(&tools, subject, &programs, *rounds)?;
-            let events = row.events[0];
-            rows.push(row);
-            // The next size has about ten times as many.
-            if events * 5.0 > most {
+            // Events grow with the rounds, but for what is done once.
+            if last.is_some_and(|(events, before)| events * (*rounds as f64 / before as f64) > most) {
                 break;
+            }
+            eprintln!("== {} with {rounds} rounds", subject.name);
+            let recordings = record(&tools, subject, &programs, *rounds)?;
+            let row = measure(&tools, subject, &recordings, *rounds)?;
+            eprintln!("   {} events", row.events[0]);
+            last = Some((row.events[0], *rounds));
+            rows.push(row);
+            if *rounds == subject.rounds[subject.rounds.len() - 1] {
+                spilled.push(on_disk(&tools, subject, &recordings)?);
+            }
+            for recording in recordings {
+                let _ = std::fs::remove_dir_all(recording);
             }
         }
     }
-    let text = render(&rows);
+    let pairs = if names.is_empty() { views_pairs::measure(&tools)? } else { Vec::new() };
+    let text = render(&rows, &spilled, &pairs);
     let path = shell::target().join("bench/views.md");
     shell::write(&path, &text)?;
     println!("{text}");
@@ -128,7 +125,7 @@ fn build(tools: &Tools, subject: &Subject) -> Result<[PathBuf; 2]> {
     Ok(["good", "bad"].map(|version| dir.join(version)))
 }
 
-fn measure(tools: &Tools, subject: &Subject, programs: &[PathBuf; 2], rounds: u64) -> Result<Row> {
+fn record(tools: &Tools, subject: &Subject, programs: &[PathBuf; 2], rounds: u64) -> Result<Vec<PathBuf>> {
     let mut recordings = Vec::new();
     for tree in programs {
         let recording = tree.join("recording");
@@ -141,17 +138,30 @@ fn measure(tools: &Tools, subject: &Subject, programs: &[PathBuf; 2], rounds: u6
         }
         recordings.push(recording);
     }
+    Ok(recordings)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(0.0)
+}
+
+fn measure(tools: &Tools, subject: &Subject, recordings: &[PathBuf], rounds: u64) -> Result<Row> {
     let replayed = tools.replay(&recordings[0], Cores::One, LIMIT)?;
     if !replayed.exact {
         return Err(format!("{}: replay is not exact", subject.name));
     }
     let seconds = serde_json::from_str::<Value>(&replayed.text).ok();
     let replay = seconds.and_then(|v| v["replay_seconds"].as_f64()).unwrap_or(replayed.wall_seconds);
-    let answer = diff(tools, &recordings, &[])?;
-    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-    let events = [number(&answer["left"]["events"]), number(&answer["right"]["events"])];
+    // By itself: two at a time would be in each other's way.
+    let reading = {
+        let mut command = Command::new(&tools.relapse);
+        command.arg("views").arg(&recordings[0]).args(["--type", "thread", "--json"]);
+        number(&answer(&mut command)?.0["seconds"])
+    };
+    let (said, memory) = diff(tools, recordings, &[])?;
+    let events = [number(&said["left"]["events"]), number(&said["right"]["events"])];
     let lcs = match events[0] * events[1] <= LCS_PAIRS {
-        true => diff(tools, &recordings, &["--lcs"]).ok(),
+        true => diff(tools, recordings, &["--lcs"]).ok().map(|l| l.0),
         false => None,
     };
     Ok(Row {
@@ -160,73 +170,56 @@ fn measure(tools: &Tools, subject: &Subject, programs: &[PathBuf; 2], rounds: u6
         events,
         instructions: replayed.instructions,
         replay,
-        reading: number(&answer["left"]["seconds"]),
-        comparing: number(&answer["seconds"]),
-        bytes: number(&answer["left"]["bytes"])
-            + number(&answer["right"]["bytes"])
-            + number(&answer["index_bytes"]),
-        differences: number(&answer["differences"]),
-        sequences: number(&answer["sequences"]["all"]),
-        compared: number(&answer["compared"]),
-        lcs: lcs.map(|l| (number(&l["differences"]), number(&l["compared"]), number(&l["seconds"]))),
+        reading,
+        comparing: number(&said["seconds"]),
+        bytes: number(&said["left"]["bytes"])
+            + number(&said["right"]["bytes"])
+            + number(&said["index_bytes"]),
+        memory,
+        pair: pair(&said, lcs.as_ref()),
     })
 }
 
-fn diff(tools: &Tools, recordings: &[PathBuf], options: &[&str]) -> Result<Value> {
-    let mut command = Command::new(&tools.relapse);
-    let paths: Vec<&Path> = recordings.iter().map(PathBuf::as_path).collect();
-    command.arg("diff").args(paths).args(["--json", "--limit", "1"]).args(options);
-    let outcome = shell::capture(&mut command, LIMIT)?;
-    serde_json::from_slice(&outcome.stdout)
-        .map_err(|error| format!("failed to read the answer of {}: {error}", shell::shown(&command)))
+/// What two answers to one question say of views and of the baseline.
+pub fn pair(said: &Value, lcs: Option<&Value>) -> Pair {
+    Pair {
+        events: number(&said["left"]["events"]) + number(&said["right"]["events"]),
+        differences: number(&said["differences"]),
+        sequences: number(&said["sequences"]["all"]),
+        compared: number(&said["compared"]),
+        lcs: lcs.map(|l| (number(&l["differences"]), number(&l["compared"]))),
+    }
 }
 
-fn render(rows: &[Row]) -> String {
-    let mut out = String::from(
-        "# Views\n\nTwo versions on the same input. Reading: events from the old version's recording, beside its \
-         plain replay. Accuracy: (n − differences)/n against that of the longest common subsequence.\n\n\
-         | subject | rounds | events | instructions/event | reading/replay | million events/s | comparing/reading | \
-         bytes/event | differences | sequences | compares/event | LCS differences | LCS compares/ours | accuracy |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    let mut accuracies = Vec::new();
-    for r in rows {
-        let all = r.events[0] + r.events[1];
-        let (differences, compares, accuracy) = match r.lcs {
-            Some((differences, compares, _)) => {
-                let accuracy = (all - r.differences) / (all - differences).max(1.0);
-                accuracies.push(accuracy);
-                (
-                    format!("{differences}"),
-                    format!("{:.1}", compares / r.compared.max(1.0)),
-                    format!("{:.2} %", 100.0 * accuracy),
-                )
-            }
-            None => ("-".to_owned(), "-".to_owned(), "-".to_owned()),
-        };
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {:.1} | {:.2} | {:.2} | {:.2} | {:.0} | {} | {} | {:.1} | {differences} | {compares} | {accuracy} |",
-            r.subject,
-            r.rounds,
-            r.events[0],
-            r.instructions / r.events[0].max(1.0),
-            r.reading / r.replay.max(1e-9),
-            r.events[0] / r.reading.max(1e-9) / 1e6,
-            r.comparing / (2.0 * r.reading).max(1e-9),
-            r.bytes / all.max(1.0),
-            r.differences,
-            r.sequences,
-            r.compared / all.max(1.0),
-        );
-    }
-    if !accuracies.is_empty() {
-        let mean = (accuracies.iter().map(|a| a.ln()).sum::<f64>() / accuracies.len() as f64).exp();
-        let _ = writeln!(
-            out,
-            "\nAccuracy against the longest common subsequence, geometric mean: {:.2} %.",
-            100.0 * mean
-        );
-    }
-    out
+/// The largest runs once more, with hardly any memory for events.
+fn on_disk(tools: &Tools, subject: &Subject, recordings: &[PathBuf]) -> Result<Spilled> {
+    let (said, memory) = diff(tools, recordings, &["--memory", &LITTLE.to_string()])?;
+    Ok(Spilled {
+        subject: subject.name,
+        mebibytes: LITTLE,
+        memory,
+        differences: number(&said["differences"]),
+        comparing: number(&said["seconds"]),
+    })
+}
+
+/// `relapse diff`, and the most memory that it had, in bytes.
+pub fn diff(tools: &Tools, recordings: &[PathBuf], options: &[&str]) -> Result<(Value, f64)> {
+    let mut command = Command::new("/usr/bin/time");
+    command.args(["-f", "peak %M"]).arg(&tools.relapse);
+    let paths: Vec<&Path> = recordings.iter().map(PathBuf::as_path).collect();
+    command.arg("diff").args(paths).args(["--json", "--limit", "1"]).args(options);
+    let (value, outcome) = answer(&mut command)?;
+    let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
+    let peak = said.lines().find_map(|l| l.strip_prefix("peak ")?.trim().parse::<f64>().ok());
+    Ok((value, peak.unwrap_or(f64::NAN) * 1024.0))
+}
+
+fn answer(command: &mut Command) -> Result<(Value, Outcome)> {
+    let outcome = shell::capture(command, LIMIT)?;
+    let value = serde_json::from_slice(&outcome.stdout).map_err(|error| {
+        let complaint = outcome.complaint();
+        format!("failed to read the answer of {}: {error}\n{complaint}", shell::shown(command))
+    })?;
+    Ok((value, outcome))
 }

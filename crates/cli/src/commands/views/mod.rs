@@ -56,6 +56,8 @@ struct Answer {
     recording: String,
     events: u64,
     instructions: u64,
+    /// Seconds that reading the events took.
+    seconds: f64,
     views: Vec<View>,
     entries: Vec<Entry>,
     /// Lines of the longer of the two lists that are left out.
@@ -89,6 +91,7 @@ pub fn run(args: &ViewsArgs, session: &mut Session) -> Result<Exit, Failure> {
         recording: args.dir.display().to_string(),
         events: trace.len() as u64,
         instructions: trace.instructions,
+        seconds: trace.seconds,
         ..Answer::default()
     };
     match (&args.name, args.event) {
