@@ -54,7 +54,7 @@ usage: cargo xtask COMMAND
                                 writes target/bench/slice.md
   bench views [--dev] [--events N] [NAME...]
                                 compare runs of two versions of real programs, up to about N
-                                events (10^7); writes target/bench/views.md
+                                events (10^8); writes target/bench/views.md
   bench symbolic [--no-anchors] compare symbolic with concrete replay, shared with
                                 repeated questions; writes target/bench/symbolic.md
 ";
