@@ -68,7 +68,8 @@ pub fn image(process: &recording::Process) -> Result<replay::image::Image, repla
 }
 
 /// The index of a process, if it has one that is up to date. One that was made from
-/// something else is left alone; a damaged one is an error.
+/// something else is left alone; a damaged one is an error, and so is one of an older
+/// version, which has to be made again.
 pub fn index(
     recording: &Recording,
     process: &replay::process::LoadedProcess,
@@ -77,7 +78,7 @@ pub fn index(
     match index::Index::open(&path, process) {
         Ok(index) => Ok(Some(index)),
         Err(index::Error::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(index::Error::Stale { .. } | index::Error::Version { .. }) => Ok(None),
+        Err(index::Error::Stale { .. }) => Ok(None),
         Err(error) => Err(damaged_index(&error, recording)),
     }
 }

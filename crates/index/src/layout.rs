@@ -14,6 +14,7 @@
 //! | an instruction | a length, a choice, whether it stored | it is a constant |
 
 use crate::column::Kind;
+use crate::relate::{self, Guide, Rooted};
 use program::cfg::Graph;
 use program::inst::{ArgTy, Inst, Operand, Reg};
 use program::model::Function;
@@ -140,6 +141,8 @@ pub struct Layout {
     /// lies from its own is in a column.
     pub grows: Option<u32>,
     pub columns: Vec<Kind>,
+    /// What each column is predicted from.
+    pub guides: Vec<Option<Guide>>,
 }
 
 impl Layout {
@@ -151,9 +154,10 @@ impl Layout {
         let mut layout = Layout { frame: (code.frame_size, code.frame_align), ..Layout::default() };
         layout.blocks = function.blocks.iter().map(|b| (b.start, b.end.saturating_sub(1))).collect();
         layout.cut(function);
-        layout.enter(function);
+        let graph = Graph::of(function);
+        layout.enter(function, &graph);
         layout.leave(image, code, function);
-        layout.act(image, code.module, function);
+        layout.act(image, code.module, function, &graph);
         for (n, p) in function.params.iter().enumerate() {
             if let ArgTy::ByVal { size, .. } = p.ty {
                 layout.copies.push((n as u32, p.frame_offset, size));
@@ -183,8 +187,7 @@ impl Layout {
         }
     }
 
-    fn enter(&mut self, function: &Function) {
-        let graph = Graph::of(function);
+    fn enter(&mut self, function: &Function, graph: &Graph) {
         for b in 0..function.blocks.len() as u32 {
             let mut from = graph.predecessors(b).to_vec();
             if b == 0 {
@@ -221,7 +224,7 @@ impl Layout {
         }
     }
 
-    fn act(&mut self, image: &Image, module: u32, function: &Function) {
+    fn act(&mut self, image: &Image, module: u32, function: &Function, graph: &Graph) {
         let mut made_by: Vec<Option<&Inst>> = vec![None; function.slots as usize];
         for inst in &function.code {
             if let Some((dst, _)) = inst.defines()
@@ -231,7 +234,9 @@ impl Layout {
             }
         }
         let symbol = |symbol, offset| image.symbol(module, symbol).wrapping_add_signed(offset);
+        let mut rooted = Vec::new();
         for s in 0..self.stretches.len() {
+            let block = self.stretches[s].block;
             // Registers that have a column in this stretch.
             let mut roots: Vec<(Reg, u32)> = Vec::new();
             let (start, end) = (self.stretches[s].start, self.stretches[s].end);
@@ -245,6 +250,7 @@ impl Layout {
                         let column = known.unwrap_or_else(|| {
                             let column = layout.column(Kind::Delta);
                             roots.push((reg, column));
+                            rooted.push(Rooted { column, stretch: s as u32, block, reg });
                             column
                         });
                         Place::Column { column, offset }
@@ -283,6 +289,7 @@ impl Layout {
                 self.stretches[s].actions.push((index, action));
             }
         }
+        self.guides = relate::guides(function, graph, &made_by, &rooted, self.columns.len());
     }
 
     /// How the call at an instruction finds what it calls.

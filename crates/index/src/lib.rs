@@ -10,7 +10,9 @@
 //! # What lives here
 //! * [`rlese`], [`sequitur`]: sequences into grammars, with run lengths and without;
 //! * [`grammar`], [`cursor`]: a finished grammar, and the way back through it;
-//! * [`column`], [`bits`]: a sequence of numbers, as it is stored;
+//! * [`column`]: a sequence of numbers, forwards and backwards; [`relate`]: which other one
+//!   tells most of it;
+//! * [`piece`], [`bits`], [`range`]: how it is stored;
 //! * [`layout`], [`layouts`]: which sequences a function has, from the program alone;
 //! * [`extra`]: what happens beyond the ordinary;
 //! * [`writer`], [`reader`]: a stream, forwards and backwards;
@@ -54,7 +56,10 @@ pub mod hash;
 pub mod layout;
 pub mod layouts;
 pub mod measure;
+pub mod piece;
+pub mod range;
 pub mod reader;
+pub mod relate;
 pub mod rlese;
 pub mod sequitur;
 pub mod writer;

@@ -1,8 +1,13 @@
 //! What the same sequences come to by other means, for comparison.
+//!
+//! The others get the numbers as the thesis has them: addresses as differences to the
+//! one before in the same column, everything else as it is; cut into pieces at the same
+//! places. SEQUITUR's grammar is written in fixed bits, as form 1 of a piece
+//! ([`crate::piece`]).
 
-use crate::column::{self, Decoded};
-use crate::layouts::Layouts;
-use crate::writer::Written;
+use crate::column::Kind;
+use crate::grammar::Grammar;
+use crate::rlese::Work;
 
 /// Bytes, and the look-ups of pairs that compressing took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,48 +15,54 @@ pub struct Measured {
     pub numbers: u64,
     /// As they are: eight bytes an address, four any other number.
     pub raw: u64,
-    /// As they are stored, and by plain SEQUITUR in the same coding.
+    /// As they are stored, and by plain SEQUITUR.
     pub stored: u64,
     pub sequitur: u64,
     /// By zstd, addresses as differences; cannot be walked backwards.
     pub zstd: u64,
-    pub checks: u64,
     pub sequitur_checks: u64,
     /// Pieces that SEQUITUR would have made smaller.
     pub larger: u64,
 }
 
-/// Measures all columns of a stream. Takes time for every number.
-///
-/// # Errors
-/// If zstd has no memory left.
-pub fn measure(written: &Written, layouts: &Layouts<'_>) -> std::io::Result<Measured> {
-    let mut all = Measured { checks: written.size.work.checks, ..Measured::default() };
-    for (function, columns) in &written.functions {
-        for (kind, pieces) in layouts.get(*function).columns.iter().zip(columns) {
-            let width = match kind {
-                column::Kind::Plain => 4,
-                column::Kind::Delta => 8,
-            };
-            let mut bytes = Vec::new();
-            for piece in pieces {
-                let Some(decoded) = Decoded::new(&piece.bytes) else { continue };
-                all.numbers += decoded.len();
-                all.raw += decoded.len() * width;
-                all.stored += piece.bytes.len() as u64;
-                if let Some((size, work)) = column::sequitur_bytes(&piece.bytes) {
-                    all.sequitur += size;
-                    all.sequitur_checks += work.checks;
-                    all.larger += u64::from(size < piece.bytes.len() as u64);
-                }
-                for number in decoded.numbers() {
-                    bytes.extend_from_slice(&number.to_le_bytes()[..width as usize]);
-                }
-            }
-            if !bytes.is_empty() {
-                all.zstd += zstd::bulk::compress(&bytes, 3)?.len() as u64;
-            }
+impl Measured {
+    /// One piece more, whose numbers (or differences) a grammar produces.
+    pub(crate) fn add(
+        &mut self,
+        kind: Kind,
+        list: &[u64],
+        grammar: &Grammar,
+        stored: u64,
+        sequitur: Option<(u64, Work)>,
+    ) {
+        let width = match kind {
+            Kind::Plain => 4,
+            Kind::Delta => 8,
+        };
+        self.numbers += grammar.len();
+        self.raw += grammar.len() * width;
+        self.stored += stored;
+        if let Some((size, work)) = sequitur {
+            self.sequitur += size;
+            self.sequitur_checks += work.checks;
+            self.larger += u64::from(size < stored);
         }
+        let mut bytes = Vec::new();
+        for symbol in grammar.symbols() {
+            bytes.extend_from_slice(&list[symbol as usize].to_le_bytes()[..width as usize]);
+        }
+        // A compressor without memory says nothing about the bytes.
+        self.zstd += zstd::bulk::compress(&bytes, 3).map_or(self.raw, |c| c.len() as u64);
     }
-    Ok(all)
+
+    /// Takes what was measured of other columns in.
+    pub fn join(&mut self, other: &Measured) {
+        self.numbers += other.numbers;
+        self.raw += other.raw;
+        self.stored += other.stored;
+        self.sequitur += other.sequitur;
+        self.zstd += other.zstd;
+        self.sequitur_checks += other.sequitur_checks;
+        self.larger += other.larger;
+    }
 }

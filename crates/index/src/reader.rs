@@ -13,6 +13,7 @@ use crate::column::Back;
 use crate::extra::{Activation, Extra, Record};
 use crate::layout::{Action, Callee, Layout, Length, Place, START};
 use crate::layouts::Layouts;
+use crate::relate::Guide;
 use replay::observer::Effect;
 
 /// A part of a stream's index that could be read from a file.
@@ -72,19 +73,22 @@ struct Column<'b> {
 }
 
 impl Column<'_> {
+    /// The element for a turn, and whether it is only the distance from a prediction.
     #[inline]
-    fn at(&mut self, turn: u64) -> Option<u64> {
+    fn at(&mut self, turn: u64) -> Option<(u64, bool)> {
         if let Some((t, value)) = self.known
             && t == turn
         {
-            return Some(value);
+            return Some((value, false));
         }
         if self.back.passed() != turn {
             self.back.seek(turn);
         }
-        let value = self.back.back()?;
-        self.known = Some((turn, value));
-        Some(value)
+        let (value, distance) = self.back.back_near()?;
+        if !distance {
+            self.known = Some((turn, value));
+        }
+        Some((value, distance))
     }
 }
 
@@ -417,7 +421,38 @@ impl<'b, 'l> Reader<'b, 'l> {
     fn element(&mut self, ran: &Ran, column: u32) -> Result<u64, Astray> {
         let astray = self.astray();
         let rows = self.functions[ran.function as usize].as_mut().ok_or(astray)?;
-        rows.columns[column as usize].at(ran.turn).ok_or(astray)
+        match rows.columns[column as usize].at(ran.turn).ok_or(astray)? {
+            (value, false) => Ok(value),
+            (distance, true) => self.predicted(ran, column, distance),
+        }
+    }
+
+    /// A number that is stored as its distance from another column's, or the frame's.
+    fn predicted(&mut self, ran: &Ran, column: u32, distance: u64) -> Result<u64, Astray> {
+        let astray = self.astray();
+        let guide = self.layouts.get(ran.function).guides[column as usize].ok_or(astray)?;
+        let prediction = match guide {
+            Guide::Frame => ran.frame,
+            // In the same stretch all columns are at the same turn.
+            Guide::Column { column, stretch, .. } if stretch == ran.stretch => {
+                guide.apply(self.element(ran, column)?)
+            }
+            // The other one's last execution is the next that the way back will meet.
+            Guide::Column { column, stretch, .. } => {
+                let rows = self.functions[ran.function as usize].as_mut().ok_or(astray)?;
+                let turn = rows.turns[stretch as usize];
+                let other = &mut rows.columns[column as usize];
+                match other.at(turn) {
+                    Some((value, false)) => guide.apply(value),
+                    None if !other.back.is_damaged() => guide.apply(0),
+                    _ => return Err(astray),
+                }
+            }
+        };
+        let value = prediction.wrapping_add(distance);
+        let rows = self.functions[ran.function as usize].as_mut().ok_or(astray)?;
+        rows.columns[column as usize].known = Some((ran.turn, value));
+        Ok(value)
     }
 
     fn length(&mut self, ran: &Ran, length: Length) -> Result<u64, Astray> {

@@ -11,6 +11,8 @@ use crate::column::{self, Builder, Kind, Size};
 use crate::extra::{Activation, Extra, Record};
 use crate::layout::{Action, Callee, Layout, Length, Place, START};
 use crate::layouts::Layouts;
+use crate::measure::Measured;
+use crate::relate::Guide;
 use replay::observer::Effect;
 
 /// Records that are packed together.
@@ -49,6 +51,8 @@ pub struct Written {
     /// Packed records, in order.
     pub records: Vec<Vec<u8>>,
     pub size: Size,
+    /// If the writer was to measure.
+    pub measured: Measured,
 }
 
 /// See the module's documentation.
@@ -71,6 +75,7 @@ pub struct Writer<'l> {
     records: Vec<Record>,
     packed: Vec<Vec<u8>>,
     trouble: Option<String>,
+    measures: bool,
 }
 
 impl<'l> Writer<'l> {
@@ -91,12 +96,21 @@ impl<'l> Writer<'l> {
             records: Vec::new(),
             packed: Vec::new(),
             trouble: None,
+            measures: false,
         }
     }
 
+    /// Also measures what other means make of the same.
+    #[must_use]
+    pub fn measuring(mut self) -> Writer<'l> {
+        self.measures = true;
+        self
+    }
+
     fn rows(&mut self, function: u32) -> &mut Rows<'l> {
-        let layouts = self.layouts;
-        self.functions[function as usize].get_or_insert_with(|| Box::new(Rows::new(layouts.get(function))))
+        let (layouts, measures) = (self.layouts, self.measures);
+        self.functions[function as usize]
+            .get_or_insert_with(|| Box::new(Rows::new(layouts.get(function), measures)))
     }
 
     /// An instruction ran. `first` says whether a choice took its first value.
@@ -357,7 +371,7 @@ impl<'l> Writer<'l> {
         let stretch = rows.layout.stretch_of[cut.at as usize];
         for index in cut.at + 1..rows.layout.stretches[stretch as usize].end {
             if let Some(acted) = rows.actions[index as usize] {
-                rows.pad(acted);
+                rows.pad(acted, cut.frame);
             }
         }
     }
@@ -384,7 +398,8 @@ impl<'l> Writer<'l> {
             let Some(rows) = rows else { continue };
             let mut columns = Vec::new();
             for builder in rows.columns {
-                let (pieces, size) = builder.finish();
+                let (pieces, size, measured) = builder.finish();
+                written.measured.join(&measured);
                 written.size.symbols += size.symbols;
                 written.size.bytes += size.bytes;
                 written.size.work.checks += size.work.checks;
@@ -398,7 +413,7 @@ impl<'l> Writer<'l> {
 }
 
 impl<'l> Rows<'l> {
-    fn new(layout: &'l Layout) -> Rows<'l> {
+    fn new(layout: &'l Layout, measures: bool) -> Rows<'l> {
         let mut actions = vec![None; layout.stretch_of.len()];
         let mut ends = vec![false; layout.stretch_of.len()];
         let mut used = vec![false; layout.columns.len()];
@@ -414,7 +429,12 @@ impl<'l> Rows<'l> {
                 actions[*index as usize] = Some(Acted { action: *action, first });
             }
         }
-        let columns = layout.columns.iter().map(|kind| Builder::new(*kind)).collect();
+        let columns = layout.columns.iter().zip(&layout.guides).map(|(kind, guide)| {
+            let builder = Builder::new(*kind);
+            let builder = if guide.is_some() { builder.predicted() } else { builder };
+            if measures { builder.measured() } else { builder }
+        });
+        let columns = columns.collect();
         Rows { layout, columns, actions, ends }
     }
 
@@ -465,12 +485,22 @@ impl<'l> Rows<'l> {
             Place::Frame(offset) => frame.wrapping_add(offset) == address,
             Place::Column { column, offset } => {
                 let value = address.wrapping_sub(offset);
-                let column = &mut self.columns[column as usize];
                 if first {
-                    column.push(value);
+                    let prediction = self.prediction(column, frame);
+                    self.columns[column as usize].push_near(value, prediction);
                 }
-                column.before() == value
+                self.columns[column as usize].before() == value
             }
+        }
+    }
+
+    /// What the next number of a column is predicted to be.
+    #[inline]
+    fn prediction(&self, column: u32, frame: u64) -> u64 {
+        match self.layout.guides[column as usize] {
+            None => 0,
+            Some(Guide::Frame) => frame,
+            Some(guide @ Guide::Column { column, .. }) => guide.apply(self.columns[column as usize].before()),
         }
     }
 
@@ -484,11 +514,12 @@ impl<'l> Rows<'l> {
         }
     }
 
-    fn pad(&mut self, acted: Acted) {
+    fn pad(&mut self, acted: Acted, frame: u64) {
         for (place, first) in places(&acted.action).into_iter().zip(acted.first) {
             if let (Some(Place::Column { column, .. }), true) = (place, first) {
+                let prediction = self.prediction(column, frame);
                 let column = &mut self.columns[column as usize];
-                column.push(column.before());
+                column.push_near(column.before(), prediction);
             }
         }
         match acted.action {

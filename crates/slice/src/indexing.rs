@@ -34,6 +34,18 @@ impl Slicer<'_> {
     /// # Errors
     /// If a stream cannot be replayed to its end.
     pub fn index(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Indexed> {
+        self.index_with(false, progress)
+    }
+
+    /// The same, and measures what other means make of it, which takes longer.
+    ///
+    /// # Errors
+    /// If a stream cannot be replayed to its end.
+    pub fn index_measured(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Indexed> {
+        self.index_with(true, progress)
+    }
+
+    fn index_with(&self, measures: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<Indexed> {
         let process = self.process;
         let layouts = Layouts::new(&process.image);
         let count = process.streams.len() as u32;
@@ -47,8 +59,9 @@ impl Slicer<'_> {
         let mut streams = Vec::new();
         let mut done = 0;
         for stream in 0..count {
+            let writer = Writer::new(&layouts);
             let mut indexer = Indexer {
-                writer: Writer::new(&layouts),
+                writer: if measures { writer.measuring() } else { writer },
                 log: Log::default(),
                 last: (0, 0),
                 seen: seen(process, stream)?,

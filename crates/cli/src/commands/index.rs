@@ -75,18 +75,18 @@ pub fn run(args: &IndexArgs, session: &mut Session) -> Result<Exit, Failure> {
             .map_err(|e| opened::cannot_load(&e))?;
         let slicer = Slicer::new(&loaded, SlicerOptions::default());
         let bar = progress::bar(session.watched && !args.json, "indexing", 0);
-        let made = slicer
-            .index(&mut |done, of| {
-                bar.set_length(of);
-                bar.set_position(done);
-            })
-            .map_err(|e| Failure::failed_to(Exit::BadInput, &e))?;
+        let mut shown = |done, of| {
+            bar.set_length(of);
+            bar.set_position(done);
+        };
+        let made = if args.measure { slicer.index_measured(&mut shown) } else { slicer.index(&mut shown) };
+        let made = made.map_err(|e| Failure::failed_to(Exit::BadInput, &e))?;
         bar.finish_and_clear();
         let file = Index::path(&recording.path, &process.name);
         write(&file, &made.bytes)?;
         let instructions: u64 = made.streams.iter().map(|s| s.0.steps).sum();
         let size = made.bytes.len() as u64;
-        let measured = if args.measure { Some(others(&loaded, &made)?) } else { None };
+        let measured = args.measure.then(|| others(&made));
         processes.push(Row {
             process: process.name.clone(),
             file,
@@ -126,19 +126,18 @@ pub fn run(args: &IndexArgs, session: &mut Session) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn others(process: &LoadedProcess, made: &slice::indexing::Indexed) -> Result<Others, Failure> {
-    let layouts = index::Layouts::new(&process.image);
+fn others(made: &slice::indexing::Indexed) -> Others {
     let mut all = Others::default();
     for (_, written) in &made.streams {
-        let one = index::measure::measure(written, &layouts)?;
+        let one = written.measured;
         all.raw_bytes += one.raw;
         all.sequitur_bytes += one.sequitur;
         all.zstd_bytes += one.zstd;
-        all.checks += one.checks;
+        all.checks += written.size.work.checks;
         all.sequitur_checks += one.sequitur_checks;
         all.larger += one.larger;
     }
-    Ok(all)
+    all
 }
 
 /// Under another name first: half an index must not be found.

@@ -238,7 +238,7 @@ fn a_damaged_index_is_said_to_be_one() {
         .find(|path| path.exists())
         .expect("an index");
     let whole = std::fs::read(&file).expect("the index");
-    for at in [0, 12, 30, whole.len() - 1] {
+    for at in [0, 8, 12, 30, whole.len() - 1] {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x40;
         std::fs::write(&file, &bytes).expect("write");
@@ -251,6 +251,7 @@ fn a_damaged_index_is_said_to_be_one() {
         }
         assert_eq!(output.status.code(), Some(3), "byte {at}: {said}");
         assert!(said.contains("failed to read") && said.contains("relapse index run"), "{said}");
+        assert_eq!(said.contains("it has version"), at == 8, "{said}");
         assert!(desk.execute("relapse slice run --at p.c:8 --no-index", "").status.success());
     }
     std::fs::write(&file, &whole[..whole.len() / 2]).expect("write");
