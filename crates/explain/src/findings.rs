@@ -14,7 +14,7 @@ use crate::values::Comparison;
 use crate::ways::Ways;
 use changes::search::Found;
 use replay::process::LoadedProcess;
-use slice::{Criterion, Slicer, SlicerOptions};
+use slice::{Criterion, Relevance, Slice, Slicer, SlicerOptions};
 use std::time::Duration;
 
 /// How long it is asked why before the search begins.
@@ -59,8 +59,41 @@ impl<'l> Findings<'l> {
         let good = run(Side::Good, &loaded.good, &loaded.observed.good_criteria);
         let mut findings = Findings { loaded, good, bad, layers: None, notes };
         findings.compare(case);
+        if findings.omits(case) {
+            findings.follow_omissions(case);
+        }
         findings.ask_why(case);
         findings
+    }
+
+    /// Whether bad did not do something that mattered: somewhere on the way to the failure the
+    /// runs differ, although all that this was made of is the same and its line was not
+    /// changed. Then something else was to have been assigned, and was not.
+    fn omits(&self, case: &Case<'_>) -> bool {
+        let Some(bad) = &self.bad else { return false };
+        if self.good.is_none() {
+            return true;
+        }
+        bad.traced.compared.origins.iter().any(|node| {
+            let line = bad.traced.line(*node);
+            let file = bad.traced.file(line);
+            case.difference.touching(file, line.line).is_none()
+                && case.difference.deleted_near(file, line.line).next().is_none()
+        })
+    }
+
+    /// Takes the relevant slice of bad's run in place of the dynamic one, of which it has all.
+    fn follow_omissions(&mut self, case: &Case<'_>) {
+        let Some(bad) = &mut self.bad else { return };
+        // What the system's libraries might have done otherwise is nobody's change.
+        let relevance = Relevance { libraries: false, ..Relevance::default() };
+        match bad.slicer.relevant(&self.loaded.observed.criteria, relevance, &mut |_| {}) {
+            Ok(slice) => bad.replace(slice, case),
+            Err(error) => {
+                self.notes.push(format!("What bad did not do could not be followed: failed to {error}."));
+            }
+        }
+        self.compare(case);
     }
 
     /// Causes by formulas, as far as they go.
@@ -161,6 +194,13 @@ impl<'l> Findings<'l> {
 }
 
 impl<'l> Run<'l> {
+    /// Goes on with another slice of the same.
+    fn replace(&mut self, slice: Slice, case: &Case<'_>) {
+        let old = &self.traced;
+        self.traced = Traced::new(old.side, old.process, case.tree(old.side), slice, old.free);
+        self.ways = self.traced.ways();
+    }
+
     fn witness(&self) -> Witness<'_> {
         Witness { traced: &self.traced, ways: &self.ways, inputs: &self.inputs, layers: None }
     }

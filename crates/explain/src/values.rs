@@ -110,6 +110,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             None => String::new(),
             Some(Dependence::Control | Dependence::Call) => "decided that this ran".to_owned(),
             Some(Dependence::External) => "called back".to_owned(),
+            Some(Dependence::Potential) => "could have changed it, going the other way".to_owned(),
             Some(_) => self.passed_on(step, run),
         };
         // A formula belongs to the line that is shown, which is bad's where there

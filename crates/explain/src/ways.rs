@@ -2,7 +2,7 @@
 //!
 //! A slice holds far more than anybody reads. What matters first is what made
 //! the wrong value, then what decided that this was run, then what decided
-//! that: each step through a decision is one *layer* further out (the direct
+//! that: each step through a decision is one *layer* further out (the
 //! critical predicates of AFTER). Within a layer fewer lines are better.
 
 use slice::slice::Needs;
@@ -47,7 +47,10 @@ pub trait Ground {
 /// Whether this dependence is a decision rather than a value.
 #[must_use]
 pub fn decides(how: Dependence) -> bool {
-    matches!(how, Dependence::Control | Dependence::Call | Dependence::External)
+    matches!(
+        how,
+        Dependence::Control | Dependence::Call | Dependence::External | Dependence::Potential
+    )
 }
 
 impl Ways {

@@ -17,7 +17,6 @@
 //! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`indexing`]: an index, so that slices need no replay;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * [`critical`]: the decisions that could have made it different;
 //! * `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
 //!   segment's steps, the way back over them, what is still looked for and for whom, and what
 //!   is known before anything runs.
@@ -55,7 +54,6 @@
 
 pub mod chain;
 pub mod criterion;
-pub mod critical;
 mod facts;
 mod filter;
 mod formatted;
@@ -76,7 +74,6 @@ mod walk;
 mod wants;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
-pub use critical::{CriticalKind, CriticalPredicate};
 pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
 pub use slicer::{Progress, Request, Slicer, SlicerOptions};

@@ -7,9 +7,9 @@
 
 use crate::facts::AllFacts;
 use crate::library::Table;
-use program::inst::{BlockId, Inst, Reg};
+use program::inst::{BlockId, Inst, Operand, Reg};
 use program::may_define::{MayDefine, Target};
-use program::model::Function;
+use program::model::{Function, Home};
 use program::objects::{Object, ObjectId};
 pub use program::points_to::Precision;
 use program::ways::{Region, Way, Ways};
@@ -133,7 +133,7 @@ pub struct WayFacts {
 
 impl WayFacts {
     pub fn touches(&self, reg: Reg) -> bool {
-        self.touched.get(reg as usize / 64).is_some_and(|w| w >> (reg % 64) & 1 != 0)
+        has(&self.touched, reg)
     }
 
     pub fn assigns_registers(&self) -> bool {
@@ -152,6 +152,20 @@ pub struct FunctionWays {
     blocks: Vec<OnceLock<Vec<WayFacts>>>,
     /// For each call through a pointer, what each function it may call may assign.
     pub calls: HashMap<u32, Vec<(u32, Defined)>>,
+    /// Registers that were given to a variable: whoever computes one is a statement of its
+    /// own, and not part of the condition that uses it.
+    given: Vec<u64>,
+}
+
+impl FunctionWays {
+    pub fn is_given(&self, reg: Reg) -> bool {
+        has(&self.given, reg)
+    }
+}
+
+/// Whether a register is in a set of bits.
+fn has(bits: &[u64], reg: Reg) -> bool {
+    bits.get(reg as usize / 64).is_some_and(|w| w >> (reg % 64) & 1 != 0)
 }
 
 /// What a program may do, at one precision.
@@ -206,7 +220,16 @@ impl<'p> Potentials<'p> {
             let all = callees.iter().map(|callee| (*callee, self.defined(self.may.of_function(*callee))));
             calls.insert(index as u32, all.collect());
         }
+        let mut given = vec![0u64; function.slots.div_ceil(64) as usize];
+        for binding in &function.bindings {
+            if let Home::Value(Operand::Reg(r), _) = binding.home
+                && let Some(word) = given.get_mut(r as usize / 64)
+            {
+                *word |= 1 << (r % 64);
+            }
+        }
         FunctionWays {
+            given,
             ways: Ways::of(function),
             library: LIBRARIES.iter().any(|l| path.starts_with(l)),
             targets,

@@ -193,6 +193,14 @@ impl FromIterator<Vec<(NodeId, Dependence)>> for Needs {
 }
 
 impl Needs {
+    /// The critical predicates of a node, after AFTER (Yi and others, *A Synergistic Analysis
+    /// Method for Explaining Failed Regression Tests*): what decided that it ran, and (in a
+    /// relevant slice) what could have changed a value it used had it gone another way.
+    pub fn critical(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let decides = |how: &Dependence| matches!(how, Dependence::Control | Dependence::Potential);
+        self.of(node).iter().filter(move |(_, how)| decides(how)).map(|x| x.0)
+    }
+
     #[must_use]
     pub fn of(&self, node: NodeId) -> &[(NodeId, Dependence)] {
         let at = node as usize;

@@ -149,7 +149,8 @@ impl Writer {
         for h in 0..self.helpers {
             self.callable = h;
             helpers.push(self.function(
-                &format!("static unsigned h{n}_{h}(unsigned a, unsigned b)"),
+                // One that nobody calls may assign as well.
+                &format!("__attribute__((used)) static unsigned h{n}_{h}(unsigned a, unsigned b)"),
                 4,
                 true,
             ));

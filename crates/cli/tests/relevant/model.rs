@@ -380,7 +380,8 @@ impl<'c> Model<'c> {
                         if b.way == Way::None || !between || !may(event, branch, *loc) {
                             continue;
                         }
-                        if !full && self.is_controlled(at, branch) {
+                        // What depends on the branch does so already.
+                        if self.is_controlled(at, branch) {
                             continue;
                         }
                         next.push((branch, dummy));

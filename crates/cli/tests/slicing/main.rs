@@ -8,7 +8,7 @@ mod graph;
 
 use desk::Desk;
 use replay::process::{LoadedProcess, Options};
-use slice::{Criterion, CriticalKind, Occurrence, Slicer, SlicerOptions, Wanted};
+use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted};
 use std::collections::BTreeSet;
 
 /// Compiles, records and loads a program.
@@ -197,18 +197,27 @@ int main(void) {
     return 0;
 }
 ";
+    assert_eq!(critical(source, 10), [(4, Dependence::Control), (5, Dependence::Potential)]);
+}
+
+/// The branches that are critical to anything in the relevant slice of a line.
+fn critical(source: &str, line: u32) -> Vec<(u32, Dependence)> {
     let (_desk, process) = recorded(source, "");
     let slicer = Slicer::new(&process, SlicerOptions::default());
-    let mut asked = slicer.at_line("p.c", 3, None).expect("a replay");
-    asked.extend(slicer.at_line("p.c", 8, None).expect("a replay"));
-    asked.extend(slicer.at_line("p.c", 10, None).expect("a replay"));
-    let found = slicer.critical(&asked).expect("predicates");
-    let branches: Vec<Occurrence> = found.iter().map(|p| p.branch).collect();
-    let shots = slicer.values(&branches, replay::vars::Limits::default()).expect("values");
-    let by_line: BTreeSet<(u32, CriticalKind)> =
-        found.iter().zip(&shots).map(|(p, s)| (s.place.line, p.kind)).collect();
-    let expected = [(4, CriticalKind::Direct), (5, CriticalKind::Indirect)];
-    assert_eq!(by_line.into_iter().collect::<Vec<_>>(), expected);
+    let asked = slicer.ask_line("p.c", line).expect("a replay");
+    let slice = slicer.relevant(&asked, Relevance::default(), &mut |_| {}).expect("a slice");
+    let needs = slice.needs();
+    let nodes = 0..slice.nodes.len() as NodeId;
+    let critical: Vec<NodeId> = nodes.flat_map(|n| needs.critical(n)).collect();
+    let at: Vec<Occurrence> = critical.iter().map(|n| slice.nodes[*n as usize].at).collect();
+    let shots = slicer.values(&at, replay::vars::Limits::default()).expect("values");
+    let how = |n: NodeId| slice.needed_by(n).map(|x| x.1).find(|h| *h == Dependence::Control);
+    let all: BTreeSet<(u32, Dependence)> = critical
+        .iter()
+        .zip(&shots)
+        .map(|(n, s)| (s.place.line, how(*n).unwrap_or(Dependence::Potential)))
+        .collect();
+    all.into_iter().collect()
 }
 
 #[test]
@@ -228,14 +237,7 @@ int main(int argc, char **argv) {
     return 0;
 }
 ";
-    let (_desk, process) = recorded(source, "");
-    let slicer = Slicer::new(&process, SlicerOptions::default());
-    let asked = slicer.at_line("p.c", 11, None).expect("a replay");
-    let found = slicer.critical(&asked).expect("predicates");
-    let branches: Vec<Occurrence> = found.iter().map(|p| p.branch).collect();
-    let shots = slicer.values(&branches, replay::vars::Limits::default()).expect("values");
-    let lines: BTreeSet<u32> = shots.iter().map(|s| s.place.line).collect();
-    assert_eq!(lines.into_iter().collect::<Vec<_>>(), [7]);
+    assert_eq!(critical(source, 11), [(7, Dependence::Potential)]);
 }
 
 /// Through a library function that calls back, `longjmp`, and another thread.

@@ -1,8 +1,7 @@
 //! Causes of causes: the loop of AFTER.
 //!
-//! The first layer is the cause of what was observed. The decisions that let
-//! its instructions run (the critical predicates) are the questions of the next
-//! layer, and so on.
+//! The first layer is the cause of what was observed. The critical predicates
+//! of its instructions are the questions of the next layer, and so on.
 
 use super::cone::Cone;
 use super::facts::{Fact, facts};
@@ -118,10 +117,9 @@ fn first(traced: &Traced<'_>) -> Vec<Question> {
     questions
 }
 
-/// Branches that let a node run.
+/// Branches that let a node run, or could have changed what it used.
 fn deciders<'t>(traced: &'t Traced<'_>, node: NodeId) -> impl Iterator<Item = NodeId> + 't {
-    let control = traced.needs.of(node).iter().filter(|(_, how)| *how == Dependence::Control).map(|x| x.0);
-    control.filter(|decider| is_branch(traced, *decider))
+    traced.needs.critical(node).filter(|decider| is_branch(traced, *decider))
 }
 
 fn is_branch(traced: &Traced<'_>, node: NodeId) -> bool {

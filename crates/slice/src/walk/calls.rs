@@ -22,10 +22,10 @@ use program::inst::{ArgTy, Call, Inst, Operand};
 pub struct CallState {
     /// Why it is taken.
     pub list: List,
-    /// Slots of arguments.
-    pub arguments: Vec<(u32, u32)>,
-    /// Bytes of arguments that are passed as memory: argument, offset, length.
-    pub bytes: Vec<(u32, u64, u64)>,
+    /// Slots of arguments, and whether they are wanted for sure.
+    pub arguments: Vec<(u32, u32, bool)>,
+    /// Bytes of arguments that are passed as memory: argument, offset, length, and the same.
+    pub bytes: Vec<(u32, u64, u64, bool)>,
     /// All arguments.
     pub all: bool,
     /// Which instruction it is, if the call left the program.
@@ -144,11 +144,11 @@ impl Walker<'_, '_> {
         state.list = self.all.edges.join(state.list, ran);
         for (number, slot, list) in arguments {
             state.list = self.all.edges.join(state.list, list);
-            state.arguments.push((number, slot));
+            state.arguments.push((number, slot, self.is_sure(list)));
         }
         for (argument, offset, len, list) in bytes {
             state.list = self.all.edges.join(state.list, list);
-            state.bytes.push((argument, offset, len));
+            state.bytes.push((argument, offset, len, self.is_sure(list)));
         }
         self.frames[caller].call = Some(state);
     }
@@ -180,8 +180,9 @@ impl Walker<'_, '_> {
         let mut state = self.frames[f].call.take().unwrap_or_default();
         state.list = self.all.edges.join(state.list, take.list);
         self.rise_to_call(f, index);
-        if self.potential.is_some() && !state.list.is_wanted() && state.node.is_none() && asked.is_empty() {
-            let list = self.other_callee(f, index, call);
+        if self.potential.is_some() {
+            let taken = state.list.is_wanted() || state.node.is_some() || !asked.is_empty();
+            let list = self.other_callee(f, index, call, taken);
             self.frames[f].callee = None;
             if list.is_wanted() && self.closes() {
                 state.list = list;
@@ -224,7 +225,8 @@ impl Walker<'_, '_> {
                 }
             }
         } else {
-            for (number, slot) in state.arguments {
+            for (number, slot, for_sure) in state.arguments {
+                self.for_argument(f, index, sure, for_sure);
                 if let Some(arg) = call.args.get(number as usize)
                     && slot < arg.ty.slots()
                     && let Operand::Reg(r) = arg.value
@@ -232,9 +234,11 @@ impl Walker<'_, '_> {
                     self.want_operand(f, Operand::Reg(r + slot), 1, node);
                 }
             }
-            for (number, offset, len) in state.bytes {
+            for (number, offset, len, for_sure) in state.bytes {
+                self.for_argument(f, index, sure, for_sure);
                 self.argument_bytes(f, call, passed, (number, offset, len), node);
             }
+            self.for_argument(f, index, sure, true);
         }
         self.frames[f].callee = None;
         let Some(function) = self.frames[f].function else { return };
@@ -245,6 +249,16 @@ impl Walker<'_, '_> {
             self.undecide(f, block, node);
         } else {
             self.want_for_sure();
+        }
+    }
+
+    /// An argument of a call that is taken for `sure` need not be wanted `for_sure` itself.
+    fn for_argument(&mut self, f: usize, index: u32, sure: bool, for_sure: bool) {
+        match (sure, for_sure) {
+            (true, true) => self.want_for_sure(),
+            (true, false) => self.want_for_group_of(f, index),
+            // The whole call is wanted by a group.
+            (false, _) => {}
         }
     }
 

@@ -9,7 +9,7 @@
 //!
 //! The condition of a branch is computed by instructions of its own block. Those belong to it:
 //! were they taken for themselves, why they ran would be looked for, which is why the branch
-//! ran.
+//! ran. But what a variable is given there is a statement of its own: `n = n + 1; if (n < 3)`.
 
 use super::Walker;
 use crate::relevance::{Defined, Heap, Potentials, Relevance, Variant, WayFacts};
@@ -131,6 +131,31 @@ impl Walker<'_, '_> {
         self.potential.as_ref().is_some_and(|p| p.relevance.variant == Variant::Closure)
     }
 
+    /// Whether a dummy brings all earlier executions of its branch.
+    fn chains(&self) -> bool {
+        self.potential.as_ref().is_some_and(|p| p.relevance.variant == Variant::Gyimothy)
+    }
+
+    /// Why a branch or call is taken as a dummy: `list`, or because a later execution was one.
+    /// What is `taken` for itself may be a dummy as well: that counts for earlier executions.
+    fn chained(&mut self, at: (u32, u32), taken: bool, list: List) -> List {
+        if !self.chains() {
+            return list;
+        }
+        let consumer = self.all.edges.iter(list).next().map(|e| e.0);
+        let Some(p) = &mut self.potential else { return list };
+        if taken {
+            if let Some(node) = consumer {
+                p.dummies.entry(at).or_insert(node);
+            }
+            return List::default();
+        }
+        match p.dummies.get(&at) {
+            Some(later) if !list.is_wanted() => self.all.edges.one(Some(*later), Dependence::Potential),
+            _ => list,
+        }
+    }
+
     /// The branch at `index` is taken as what it is, or not at all. Gives why it is taken as
     /// a dummy, if it is; and lets groups rise to it.
     pub(super) fn branch(&mut self, f: usize, function: u32, index: u32, taken: bool) -> List {
@@ -148,14 +173,11 @@ impl Walker<'_, '_> {
             !rises
         });
         let mut list = List::default();
-        if !taken && let Some((_, to)) = edge {
+        if let Some((_, to)) = edge
+            && (!taken || self.chains())
+        {
             list = self.could_matter(f, function, block, to, &below);
-            let potential = self.potential.as_ref();
-            if !list.is_wanted()
-                && let Some(earlier) = potential.and_then(|p| p.dummies.get(&(function, index)))
-            {
-                list = self.all.edges.one(Some(*earlier), Dependence::Potential);
-            }
+            list = self.chained((function, index), taken, list);
         }
         for group in below {
             self.rise(f, block, group);
@@ -251,7 +273,11 @@ impl Walker<'_, '_> {
             return false;
         }
         let plain = !matches!(inst, Inst::Rmw { .. } | Inst::CmpXchg { .. } | Inst::Unknown { .. });
-        plain && inst.defines().is_some_and(|(dst, n)| (dst..dst + n).any(|r| tree.contains(&r)))
+        let (Some(potential), Some(function)) = (&self.potential, self.frames[f].function) else {
+            return false;
+        };
+        let of_tree = |r: Reg| tree.contains(&r) && !potential.facts.get(function).is_given(r);
+        plain && inst.defines().is_some_and(|(dst, n)| (dst..dst + n).any(of_tree))
     }
 
     /// Whether another way of a branch could have assigned anything that is wanted by others
@@ -436,12 +462,20 @@ impl Walker<'_, '_> {
         List::default()
     }
 
-    /// A call through a pointer that is not taken: another function could have been called.
-    pub(super) fn other_callee(&mut self, f: usize, index: u32, call: &Call) -> List {
-        let Some(potential) = &self.potential else { return List::default() };
+    /// A call through a pointer, if it is not taken: another function could have been called.
+    pub(super) fn other_callee(&mut self, f: usize, index: u32, call: &Call, taken: bool) -> List {
         let (Operand::Reg(_), Some(function)) = (call.callee, self.frames[f].function) else {
             return List::default();
         };
+        if taken && !self.chains() {
+            return List::default();
+        }
+        let list = self.another_callee(f, function, index);
+        self.chained((function, index), taken, list)
+    }
+
+    fn another_callee(&mut self, f: usize, function: u32, index: u32) -> List {
+        let Some(potential) = &self.potential else { return List::default() };
         let called = self.frames[f].callee;
         let ways = potential.facts.get(function);
         if !potential.relevance.libraries && ways.library {
