@@ -1,12 +1,13 @@
-//! Measures slices of a recording: `by_index RECORDING replay|index [QUESTIONS]`.
+//! Measures slices of a recording: `by_index RECORDING replay|index|relevant [QUESTIONS]`.
 //!
 //! Asks for all that executed instructions used, at places spread evenly over the
 //! longest stream of the first process, the last one among them. Writes figures as
 //! lines of `name=value`; `cargo xtask bench slice` makes a table of them. By `index`
-//! it uses the index beside the recording, which must be there.
+//! it uses the index beside the recording, which must be there; `relevant` slices are
+//! made by replay.
 
 use replay::process::{LoadedProcess, Options};
-use slice::{Criterion, Occurrence, Slicer, SlicerOptions, Wanted};
+use slice::{Criterion, Occurrence, Relevance, Request, Slicer, SlicerOptions, Wanted};
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -15,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (path, mode) = match &args[..] {
         [path, mode, ..] => (Path::new(path), mode.as_str()),
-        _ => return Err("usage: by_index RECORDING replay|index [QUESTIONS]".into()),
+        _ => return Err("usage: by_index RECORDING replay|index|relevant [QUESTIONS]".into()),
     };
     let questions: u64 = args.get(2).map_or(Ok(5), |n| n.parse())?;
     let recording = recording::Recording::open(path)?;
@@ -28,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let file = index::Index::path(&recording.path, &first.name);
             slicer = slicer.with_index(index::Index::open(&file, &process)?);
         }
-        "replay" => {}
+        "replay" | "relevant" => {}
         _ => return Err(format!("no such way: {mode}").into()),
     }
     let mut longest = (0, 0);
@@ -41,10 +42,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let code: usize =
         process.image.modules().flat_map(|(_, m)| &m.model.functions).map(|f| f.code.len()).sum();
     let (mut taken, mut sites, mut walked) = (0, 0, 0);
+    let relevance = (mode == "relevant").then(Relevance::default);
     let started = Instant::now();
     for n in 1..=questions {
         let at = Occurrence { stream, step: (steps * n / questions).saturating_sub(2) };
-        let slice = slicer.slice(&[Criterion { at, wanted: vec![Wanted::All] }], &mut |_| {})?;
+        let criteria = [Criterion { at, wanted: vec![Wanted::All] }];
+        let slice = slicer.ask(&Request { criteria: &criteria, relevance, stop: None }, &mut |_| {})?;
         taken += slice.sites.values().map(|t| t.count).sum::<u64>();
         sites += slice.sites.len();
         walked += slice.walked;

@@ -32,8 +32,10 @@ struct Row {
     plain: (f64, f64),
     replay: Figures,
     index: Figures,
-    /// KiB held at most while slicing.
-    memory: (f64, f64),
+    /// Relevant slices, by replay.
+    relevant: Figures,
+    /// KiB held at most while slicing: by replay, by index, relevant.
+    memory: (f64, f64, f64),
     made: Value,
     /// Seconds to make the index.
     making: f64,
@@ -93,10 +95,10 @@ pub fn command(words: &[&str]) -> Result<()> {
 }
 
 fn build(profile: &[&str]) -> Result<PathBuf> {
-    let words = ["build", "--quiet", "--package", "relapse-slice", "--example", "measure"];
+    let words = ["build", "--quiet", "--package", "relapse-slice", "--example", "by_index"];
     shell::run(shell::cargo().args(words).args(profile))?;
     let dir = if profile.is_empty() { "debug/examples" } else { "release/examples" };
-    Ok(shell::target().join(dir).join("measure"))
+    Ok(shell::target().join(dir).join("by_index"))
 }
 
 fn best(job: &Job, program: &Path) -> Result<f64> {
@@ -147,6 +149,7 @@ fn ask(tools: &Tools, measure: &Path, name: &str, recording: &Path, plain: (f64,
         Ok((found, memory.unwrap_or(0.0)))
     };
     (row.replay, row.memory.0) = ways("replay")?;
+    (row.relevant, row.memory.2) = ways("relevant")?;
     let mut command = Command::new(&tools.relapse);
     command.arg("index").arg(recording).arg("--json");
     let outcome = shell::capture(&mut command, LIMIT)?;
@@ -166,15 +169,29 @@ fn ask(tools: &Tools, measure: &Path, name: &str, recording: &Path, plain: (f64,
     Ok(row)
 }
 
-/// A slice by replay: making ready once, and one question.
+/// Seconds of a slice: making ready once, and one question.
+fn slice(way: &Figures) -> Option<f64> {
+    let n = number(way, "questions")?;
+    Some(number(way, "prepared")? + number(way, "sliced")? / n)
+}
+
 fn by_replay(row: &Row) -> Option<f64> {
-    let n = number(&row.replay, "questions")?;
-    Some(number(&row.replay, "prepared")? + number(&row.replay, "sliced")? / n)
+    slice(&row.replay)
 }
 
 fn by_index(row: &Row) -> Option<f64> {
-    let n = number(&row.index, "questions")?;
-    Some(number(&row.index, "prepared")? + number(&row.index, "sliced")? / n)
+    slice(&row.index)
+}
+
+/// Percent of the program's instructions that are in a slice.
+fn share(way: &Figures) -> Option<f64> {
+    let each = number(way, "sites")? / number(way, "questions")?;
+    Some(100.0 * each / number(way, "code")?)
+}
+
+/// How much longer a relevant slice takes than a dynamic one, both by replay.
+fn relevant_extra(row: &Row) -> Option<f64> {
+    Some(slice(&row.relevant)? / by_replay(row)?)
 }
 
 type Column = (&'static str, fn(&Row) -> Option<f64>);
@@ -184,10 +201,7 @@ const TIMES: &[Column] = &[
     ("slice, % of executed", |r| {
         Some(100.0 * number(&r.index, "taken")? / number(&r.index, "walked")?.max(1.0))
     }),
-    ("slice, % of program", |r| {
-        let each = number(&r.index, "sites")? / number(&r.index, "questions")?;
-        Some(100.0 * each / number(&r.index, "code")?)
-    }),
+    ("slice, % of program", |r| share(&r.index)),
     ("by replay / -O2", |r| Some(by_replay(r)? / r.plain.0)),
     ("by index / -O2", |r| Some(by_index(r)? / r.plain.0)),
     ("by index / -O0", |r| Some(by_index(r)? / r.plain.1)),
@@ -195,6 +209,14 @@ const TIMES: &[Column] = &[
     ("memory by replay, MiB", |r| Some(r.memory.0 / 1024.0)),
     ("memory by index, MiB", |r| Some(r.memory.1 / 1024.0)),
     ("making the index / -O2", |r| Some(r.making / r.plain.0)),
+];
+
+const RELEVANT: &[Column] = &[
+    ("dynamic, % of program", |r| share(&r.replay)),
+    ("relevant, % of program", |r| share(&r.relevant)),
+    ("relevant / dynamic, size", |r| Some(share(&r.relevant)? / share(&r.replay)?)),
+    ("relevant / dynamic, time", relevant_extra),
+    ("memory, MiB", |r| Some(r.memory.2 / 1024.0)),
 ];
 
 fn made(row: &Row, name: &str) -> Option<f64> {
@@ -213,9 +235,66 @@ const SIZES: &[Column] = &[
     ("pieces larger than SEQUITUR", |r| made(r, "larger")),
 ];
 
+/// One target: what, its figure, the limit, and whether the figure may not be above it.
+type Target = (String, Option<f64>, f64, bool);
+
+/// What was to be reached, and whether it was.
+fn targets(rows: &[Row]) -> String {
+    let mean = |of: fn(&Row) -> Option<f64>| {
+        let values: Option<Vec<f64>> = rows.iter().map(of).collect();
+        values.and_then(|v| super::table::geometric_mean(&v))
+    };
+    let worst = |of: fn(&Row) -> Option<f64>| {
+        let values: Option<Vec<f64>> = rows.iter().map(of).collect();
+        values.and_then(|v| v.into_iter().reduce(f64::max))
+    };
+    let long = rows.iter().find(|r| r.name == "generated");
+    let millions = long.and_then(|r| number(&r.index, "instructions")).map_or(0.0, |n| n / 1e6);
+    let long = |of: fn(&Row) -> Option<f64>| long.and_then(of);
+    let all: [Target; 6] = [
+        (
+            format!("dynamic slice of {millions:.0} million instructions / -O2"),
+            long(|r| Some(by_replay(r)? / r.plain.0)),
+            60.0,
+            true,
+        ),
+        ("memory of the same, MiB".to_owned(), long(|r| Some(r.memory.0 / 1024.0)), 2048.0, true),
+        (
+            "by replay / by index, mean".to_owned(),
+            mean(|r| Some(by_replay(r)? / by_index(r)?)),
+            10.0,
+            false,
+        ),
+        ("relevant / dynamic, time, mean".to_owned(), mean(relevant_extra), 1.5, true),
+        (
+            "sequences / SEQUITUR, mean".to_owned(),
+            mean(|r| Some(made(r, "sequence_bytes")? / made(r, "sequitur_bytes")?)),
+            0.5,
+            true,
+        ),
+        (
+            "sequences / SEQUITUR, worst".to_owned(),
+            worst(|r| Some(made(r, "sequence_bytes")? / made(r, "sequitur_bytes")?)),
+            1.0,
+            true,
+        ),
+    ];
+    let mut text = String::from("\n| target | figure | limit | |\n|---|---|---|---|\n");
+    for (what, figure, limit, most) in all {
+        let met = match figure {
+            None => "not measured",
+            Some(f) if (f <= limit) == most || f == limit => "met",
+            Some(_) => "missed",
+        };
+        let word = if most { "at most" } else { "at least" };
+        let _ = writeln!(text, "| {what} | {} | {word} {limit} | {met} |", cell(figure));
+    }
+    text
+}
+
 fn render(rows: &[Row], problems: &[String], dev: bool) -> String {
     let mut text = String::from("# Slices: by replay and by index\n");
-    for columns in [TIMES, SIZES] {
+    for columns in [TIMES, RELEVANT, SIZES] {
         let heads = columns.iter().map(|c| c.0).collect::<Vec<_>>().join(" | ");
         let _ = write!(text, "\n| subject | {heads} |\n|---{}|\n", "|---".repeat(columns.len()));
         for row in rows {
@@ -238,8 +317,9 @@ fn render(rows: &[Row], problems: &[String], dev: bool) -> String {
          other number. The thesis that the index follows has RLESe at 5.94 % of raw over its subjects, \
          from 0.02 % (SOR) to 20.15 % (_209_db), and SEQUITUR from 0.04 % to 18.35 %."
     );
+    text.push_str(&targets(rows));
     if dev {
-        let _ = writeln!(text, "Built with the development profile.");
+        let _ = writeln!(text, "\nBuilt with the development profile.");
     }
     for problem in problems {
         let _ = writeln!(text, "\nNot measured: {problem}");
@@ -276,6 +356,9 @@ mod tests {
         // 1 + 27 / 3 seconds against 1 + 3 / 3.
         assert!(text.contains("| a | 2.00 | - | - | 20.00 | 4.00 | 2.00 | 5.00 |"), "{text}");
         assert!(text.contains("| 2.00 | - | - | - | - | - | 0.2500 |"), "{text}");
+        assert!(text.contains("| by replay / by index, mean | 5.00 | at least 10 | missed |"), "{text}");
+        assert!(text.contains("| sequences / SEQUITUR, mean | 0.2500 | at most 0.5 | met |"), "{text}");
+        assert!(text.contains("| relevant / dynamic, time, mean | - | at most 1.5 | not measured |"));
         assert!(text.contains("development profile"));
     }
 }
