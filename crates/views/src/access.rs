@@ -5,8 +5,8 @@ use crate::extract::{Active, Extractor};
 use crate::names::mix;
 use crate::plan::{self, NAMED_ELEMENTS, Plan, Root};
 use crate::trace::{Kind, NONE, Shape};
-use crate::types;
-use program::inst::Operand;
+use crate::types::{self, Sort, Wanted};
+use program::inst::{Operand, Ty};
 use replay::observer::{Effect, View};
 use std::sync::Arc;
 
@@ -131,7 +131,8 @@ impl Extractor<'_> {
         let single = access.cached.1.wrapping_sub(access.cached.0) == len;
         let (owner, path, ty) = match access.root {
             Root::Global { ty, .. } | Root::Local { ty, .. } | Root::Record { ty, .. } => {
-                let part = types::part(image.module(ty.0), ty.1, distance, len, !named);
+                let wanted = Wanted { len, sort: machine.map(Sort::of), open: !named };
+                let part = types::part(image.module(ty.0), ty.1, distance, wanted);
                 (self.book.type_name(Some(ty)), part.path, part.ty.map(|t| (ty.0, t)))
             }
             Root::Element { ty, name, size } => {
@@ -147,7 +148,8 @@ impl Extractor<'_> {
         };
         let untyped = matches!(access.root, Root::Untyped);
         let shape = match (ty, machine) {
-            (Some(ty), _) => self.book.shape(ty),
+            (Some(ty), Some(machine)) => fitting(self.book.shape(ty), machine),
+            (Some(ty), None) => self.book.shape(ty),
             (None, Some(ty)) => plain_shape(ty),
             (None, None) => Shape::Whole(len.min(1 << 20) as u32),
         };
@@ -166,6 +168,17 @@ impl Extractor<'_> {
             (false, None) => access.open = act,
         }
         act
+    }
+}
+
+/// What the declared type says, unless the machine takes something else: a pointer
+/// is never a number, whatever it is declared to be.
+fn fitting(shape: Shape, machine: Ty) -> Shape {
+    let number = matches!(shape, Shape::Signed(_) | Shape::Unsigned(_) | Shape::Float(_) | Shape::Char(_));
+    match machine {
+        Ty::Ptr if number => Shape::Pointer,
+        Ty::Int(64) if matches!(shape, Shape::Float(_)) => Shape::Unsigned(8),
+        _ => shape,
     }
 }
 

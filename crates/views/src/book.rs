@@ -1,6 +1,6 @@
 //! The tables of a trace while it is made: names, functions, acts, objects.
 
-use crate::names::{Names, NumberMap};
+use crate::names::{Names, NumberMap, readable};
 use crate::objects::Objects;
 use crate::trace::{Act, Kind, Method, Shape, Take, act_hash};
 use crate::types::{self, TypeRef};
@@ -59,14 +59,15 @@ impl<'i> Book<'i> {
                 if let SymbolKind::Data { size, ty, .. } = symbol.kind
                     && *address != 0
                 {
-                    let name = names.intern(&symbol.name);
+                    let name = names.intern(&readable(&symbol.name));
                     let ty = ty.map(|t| (module, t));
-                    globals.push(Global { address: *address, size, ty, name, module });
+                    globals.push((Global { address: *address, size, ty, name, module }, &symbol.name));
                 }
             }
         }
-        globals.sort_by_key(|g| g.address);
-        let by_name = globals.iter().enumerate().map(|(i, g)| (names.text(g.name).to_owned(), i)).collect();
+        globals.sort_by_key(|g| g.0.address);
+        let by_name = globals.iter().enumerate().map(|(i, g)| (g.1.clone(), i)).collect();
+        let globals = globals.into_iter().map(|g| g.0).collect();
         Book {
             image,
             names,
@@ -144,9 +145,10 @@ impl<'i> Book<'i> {
         arguments.sort_by_key(|v| v.arg);
         let arguments: Vec<String> = arguments.iter().map(|v| types::text(model, v.ty)).collect();
         let dots = if f.variadic { ", ..." } else { "" };
-        let signature = format!("{}({}{dots})", f.name, arguments.join(", "));
+        let name = readable(&f.name);
+        let signature = format!("{name}({}{dots})", arguments.join(", "));
         let method = Method {
-            name: self.names.intern(&f.name),
+            name: self.names.intern(&name),
             signature: self.names.intern(&signature),
             file: self.file(module, f.file),
             line: f.line,

@@ -2,7 +2,7 @@
 
 use crate::book::plain_shape;
 use crate::extract::{Active, Extractor};
-use crate::names::mix;
+use crate::names::{mix, readable};
 use crate::trace::{Kind, NONE, Shape};
 use externals::{FormatArgs, Len, Place, flag};
 use program::inst::{ArgTy, Inst, Operand, Ty};
@@ -116,8 +116,10 @@ impl Extractor<'_> {
             [ty] => plain_shape(*ty),
             _ => Shape::Unsigned(8),
         };
-        let allocates = call.known.is_some_and(|k| k.flags & flag::ALLOCATES != 0);
-        let name = self.book.names.intern(&name);
+        let allocates = call.known.is_some_and(|k| k.flags & flag::ALLOCATES != 0)
+            || is_one_of(&name, &["_Znwm", "_Znam"]);
+        let deletes = is_one_of(&name, &["_ZdlPv", "_ZdaPv"]);
+        let name = self.book.names.intern(&readable(&name));
         let plan = &self.plans[self.current];
         let (at, method) = ((plan.module, plan.function, view.index as usize), plan.method);
         let acts = if allocates {
@@ -127,6 +129,9 @@ impl Extractor<'_> {
             let call = self.book.act(at, method, Kind::Call, 0, name, Shape::Arguments, arguments.into());
             (call, self.book.act(at, method, Kind::Return, 0, name, shape, Arc::new([])))
         };
+        if deletes {
+            self.deletes.push(acts.0);
+        }
         self.calls.insert(key, acts);
         acts
     }
@@ -192,9 +197,11 @@ impl Extractor<'_> {
         let raw = call.result.first().copied().unwrap_or(0);
         let (value, said) = self.represent(take, raw, raw, view);
         self.emit(back, target, value, mix(hash, said));
-        if call.known.is_some_and(|k| k.flags & flag::FREES != 0)
-            && let Some(block) = call.args.first()
-        {
+        let frees = match call.known {
+            Some(known) => known.flags & flag::FREES != 0,
+            None => self.deletes.contains(&act),
+        };
+        if frees && let Some(block) = call.args.first() {
             self.book.objects.freed(*block);
         }
     }
@@ -212,4 +219,9 @@ impl Extractor<'_> {
         let target = self.frames.last().map_or(NONE, |f| f.active);
         self.emit(act, target, value, mix(hash, said));
     }
+}
+
+/// Whether a symbol is one of C++'s operators for memory, in any of its forms.
+fn is_one_of(symbol: &str, operators: &[&str]) -> bool {
+    operators.iter().any(|o| symbol.starts_with(o))
 }

@@ -10,7 +10,8 @@
 //! D = (A − B) ∩ C. If what is wrong is that something is *not* done any more, the
 //! new version has no trace of it, and D = (A − B) − C. Sequences are compared by
 //! what they say: in which function, on which side, which events. A sequence is
-//! expected if all that it says was said with the passing test as well.
+//! expected if all that it says was said with the passing test as well. Sequences
+//! that say the same, such as those of a loop's rounds, are one.
 
 use crate::compare::{Comparison, Settings, compare};
 use crate::error::Result;
@@ -18,7 +19,7 @@ use crate::filter::{Ignore, alone};
 use crate::names::mix;
 use crate::told::{Extent, Told, tell};
 use crate::trace::Trace;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The four runs.
 #[derive(Clone, Copy)]
@@ -44,6 +45,8 @@ pub struct Suspect {
     pub confirmed: u64,
     /// A value differs at the same place.
     pub value: bool,
+    /// How many sequences of A say this; `sequence` is the first.
+    pub times: u64,
 }
 
 /// See the module's documentation.
@@ -74,8 +77,10 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Ignore]) -> Result<
     let c = compare(four.new_passing, four.new, settings)?;
     let expected = statements(&b, four.old_passing, four.new_passing);
     let regression = statements(&c, four.new_passing, four.new);
-    let (mut d, mut removed) = (Vec::new(), Vec::new());
+    let (mut d, mut removed): (Vec<Suspect>, Vec<Suspect>) = (Vec::new(), Vec::new());
     let mut unexpected = 0;
+    // Where what a sequence says stands in the lists.
+    let mut known: HashMap<Vec<u64>, (bool, usize)> = HashMap::new();
     for (sequence, s) in a.sequences.iter().enumerate() {
         let matters = |trace: &Trace, e: usize| !ignored.iter().any(|i| i.matches(trace, e));
         let (l, r) = alone(&a, s);
@@ -92,15 +97,24 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Ignore]) -> Result<
             continue;
         }
         unexpected += 1;
+        let mut says: Vec<u64> =
+            l.iter().copied().chain(r.iter().map(|e| statement(four.new, *e, RIGHT))).collect();
+        says.sort_unstable();
+        says.dedup();
+        if let Some((present, at)) = known.get(&says) {
+            let list = if *present { &mut d } else { &mut removed };
+            list[*at].times += 1;
+            continue;
+        }
         let confirmed =
             r.iter().filter(|e| regression.contains(&statement(four.new, **e, RIGHT))).count() as u64;
         let told = tell(&a, four.old, four.new, sequence, Extent { rows: 16, context: 0 });
         let value = told.rows.iter().any(|p| p.left.is_some() && p.right.is_some());
-        let suspect = Suspect { sequence, unexpected: (l.len() as u64, r.len() as u64), confirmed, value };
-        match confirmed {
-            0 => removed.push(suspect),
-            _ => d.push(suspect),
-        }
+        let unexpected = (l.len() as u64, r.len() as u64);
+        let suspect = Suspect { sequence, unexpected, confirmed, value, times: 1 };
+        let list = if confirmed > 0 { &mut d } else { &mut removed };
+        known.insert(says, (confirmed > 0, list.len()));
+        list.push(suspect);
     }
     // Values that differ at one place say most; then what came first.
     d.sort_by_key(|s| (!s.value, s.sequence));

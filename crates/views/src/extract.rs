@@ -115,6 +115,8 @@ pub(crate) struct Extractor<'i> {
     pub(crate) untyped: NumberMap<u32, u64>,
     pub(crate) notes: Vec<String>,
     pub(crate) instructions: u64,
+    /// Acts by which C++ gives memory back.
+    pub(crate) deletes: Vec<u32>,
     /// Events that allocated an object: what they say is known at the end.
     pub(crate) allocations: Vec<u32>,
     pub(crate) start: std::time::Instant,
@@ -146,6 +148,7 @@ impl<'i> Extractor<'i> {
             untyped: NumberMap::default(),
             notes: Vec::new(),
             instructions: 0,
+            deletes: Vec::new(),
             allocations: Vec::new(),
             start: std::time::Instant::now(),
             trouble: None,

@@ -3,9 +3,12 @@
 use crate::book::parameter;
 use crate::plan::{Base, Planner, Way, returned_type};
 use crate::trace::NONE;
-use crate::types::{self, TypeRef};
+use crate::types::{self, Sort, TypeRef, Wanted};
 use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use program::model::{Home, SymbolKind};
+
+/// A load of a pointer, from wherever in an array.
+const POINTER: Wanted = Wanted { len: 8, sort: Some(Sort::Pointer), open: true };
 
 impl Planner<'_, '_, '_> {
     /// Finds out what each register points to.
@@ -87,7 +90,7 @@ impl Planner<'_, '_, '_> {
                 let (_, ty, start) = self.local(offset)?;
                 let model = self.book.image.module(self.module);
                 let at = (offset - start).checked_add_signed(way.offset)?;
-                let leaf = types::part(model, ty?, at, 8, true).leaf?;
+                let leaf = types::part(model, ty?, at, POINTER).leaf?;
                 return Some((self.module, types::pointee(model, leaf)?));
             }
             Base::Unknown => return None,
@@ -95,7 +98,7 @@ impl Planner<'_, '_, '_> {
         let model = self.book.image.module(module);
         let size = types::size(model, ty).max(1);
         let at = way.offset.rem_euclid(size.cast_signed()).cast_unsigned();
-        let leaf = types::part(model, ty, at, 8, true).leaf?;
+        let leaf = types::part(model, ty, at, POINTER).leaf?;
         Some((module, types::pointee(model, leaf)?))
     }
 

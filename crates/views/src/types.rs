@@ -1,6 +1,7 @@
 //! What debug information says of types: their names, and which member lies
 //! where.
 
+use program::inst::Ty;
 use program::model::{Member, Module, Type, TypeKind};
 
 /// A type: its module's index in the image, and its own in the module.
@@ -102,21 +103,73 @@ pub struct Part {
     pub leaf: Option<u32>,
 }
 
-/// The part of a type that lies at a byte offset and is `len` bytes long. With
-/// `open`, elements of arrays are written `[]`: the index is not known.
+/// What sort of value an access takes, as far as the machine knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// A pointer.
+    Pointer,
+    /// A float.
+    Float,
+    /// Anything else.
+    Number,
+}
+
+impl Sort {
+    /// Of the machine's type.
+    #[must_use]
+    pub fn of(ty: Ty) -> Sort {
+        match ty {
+            Ty::Ptr => Sort::Pointer,
+            Ty::Float(_) => Sort::Float,
+            Ty::Int(_) => Sort::Number,
+        }
+    }
+
+    fn fits(self, module: &Module, ty: u32) -> bool {
+        let is = match strip(module, ty).map(|t| &t.1.kind) {
+            Some(TypeKind::Pointer { .. }) => Sort::Pointer,
+            Some(TypeKind::Float) => Sort::Float,
+            _ => Sort::Number,
+        };
+        is == self
+    }
+}
+
+/// What is accessed: `len` bytes, of a sort if that is known. With `open`, elements
+/// of arrays are written `[]`: the index is not known.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Bytes.
+    pub len: u64,
+    /// Decides between members of a union.
+    pub sort: Option<Sort>,
+    /// See above.
+    pub open: bool,
+}
+
+/// The part of a type that lies at a byte offset.
 #[must_use]
-pub fn part(module: &Module, ty: u32, offset: u64, len: u64, open: bool) -> Part {
+pub fn part(module: &Module, ty: u32, offset: u64, wanted: Wanted) -> Part {
+    within(module, ty, offset, wanted, DEEP)
+}
+
+fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) -> Part {
+    let Wanted { len, open, .. } = wanted;
     let mut part = Part { leaf: Some(ty), ..Part::default() };
     let mut at = offset;
-    for _ in 0..DEEP {
+    for left in (0..deep).rev() {
         let Some((number, t)) = part.leaf.and_then(|leaf| strip(module, leaf)) else { return part };
         if at == 0 && t.size == len && !is_aggregate(module, number) {
             part.ty = Some(number);
             return part;
         }
         match &t.kind {
-            TypeKind::Record { members, .. } => {
-                let Some(member) = best(module, members, at, len) else {
+            TypeKind::Record { members, union } => {
+                let member = match union {
+                    true => alternative(module, members, at, wanted, left),
+                    false => best(module, members, at, len),
+                };
+                let Some(member) = member else {
                     if at == 0 && t.size == len {
                         part.ty = Some(number);
                     }
@@ -175,6 +228,35 @@ fn best<'m>(module: &Module, members: &'m [Member], at: u64, len: u64) -> Option
     };
     let all = || members.iter().filter(holds);
     all().find(exact).or_else(|| all().find(|m| m.bits >= len * 8)).or_else(|| all().next())
+}
+
+/// The member of a union that an access means: one in which it takes exactly a
+/// part, of its sort if there is one.
+fn alternative<'m>(
+    module: &Module,
+    members: &'m [Member],
+    at: u64,
+    wanted: Wanted,
+    deep: usize,
+) -> Option<&'m Member> {
+    let mut found: Option<(u8, &Member)> = None;
+    for member in members {
+        let start = member.bit_offset / 8;
+        let Some(ty) = member.ty.filter(|_| start <= at && at < start + member.bits.div_ceil(8)) else {
+            continue;
+        };
+        let inside = within(module, ty, at - start, wanted, deep);
+        let rank = match (inside.ty, wanted.sort) {
+            (Some(ty), Some(sort)) if sort.fits(module, ty) && !is_aggregate(module, ty) => 0,
+            (Some(_), None) => 0,
+            (Some(_), Some(_)) => 1,
+            (None, _) => 2,
+        };
+        if found.is_none_or(|(least, _)| rank < least) {
+            found = Some((rank, member));
+        }
+    }
+    found.map(|f| f.1).or_else(|| best(module, members, at, wanted.len))
 }
 
 /// Byte ranges of a type that hold no pointers: what of its content means the
@@ -257,16 +339,54 @@ mod tests {
     #[test]
     fn members_have_paths() {
         let m = module();
-        let path = |offset, len| part(&m, 6, offset, len, false);
+        let path = |offset, len| part(&m, 6, offset, Wanted { len, sort: None, open: false });
         assert_eq!(path(0, 4), Part { path: "value".into(), ty: Some(0), leaf: Some(0) });
         assert_eq!(path(16, 8).path, "next[1]");
         assert_eq!(path(16, 8).ty, Some(1));
-        assert_eq!(part(&m, 6, 16, 8, true).path, "next[]");
+        assert_eq!(part(&m, 6, 16, Wanted { len: 8, sort: None, open: true }).path, "next[]");
         // The access decides which member of a union it is.
         assert_eq!(path(24, 4).path, "in.i");
         assert_eq!(path(24, 8).path, "in.p");
         assert_eq!(path(0, 32).path, "");
         assert_eq!(path(4, 4).path, "", "padding has no name");
+    }
+
+    #[test]
+    fn the_sort_of_a_value_decides_between_members_of_a_union() {
+        let t = |name: &str, size, kind| Type { name: name.to_owned(), size, kind };
+        let m = |name: &str, at: u64, bytes: u64, ty| Member {
+            name: name.to_owned(),
+            bit_offset: at * 8,
+            bits: bytes * 8,
+            ty: Some(ty),
+        };
+        let union = vec![m("num", 0, 8, 0), m("txt", 0, 8, 1), m("big", 0, 8, 2), m("pair", 0, 8, 3)];
+        let module = Module {
+            types: vec![
+                t("double", 8, TypeKind::Float),
+                t("", 8, TypeKind::Pointer { to: Some(5) }),
+                t("long", 8, TypeKind::Signed),
+                t(
+                    "",
+                    8,
+                    TypeKind::Record { union: false, members: vec![m("lo", 0, 4, 4), m("hi", 4, 4, 4)] },
+                ),
+                t("int", 4, TypeKind::Signed),
+                t("char", 1, TypeKind::Char { signed: true }),
+                t("val", 8, TypeKind::Record { union: true, members: union }),
+            ],
+            ..Module::default()
+        };
+        let path = |at, len, sort| part(&module, 6, at, Wanted { len, sort: Some(sort), open: false }).path;
+        assert_eq!(path(0, 8, Sort::Float), "num");
+        assert_eq!(path(0, 8, Sort::Pointer), "txt");
+        assert_eq!(path(0, 8, Sort::Number), "big");
+        assert_eq!(path(0, 4, Sort::Number), "pair.lo");
+        assert_eq!(path(4, 4, Sort::Number), "pair.hi");
+        assert_eq!(
+            part(&module, 6, 0, Wanted { len: 8, sort: Some(Sort::Pointer), open: false }).ty,
+            Some(1)
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Values in a form that means the same in another run: never an address.
 
 use crate::constants::Constants;
-use crate::names::Names;
+use crate::names::{Names, readable};
 use crate::trace::{NO_TEXT, Take, is_address};
 use replay::image::Image;
 use replay::memory::Memory;
@@ -48,9 +48,11 @@ impl Reader<'_> {
     fn function(&self, address: u64) -> String {
         if let Some(number) = self.image.function_at(address) {
             let code = self.image.code(number);
-            return self.image.module(code.module).functions[code.function as usize].name.clone();
+            let name = &self.image.module(code.module).functions[code.function as usize].name;
+            return readable(name).into_owned();
         }
-        self.image.external_at(address).map_or_else(|| "<function>".to_owned(), |e| e.0.to_owned())
+        let external = self.image.external_at(address);
+        external.map_or_else(|| "<function>".to_owned(), |e| readable(e.0).into_owned())
     }
 }
 

@@ -142,6 +142,48 @@ fn the_cause_of_the_servlets_regression_is_found() {
         assert!(!new.iter().any(|s| s.contains(meant)), "{meant}: {new:#?}");
     }
     assert!(answer["suspected"].as_u64() > answer["unexpected"].as_u64(), "{answer:#}");
+    // These and no others: the function, the first thing said on each side, how often.
+    let suspects = answer["suspects"].as_array().expect("suspects");
+    let stated: Vec<(&str, String, String, u64)> = suspects
+        .iter()
+        .map(|s| {
+            let first = |side| said(s, side).into_iter().next().unwrap_or_default();
+            let function = s["stack"][0].as_str().expect("a function");
+            (function, first("left"), first("right"), s["times"].as_u64().expect("a number"))
+        })
+        .collect();
+    let expected = [
+        // The filter is made, with the wrong bound.
+        (
+            "set_request_type",
+            "call entity_util_new(min = 32, max = 127)",
+            "get processor#1.chain = &chain#1",
+            1,
+        ),
+        ("entity_util_new", "set entity_util#1.min_char = 32", "set entity_util#1.min_char = 1", 1),
+        // It is run through the chain, and does not escape the character.
+        (
+            "process_request",
+            "get processor#1.util = &entity_util#1",
+            "call strcpy(<pointer>, \"a\\x01b\")",
+            1,
+        ),
+        ("escape", "get entity_util#1.min_char = 32", "get entity_util#1.min_char = 1", 2),
+        ("escape", "get entity_util#1.min_char = 32", "get entity_util#1.min_char = 1", 1),
+        ("chain_run", "call puts(\"a&#1;b\")", "get filter#1.next = NULL", 1),
+        (
+            "binary_char_filter",
+            "set processor#1.util = &entity_util#1",
+            "set filter#1.util = &entity_util#1",
+            1,
+        ),
+        // What follows it stands elsewhere in the text.
+        ("escape", "set char[200]#1[5] = 98 'b'", "set char[200]#1[2] = 98 'b'", 1),
+        ("escape", "set char[200]#1[6] = 0", "set char[200]#1[3] = 0", 1),
+    ];
+    let stated: Vec<(&str, &str, &str, u64)> =
+        stated.iter().map(|(f, l, r, n)| (*f, l.as_str(), r.as_str(), *n)).collect();
+    assert_eq!(stated, expected);
     // The first suspect is the wrong bound.
     assert!(
         said(&answer["suspects"][0], "right").iter().any(|s| s.contains("min") && s.contains('1')),
@@ -230,6 +272,78 @@ fn without_types_less_is_known_and_said() {
 }
 
 #[test]
+fn members_of_unions_go_by_what_is_accessed() {
+    let source = "#include <stdlib.h>\nenum tag { NUMBER, TEXT };\n\
+                  union value { double number; const char *text; struct { int low, high; } pair; };\n\
+                  struct cell { enum tag tag; union value in; };\n\
+                  static void number(struct cell *c, double d) { c->tag = NUMBER; c->in.number = d; }\n\
+                  static void text(struct cell *c, const char *t) { c->tag = TEXT; c->in.text = t; }\n\
+                  int main(int argc, char **argv) {\n    struct cell *c = malloc(sizeof *c);\n    \
+                  number(c, 1.5); text(c, argv[1]); c->in.pair.low = 7; c->in.pair.high = argc;\n    return 0;\n}\n";
+    let desk = Desk::with_program("cell", source);
+    record(&desk, "one", "./cell word");
+    record(&desk, "two", "./cell other");
+    let view = json(&desk, "relapse views one target:cell#1 --json");
+    let entries = view["entries"].as_array().expect("entries");
+    let texts: Vec<&str> =
+        entries.iter().filter(|e| e["kind"] == "set").filter_map(|e| e["text"].as_str()).collect();
+    let expected = [
+        "set cell#1.tag = NUMBER",
+        "set cell#1.in.number = 1.5",
+        "set cell#1.tag = TEXT",
+        "set cell#1.in.text = \"word\"",
+        "set cell#1.in.pair.low = 7",
+        "set cell#1.in.pair.high = 2",
+    ];
+    assert_eq!(texts, expected);
+    // The text differs, not where it is.
+    let answer = json(&desk, "relapse diff one two --all --json");
+    let both = [all_said(&answer["shown"], "left"), all_said(&answer["shown"], "right")].concat();
+    assert!(both.iter().all(|s| s.contains("\"word\"") || s.contains("\"other\"")), "{both:#?}");
+}
+
+#[test]
+fn classes_have_bases_names_and_allocations() {
+    let source = |side: u32| {
+        format!(
+            "struct shape {{ int id; virtual double area() const = 0; }};\n\
+             struct square : shape {{ double side; square(int i, double s) : side(s) {{ id = i; }}\n\
+             double area() const override {{ return side * side; }} }};\n\
+             namespace art {{ double total(const shape *s) {{ return s->area(); }} }}\n\
+             int main() {{ shape *s = new square(1, {side}); return art::total(s) > 1000; }}\n"
+        )
+    };
+    let mut desk = Desk::new();
+    for (name, text) in [("old", source(3)), ("new", source(4))] {
+        desk.file(&format!("{name}.cc"), &text);
+        desk.quietly(&format!("relapse c++ -g -O1 -o {name} {name}.cc"));
+        record(&desk, &format!("{name}-run"), &format!("./{name}"));
+    }
+    let view = json(&desk, "relapse views old-run thread:0 --json");
+    let texts: Vec<&str> =
+        view["entries"].as_array().expect("entries").iter().filter_map(|e| e["text"].as_str()).collect();
+    for text in [
+        "init square#1 (24 bytes)",
+        "call square::square(this = &square#1, i = 1, s = 3)",
+        "set square#1.shape.id = 1",
+        "call art::total(s = &square#1)",
+        "return square::area = 9",
+    ] {
+        assert!(texts.contains(&text), "{text} is not in {texts:#?}");
+    }
+    let answer = json(&desk, "relapse diff old-run new-run --all --json");
+    let new = all_said(&answer["shown"], "right");
+    let expected = [
+        "call square::square(this = &square#1, i = 1, s = 4)",
+        "set square#1.side = 4",
+        "get square#1.side = 4",
+        "return square::area = 16",
+        "return art::total = 16",
+    ];
+    assert_eq!(new, expected);
+}
+
+#[test]
 fn threads_are_compared_pair_by_pair() {
     let source = |second: u32| {
         format!(
@@ -249,6 +363,14 @@ fn threads_are_compared_pair_by_pair() {
     let answer = json(&desk, "relapse diff old-run new-run --json");
     assert_eq!(all_said(&answer["shown"], "left"), ["set b.value = 2"], "{answer:#}");
     assert_eq!(all_said(&answer["shown"], "right"), ["set b.value = 3"]);
+    // Threads begin where they are started and end where they end.
+    let view = json(&desk, "relapse views old-run --all --json");
+    let threads = view["views"].as_array().expect("views").iter().filter(|v| v["type"] == "thread").count();
+    assert_eq!(threads, 3, "{view:#}");
+    let text =
+        String::from_utf8(desk.execute("relapse views old-run thread:0 --all", "").stdout).expect("text");
+    assert_eq!(text.matches("fork main").count(), 2, "{text}");
+    assert_eq!(text.matches("end exit").count(), 1, "{text}");
     let answer = json(&desk, "relapse diff old-run new-run --json --ignore variable:value");
     assert_eq!(answer["shown"].as_array().map(Vec::len), Some(0));
 }

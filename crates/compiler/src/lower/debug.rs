@@ -21,6 +21,7 @@ const TAG_REFERENCE: u16 = 0x10;
 const TAG_STRUCT: u16 = 0x13;
 const TAG_SUBROUTINE: u16 = 0x15;
 const TAG_UNION: u16 = 0x17;
+const TAG_INHERITANCE: u16 = 0x1c;
 const TAG_SUBRANGE: u16 = 0x21;
 const TAG_BASE: u16 = 0x24;
 
@@ -155,12 +156,18 @@ impl DebugInfo {
                 let members = elements()
                     .into_iter()
                     .flatten()
-                    .filter(|e| meta_kind(*e).is_derived_type() && node_tag(*e) == TAG_MEMBER)
-                    .map(|m| self.member(m))
+                    .filter(|e| meta_kind(*e).is_derived_type())
+                    .filter_map(|m| match node_tag(m) {
+                        TAG_MEMBER => Some(self.member(m)),
+                        TAG_INHERITANCE => Some(self.base_class(m)),
+                        _ => None,
+                    })
                     .collect();
                 TypeKind::Record { union: tag == TAG_UNION, members }
             }
-            TAG_ENUM => TypeKind::Enum { values: Vec::new() },
+            TAG_ENUM => {
+                TypeKind::Enum { values: elements().into_iter().flatten().filter_map(enumerator).collect() }
+            }
             TAG_SUBROUTINE => TypeKind::Function,
             _ => TypeKind::Alias { of: base.and_then(|b| self.ty(b)) },
         };
@@ -173,6 +180,16 @@ impl DebugInfo {
         Some(i)
     }
 
+    /// A base class as a member that has its name.
+    fn base_class(&mut self, node: Val) -> Member {
+        let mut member = self.member(node);
+        if let Some(ty) = member.ty.and_then(|ty| self.types.get(ty as usize)) {
+            member.name.clone_from(&ty.name);
+            member.bits = 8 * ty.size;
+        }
+        member
+    }
+
     fn member(&mut self, node: Val) -> Member {
         let ops = md_operands(node);
         let (bits, bit_offset) = type_bits(node);
@@ -183,6 +200,18 @@ impl DebugInfo {
             ty: ops.get(TYPE_BASE).copied().flatten().and_then(|t| self.ty(t)),
         }
     }
+}
+
+/// Name and value; the C interface gives the text only.
+fn enumerator(node: Val) -> Option<(String, i64)> {
+    let text = node.print();
+    let (_, inner) = text.split_once("!DIEnumerator(name: \"")?;
+    let (name, rest) = inner.split_once('"')?;
+    let (_, value) = rest.split_once("value: ")?;
+    let digits: String = value.chars().take_while(|c| *c == '-' || c.is_ascii_digit()).collect();
+    // Unsigned values beyond the largest signed one are kept as their bits.
+    let number = digits.parse::<i64>().ok().or_else(|| digits.parse::<u64>().ok().map(u64::cast_signed))?;
+    Some((name.to_owned(), number))
 }
 
 fn count(subrange: Val) -> u64 {

@@ -76,6 +76,8 @@ struct Shown {
     unexpected: u64,
     /// How many of them tell the failing from the passing run.
     confirmed: u64,
+    /// How many sequences say the same.
+    times: u64,
     #[serde(flatten)]
     told: Told,
 }
@@ -105,6 +107,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
             .map(|s| Shown {
                 unexpected: s.unexpected.0 + s.unexpected.1,
                 confirmed: s.confirmed,
+                times: s.times,
                 told: found.tell(four, s, extent),
             })
             .collect(),
@@ -146,6 +149,9 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
     for (n, shown) in answer.suspects.iter().enumerate() {
         writeln!(session.out)?;
         text::sequence(session, &shown.told, n + 1)?;
+        if shown.times > 1 {
+            writeln!(session.out, "    The same differs at {}.", counted(shown.times - 1, "more place"))?;
+        }
     }
     if answer.more > 0 {
         writeln!(session.out, "\n... and {}; --all shows them.", count(answer.more, "more sequence"))?;
