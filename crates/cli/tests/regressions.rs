@@ -1,10 +1,11 @@
 //! Explains the regressions of `regressions/`, each as a test of its own.
 //!
-//! Three kinds of tests. `construction::NAME` does without `relapse`: it proves with plain
+//! Four kinds of tests. `construction::NAME` does without `relapse`: it proves with plain
 //! clang that good passes, that bad fails, and that reverting exactly the changes that
 //! the case calls guilty helps, none of them left out. `explain::NAME` asks `relapse explain`
 //! and holds the answer against the case. `dd::NAME` and `add::NAME` do so for the other
-//! methods, where a case says what they answer.
+//! methods, where a case says what they answer; `runs::NAME` compares the recorded runs of
+//! both versions, where it says what that shows.
 
 mod cases;
 
@@ -24,6 +25,9 @@ fn main() {
             .push(Trial::test(format!("{group}::{}", case.name), move || check(&copy).map_err(Failed::from)));
     };
     for case in &cases {
+        if case.says.runs.is_some() {
+            test("runs", case, compared);
+        }
         test("construction", case, right_by_construction);
         test("explain", case, explained);
         if case.says.dd.is_some() {
@@ -255,6 +259,71 @@ fn leads(cause: &Value, chain: &[String]) -> bool {
     let left = if text.contains(first.as_str()) { rest } else { chain };
     let below = cause["children"].as_array().map(Vec::as_slice).unwrap_or_default();
     left.is_empty() || below.iter().any(|cause| leads(cause, left))
+}
+
+// ------------------------------------------------------------------- runs compared
+
+/// Records both versions with the failing test, and with a passing one if there is one.
+fn compared(case: &Case) -> Result<(), String> {
+    let says = case.says.runs.as_ref().ok_or("nothing is said of runs")?;
+    let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let relapse = env!("CARGO_BIN_EXE_relapse");
+    for version in ["good", "bad"] {
+        let tree = desk.path().join(version);
+        cases::copy(&case.directory.join(version), &tree).map_err(|e| e.to_string())?;
+        let shell = |line: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", line]).current_dir(&tree).env("CC", format!("{relapse} cc -g"));
+            command.env_remove("RELAPSE_RECORD_DIR").stdin(Stdio::null());
+            command.output().map_err(|e| format!("sh: {e}"))
+        };
+        let built = shell(&case.says.build)?;
+        if !built.status.success() {
+            return Err(format!("{version} does not build: {}", show(&built)));
+        }
+        let tests = [("fails", Some(&case.says.test)), ("passes", says.passing.as_ref())];
+        for (name, test) in tests {
+            let Some(test) = test else { continue };
+            let quoted = test.replace('\'', r"'\''");
+            shell(&format!("{relapse} record --quiet -o ../{version}-{name} -- sh -c '{quoted}'"))?;
+        }
+    }
+    let ask = |words: &[&str]| -> Result<Value, String> {
+        let mut command = Command::new(relapse);
+        command.args(words).arg("--json").current_dir(desk.path()).stdin(Stdio::null());
+        let output = command.output().map_err(|e| e.to_string())?;
+        serde_json::from_slice(&output.stdout).map_err(|e| format!("{words:?}: {e}: {}", show(&output)))
+    };
+    if let Some(first) = &says.first {
+        let answer = ask(&["diff", "good-fails", "bad-fails", "--first"])?;
+        // The first row that differs, on whichever side it is.
+        let lines = lines_of(&answer["shown"][0], 1);
+        if !lines.iter().any(|line| line.contains(first.as_str())) {
+            return Err(format!("the first divergence is at {lines:?}, not at {first}"));
+        }
+    }
+    if let Some(cause) = &says.cause {
+        let answer = ask(&["cause", "good-fails", "bad-fails", "good-passes", "bad-passes", "--all"])?;
+        let suspects = answer["suspects"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let lines: Vec<String> = suspects.iter().flat_map(|s| lines_of(s, usize::MAX)).collect();
+        if !lines.iter().any(|line| line.contains(cause.as_str())) {
+            return Err(format!("{cause} is not among {lines:#?}"));
+        }
+    }
+    Ok(())
+}
+
+/// The source lines of what differs in a sequence, and is not expected.
+fn lines_of(sequence: &Value, most: usize) -> Vec<String> {
+    let rows = sequence["rows"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let differing = rows.iter().filter(|r| r["same"] == false && r["expected"] != true);
+    let entries = differing.take(most).flat_map(|r| [&r["left"], &r["right"]]);
+    let line = |entry: &Value| {
+        let text = std::fs::read_to_string(entry["file"].as_str()?).ok()?;
+        let number = usize::try_from(entry["line"].as_u64()?).ok()?.checked_sub(1)?;
+        Some(text.lines().nth(number)?.trim().to_owned())
+    };
+    entries.filter_map(line).collect()
 }
 
 fn show(output: &Output) -> String {

@@ -125,6 +125,39 @@ fn json_says_the_same() {
     assert_eq!(json["chain"][0]["kind"], "asked");
 }
 
+/// Every form of a slice has a document, and each says of itself what it is.
+#[test]
+fn every_form_has_a_document() {
+    let mut desk = recorded();
+    let forms = [
+        ("--failure", "dynamic"),
+        ("--output stdout@0", "dynamic"),
+        ("--at find.c:21", "dynamic"),
+        ("--failure --chain", "dynamic"),
+        ("--failure --why", "dynamic"),
+        ("--failure --relevant", "relevant"),
+        ("--failure --relevant --variant agrawal", "agrawal"),
+        ("--failure --relevant --variant gyimothy", "gyimothy"),
+        ("--failure --relevant --variant closure --no-libraries", "closure"),
+        ("--failure --relevant --pointers unified", "relevant"),
+        ("--failure --no-index", "dynamic"),
+    ];
+    for (options, kind) in forms {
+        let text = desk.quietly(&format!("relapse slice run {options} --json"));
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(json["schema"], "relapse.slice/1", "{options}");
+        assert_eq!(json["kind"], kind, "{options}");
+        assert_eq!(json["incomplete"], false, "{options}");
+        assert!(json["lines"].as_array().is_some_and(|l| !l.is_empty()), "{options}");
+        assert_eq!(json["chain"].is_array(), options.contains("--chain"), "{options}");
+        assert_eq!(json["causes"].is_array(), options.contains("--why"), "{options}");
+    }
+    let text = desk.quietly("relapse slice run --failure --phases --relevant --json");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["schema"], "relapse.phases/1");
+    assert!(json["levels"][0]["phases"].as_array().is_some_and(|p| !p.is_empty()), "{json:#}");
+}
+
 #[test]
 fn questions_about_nothing_are_answered_as_such() {
     let mut desk = recorded();

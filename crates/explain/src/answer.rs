@@ -224,6 +224,9 @@ pub struct Suspect {
     pub changes: Vec<u32>,
     /// Causes of the answer at the same lines, by their `id`.
     pub causes: Vec<u32>,
+    /// Its number among the sequences of differences of both runs, in the order of time.
+    #[serde(default)]
+    pub sequence: u32,
 }
 
 /// An event of a run.

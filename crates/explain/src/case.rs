@@ -10,6 +10,7 @@ use crate::sources::Sources;
 use changes::{Change, ChangeKind, ChangeSet, Difference};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
+use slice::phases::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use trials::{Lab, Oracle, Recorded, Rule, Sink, Status, TestRun};
@@ -232,9 +233,9 @@ impl<'d> Case<'d> {
         hunk
     }
 
-    /// The texts that an answer speaks of, of good and of bad.
+    /// The texts that an answer, and the phases of the failing run, speak of, of good and of bad.
     #[must_use]
-    pub fn files(&self, answer: &Answer) -> (Texts, Texts) {
+    pub fn files(&self, answer: &Answer, phases: Option<&Tree>) -> (Texts, Texts) {
         let (mut good, mut bad) = (BTreeMap::new(), BTreeMap::new());
         let mut take = |side: Side, file: &str| {
             let files = if side == Side::Good { &mut good } else { &mut bad };
@@ -257,6 +258,9 @@ impl<'d> Case<'d> {
             if let Some(place) = &cause.good_place {
                 take(Side::Good, &place.file);
             }
+        }
+        for file in phases.iter().flat_map(|tree| tree.files()) {
+            take(Side::Bad, file);
         }
         (good.into_iter().collect(), bad.into_iter().collect())
     }

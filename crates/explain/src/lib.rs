@@ -13,7 +13,8 @@
 //!   values in both versions;
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
 //!   passing test from the failing one;
-//! * [`findings`]: all that the recordings say, put together.
+//! * [`findings`]: all that the recordings say, put together;
+//! * [`beside`]: the runs themselves, for somebody who wants to look at them.
 //!
 //! # What must not be known here
 //! Terminals, colours, files of reports. How a change is reverted, built or tested is
@@ -29,6 +30,7 @@
 
 pub mod align;
 pub mod answer;
+pub mod beside;
 pub mod case;
 pub mod causes;
 pub mod error;

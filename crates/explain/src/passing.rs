@@ -104,10 +104,7 @@ pub fn with_runs(
     passing: &[Trace; 2],
     test: Option<String>,
 ) -> Result<Passing, String> {
-    let directory =
-        |good: bool| case.end(good).1.ok_or_else(|| "there is no recording of both versions".to_owned());
-    let old = open(directory(true)?, observed.good_process.unwrap_or(observed.process))?;
-    let new = open(directory(false)?, observed.process)?;
+    let [old, new] = failing(case, observed)?;
     let four = Four { old: &old, new: &new, old_passing: &passing[0], new_passing: &passing[1] };
     let found = cause(four, &Settings::default(), &[]).map_err(|e| format!("failed to {e}"))?;
     let suspects = found.suspects();
@@ -136,6 +133,7 @@ pub fn with_runs(
             stack: sequence.stack,
             changes: own.iter().map(|c| c.0).collect(),
             causes: Vec::new(),
+            sequence: u32::try_from(suspect.sequence).unwrap_or(u32::MAX),
         });
     }
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -154,6 +152,17 @@ pub fn with_runs(
         suspects: told,
     };
     Ok(Passing { answer, changes })
+}
+
+/// The events of the failing test, with good and with bad.
+///
+/// # Errors
+/// Why they cannot be had.
+pub fn failing(case: &Case<'_>, observed: &Observed) -> Result<[Trace; 2], String> {
+    let directory =
+        |good: bool| case.end(good).1.ok_or_else(|| "there is no recording of both versions".to_owned());
+    let old = open(directory(true)?, observed.good_process.unwrap_or(observed.process))?;
+    Ok([old, open(directory(false)?, observed.process)?])
 }
 
 fn open(directory: &Path, process: usize) -> Result<Trace, String> {

@@ -12,6 +12,7 @@
 //! by, but what it finds is verified all the same.
 
 use crate::answer::{self, Answer};
+use crate::beside;
 use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
@@ -60,6 +61,8 @@ pub struct Request {
     pub solvers: Vec<solver::Command>,
     /// Files that are no part of the versions, relative to their roots.
     pub ignore: Vec<PathBuf>,
+    /// Somebody wants to look at the runs themselves.
+    pub runs: bool,
 }
 
 /// How the guilty changes are searched for.
@@ -102,6 +105,10 @@ pub struct Explanation {
     /// Texts of files that the answer names: path and text, of good and of bad.
     pub good_files: Texts,
     pub bad_files: Texts,
+    /// The failing run in phases, if the runs were wanted.
+    pub phases: Option<slice::phases::tree::Tree>,
+    /// Both runs of the failing test, if they were wanted.
+    pub runs: Option<views::page::Page>,
 }
 
 /// Answers the request.
@@ -208,8 +215,18 @@ pub fn explain(
     answer.notes.extend(case.notes.iter().cloned());
     answer.notes.extend(loaded.notes());
     answer.notes.extend(findings.notes(&found, &answer.causes));
-    let (good_files, bad_files) = case.files(&answer);
-    Ok(Explanation { answer, good_files, bad_files })
+    let (mut phases, mut runs) = (None, None);
+    if request.runs {
+        go_on()?;
+        let mut note = |reason: String| answer.notes.push(reason);
+        phases = beside::phases(&findings).unwrap_or_else(|reason| {
+            note(reason);
+            None
+        });
+        runs = beside::runs(&case, &loaded.observed, &findings, answer.passing.as_ref()).map_err(note).ok();
+    }
+    let (good_files, bad_files) = case.files(&answer, phases.as_ref());
+    Ok(Explanation { answer, good_files, bad_files, phases, runs })
 }
 
 /// The build with our compilers in its path.

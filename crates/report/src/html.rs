@@ -14,9 +14,13 @@ use std::fmt::Write as _;
 use explain::answer::{Answer, Hunk, Observation, OutputDifference, Place, Version};
 
 use crate::hunk::{self, Part, Side};
+use crate::phases::Shown;
 use crate::sources::Sources;
 use crate::text::{shared_ends, visible};
-use crate::words;
+use crate::{forest, phases, runs, words};
+use slice::phases::tree::Tree;
+use std::collections::BTreeMap;
+use views::page::Page;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -24,11 +28,33 @@ const SCRIPT: &str = include_str!("html/page.js");
 /// More lines of one change are only counted.
 const HUNK_LINES: usize = 400;
 
+/// The runs themselves, for a reader who wants to look at them.
+#[derive(Clone, Copy, Default)]
+pub struct Runs<'a> {
+    /// The failing run, level by level.
+    pub phases: Option<&'a Tree>,
+    /// Both runs of the failing test.
+    pub both: Option<&'a Page>,
+}
+
 /// Renders an answer. `sources` gives the page more lines around each place than
 /// the answer itself carries.
 #[must_use]
 pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
+    render_with(answer, sources, Runs::default())
+}
+
+/// The same, with the runs folded up below.
+#[must_use]
+pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) -> String {
     let mut page = String::new();
+    let mut style = STYLE.to_owned();
+    if shown.phases.is_some() {
+        style.push_str(phases::STYLE);
+    }
+    if shown.both.is_some() {
+        style.push_str(runs::STYLE);
+    }
     let title = escape(&words::sentence(&answer.observation.summary));
     let (class, word) = if answer.verified { ("ok", "Verified") } else { ("no", "Not verified") };
     let _ = write!(
@@ -38,7 +64,7 @@ pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
-         <title>relapse: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <title>relapse: {title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#how\">Skip to the causes</a>\n\
          <header class=\"{class}\">\n<p><strong>{word}</strong> <span>{}</span></p>\n\
          <div class=\"tools\" hidden><button id=\"theme\" type=\"button\" title=\"Light or dark (t)\">Theme</button>\
@@ -56,14 +82,16 @@ pub fn render(answer: &Answer, sources: Option<&Sources>) -> String {
              changes. <span class=\"js-only\">Choose a line to see it in both versions.</span></p>\n\
              <div class=\"split\">\n",
         );
-        tree::render(&answer.causes, &mut page);
+        tree::render(&answer.causes, &only_failing(answer), &mut page);
         page.push_str(
             "<aside id=\"detail\" class=\"js-only\" aria-label=\"The chosen line in both versions\" tabindex=\"-1\"></aside>\n</div>\n</section>\n",
         );
     }
     auxiliary(answer, &mut page);
     alternate(answer, &mut page);
-    passing(answer, &mut page);
+    passing(answer, shown.both, &mut page);
+    run_in_phases(answer, sources, shown.phases, &mut page);
+    both_runs(shown.both, &mut page);
     tried(answer, &mut page);
     notes(answer, &mut page);
     page.push_str("</main>\n");
@@ -354,16 +382,46 @@ fn alternate(answer: &Answer, page: &mut String) {
     page.push_str("</section>\n");
 }
 
+/// The suspect, from 1, that each cause is part of.
+fn only_failing(answer: &Answer) -> BTreeMap<u32, usize> {
+    let mut by_cause = BTreeMap::new();
+    for (number, suspect) in (1..).zip(answer.passing.iter().flat_map(|p| &p.suspects)) {
+        for cause in &suspect.causes {
+            by_cause.entry(*cause).or_insert(number);
+        }
+    }
+    by_cause
+}
+
+/// The failing run, folded.
+fn run_in_phases(answer: &Answer, sources: Option<&Sources>, tree: Option<&Tree>, page: &mut String) {
+    let Some(tree) = tree.filter(|t| !t.levels.is_empty()) else { return };
+    page.push_str("<section id=\"phases\">\n<h2>The failing run in phases</h2>\n<details><summary>Unfold it</summary>\n");
+    let none = BTreeMap::new();
+    let files = sources.map_or(&none, |s| &s.bad);
+    phases::tree(&Shown { tree, question: &answer.observation.summary, files }, page);
+    page.push_str("</details>\n</section>\n");
+}
+
+/// Both runs of the failing test, folded.
+fn both_runs(both: Option<&Page>, page: &mut String) {
+    let Some(both) = both.filter(|b| !b.sections.is_empty()) else { return };
+    page.push_str("<section id=\"both\">\n<h2>Both runs side by side</h2>\n<details><summary>Unfold them</summary>\n<div class=\"runs\">\n");
+    runs::body(both, page);
+    page.push_str("</div>\n</details>\n</section>\n");
+}
+
 /// What tells the failing test from a passing one.
-fn passing(answer: &Answer, page: &mut String) {
+fn passing(answer: &Answer, both: Option<&Page>, page: &mut String) {
     let Some(found) = &answer.passing else { return };
     page.push_str("<section id=\"passing\">\n<h2>Only the failing test</h2>\n");
     if let Some(test) = &found.test {
         let _ = writeln!(page, "<p>The passing test: <code>{}</code></p>", escape(test));
     }
     let _ = writeln!(page, "<p>{}</p>\n<ol>", escape(&words::passing(found)));
-    for suspect in &found.suspects {
-        page.push_str("<li><ul>\n");
+    let nodes = forest::flatten(&answer.causes);
+    for (number, suspect) in (1..).zip(&found.suspects) {
+        let _ = writeln!(page, "<li id=\"suspect-{number}\"><ul>");
         for (side, list) in [("good", &suspect.good), ("bad", &suspect.bad)] {
             for said in list {
                 let _ = writeln!(
@@ -374,7 +432,19 @@ fn passing(answer: &Answer, page: &mut String) {
                 );
             }
         }
-        let _ = writeln!(page, "</ul>{}</li>", escape(&words::suspect(suspect)));
+        page.push_str("</ul>");
+        for change in &suspect.changes {
+            let _ = write!(page, "<a class=\"badge\" href=\"#change-{change}\">#{change}</a> ");
+        }
+        if let Some(row) = nodes.iter().position(|n| suspect.causes.contains(&n.cause.id)) {
+            let _ = write!(page, "<a href=\"#node-{row}\">among the causes</a> ");
+        }
+        let there =
+            both.and_then(|b| b.sections.iter().position(|s| s.told.number == suspect.sequence as usize));
+        if let Some(section) = there {
+            let _ = write!(page, "<a href=\"#d{}\">in both runs</a>", section + 1);
+        }
+        page.push_str("</li>\n");
     }
     page.push_str("</ol>\n");
     if found.more > 0 {

@@ -7,6 +7,7 @@
 //! | a person at a terminal | [`terminal::render`] |
 //! | a person with a browser | [`html::render`]: one file, no network |
 //! | the same, with two runs | [`runs::render`], of a comparison |
+//! | the same, with a run in phases | [`phases::render`], of a tree of levels |
 //! | a pull request | [`markdown::render`] |
 //! | a log | [`summary_line`] |
 //! | a program | [`json::to_json`], [`json::from_json`] |
@@ -55,11 +56,12 @@ mod hunk;
 pub mod json;
 pub mod markdown;
 mod paint;
+pub mod phases;
 pub mod runs;
 pub mod sarif;
 mod sources;
 pub mod terminal;
-mod text;
+pub mod text;
 mod words;
 
 pub use paint::Style;

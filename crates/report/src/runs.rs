@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 use views::page::{Page, Web};
 use views::told::{Entry, Pair};
 
-const STYLE: &str = include_str!("runs/page.css");
+const PAGE: &str = include_str!("runs/page.css");
+/// What the runs need wherever they stand, inside of an element of class `runs`.
+pub(crate) const STYLE: &str = include_str!("runs/table.css");
 
 /// Renders a page.
 #[must_use]
@@ -24,10 +26,18 @@ pub fn render(page: &Page) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          base-uri 'none'; form-action 'none'\">\n\
-         <title>relapse: {} and {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>Two runs</h1>\n",
+         <title>relapse: {} and {}</title>\n<style>\n{PAGE}{STYLE}</style>\n</head>\n<body>\n<h1>Two runs</h1>\n<main class=\"runs\">\n",
         escape(left),
         escape(right),
     );
+    body(page, &mut out);
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+/// The runs, for a page that has their style.
+pub(crate) fn body(page: &Page, out: &mut String) {
+    let [left, right] = &page.names;
     if page.unrelated {
         out.push_str("<p class=\"warn\">These are runs of unrelated programs: they have hardly a function in common.</p>\n");
     }
@@ -43,11 +53,10 @@ pub fn render(page: &Page) -> String {
     for note in &page.notes {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(note));
     }
-    out.push_str("</header>\n<main>\n");
-    contents(page, &mut out);
+    contents(page, out);
     let _ = write!(
         out,
-        "<table id=\"runs\">\n<colgroup><col class=\"where\"><col><col class=\"where\"><col></colgroup>\n\
+        "<table>\n<colgroup><col class=\"where\"><col><col class=\"where\"><col></colgroup>\n\
          <thead><tr><th colspan=\"2\">{}</th><th colspan=\"2\">{}</th></tr></thead>\n",
         escape(left),
         escape(right)
@@ -68,7 +77,7 @@ pub fn render(page: &Page) -> String {
             section.told.change,
             escape(&section.told.stack.join(" < ")),
         );
-        rows(&section.told.rows, &mut out);
+        rows(&section.told.rows, out);
         if section.told.more > 0 {
             let _ = writeln!(
                 out,
@@ -90,9 +99,7 @@ pub fn render(page: &Page) -> String {
     if page.more > 0 {
         let _ = writeln!(out, "<p class=\"note\">{} more sequences are left out.</p>", page.more);
     }
-    webs(page, &mut out);
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
+    webs(page, out);
 }
 
 /// A list of all differences, to go to.

@@ -8,17 +8,24 @@
 //!
 //! One slice is enough for all levels: each is a part of its graph.
 //!
-//! * [`divide`]: where phases begin and end;
-//! * [`search`]: from level to level, asking somebody.
+//! * [`divide`]: where phases begin and end; [`vectors`]: another way, to compare with;
+//! * [`search`]: from level to level, asking somebody;
+//! * [`explore`]: without levels, to compare with;
+//! * [`tree`](mod@tree): all levels at once, as far as there is room;
+//! * [`told`]: levels in words.
 
 pub mod divide;
+pub mod explore;
 pub mod search;
+pub mod told;
+pub mod tree;
+pub mod vectors;
 
 use crate::Result;
 use crate::slice::{Dependence, Needs, NodeId, Slice};
 use crate::slicer::Slicer;
-pub use divide::{Phase, Shape, Window};
-pub use search::{Found, Oracle, Search, Turn};
+pub use divide::{Division, Phase, Shape, Window};
+pub use search::{Descent, Found, Oracle, Search, Turn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one phase made and another used.
@@ -33,8 +40,8 @@ pub struct Flow {
     pub used_in: Vec<usize>,
 }
 
-/// Module, function and line of what made something, and whether it decided.
-type Key = (u32, u32, u32, bool);
+/// Module, function and line of what made something, whether it decided, and the phase it ran in.
+type Key = (u32, u32, u32, bool, usize);
 
 /// A part of a run, cut into phases.
 #[derive(Clone, Debug)]
@@ -53,13 +60,15 @@ pub struct Level {
 pub struct Phased<'s, 'p> {
     pub slicer: &'s Slicer<'p>,
     pub slice: &'s Slice,
+    /// How it is cut.
+    pub division: Division,
     needs: Needs,
 }
 
 impl<'s, 'p> Phased<'s, 'p> {
     #[must_use]
     pub fn new(slicer: &'s Slicer<'p>, slice: &'s Slice) -> Phased<'s, 'p> {
-        Phased { slicer, slice, needs: slice.needs() }
+        Phased { slicer, slice, division: Division::default(), needs: slice.needs() }
     }
 
     /// Everything up to a node, of its stream.
@@ -72,7 +81,11 @@ impl<'s, 'p> Phased<'s, 'p> {
         Ok(Window {
             stream: at.stream,
             steps: 0..end,
-            shape: Shape { depth: 1, inside: None, rounds: false },
+            shape: Shape {
+                depth: if self.division.vectors.is_some() { u32::MAX } else { 1 },
+                inside: None,
+                rounds: false,
+            },
         })
     }
 
@@ -81,7 +94,7 @@ impl<'s, 'p> Phased<'s, 'p> {
     /// # Errors
     /// If replay fails.
     pub fn level(&self, window: &Window, from: NodeId) -> Result<Level> {
-        let phases = self.slicer.divide(window)?;
+        let phases = self.slicer.divide(window, self.division)?;
         let phase_of = |node: NodeId| {
             let at = self.slice.nodes[node as usize].at;
             let step = at.step.min(window.steps.end.saturating_sub(1));
@@ -90,35 +103,39 @@ impl<'s, 'p> Phased<'s, 'p> {
             }
             phases.iter().position(|p| p.window.steps.contains(&step))
         };
-        let mut seen = BTreeSet::from([from]);
-        let mut work = vec![from];
-        // Of each line and kind the last that was made counts.
+        let at = phase_of(from);
+        let mut seen = BTreeSet::new();
+        let mut work: Vec<(NodeId, usize)> = at.map(|phase| (from, phase)).into_iter().collect();
+        // Of each line and kind the last that a phase made counts.
         let mut flows: BTreeMap<Key, Flow> = BTreeMap::new();
-        while let Some(node) = work.pop() {
-            let Some(user) = phase_of(node) else { continue };
+        while let Some((node, user)) = work.pop() {
             for (producer, how) in self.needs.of(node) {
                 let Some(maker) = phase_of(*producer) else { continue };
-                if maker != user {
-                    let site = self.slice.nodes[*producer as usize].site;
-                    let decides = matches!(how, Dependence::Control | Dependence::Call);
-                    let key = (site.module, site.function, self.line(*producer), decides);
-                    let new = Flow { node: *producer, how: *how, made_in: maker, used_in: Vec::new() };
-                    let flow = flows.entry(key).or_insert_with(|| new.clone());
-                    if self.step(*producer) > self.step(flow.node) {
-                        *flow = Flow { used_in: std::mem::take(&mut flow.used_in), ..new };
-                    }
-                    if let Err(place) = flow.used_in.binary_search(&user) {
-                        flow.used_in.insert(place, user);
-                    }
+                let line = self.line(*producer);
+                // What stands on no line was made by the compiler: look through it.
+                let next = (*producer, if line == 0 { user } else { maker });
+                if seen.insert(next) {
+                    work.push(next);
                 }
-                if seen.insert(*producer) {
-                    work.push(*producer);
+                if line == 0 || maker == user {
+                    continue;
+                }
+                let site = self.slice.nodes[*producer as usize].site;
+                let decides = matches!(how, Dependence::Control | Dependence::Call);
+                let key = (site.module, site.function, line, decides, maker);
+                let new = Flow { node: *producer, how: *how, made_in: maker, used_in: Vec::new() };
+                let flow = flows.entry(key).or_insert_with(|| new.clone());
+                if self.step(*producer) > self.step(flow.node) {
+                    *flow = Flow { used_in: std::mem::take(&mut flow.used_in), ..new };
+                }
+                if let Err(place) = flow.used_in.binary_search(&user) {
+                    flow.used_in.insert(place, user);
                 }
             }
         }
         let mut flows: Vec<Flow> = flows.into_values().collect();
         flows.sort_by_key(|f| self.step(f.node));
-        let at = phase_of(from).unwrap_or(phases.len().saturating_sub(1));
+        let at = at.unwrap_or(phases.len().saturating_sub(1));
         Ok(Level { window: window.clone(), from, phases, at, flows })
     }
 

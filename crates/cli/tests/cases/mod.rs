@@ -38,6 +38,19 @@ pub struct Says {
     pub chains: Vec<Vec<String>>,
     pub dd: Option<Expected>,
     pub add: Option<Expected>,
+    pub runs: Option<Runs>,
+}
+
+/// What comparisons of the runs say. Lines are named by text in them, of either version.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runs {
+    /// A line at which the first divergence is.
+    pub first: Option<String>,
+    /// A similar test that passes with both versions.
+    pub passing: Option<String>,
+    /// A line that is among what only the failing test has.
+    pub cause: Option<String>,
 }
 
 fn make() -> String {

@@ -433,3 +433,54 @@ fn an_explanation_uses_a_passing_test() {
         String::from_utf8(desk.execute("relapse explain --quiet --work work", "").stdout).expect("text");
     assert!(text.contains("Only the failing test"), "{text}");
 }
+
+/// Without a passing test the nearest input on which both versions agree serves as one; its
+/// result stands beside the causes, and the page has the runs themselves.
+#[test]
+fn an_explanation_uses_the_nearest_passing_input() {
+    let desk = Desk::new();
+    let good = "#include <stdio.h>
+struct tally {
+    int letters, others;
+};
+static void take(struct tally *tally, int c) {
+    if (c >= 'a')
+        tally->letters += 2;
+    else
+        tally->others += 1;
+}
+int main(void) {
+    struct tally tally = { 0, 0 };
+    take(&tally, getchar());
+    printf(\"%d %d\\n\", tally.letters, tally.others);
+    return 0;
+}
+";
+    for (version, text) in [("good", good.to_owned()), ("bad", good.replace(">= 'a'", "> 'a'"))] {
+        std::fs::create_dir(desk.path().join(version)).expect("a directory");
+        desk.file(&format!("{version}/count.c"), &text);
+        desk.file(&format!("{version}/in"), "a");
+    }
+    let answer = json(
+        &desk,
+        "relapse explain --quiet --good good --bad bad --build $CC\u{b7}-g\u{b7}-O1\u{b7}-o\u{b7}count\u{b7}count.c \
+         --test ./count\u{b7}<\u{b7}in --work work --json - --html page.html",
+    );
+    assert_eq!(answer["verified"], true, "{answer:#}");
+    assert_eq!(answer["alternate"]["changed"][0]["name"], "stdin[0]", "{answer:#}");
+    let passing = &answer["passing"];
+    assert!(passing["test"].is_null() && passing["kind"] == "present", "{passing:#}");
+    let suspect = &passing["suspects"][0];
+    assert!(suspect["bad"].to_string().contains("others = 1"), "{passing:#}");
+    assert!(suspect["causes"].as_array().is_some_and(|c| !c.is_empty()), "{passing:#}");
+    let page = std::fs::read_to_string(desk.path().join("page.html")).expect("a page");
+    // The cause is marked, and the suspect leads to its place among the differences.
+    assert!(page.contains("href=\"#suspect-1\"") && page.contains("id=\"suspect-1\""), "{page}");
+    let target = page.split("<a href=\"#d").nth(1).and_then(|t| t.split('"').next()).expect("a link");
+    assert!(page.contains(&format!("<tbody id=\"d{target}\">")), "{page}");
+    assert!(page.contains("in both runs</a>") && page.contains("back to the difference"), "{page}");
+    // The failing run in phases stands there folded.
+    let phases = page.split("<section id=\"phases\">").nth(1).expect("phases");
+    assert!(phases.contains("struct tally tally = { 0, 0 };</mark>"), "{phases}");
+    assert!(!page.contains("<details open"), "{page}");
+}

@@ -2,7 +2,7 @@
 //! elements nest, and chains of causes are longer); levels are said in ARIA and
 //! drawn with lanes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use explain::answer::{Cause, ValuePair};
@@ -19,8 +19,9 @@ const LANES: usize = 14;
 /// Differing values in a row; the panel has them all.
 const VALUES: usize = 6;
 
-/// Writes the tree.
-pub fn render(causes: &[Cause], page: &mut String) {
+/// Writes the tree. Causes that only the failing test has are marked, with the suspect that
+/// they are part of.
+pub fn render(causes: &[Cause], suspects: &BTreeMap<u32, usize>, page: &mut String) {
     let nodes = forest::flatten(causes);
     let selection = forest::select(&nodes, SHOWN);
     let columns = columns(&nodes);
@@ -31,7 +32,8 @@ pub fn render(causes: &[Cause], page: &mut String) {
         if counted != Counted::Shown && announced.insert(counted) {
             gap(&nodes, &columns, index, counted, &selection, page);
         }
-        row(&nodes, &columns, index, node, counted, page);
+        let suspect = suspects.get(&node.cause.id).copied();
+        row(&nodes, &columns, index, node, counted, suspect, page);
     }
     page.push_str("</div>\n");
 }
@@ -118,6 +120,7 @@ fn row(
     index: usize,
     node: &Node<'_>,
     counted: Counted,
+    suspect: Option<usize>,
     page: &mut String,
 ) {
     let cause = node.cause;
@@ -163,6 +166,12 @@ fn row(
     }
     if let Some(change) = cause.change {
         let _ = write!(page, " <a class=\"badge\" href=\"#change-{change}\" tabindex=\"-1\">#{change}</a>");
+    }
+    if let Some(suspect) = suspect {
+        let _ = write!(
+            page,
+            " <a class=\"badge\" href=\"#suspect-{suspect}\" tabindex=\"-1\">only the failing test</a>"
+        );
     }
     page.push_str("</span>");
     if let (Some(bad), Some(good)) = (&cause.place, &cause.good_place)

@@ -1,15 +1,30 @@
 //! Where phases begin and end.
 
+use super::vectors::Vectors;
 use crate::Result;
 use crate::slicer::Slicer;
 use program::cfg::{Graph, Loop};
 use program::inst::BlockId;
+use program::model::Function;
 use replay::observer::{Effect, Observer, View};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// At most about so many groups of rounds or of statements.
-const GROUPS: usize = 10;
+/// How runs are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// Rounds, and statements, are cut into at most about so many groups.
+    pub groups: usize,
+    /// Not by loops and calls but by which blocks ran, in intervals of at most so many
+    /// instructions: for comparison.
+    pub vectors: Option<u64>,
+}
+
+impl Default for Division {
+    fn default() -> Self {
+        Division { groups: 10, vectors: None }
+    }
+}
 
 /// What a part of a run is, so that it can be cut further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,6 +56,8 @@ pub enum PhaseKind {
     Rounds { first: u64, last: u64 },
     /// Statements between those.
     Statements,
+    /// Intervals that ran much the same blocks.
+    Alike,
 }
 
 /// One phase.
@@ -56,10 +73,10 @@ pub struct Phase {
 
 /// A stretch of the code that runs at the window's own depth.
 #[derive(Clone, Debug)]
-struct Stretch {
-    kind: PhaseKind,
-    steps: Range<u64>,
-    shape: Shape,
+pub(super) struct Stretch {
+    pub kind: PhaseKind,
+    pub steps: Range<u64>,
+    pub shape: Shape,
 }
 
 impl Slicer<'_> {
@@ -68,34 +85,48 @@ impl Slicer<'_> {
     ///
     /// # Errors
     /// If replay fails.
-    pub fn divide(&self, window: &Window) -> Result<Vec<Phase>> {
-        let checkpoints = &self.prepared(window.stream)?.checkpoints;
+    pub fn divide(&self, window: &Window, how: Division) -> Result<Vec<Phase>> {
         let mut scan = Scan::new(window);
-        for index in 0..checkpoints.len() {
-            let segment = checkpoints.segment(index);
-            if segment.instructions.end > window.steps.start && segment.instructions.start < window.steps.end
-            {
-                checkpoints.replay(index, &mut scan)?;
-            }
-        }
+        self.replay_within(window, &mut scan)?;
         scan.close(window.steps.end);
-        let shape = window.shape;
-        let cut = if shape.rounds {
-            rounds(&scan.rounds, window)
+        let groups = how.groups.max(2);
+        let cut = if let Some(interval) = how.vectors {
+            let mut vectors = Vectors::new(window, interval, groups);
+            self.replay_within(window, &mut vectors)?;
+            match vectors.finish(window) {
+                // The same all the way: then by statements, so that it comes to an end.
+                one if one.len() < 2 => statements(&scan.statements, window, groups),
+                cut => cut,
+            }
+        } else if window.shape.rounds {
+            rounds(&scan.rounds, window, groups)
         } else if !scan.loops.is_empty() {
             scan.loops.clone()
         } else if !scan.calls.is_empty() {
             scan.calls.clone()
         } else {
-            statements(&scan.statements, window)
+            statements(&scan.statements, window, groups)
         };
         Ok(cover(cut, window).into_iter().map(|s| scan.phase(s, window.stream)).collect())
+    }
+
+    /// Replays the segments that a window lies in.
+    fn replay_within<O: Observer>(&self, window: &Window, observer: &mut O) -> Result<()> {
+        let checkpoints = &self.prepared(window.stream)?.checkpoints;
+        for index in 0..checkpoints.len() {
+            let segment = checkpoints.segment(index);
+            if segment.instructions.end > window.steps.start && segment.instructions.start < window.steps.end
+            {
+                checkpoints.replay(index, observer)?;
+            }
+        }
+        Ok(())
     }
 }
 
 /// Groups of rounds.
-fn rounds(starts: &[u64], window: &Window) -> Vec<Stretch> {
-    let each = starts.len().div_ceil(GROUPS).max(1);
+fn rounds(starts: &[u64], window: &Window, groups: usize) -> Vec<Stretch> {
+    let each = starts.len().div_ceil(groups).max(1);
     let groups: Vec<&[u64]> = starts.chunks(each).collect();
     let mut out = Vec::new();
     for (g, group) in groups.iter().enumerate() {
@@ -109,8 +140,8 @@ fn rounds(starts: &[u64], window: &Window) -> Vec<Stretch> {
 }
 
 /// Groups of statements.
-fn statements(starts: &[u64], window: &Window) -> Vec<Stretch> {
-    let each = starts.len().div_ceil(GROUPS).max(1);
+fn statements(starts: &[u64], window: &Window, groups: usize) -> Vec<Stretch> {
+    let each = starts.len().div_ceil(groups).max(1);
     let groups: Vec<&[u64]> = starts.chunks(each).collect();
     let mut out = Vec::new();
     for (g, group) in groups.iter().enumerate() {
@@ -138,6 +169,11 @@ fn cover(cut: Vec<Stretch>, window: &Window) -> Vec<Stretch> {
     out
 }
 
+/// The block that an instruction stands in: blocks tile the code.
+pub(super) fn block_at(function: &Function, index: u32) -> BlockId {
+    function.blocks.partition_point(|b| b.end <= index) as BlockId
+}
+
 /// What is seen of a window.
 struct Scan {
     window: Window,
@@ -155,6 +191,8 @@ struct Scan {
     call: Option<(u64, String)>,
     before: u64,
     known: HashMap<(u32, u32), Vec<Loop>>,
+    /// The block of the last step, and its outermost loop.
+    last: Option<((u32, u32, BlockId), Option<BlockId>)>,
     line: u32,
 }
 
@@ -173,6 +211,7 @@ impl Scan {
             call: None,
             before: window.steps.start,
             known: HashMap::new(),
+            last: None,
             line: 0,
         }
     }
@@ -256,15 +295,17 @@ impl Observer for Scan {
             self.statements.push(view.count);
             self.lines.push((view.count, place.line));
         }
-        let Some(block) = function.blocks.iter().position(|b| (b.start..b.end).contains(&view.index)) else {
-            return;
-        };
-        let begins = function.blocks[block].start == view.index;
-        let block = block as BlockId;
+        let block = block_at(function, view.index);
+        let begins = function.blocks.get(block as usize).is_some_and(|b| b.start == view.index);
         if self.window.shape.rounds && begins && self.window.shape.inside == Some(block) {
             self.rounds.push(view.count);
         }
-        let now = self.outermost(view, block);
+        let here = (view.code.module, view.code.function, block);
+        let now = match self.last {
+            Some((there, now)) if there == here => now,
+            _ => self.outermost(view, block),
+        };
+        self.last = Some((here, now));
         if self.open.map(|o| o.0) != now {
             self.leave_loop(view.count);
             self.open = now.map(|header| (header, view.count));

@@ -45,44 +45,74 @@ pub struct Search {
     pub shown: usize,
 }
 
+/// The way into a phase.
+#[derive(Clone, Debug)]
+pub struct Descent {
+    /// Levels on which no phase gave anything to another: nobody need be asked there.
+    pub passed: Vec<Level>,
+    /// The first that has something to ask; none if nothing can be cut any more.
+    pub level: Option<Level>,
+    /// Where it stands.
+    pub found: Found,
+}
+
 impl Phased<'_, '_> {
     /// Goes from level to level until nothing can be cut any more.
     ///
     /// # Errors
     /// If replay fails, or the oracle does.
     pub fn search(&self, from: NodeId, oracle: &mut dyn Oracle) -> Result<Search> {
-        let mut window = self.whole(from)?;
-        let mut node = from;
-        let mut search = Search {
-            turns: Vec::new(),
-            found: Found { window: window.clone(), node },
-            questions: 0,
-            shown: 0,
-        };
-        while search.turns.len() < MAX_LEVELS {
+        let mut descent = self.descend(self.whole(from)?, from)?;
+        let mut search = Search { turns: Vec::new(), found: descent.found.clone(), questions: 0, shown: 0 };
+        loop {
+            let untold = |level| Turn { level, asked: false, wrong: None };
+            search.turns.extend(std::mem::take(&mut descent.passed).into_iter().map(untold));
+            search.found = descent.found;
+            let Some(level) = descent.level else { break };
+            if search.turns.len() >= MAX_LEVELS {
+                break;
+            }
+            search.questions += 1;
+            search.shown += level.flows.len();
+            let answer = oracle.first_wrong(self, &level)?;
+            let wrong = answer.and_then(|i| level.flows.get(i).cloned());
+            let next = self.into_phase(&level, wrong.as_ref());
+            search.turns.push(Turn { level, asked: true, wrong });
+            let Some((window, node)) = next else { break };
+            descent = self.descend(window, node)?;
+        }
+        Ok(search)
+    }
+
+    /// Cuts a window, and the phase that is asked about as long as there is nothing to ask.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn descend(&self, mut window: Window, node: NodeId) -> Result<Descent> {
+        let mut passed = Vec::new();
+        let end = |passed, level, window| Descent { passed, level, found: Found { window, node } };
+        while passed.len() < MAX_LEVELS {
             let level = self.level(&window, node)?;
             // Nothing was cut: this is one statement.
             if level.phases.len() <= 1 && level.phases.iter().all(|p| p.window == window) {
                 break;
             }
-            let asked = !level.flows.is_empty();
-            let mut wrong = None;
-            if asked {
-                search.questions += 1;
-                search.shown += level.flows.len();
-                let answer = oracle.first_wrong(self, &level)?;
-                wrong = answer.and_then(|i| level.flows.get(i).cloned());
+            if !level.flows.is_empty() {
+                return Ok(end(passed, Some(level), window));
             }
-            let phase = wrong.as_ref().map_or(level.at, |f| f.made_in);
-            if let Some(flow) = &wrong {
-                node = flow.node;
-            }
-            let Some(next) = level.phases.get(phase).map(|p| p.window.clone()) else { break };
-            search.turns.push(Turn { level, asked, wrong });
-            window = self.until(next, node);
+            let Some((next, _)) = self.into_phase(&level, None) else { break };
+            passed.push(level);
+            window = next;
         }
-        search.found = Found { window, node };
-        Ok(search)
+        Ok(end(passed, None, window))
+    }
+
+    /// Where to go on: in the phase that made what is wrong, up to there, or if nothing is in the
+    /// phase that is asked about.
+    #[must_use]
+    pub fn into_phase(&self, level: &Level, wrong: Option<&Flow>) -> Option<(Window, NodeId)> {
+        let (phase, node) = wrong.map_or((level.at, level.from), |f| (f.made_in, f.node));
+        Some((self.until(level.phases.get(phase)?.window.clone(), node), node))
     }
 
     /// A phase, up to the execution that is asked about.

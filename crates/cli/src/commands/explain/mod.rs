@@ -179,6 +179,7 @@ fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Requ
         most_trials: args.most_trials,
         solvers: solvers::named(args.solver.as_deref())?,
         ignore: vec![options::FILE.into()],
+        runs: args.html.is_some(),
     })
 }
 
@@ -209,7 +210,9 @@ fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session)
             good: explanation.good_files.iter().cloned().collect(),
             bad: explanation.bad_files.iter().cloned().collect(),
         };
-        write(path, &report::html::render(answer, Some(&sources)))?;
+        let runs =
+            report::html::Runs { phases: explanation.phases.as_ref(), both: explanation.runs.as_ref() };
+        write(path, &report::html::render_with(answer, Some(&sources), runs))?;
     }
     if !to_stdout {
         let style = report::Style { colour: session.paint.enabled(), ..style() };

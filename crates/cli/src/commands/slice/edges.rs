@@ -20,6 +20,11 @@ pub fn on_interrupt() -> Arc<AtomicBool> {
     stop
 }
 
+/// What is said after an answer that was cut short.
+pub fn incomplete() -> Failure {
+    Failure::new(Exit::Incomplete, "interrupted: this is what was found so far")
+}
+
 /// Refuses a name that several files have.
 pub fn only_one(slicer: &Slicer<'_>, spot: &Spot) -> Result<(), Failure> {
     let files = slicer.files_named(&spot.file);

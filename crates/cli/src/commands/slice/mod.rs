@@ -1,5 +1,6 @@
 //! `relapse slice`: everything a value came from.
 
+mod browse;
 mod chain;
 mod edges;
 mod listing;
@@ -33,6 +34,7 @@ Examples:
   relapse slice run --at sum.c:7 --relevant what was not done that could have been?
   relapse slice run --failure --chain       where did the crash come from, with values?
   relapse slice run --failure --phases      what did one part of the run give to another?
+                                            (in a terminal: a tree to walk in)
   relapse slice run --failure --why         what made it inevitable?")]
 pub struct SliceArgs {
     /// Directory of the recording
@@ -62,6 +64,15 @@ pub struct SliceArgs {
     /// Lines whose values are wrong, one FILE:LINE[:VAR] each: the search goes where they lead
     #[arg(long, value_name = "FILE", requires = "phases")]
     oracle: Option<PathBuf>,
+    /// Write the levels as a page to unfold
+    #[arg(long, value_name = "FILE", requires = "phases")]
+    html: Option<PathBuf>,
+    /// Cut rounds of a loop, and statements, into about so many groups
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "phases")]
+    groups: usize,
+    /// Cut by which basic blocks ran, in intervals of N instructions, to compare with
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "100000", requires = "phases")]
+    vectors: Option<u64>,
     /// At most so many links of the chain
     #[arg(long, value_name = "N", default_value_t = 40)]
     links: usize,
@@ -293,8 +304,8 @@ fn answer(
     if args.phases {
         return phases::run(args, session, slicer, criteria, question(&args.question));
     }
-    let bar = progress::bar(session.watched && !args.json, "walking back", 0);
     let stop = edges::on_interrupt();
+    let bar = progress::bar(session.watched, "walking back", 1);
     let request = Request { criteria, relevance: args.relevance(), stop: Some(&stop) };
     let slice = slicer
         .ask(&request, &mut |p| {
@@ -331,7 +342,7 @@ fn answer(
         }
     };
     if slice.incomplete {
-        return Err(Failure::new(Exit::Incomplete, "interrupted: this is what was found so far"));
+        return Err(edges::incomplete());
     }
     Ok(exit)
 }

@@ -1,16 +1,19 @@
 //! `relapse slice … --phases`: a slice level by level.
 
+use super::browse::{self, Asked};
 use super::{SliceArgs, edges, failed};
-use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
 use crate::source::{self, Spot};
+use crate::{Session, progress};
 use replay::vars::Limits;
+use report::phases::Shown;
 use serde::Serialize;
-use slice::phases::divide::PhaseKind;
-use slice::phases::{Flow, Level, Oracle, Phase, Phased, Search};
-use slice::{Criterion, Dependence, NodeId, Request, Slicer, Snapshot};
-use std::io::Write;
+use slice::phases::told::{ToldLevel, ToldPlace};
+use slice::phases::tree::Room;
+use slice::phases::{Division, Level, Oracle, Phased, Search};
+use slice::{Criterion, Request, Slicer};
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// The answer, level by level.
@@ -21,56 +24,33 @@ pub struct Answer {
     question: String,
     levels: Vec<LevelRow>,
     /// Where it ended; `null` if nobody could say what is wrong.
-    found: Option<Place>,
+    found: Option<ToldPlace>,
     /// How often the oracle was asked.
     questions: usize,
     /// Executions that were shown, over all levels.
     shown: usize,
     /// Executions in the whole slice.
     executions: usize,
+    /// What it would have taken to come there along chains of dependences.
+    chains: Option<Chains>,
+    /// It was interrupted: there is more.
+    incomplete: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Chains {
+    length: usize,
+    examined: usize,
 }
 
 #[derive(Debug, Serialize)]
 struct LevelRow {
-    function: String,
-    phases: Vec<PhaseRow>,
-    flows: Vec<FlowRow>,
+    #[serde(flatten)]
+    told: ToldLevel,
     /// Whether the oracle was asked.
     asked: bool,
     /// Index of the wrong flow, if there is one.
     wrong: Option<usize>,
-}
-
-#[derive(Debug, Serialize)]
-struct PhaseRow {
-    kind: &'static str,
-    /// Of a call what is called, of rounds which.
-    name: Option<String>,
-    file: String,
-    first_line: u32,
-    last_line: u32,
-    instructions: u64,
-    /// It has what is asked about.
-    asked: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct FlowRow {
-    file: String,
-    line: u32,
-    /// `value` or `decision`.
-    kind: &'static str,
-    name: Option<String>,
-    value: Option<String>,
-    made_in: usize,
-    used_in: Vec<usize>,
-}
-
-#[derive(Debug, Serialize)]
-struct Place {
-    file: String,
-    line: u32,
-    function: String,
 }
 
 pub fn run(
@@ -81,12 +61,34 @@ pub fn run(
     question: String,
 ) -> Result<Exit, Failure> {
     let stop = edges::on_interrupt();
+    let bar = progress::bar(session.watched, "walking back", 1);
     let request = Request { criteria, relevance: args.relevance(), stop: Some(&stop) };
-    let slice = slicer.ask(&request, &mut |_| {}).map_err(|e| failed(&e))?;
-    let phased = Phased::new(slicer, &slice);
+    let slice = slicer
+        .ask(&request, &mut |p| {
+            bar.set_length(p.of);
+            bar.set_position(p.walked.min(p.of));
+        })
+        .map_err(|e| failed(&e))?;
+    bar.finish_and_clear();
+    let mut phased = Phased::new(slicer, &slice);
+    phased.division = Division { groups: args.groups, vectors: args.vectors };
     let Some(from) = slice.criteria.iter().flatten().next_back().copied() else {
         return Err(Failure::new(Exit::No, "the slice is empty"));
     };
+    if let Some(path) = &args.html {
+        let tree = phased.tree(from, Room::default()).map_err(|e| failed(&e))?;
+        let files = tree.files().filter_map(|f| Some((source::short(f), std::fs::read(f).ok()?)));
+        let files = files.map(|(f, text)| (f, String::from_utf8_lossy(&text).into_owned())).collect();
+        let tree = tree.renamed(source::short);
+        let page = report::phases::render(&Shown { tree: &tree, question: &question, files: &files });
+        std::fs::write(path, page).map_err(|e| {
+            Failure::failed_to(Exit::Environment, format_args!("write {}: {e}", path.display()))
+        })?;
+    }
+    let alone = args.oracle.is_none() && args.html.is_none() && !args.json && !slice.incomplete;
+    if alone && at_a_terminal() {
+        return browse::run(session, Asked { phased: &phased, from, question, stop: &stop });
+    }
     let mut answer = Answer {
         schema: "relapse.phases/1",
         process: slicer.process().name.clone(),
@@ -96,12 +98,16 @@ pub fn run(
         questions: 0,
         shown: 0,
         executions: slice.nodes.len(),
+        chains: None,
+        incomplete: slice.incomplete,
     };
     match &args.oracle {
         Some(path) => {
             let mut oracle = Lines::read(path)?;
             let search = phased.search(from, &mut oracle).map_err(|e| failed(&e))?;
             fill(&mut answer, &phased, &search)?;
+            let explored = phased.explore(from, search.found.node);
+            answer.chains = explored.map(|e| Chains { length: e.length, examined: e.examined });
         }
         None => {
             let level = phased.whole(from).and_then(|w| phased.level(&w, from)).map_err(|e| failed(&e))?;
@@ -109,10 +115,17 @@ pub fn run(
             answer.levels.push(row(&phased, &level, false, None)?);
         }
     }
-    if args.json {
-        return session.json(&answer);
+    let exit = if args.json { session.json(&answer)? } else { print(&answer, session)? };
+    if slice.incomplete {
+        return Err(edges::incomplete());
     }
-    print(&answer, session)
+    Ok(exit)
+}
+
+/// Somebody sits there and can press keys.
+fn at_a_terminal() -> bool {
+    let dumb = std::env::var_os("TERM").is_none_or(|t| t.is_empty() || t == "dumb");
+    !dumb && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 /// An oracle that knows lines, and perhaps variables, whose values are wrong.
@@ -141,7 +154,8 @@ impl Lines {
 
 impl Oracle for Lines {
     fn first_wrong(&mut self, phased: &Phased<'_, '_>, level: &Level) -> slice::Result<Option<usize>> {
-        let shots = snapshots(phased, &level.flows)?;
+        let at: Vec<_> = level.flows.iter().map(|f| phased.slice.nodes[f.node as usize].at).collect();
+        let shots = phased.slicer.values(&at, Limits::default())?;
         Ok(shots.iter().position(|shot| {
             let name = shot.result.as_ref().and_then(|r| r.name.as_deref());
             self.wrong.iter().any(|(spot, variable)| {
@@ -153,11 +167,6 @@ impl Oracle for Lines {
     }
 }
 
-fn snapshots(phased: &Phased<'_, '_>, flows: &[Flow]) -> slice::Result<Vec<Snapshot>> {
-    let at: Vec<_> = flows.iter().map(|f| phased.slice.nodes[f.node as usize].at).collect();
-    phased.slicer.values(&at, Limits::default())
-}
-
 fn fill(answer: &mut Answer, phased: &Phased<'_, '_>, search: &Search) -> Result<(), Failure> {
     for turn in &search.turns {
         let wrong = turn.wrong.as_ref().and_then(|w| turn.level.flows.iter().position(|f| f == w));
@@ -165,20 +174,10 @@ fn fill(answer: &mut Answer, phased: &Phased<'_, '_>, search: &Search) -> Result
     }
     answer.questions = search.questions;
     answer.shown = search.shown;
-    answer.found = Some(place(phased, search.found.node));
+    let mut found = phased.tell_place(search.found.node).map_err(|e| failed(&e))?;
+    found.file = source::short(&found.file);
+    answer.found = Some(found);
     Ok(())
-}
-
-fn place(phased: &Phased<'_, '_>, node: NodeId) -> Place {
-    let site = phased.slice.nodes[node as usize].site;
-    let module = phased.slicer.process().image.module(site.module);
-    let function = &module.functions[site.function as usize];
-    let place = function.place(site.index as usize);
-    Place {
-        file: source::short(&module.file_path(place.file)),
-        line: place.line,
-        function: function.name.clone(),
-    }
 }
 
 fn row(
@@ -187,83 +186,24 @@ fn row(
     asked: bool,
     wrong: Option<usize>,
 ) -> Result<LevelRow, Failure> {
-    let shots = snapshots(phased, &level.flows).map_err(|e| failed(&e))?;
-    let flows = level.flows.iter().zip(shots).map(|(flow, shot)| {
-        let decides = matches!(flow.how, Dependence::Control | Dependence::Call);
-        let branch = shot.branch.map(|taken| if taken { "true" } else { "false" }.to_owned());
-        let (name, value) = match shot.result {
-            _ if decides => (shot.callee, branch),
-            Some(result) => (result.name, Some(result.value)),
-            None => (None, branch),
-        };
-        FlowRow {
-            file: source::short(&shot.place.file),
-            line: shot.place.line,
-            kind: if decides { "decision" } else { "value" },
-            name,
-            value,
-            made_in: flow.made_in,
-            used_in: flow.used_in.clone(),
-        }
-    });
-    let phases = level.phases.iter().enumerate().map(|(i, p)| phase(p, i == level.at));
-    let function = level.phases.first().map(|p| p.function.clone()).unwrap_or_default();
-    Ok(LevelRow { function, phases: phases.collect(), flows: flows.collect(), asked, wrong })
-}
-
-fn phase(phase: &Phase, asked: bool) -> PhaseRow {
-    let (kind, name) = match &phase.kind {
-        PhaseKind::Loop => ("loop", None),
-        PhaseKind::Call { callee } => ("call", Some(callee.clone())),
-        PhaseKind::Rounds { first, last } if first == last => ("round", Some(first.to_string())),
-        PhaseKind::Rounds { first, last } => ("rounds", Some(format!("{first} to {last}"))),
-        PhaseKind::Statements => ("statements", None),
-    };
-    PhaseRow {
-        kind,
-        name,
-        file: source::short(&phase.file),
-        first_line: phase.lines.0,
-        last_line: phase.lines.1,
-        instructions: phase.window.steps.end - phase.window.steps.start,
-        asked,
-    }
+    let told = phased.tell(level).map_err(|e| failed(&e))?.renamed(source::short);
+    Ok(LevelRow { told, asked, wrong })
 }
 
 fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
     let paint = session.paint;
     let out = &mut session.out;
-    for (n, level) in answer.levels.iter().enumerate() {
-        writeln!(out, "{}", paint.name(format_args!("Level {}, in {}:", n + 1, level.function)))?;
-        for (i, p) in level.phases.iter().enumerate() {
-            let name = p.name.as_ref().map(|n| format!(" {n}")).unwrap_or_default();
+    for (n, LevelRow { told, wrong, .. }) in answer.levels.iter().enumerate() {
+        writeln!(out, "{}", paint.name(format_args!("Level {}, in {}:", n + 1, told.function)))?;
+        for (i, p) in told.phases.iter().enumerate() {
             let mark = if p.asked { "  (asked about)" } else { "" };
-            let lines = match (p.first_line, p.last_line) {
-                (0, _) => String::new(),
-                (a, b) if a == b => format!(", line {a}"),
-                (a, b) => format!(", lines {a} to {b}"),
-            };
-            writeln!(out, "  {:>3}  {}{name}{lines}{mark}", i + 1, p.kind)?;
+            writeln!(out, "  {:>3}  {}{mark}", i + 1, p.title())?;
         }
-        for (i, f) in level.flows.iter().enumerate() {
+        for (i, f) in told.flows.iter().enumerate() {
             let used: Vec<String> = f.used_in.iter().map(|u| (u + 1).to_string()).collect();
-            let what = match (&f.name, &f.value) {
-                (Some(name), Some(value)) => format!("{name} = {value}"),
-                (Some(name), None) => name.clone(),
-                (None, Some(value)) => value.clone(),
-                (None, None) => String::new(),
-            };
-            let what = if f.kind == "decision" { format!("decided: {what}") } else { what };
-            let mark = if level.wrong == Some(i) { '>' } else { ' ' };
-            writeln!(
-                out,
-                "{mark} {} -> {}  {}:{}  {}",
-                f.made_in + 1,
-                used.join(", "),
-                f.file,
-                f.line,
-                what.trim_end_matches([':', ' '])
-            )?;
+            let mark = if *wrong == Some(i) { '>' } else { ' ' };
+            let place = format!("{}:{}", f.place.file, f.place.line);
+            writeln!(out, "{mark} {} -> {}  {place}  {}", f.made_in + 1, used.join(", "), f.title())?;
         }
         writeln!(out)?;
     }
@@ -279,6 +219,14 @@ fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
             counted(answer.questions as u64, "question"),
             answer.shown,
             counted(answer.executions as u64, "execution"),
+        )?;
+    }
+    if let Some(chains) = &answer.chains {
+        let all = counted(chains.examined as u64, "execution");
+        writeln!(
+            out,
+            "{}",
+            paint.faint(format_args!("Along chains of up to {} it would have been {all}.", chains.length))
         )?;
     }
     Ok(Exit::Done)

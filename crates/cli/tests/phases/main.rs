@@ -1,6 +1,10 @@
 //! `relapse slice … --phases`.
 
+mod browse;
+#[path = "../desk/mod.rs"]
 mod desk;
+mod interrupt;
+mod window;
 
 use desk::Desk;
 use serde_json::Value;
@@ -20,45 +24,7 @@ fn kinds(level: &Value) -> Vec<&str> {
 }
 
 /// A database whose insert mark is off by one after reading a file (Wang, figure 5.3).
-const DATABASE: &str = r#"#include <stdio.h>
-static const char *entries[16];
-static int size, current;
-static void read_db(const char **lines, int n) {
-    for (int i = 0; i < n; i++) {
-        entries[size] = lines[i]; /* append */
-        size = size + 1;
-    }
-    current = size - 1; /* bug */
-}
-static void insert(const char *rec) {
-    for (int i = size; i > current; i--)
-        entries[i] = entries[i - 1];
-    entries[current] = rec; /* put */
-    size++;
-    current++;
-}
-int main(void) {
-    const char *first[] = { "Africa" }, *second[] = { "America", "Antarctica" };
-    const char *commands = "rie";
-    int done = 0, at = 0;
-    read_db(first, 1); /* before */
-    while (!done) { /* loop */
-        switch (commands[at++]) {
-        case 'r':
-            read_db(second, 2);
-            break;
-        case 'i':
-            insert("Asia");
-            break;
-        default:
-            done = 1;
-        }
-    }
-    const char *third = entries[2];
-    printf("%s\n", third); /* ask */
-    return 0;
-}
-"#;
+const DATABASE: &str = include_str!("db.c");
 
 #[test]
 fn wrong_values_lead_to_the_line_that_made_the_first() {
@@ -87,6 +53,57 @@ fn wrong_values_lead_to_the_line_that_made_the_first() {
     let (questions, shown) = (answer["questions"].as_u64(), answer["shown"].as_u64());
     assert!(questions.expect("a number") <= levels.len() as u64);
     assert!(shown < answer["executions"].as_u64(), "less is shown than the slice has: {answer:#}");
+    // Values of variables at that moment, and what chains would have taken.
+    let variables = wrong["variables"].as_array().expect("variables");
+    assert!(variables.iter().any(|v| v["name"] == "n" && v["value"] == "2"), "{wrong:#}");
+    assert!(answer["chains"]["length"].as_u64().is_some_and(|n| n > 0), "{answer:#}");
+    assert!(answer["chains"]["examined"].as_u64() <= answer["executions"].as_u64(), "{answer:#}");
+    // By blocks that ran the same line is found, without loops and calls.
+    let command = format!("relapse slice run --at db.c:{ask} --phases --oracle wrong --vectors 50");
+    let other = json(&mut desk, &command);
+    assert_eq!(other["found"]["line"], bug, "{other:#}");
+    assert!(kinds(&other["levels"][0]).iter().all(|k| *k == "alike" || *k == "statements"), "{other:#}");
+}
+
+/// Rounds and statements are cut into as many groups as asked for.
+#[test]
+fn groups_are_as_many_as_asked_for() {
+    let source = "#include <stdio.h>
+int main(void) {
+    int sum = 0;
+    for (int i = 0; i < 40; i++)
+        sum += i;
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+    let mut desk = Desk::with_program("sum", source);
+    desk.record("./sum", "");
+    desk.file("wrong", "sum.c:5\n");
+    for (option, groups) in [("", 10), ("--groups 4", 4)] {
+        let answer =
+            json(&mut desk, &format!("relapse slice run --at sum.c:6 --phases --oracle wrong {option}"));
+        let rounds = kinds(&answer["levels"][1]).into_iter().filter(|k| *k == "rounds").count();
+        assert!(rounds <= groups && rounds + 1 >= groups, "{option}: {rounds} of {groups}: {answer:#}");
+        assert_eq!(answer["found"]["line"], 5);
+    }
+}
+
+/// The page has every level, each once, all folded.
+#[test]
+fn a_page_has_the_levels_folded() {
+    let mut desk = Desk::with_program("db", DATABASE);
+    desk.record("./db", "");
+    let (ask, bug) = (line(DATABASE, "ask"), line(DATABASE, "bug"));
+    desk.quietly(&format!("relapse slice run --at db.c:{ask} --phases --html levels.html"));
+    let page = std::fs::read_to_string(desk.path().join("levels.html")).expect("a page");
+    assert!(!page.contains("<details open"));
+    assert!(page.contains(&format!("It went wrong at db.c:{bug} in read_db.")), "{page}");
+    assert!(page.contains("current = size - 1; /* bug */</mark>"), "{page}");
+    for number in 1..=page.matches("id=\"level-").count() {
+        assert_eq!(page.matches(&format!("id=\"level-{number}\"")).count(), 1, "{number}");
+    }
+    assert!(page.len() < 300_000, "{}", page.len());
 }
 
 /// A chain of calls is seen as such: what they return, and nothing of their insides.

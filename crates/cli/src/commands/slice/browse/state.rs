@@ -1,0 +1,326 @@
+//! The tree of levels that somebody walks in: keys in, wishes out. Knows no terminal and no
+//! replay; whoever asks for a level gets it by [`State::opened`].
+
+use slice::phases::told::{ToldLevel, ToldPlace};
+use std::collections::BTreeMap;
+
+/// A key, as far as it means something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    /// Into the phase that made it, or unfold.
+    Right,
+    /// Fold, or back.
+    Left,
+    Help,
+    Quit,
+    /// Any other.
+    Other,
+}
+
+/// What a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    Nothing,
+    Quit,
+    /// The level below: by this flow of that level, or if none of its flows is wrong.
+    Open {
+        level: usize,
+        flow: Option<usize>,
+    },
+}
+
+/// A row of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    Phase(usize),
+    Flow(usize),
+    /// Below another row: nothing can be cut any more.
+    End(usize),
+}
+
+/// A row that can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub level: usize,
+    pub item: Item,
+    pub indent: usize,
+}
+
+/// What is below a row.
+#[derive(Clone, Debug)]
+struct Below {
+    what: What,
+    folded: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Level(usize),
+    /// Index of an end.
+    End(usize),
+}
+
+/// A level that was opened.
+#[derive(Clone, Debug)]
+struct Open {
+    told: ToldLevel,
+    /// From 1, with those on which there was nothing to ask.
+    depth: usize,
+    below: BTreeMap<Item, Below>,
+    /// The row it hangs on.
+    parent: Option<(usize, Item)>,
+}
+
+/// What a level has below a row.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// A level, and how many on the way had nothing to ask.
+    Level {
+        told: ToldLevel,
+        passed: usize,
+    },
+    End {
+        place: ToldPlace,
+        passed: usize,
+    },
+}
+
+/// See the module's documentation.
+#[derive(Clone, Debug)]
+pub struct State {
+    pub question: String,
+    /// Executions in the whole slice.
+    pub executions: usize,
+    levels: Vec<Open>,
+    ends: Vec<(ToldPlace, usize, Item)>,
+    selected: (usize, Item),
+    /// The wish that was not answered yet.
+    waiting: Option<(usize, Item)>,
+    pub help: bool,
+    pub message: Option<String>,
+    /// How often somebody chose.
+    pub choices: usize,
+    /// Levels that were opened or passed through.
+    pub deepest: usize,
+}
+
+/// Rows that a page key moves by.
+const PAGE: usize = 10;
+
+impl State {
+    /// With the first level.
+    pub fn new(question: String, executions: usize, first: ToldLevel, passed: usize) -> State {
+        let selected = (0, if first.phases.is_empty() { Item::Flow(0) } else { Item::Phase(0) });
+        let depth = passed + 1;
+        let open = Open { told: first, depth, below: BTreeMap::new(), parent: None };
+        let mut state = State {
+            question,
+            executions,
+            levels: vec![open],
+            ends: Vec::new(),
+            selected,
+            waiting: None,
+            help: false,
+            message: None,
+            choices: 0,
+            deepest: depth,
+        };
+        state.select_first_flow(0);
+        state
+    }
+
+    /// The first flow of a level is where the eye should be; else its first row.
+    fn select_first_flow(&mut self, level: usize) {
+        let rows = self.rows();
+        let here = || rows.iter().filter(|r| r.level == level);
+        let flow = here().find(|r| matches!(r.item, Item::Flow(_)));
+        if let Some(row) = flow.or_else(|| here().next()) {
+            self.selected = (level, row.item);
+        }
+    }
+
+    pub fn told(&self, level: usize) -> &ToldLevel {
+        &self.levels[level].told
+    }
+
+    pub fn depth(&self, level: usize) -> usize {
+        self.levels[level].depth
+    }
+
+    pub fn end(&self, end: usize) -> &ToldPlace {
+        &self.ends[end].0
+    }
+
+    pub fn selected(&self) -> (usize, Item) {
+        self.selected
+    }
+
+    /// Flows that were shown, over all opened levels.
+    pub fn shown(&self) -> usize {
+        self.levels.iter().map(|l| l.told.flows.len()).sum()
+    }
+
+    /// Where it went wrong, if that is what is selected.
+    pub fn found(&self) -> Option<&ToldPlace> {
+        match self.selected.1 {
+            Item::End(end) => Some(&self.ends[end].0),
+            _ => None,
+        }
+    }
+
+    /// Whether something stands below a row, and can be seen.
+    pub fn unfolded(&self, level: usize, item: Item) -> Option<bool> {
+        self.levels[level].below.get(&item).map(|b| !b.folded)
+    }
+
+    /// All rows that are not folded away.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        // Levels whose rows are listed, with those still to come.
+        let mut stack = vec![(0, 0, self.items(0).into_iter())];
+        while let Some((level, indent, items)) = stack.last_mut() {
+            let (level, indent) = (*level, *indent);
+            let Some(item) = items.next() else {
+                stack.pop();
+                continue;
+            };
+            rows.push(Row { level, item, indent });
+            match self.levels[level].below.get(&item) {
+                Some(Below { what: What::Level(below), folded: false }) => {
+                    stack.push((*below, indent + 1, self.items(*below).into_iter()));
+                }
+                Some(Below { what: What::End(end), folded: false }) => {
+                    rows.push(Row { level, item: Item::End(*end), indent: indent + 1 });
+                }
+                _ => {}
+            }
+        }
+        rows
+    }
+
+    /// Phases, each with what it gave below.
+    fn items(&self, level: usize) -> Vec<Item> {
+        let told = &self.levels[level].told;
+        let mut items = Vec::new();
+        for phase in 0..told.phases.len() {
+            items.push(Item::Phase(phase));
+            let made = told.flows.iter().enumerate().filter(|(_, f)| f.made_in == phase);
+            items.extend(made.map(|(i, _)| Item::Flow(i)));
+        }
+        items
+    }
+
+    pub fn press(&mut self, key: Key) -> Wish {
+        self.message = None;
+        if self.help {
+            self.help = false;
+            return Wish::Nothing;
+        }
+        let rows = self.rows();
+        let at = rows.iter().position(|r| (r.level, r.item) == self.selected).unwrap_or(0);
+        let last = rows.len().saturating_sub(1);
+        let to = match key {
+            Key::Quit => return Wish::Quit,
+            Key::Help => {
+                self.help = true;
+                return Wish::Nothing;
+            }
+            Key::Other => return Wish::Nothing,
+            Key::Right => return self.right(),
+            Key::Left => return self.left(),
+            Key::Up => at.saturating_sub(1),
+            Key::Down => at + 1,
+            Key::PageUp => at.saturating_sub(PAGE),
+            Key::PageDown => at + PAGE,
+            Key::Home => 0,
+            Key::End => last,
+        };
+        if let Some(row) = rows.get(to.min(last)) {
+            self.selected = (row.level, row.item);
+        }
+        Wish::Nothing
+    }
+
+    fn right(&mut self) -> Wish {
+        let (level, item) = self.selected;
+        if let Some(below) = self.levels[level].below.get_mut(&item) {
+            let folded = std::mem::replace(&mut below.folded, false);
+            let what = below.what;
+            if !folded {
+                self.enter(what, level);
+            }
+            return Wish::Nothing;
+        }
+        let told = &self.levels[level].told;
+        let flow = match item {
+            Item::Flow(flow) => Some(flow),
+            Item::Phase(phase) if told.phases[phase].asked => None,
+            Item::Phase(phase) => match told.flows.iter().rposition(|f| f.made_in == phase) {
+                Some(last) => Some(last),
+                None => {
+                    self.message = Some("nothing that is asked about came from this phase".to_owned());
+                    return Wish::Nothing;
+                }
+            },
+            Item::End(_) => {
+                self.message = Some("this is one statement: it cannot be cut any further".to_owned());
+                return Wish::Nothing;
+            }
+        };
+        self.waiting = Some((level, item));
+        Wish::Open { level, flow }
+    }
+
+    fn enter(&mut self, what: What, level: usize) {
+        match what {
+            What::Level(below) => self.select_first_flow(below),
+            What::End(end) => self.selected = (level, Item::End(end)),
+        }
+    }
+
+    fn left(&mut self) -> Wish {
+        let (level, item) = self.selected;
+        if let Item::End(end) = item {
+            self.selected = (level, self.ends[end].2);
+        } else if let Some(below) = self.levels[level].below.get_mut(&item).filter(|b| !b.folded) {
+            below.folded = true;
+        } else if let Some(parent) = self.levels[level].parent {
+            self.selected = parent;
+        }
+        Wish::Nothing
+    }
+
+    /// What was asked for; it is selected.
+    pub fn opened(&mut self, answer: Answer) {
+        let Some((level, item)) = self.waiting.take() else { return };
+        self.choices += 1;
+        let depth = self.levels[level].depth;
+        let what = match answer {
+            Answer::Level { told, passed } => {
+                let depth = depth + passed + 1;
+                self.deepest = self.deepest.max(depth);
+                self.levels.push(Open { told, depth, below: BTreeMap::new(), parent: Some((level, item)) });
+                What::Level(self.levels.len() - 1)
+            }
+            Answer::End { place, passed } => {
+                self.deepest = self.deepest.max(depth + passed);
+                self.ends.push((place, level, item));
+                What::End(self.ends.len() - 1)
+            }
+        };
+        self.levels[level].below.insert(item, Below { what, folded: false });
+        self.enter(what, level);
+    }
+
+    /// What was asked for cannot be had.
+    pub fn refused(&mut self, why: String) {
+        self.waiting = None;
+        self.message = Some(why);
+    }
+}

@@ -1,0 +1,164 @@
+//! The real terminal: taken over, drawn on, and given back on every way out.
+
+use super::frame::{Line, Look};
+use super::state::Key;
+use crate::render::Paint;
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::style::{Attribute, Color, Print, ResetColor, SetAttribute, SetForegroundColor};
+use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::{cursor, execute, queue};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// How often signals are looked for.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What comes from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    Key(Key),
+    /// The window has another size.
+    Resized,
+    /// Ctrl-C, or a signal to end; with the exit code for it.
+    Ended(u8),
+}
+
+/// A terminal that is ours until this is dropped.
+pub struct Screen {
+    paint: Paint,
+}
+
+impl Screen {
+    /// Takes the terminal over.
+    pub fn take(paint: Paint) -> io::Result<Screen> {
+        // A panic's message should be seen on the screen that stays.
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            give_back();
+            hook(info);
+        }));
+        terminal::enable_raw_mode()?;
+        let screen = Screen { paint };
+        execute!(io::stdout(), EnterAlternateScreen, cursor::Hide)?;
+        Ok(screen)
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> (usize, usize) {
+        let (columns, rows) = terminal::size().unwrap_or((80, 24));
+        // Some pseudo-terminals have no size.
+        if columns == 0 || rows == 0 { (80, 24) } else { (usize::from(columns), usize::from(rows)) }
+    }
+
+    pub fn show(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for (row, line) in (0u16..).zip(lines) {
+            queue!(out, cursor::MoveTo(0, row))?;
+            for span in line {
+                match self.paint.enabled().then_some(span.look) {
+                    None | Some(Look::Plain) => queue!(out, Print(&span.text))?,
+                    Some(look) => {
+                        match look {
+                            Look::Good => {
+                                queue!(out, SetForegroundColor(Color::Green), SetAttribute(Attribute::Bold))?
+                            }
+                            Look::Bold => queue!(out, SetAttribute(Attribute::Bold))?,
+                            Look::Faint => queue!(out, SetAttribute(Attribute::Dim))?,
+                            Look::Marked => queue!(out, SetAttribute(Attribute::Reverse))?,
+                            Look::Plain => {}
+                        }
+                        queue!(out, Print(&span.text), SetAttribute(Attribute::Reset), ResetColor)?;
+                    }
+                }
+            }
+            queue!(out, Clear(ClearType::UntilNewLine))?;
+        }
+        out.flush()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// As it was before. Nothing can be done if that fails.
+fn give_back() {
+    let _ = execute!(io::stdout(), SetAttribute(Attribute::Reset), cursor::Show, LeaveAlternateScreen);
+    let _ = terminal::disable_raw_mode();
+}
+
+/// Reads keys beside everything else, so that Ctrl-C helps while a level is being made: it
+/// cannot be stopped in the middle, so the terminal is given back and the command ends.
+pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result<Receiver<Input>> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, ended.clone())?;
+    }
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        loop {
+            let input = match event::poll(TICK) {
+                Ok(true) => event::read().ok().and_then(meant),
+                Ok(false) => None,
+                // The terminal is gone.
+                Err(_) => Some(Input::Ended(Exits::HANG_UP)),
+            };
+            let input = match (ended.load(Ordering::Relaxed), interrupted.load(Ordering::Relaxed)) {
+                (true, _) => Some(Input::Ended(Exits::TERMINATED)),
+                (_, true) => Some(Input::Ended(Exits::INTERRUPTED)),
+                _ => input,
+            };
+            let Some(input) = input else { continue };
+            if let (Input::Ended(code), true) = (input, busy.load(Ordering::Relaxed)) {
+                give_back();
+                std::process::exit(i32::from(code));
+            }
+            if sender.send(input).is_err() || matches!(input, Input::Ended(_)) {
+                return;
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// As shells see them.
+struct Exits;
+
+impl Exits {
+    const HANG_UP: u8 = 129;
+    const INTERRUPTED: u8 = 130;
+    const TERMINATED: u8 = 143;
+}
+
+fn meant(event: Event) -> Option<Input> {
+    let KeyEvent { code, modifiers, kind, .. } = match event {
+        Event::Resize(..) => return Some(Input::Resized),
+        Event::Key(key) => key,
+        _ => return None,
+    };
+    if kind == KeyEventKind::Release {
+        return None;
+    }
+    if modifiers.contains(KeyModifiers::CONTROL) {
+        return matches!(code, KeyCode::Char('c')).then_some(Input::Ended(Exits::INTERRUPTED));
+    }
+    let key = match code {
+        KeyCode::Up | KeyCode::Char('k') => Key::Up,
+        KeyCode::Down | KeyCode::Char('j') => Key::Down,
+        KeyCode::Right | KeyCode::Enter | KeyCode::Char('l') => Key::Right,
+        KeyCode::Left | KeyCode::Backspace | KeyCode::Char('h') => Key::Left,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown | KeyCode::Char(' ') => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Char('?') | KeyCode::F(1) => Key::Help,
+        KeyCode::Char('q') | KeyCode::Esc => Key::Quit,
+        _ => Key::Other,
+    };
+    Some(Input::Key(key))
+}

@@ -1,0 +1,187 @@
+//! Levels as plain data, for whoever shows them.
+
+use super::divide::PhaseKind;
+use super::{Level, Phase, Phased};
+use crate::Result;
+use crate::slice::{Dependence, NodeId};
+use crate::snapshot::{Named, Snapshot};
+use replay::vars::Limits;
+use serde::{Deserialize, Serialize};
+
+/// So many variables are told at a moment.
+const VARIABLES: usize = 24;
+
+/// A level.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldLevel {
+    /// Whose code is cut.
+    pub function: String,
+    pub phases: Vec<ToldPhase>,
+    /// In the order in which they were made.
+    pub flows: Vec<ToldFlow>,
+}
+
+/// A phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldPhase {
+    /// `loop`, `call`, `round`, `rounds`, `statements` or `alike`.
+    pub kind: String,
+    /// Of a call what is called, of rounds which.
+    pub name: Option<String>,
+    pub file: String,
+    pub first_line: u32,
+    pub last_line: u32,
+    pub instructions: u64,
+    /// It has what is asked about.
+    pub asked: bool,
+}
+
+/// What one phase gave to others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldFlow {
+    #[serde(flatten)]
+    pub place: ToldPlace,
+    /// `value` or `decision`.
+    pub kind: String,
+    pub name: Option<String>,
+    pub value: Option<String>,
+    /// Index of the phase that made it, and of those that used it.
+    pub made_in: usize,
+    pub used_in: Vec<usize>,
+}
+
+/// A line as it ran once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldPlace {
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    /// Parameters and locals as they were just before.
+    pub variables: Vec<ToldVariable>,
+}
+
+/// A variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldVariable {
+    pub name: String,
+    pub value: String,
+}
+
+impl ToldPhase {
+    /// `loop, lines 3 to 9`
+    #[must_use]
+    pub fn title(&self) -> String {
+        let name = self.name.as_ref().map(|n| format!(" {n}")).unwrap_or_default();
+        let lines = match (self.first_line, self.last_line) {
+            (0, _) => String::new(),
+            (a, b) if a == b => format!(", line {a}"),
+            (a, b) => format!(", lines {a} to {b}"),
+        };
+        format!("{}{name}{lines}", self.kind)
+    }
+}
+
+impl ToldFlow {
+    /// `sum = 3`, or `decided: true`
+    #[must_use]
+    pub fn title(&self) -> String {
+        let what = match (&self.name, &self.value) {
+            (Some(name), Some(value)) => format!("{name} = {value}"),
+            (Some(name), None) => name.clone(),
+            (None, Some(value)) => value.clone(),
+            (None, None) => String::new(),
+        };
+        match (self.kind == "decision", what.is_empty()) {
+            (true, true) => "decided".to_owned(),
+            (true, false) => format!("decided: {what}"),
+            (false, _) => what,
+        }
+    }
+}
+
+impl ToldLevel {
+    /// Calls every file by another name.
+    #[must_use]
+    pub fn renamed(mut self, name: impl Fn(&str) -> String) -> ToldLevel {
+        for phase in &mut self.phases {
+            phase.file = name(&phase.file);
+        }
+        for flow in &mut self.flows {
+            flow.place.file = name(&flow.place.file);
+        }
+        self
+    }
+}
+
+impl Phased<'_, '_> {
+    /// A level in words. Replays to each of its flows.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn tell(&self, level: &Level) -> Result<ToldLevel> {
+        let at: Vec<_> = level.flows.iter().map(|f| self.slice.nodes[f.node as usize].at).collect();
+        let shots = self.slicer.values(&at, Limits::default())?;
+        let flows = level.flows.iter().zip(shots).map(|(flow, shot)| {
+            let decides = matches!(flow.how, Dependence::Control | Dependence::Call);
+            let branch = shot.branch.map(|taken| if taken { "true" } else { "false" }.to_owned());
+            let place = place(&shot);
+            let (name, value) = match shot.result {
+                _ if decides => (shot.callee, branch),
+                Some(result) => (result.name, Some(result.value)),
+                None => (shot.callee.map(|c| format!("arguments of {c}")), branch),
+            };
+            ToldFlow {
+                place,
+                kind: if decides { "decision" } else { "value" }.to_owned(),
+                name,
+                value,
+                made_in: flow.made_in,
+                used_in: flow.used_in.clone(),
+            }
+        });
+        let flows = flows.collect();
+        let phases = level.phases.iter().enumerate().map(|(i, p)| phase(p, i == level.at)).collect();
+        let function = level.phases.first().map(|p| p.function.clone()).unwrap_or_default();
+        Ok(ToldLevel { function, phases, flows })
+    }
+
+    /// Where a node stands.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn tell_place(&self, node: NodeId) -> Result<ToldPlace> {
+        let at = self.slice.nodes[node as usize].at;
+        let shots = self.slicer.values(&[at], Limits::default())?;
+        Ok(shots.first().map(place).unwrap_or_default())
+    }
+}
+
+fn place(shot: &Snapshot) -> ToldPlace {
+    let told = |v: &Named| Some(ToldVariable { name: v.name.clone()?, value: v.value.clone() });
+    ToldPlace {
+        file: shot.place.file.clone(),
+        line: shot.place.line,
+        function: shot.place.function.clone(),
+        variables: shot.variables.iter().filter_map(told).take(VARIABLES).collect(),
+    }
+}
+
+fn phase(phase: &Phase, asked: bool) -> ToldPhase {
+    let (kind, name) = match &phase.kind {
+        PhaseKind::Loop => ("loop", None),
+        PhaseKind::Call { callee } => ("call", Some(callee.clone())),
+        PhaseKind::Rounds { first, last } if first == last => ("round", Some(first.to_string())),
+        PhaseKind::Rounds { first, last } => ("rounds", Some(format!("{first} to {last}"))),
+        PhaseKind::Statements => ("statements", None),
+        PhaseKind::Alike => ("alike", None),
+    };
+    ToldPhase {
+        kind: kind.to_owned(),
+        name,
+        file: phase.file.clone(),
+        first_line: phase.lines.0,
+        last_line: phase.lines.1,
+        instructions: phase.window.steps.end - phase.window.steps.start,
+        asked,
+    }
+}

@@ -1,0 +1,165 @@
+//! All levels at once, whatever might be wrong: what a page unfolds without asking again.
+//!
+//! Below each flow stands the level one comes to if that flow is the first wrong one. There are
+//! as many ways down as there are answers, so only so many levels are made, the upper ones
+//! first; a level that is reached on several ways is made once.
+
+use super::divide::{Shape, Window};
+use super::told::{ToldLevel, ToldPlace};
+use super::{Level, Phased};
+use crate::Result;
+use crate::slice::NodeId;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+/// How much is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    pub levels: usize,
+    /// Instructions to replay for it, roughly.
+    pub steps: u64,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Room { levels: 60, steps: 400_000_000 }
+    }
+}
+
+/// What is replayed of each level at least.
+const SEGMENT: u64 = 1 << 17;
+
+/// See the module's documentation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tree {
+    /// The first is the whole run.
+    pub levels: Vec<TreeLevel>,
+    /// Executions in the whole slice.
+    pub executions: u64,
+    /// Ways down for which there was no room.
+    pub left_out: u64,
+}
+
+/// A level, and what is below.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeLevel {
+    /// How deep it is, from 1; levels on which there was nothing to ask count.
+    pub depth: u32,
+    #[serde(flatten)]
+    pub told: ToldLevel,
+    /// Below each flow.
+    pub below: Vec<Below>,
+    /// If none of the flows is wrong.
+    pub otherwise: Below,
+}
+
+/// What is below.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Below {
+    /// Index in [`Tree::levels`].
+    Level(usize),
+    /// Nothing can be cut any more: it went wrong here.
+    Found(ToldPlace),
+    /// There was no room.
+    #[default]
+    LeftOut,
+}
+
+/// What makes a level the same as another.
+type Key = (u32, Range<u64>, Shape, NodeId);
+
+/// Somewhere to go down: into this window, for whom and by which answer.
+struct Way {
+    window: Window,
+    node: NodeId,
+    depth: u32,
+    /// The level it comes from, and the flow (none: otherwise).
+    from: Option<(usize, Option<usize>)>,
+}
+
+impl Tree {
+    /// Calls every file by another name.
+    #[must_use]
+    pub fn renamed(mut self, name: impl Fn(&str) -> String) -> Tree {
+        for level in &mut self.levels {
+            level.told = std::mem::take(&mut level.told).renamed(&name);
+            for below in level.below.iter_mut().chain([&mut level.otherwise]) {
+                if let Below::Found(place) = below {
+                    place.file = name(&place.file);
+                }
+            }
+        }
+        self
+    }
+
+    /// Files that it names.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.levels.iter().flat_map(|level| {
+            let phases = level.told.phases.iter().map(|p| p.file.as_str());
+            let flows = level.told.flows.iter().map(|f| f.place.file.as_str());
+            let ends = level.below.iter().chain([&level.otherwise]).filter_map(|below| match below {
+                Below::Found(place) => Some(place.file.as_str()),
+                _ => None,
+            });
+            phases.chain(flows).chain(ends)
+        })
+    }
+}
+
+impl Phased<'_, '_> {
+    /// The tree of all levels from a question on.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn tree(&self, from: NodeId, room: Room) -> Result<Tree> {
+        let mut tree = Tree { executions: self.slice.nodes.len() as u64, ..Tree::default() };
+        let mut known: HashMap<Key, Below> = HashMap::new();
+        let mut todo = VecDeque::from([Way { window: self.whole(from)?, node: from, depth: 1, from: None }]);
+        let mut steps = 0;
+        while let Some(way) = todo.pop_front() {
+            let key = (way.window.stream, way.window.steps.clone(), way.window.shape, way.node);
+            let below = match known.get(&key) {
+                Some(below) => below.clone(),
+                None if !tree.levels.is_empty()
+                    && (tree.levels.len() >= room.levels || steps >= room.steps) =>
+                {
+                    tree.left_out += 1;
+                    Below::LeftOut
+                }
+                None => {
+                    steps += (way.window.steps.end - way.window.steps.start).max(SEGMENT);
+                    let below = self.grow(&mut tree, &way, &mut todo)?;
+                    known.insert(key, below.clone());
+                    below
+                }
+            };
+            match way.from {
+                Some((level, Some(flow))) => tree.levels[level].below[flow] = below,
+                Some((level, None)) => tree.levels[level].otherwise = below,
+                None => {}
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Makes the level at the end of a way, and notes where to go on from there.
+    fn grow(&self, tree: &mut Tree, way: &Way, todo: &mut VecDeque<Way>) -> Result<Below> {
+        let descent = self.descend(way.window.clone(), way.node)?;
+        let depth = way.depth + descent.passed.len() as u32;
+        let Some(level) = descent.level else { return Ok(Below::Found(self.tell_place(way.node)?)) };
+        let number = tree.levels.len();
+        let mut go = |flow: Option<usize>, level: &Level| {
+            let Some((window, node)) = self.into_phase(level, flow.and_then(|f| level.flows.get(f))) else {
+                return;
+            };
+            todo.push_back(Way { window, node, depth: depth + 1, from: Some((number, flow)) });
+        };
+        (0..level.flows.len()).for_each(|flow| go(Some(flow), &level));
+        go(None, &level);
+        let below = vec![Below::LeftOut; level.flows.len()];
+        tree.levels.push(TreeLevel { depth, told: self.tell(&level)?, below, otherwise: Below::LeftOut });
+        Ok(Below::Level(number))
+    }
+}
