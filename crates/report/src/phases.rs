@@ -5,6 +5,7 @@
 //! without any script. Used as a page of its own and inside of an explanation.
 
 use crate::html::escape;
+use crate::words;
 use slice::phases::told::{ToldFlow, ToldPhase, ToldPlace};
 use slice::phases::tree::{Below, Tree, TreeLevel};
 use std::collections::BTreeMap;
@@ -62,8 +63,8 @@ pub(crate) fn tree(shown: &Shown<'_>, page: &mut String) {
     page.push_str("</div>\n");
     let _ = write!(
         page,
-        "<p class=\"hint\">{} levels; the whole slice has {} executed instructions.",
-        shown.tree.levels.len(),
+        "<p class=\"hint\">{}; the whole slice has {} executed instructions.",
+        words::count(words::number(shown.tree.levels.len()), "level"),
         shown.tree.executions
     );
     if shown.tree.left_out > 0 {

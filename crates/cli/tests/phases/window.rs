@@ -17,6 +17,8 @@ pub struct Window {
     pub keyboard: File,
     bytes: Receiver<Vec<u8>>,
     pub screen: vt100::Parser,
+    /// All that came.
+    seen: Vec<u8>,
     pub child: Child,
     /// The other end, so that it can be asked how it is set.
     line: File,
@@ -65,7 +67,7 @@ impl Window {
             }
         });
         let screen = vt100::Parser::new(size.0, size.1, 0);
-        Window { keyboard, bytes, screen, child, line, before }
+        Window { keyboard, bytes, screen, seen: Vec::new(), child, line, before }
     }
 
     pub fn text(&self) -> String {
@@ -75,12 +77,19 @@ impl Window {
     /// Waits until the screen is as it should be.
     pub fn until(&mut self, what: &str, mut is: impl FnMut(&str) -> bool) {
         let start = Instant::now();
-        while !is(&self.text()) {
+        while self.drawing() || !is(&self.text()) {
             if let Ok(bytes) = self.bytes.recv_timeout(Duration::from_millis(50)) {
                 self.screen.process(&bytes);
+                self.seen.extend(bytes);
             }
             assert!(start.elapsed() < PATIENCE, "{what} did not come:\n{}", self.text());
         }
+    }
+
+    /// Whether a frame has begun that is not at its end.
+    fn drawing(&self) -> bool {
+        let last = |mark: &[u8]| self.seen.windows(mark.len()).rposition(|w| w == mark);
+        last(b"\x1b[?2026h") > last(b"\x1b[?2026l")
     }
 
     pub fn press(&mut self, keys: &str) {

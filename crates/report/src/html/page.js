@@ -283,8 +283,18 @@
     focus(nodeRows[index]);
     return true;
   };
-  addEventListener("hashchange", follow);
+  // What a link leads to may be folded.
+  const unfold = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", () => follow() || unfold());
   current = rows.find(isShown) || rows[0];
   if (current) current.tabIndex = 0;
-  if (!follow() && data.nodes.length) choose(0, false);
+  if (!follow()) {
+    if (data.nodes.length) choose(0, false);
+    unfold();
+  }
 })();

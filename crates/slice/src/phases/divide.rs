@@ -183,8 +183,10 @@ struct Scan {
     statements: Vec<u64>,
     /// Lines of the window's own code, by when they ran; only where they change.
     lines: Vec<(u64, u32)>,
+    /// Whose code it is; by the window's own depth, once that was seen.
     file: String,
     function: String,
+    named: bool,
     /// The loop that is open, and since when.
     open: Option<(BlockId, u64)>,
     /// The call that is open: since when, and what it called.
@@ -207,6 +209,7 @@ impl Scan {
             lines: Vec::new(),
             file: String::new(),
             function: String::new(),
+            named: false,
             open: None,
             call: None,
             before: window.steps.start,
@@ -286,7 +289,10 @@ impl Observer for Scan {
         self.before = view.count;
         let function = view.function();
         let place = view.place();
-        if self.file.is_empty() {
+        // A call's window begins with the caller's instruction.
+        let own = view.depth == self.window.shape.depth;
+        if self.file.is_empty() || own && !self.named {
+            self.named = own;
             self.file = view.module().file_path(function.file);
             self.function.clone_from(&function.name);
         }
@@ -303,7 +309,8 @@ impl Observer for Scan {
         let here = (view.code.module, view.code.function, block);
         let now = match self.last {
             Some((there, now)) if there == here => now,
-            _ => self.outermost(view, block),
+            _ if own => self.outermost(view, block),
+            _ => None,
         };
         self.last = Some((here, now));
         if self.open.map(|o| o.0) != now {

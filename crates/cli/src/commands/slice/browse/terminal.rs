@@ -5,7 +5,10 @@ use super::state::Key;
 use crate::render::Paint;
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::style::{Attribute, Color, Print, ResetColor, SetAttribute, SetForegroundColor};
-use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::terminal::{
+    self, BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen,
+};
 use crossterm::{cursor, execute, queue};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -55,6 +58,8 @@ impl Screen {
 
     pub fn show(&mut self, lines: &[Line]) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
+        // Terminals that know this show the frame at once, not line by line.
+        queue!(out, BeginSynchronizedUpdate)?;
         for (row, line) in (0u16..).zip(lines) {
             queue!(out, cursor::MoveTo(0, row))?;
             for span in line {
@@ -76,6 +81,7 @@ impl Screen {
             }
             queue!(out, Clear(ClearType::UntilNewLine))?;
         }
+        queue!(out, EndSynchronizedUpdate)?;
         out.flush()
     }
 }
