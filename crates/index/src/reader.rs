@@ -49,10 +49,42 @@ const DEEPEST: usize = 1 << 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
     Ran(Ran),
-    Edge { function: u32, depth: u32, from: u32, to: u32 },
-    Enter { function: u32, depth: u32, frame: u64 },
-    Returned { function: u32, index: u32, depth: u32 },
-    Extra(Extra),
+    Edge {
+        function: u32,
+        depth: u32,
+        from: u32,
+        to: u32,
+    },
+    Enter {
+        function: u32,
+        depth: u32,
+        frame: u64,
+    },
+    Returned {
+        function: u32,
+        index: u32,
+        depth: u32,
+    },
+    /// Boxed: ordinary moves are many, and small.
+    Extra(Box<Extra>),
+}
+
+/// What is found in the gap before a stretch.
+enum Gap {
+    Moved(Box<Extra>),
+    /// Nothing more; which stretch ran before is known.
+    Known,
+    /// Nothing more; the program and the columns say what ran before.
+    Passed,
+    End,
+}
+
+/// From a stretch to the one before.
+enum Change {
+    None,
+    Edge { function: u32, from: u32, to: u32 },
+    Enter { function: u32, frame: u64 },
+    Returned { function: u32, index: u32 },
 }
 
 /// The index contradicts itself or the program.
@@ -239,11 +271,46 @@ impl<'b, 'l> Reader<'b, 'l> {
     ///
     /// # Errors
     /// If the index is damaged.
-    #[inline]
+    // Where it is used the parts of a move stay in registers; handing over a whole one
+    // would take longer than making it.
+    #[inline(always)]
     pub fn back(&mut self) -> Result<Option<Move>, Astray> {
-        if self.phase == Phase::Stretch {
-            return self.stretch().map(Some);
+        if self.phase == Phase::Gap {
+            let left = self.left;
+            let none_here = match self.records.last() {
+                Some(record) => record.at < left,
+                None => self.packed.is_empty(),
+            };
+            let is_ordinary = none_here && left > 0 && !self.begun;
+            let next = if is_ordinary { Gap::Passed } else { self.gap()? };
+            match next {
+                Gap::Moved(extra) => return Ok(Some(Move::Extra(extra))),
+                Gap::End => return Ok(None),
+                Gap::Known => self.phase = Phase::Stretch,
+                Gap::Passed => {
+                    self.phase = Phase::Stretch;
+                    let depth = self.stack.len() as u32;
+                    match self.change()? {
+                        Change::None => {}
+                        Change::Edge { function, from, to } => {
+                            return Ok(Some(Move::Edge { function, depth, from, to }));
+                        }
+                        Change::Enter { function, frame } => {
+                            return Ok(Some(Move::Enter { function, depth, frame }));
+                        }
+                        Change::Returned { function, index } => {
+                            return Ok(Some(Move::Returned { function, index, depth }));
+                        }
+                    }
+                }
+            }
         }
+        Ok(Some(Move::Ran(self.stretch()?)))
+    }
+
+    /// A gap that has a record, or might have one.
+    #[inline(never)]
+    fn gap(&mut self) -> Result<Gap, Astray> {
         let left = self.left;
         if self.records.last().is_none_or(|r| r.at >= left) && self.record()?.is_some() {
             if !self.is_met && !self.records.last().is_some_and(|r| self.is_within(r)) {
@@ -252,7 +319,7 @@ impl<'b, 'l> Reader<'b, 'l> {
             self.is_met = true;
             let Some(record) = self.records.last_mut() else { return Err(Astray(left)) };
             if let Some(extra) = record.extras.pop() {
-                return Ok(Some(Move::Extra(extra)));
+                return Ok(Gap::Moved(Box::new(extra)));
             }
             let before = record.before.take();
             self.records.pop();
@@ -261,34 +328,19 @@ impl<'b, 'l> Reader<'b, 'l> {
                 self.stack.truncate(keep as usize);
                 self.stack.extend(was);
                 self.begun = false;
-                if self.left == 0 {
-                    return Ok(None);
-                }
-                self.phase = Phase::Stretch;
-                return self.stretch().map(Some);
-            }
-            if self.begun {
-                self.phase = Phase::Stretch;
-                return self.stretch().map(Some);
+                return Ok(if left == 0 { Gap::End } else { Gap::Known });
             }
         }
-        if self.left == 0 {
-            return Ok(None);
-        }
-        self.phase = Phase::Stretch;
-        if self.begun {
-            return self.stretch().map(Some);
-        }
-        match self.change()? {
-            Some(change) => Ok(Some(change)),
-            None => self.stretch().map(Some),
-        }
+        Ok(match (left, self.begun) {
+            (0, _) => Gap::End,
+            (_, true) => Gap::Known,
+            (_, false) => Gap::Passed,
+        })
     }
 
     /// From the first instruction of a stretch to what ran before it.
-    fn change(&mut self) -> Result<Option<Move>, Astray> {
+    fn change(&mut self) -> Result<Change, Astray> {
         let astray = self.astray();
-        let depth = self.stack.len() as u32;
         let top = self.stack.last_mut().ok_or(astray)?;
         let function = top.function;
         let layout = self.layouts.get(function);
@@ -299,10 +351,10 @@ impl<'b, 'l> Reader<'b, 'l> {
         if stretch.start > start {
             top.at = stretch.start - 1;
             let callee = match layout.callee(top.at).ok_or(astray)? {
-                Callee::Outside => return Ok(None),
+                Callee::Outside => return Ok(Change::None),
                 Callee::Linked(f) => f,
                 Callee::Column(c) => match rows.columns[c as usize].back.back().ok_or(astray)? {
-                    0 => return Ok(None),
+                    0 => return Ok(Change::None),
                     f => u32::try_from(f - 1).ok().filter(|f| *f < self.layouts.len()).ok_or(astray)?,
                 },
             };
@@ -324,7 +376,7 @@ impl<'b, 'l> Reader<'b, 'l> {
                 return Err(astray);
             }
             self.stack.push(Activation { function: callee, at, frame });
-            return Ok(Some(Move::Returned { function, index, depth }));
+            return Ok(Change::Returned { function, index });
         }
         let entry = &layout.entries[stretch.block as usize];
         let from = match entry.column {
@@ -335,19 +387,23 @@ impl<'b, 'l> Reader<'b, 'l> {
         if from == START {
             let frame = top.frame;
             self.stack.pop();
-            return Ok(Some(Move::Enter { function, depth, frame }));
+            return Ok(Change::Enter { function, frame });
         }
         let to = stretch.block;
         top.at = layout.blocks[from as usize].1;
-        Ok(Some(Move::Edge { function, depth, from, to }))
+        Ok(Change::Edge { function, from, to })
     }
 
     /// The stretch that ends at the top activation's instruction, as far back as
     /// nothing else happened in between.
-    #[inline]
-    fn stretch(&mut self) -> Result<Move, Astray> {
+    #[inline(always)]
+    fn stretch(&mut self) -> Result<Ran, Astray> {
         let astray = self.astray();
         let depth = self.stack.len() as u32;
+        let record = match self.records.last() {
+            Some(r) => r.at,
+            None => self.next_record()?,
+        };
         let top = self.stack.last_mut().ok_or(astray)?;
         let layout = self.layouts.get(top.function);
         let number = *layout.stretch_of.get(top.at as usize).ok_or(astray)?;
@@ -360,11 +416,6 @@ impl<'b, 'l> Reader<'b, 'l> {
         }
         let mut count = u64::from(top.at - start) + 1;
         let last = top.at;
-        let record = match self.records.last() {
-            Some(r) => r.at,
-            None if self.packed.is_empty() => 0,
-            None => return self.stretch_after_unpacking(),
-        };
         self.begun = record + count > self.left;
         if self.begun {
             count = self.left - record.min(self.left);
@@ -379,7 +430,7 @@ impl<'b, 'l> Reader<'b, 'l> {
         self.left -= count;
         self.phase = Phase::Gap;
         let turn = *turns - 1;
-        Ok(Move::Ran(Ran {
+        Ok(Ran {
             function: top.function,
             depth,
             stretch: number,
@@ -388,23 +439,14 @@ impl<'b, 'l> Reader<'b, 'l> {
             step: self.left,
             turn,
             frame: top.frame,
-        }))
+        })
     }
 
+    /// The number of the step behind the next record; 0 if there is none.
     #[cold]
-    fn stretch_after_unpacking(&mut self) -> Result<Move, Astray> {
-        // The turn has been counted.
-        let begun = self.begun;
+    fn next_record(&mut self) -> Result<u64, Astray> {
         self.unpack()?;
-        if !begun
-            && let Some(top) = self.stack.last()
-            && let Some(rows) = &mut self.functions[top.function as usize]
-        {
-            let stretch = self.layouts.get(top.function).stretch_of[top.at as usize];
-            rows.turns[stretch as usize] -= 1;
-            self.stretches -= 1;
-        }
-        self.stretch()
+        Ok(self.records.last().map_or(0, |r| r.at))
     }
 
     /// The place of an address in an execution.

@@ -13,6 +13,8 @@ pub struct Facts {
     /// For each block, as a set of bits, the blocks whose running its last
     /// instruction decides; empty if it decides nothing.
     controls: Vec<Vec<u64>>,
+    /// The same without the words that are empty: number of a word, and its bits.
+    masks: Vec<Vec<(u32, u64)>>,
     /// For each block, whether any branch of the function decides about it.
     pub decided: Vec<bool>,
     /// Words of a set of blocks.
@@ -40,7 +42,16 @@ impl Facts {
                 }
             }
         }
-        Facts { block_of, controls, decided, words }
+        let masks = controls
+            .iter()
+            .map(|set| (0..).zip(set).filter(|w| *w.1 != 0).map(|(w, bits)| (w, *bits)).collect())
+            .collect();
+        Facts { block_of, controls, masks, decided, words }
+    }
+
+    /// The blocks that the last instruction of `block` decides about, word by word.
+    pub fn masks(&self, block: BlockId) -> &[(u32, u64)] {
+        &self.masks[block as usize]
     }
 
     /// The blocks that the last instruction of `block` decides about.

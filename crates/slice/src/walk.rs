@@ -21,6 +21,7 @@ use crate::tags::Group;
 use crate::wants::{List, Piece, Ranges};
 use calls::CallState;
 pub use collected::Collected;
+use index::hash::Map;
 pub use indexed::ByIndex;
 pub use potential::Potential;
 use program::inst::{BlockId, Operand, Reg};
@@ -94,7 +95,15 @@ pub struct Walker<'w, 'a> {
     pub began: List,
     /// For a relevant slice.
     pub potential: Option<Potential<'w>>,
+    /// Registers of activations that are over, none of them wanted, by function.
+    spare: Map<u32, Vec<Spare>>,
 }
+
+/// Lists of registers, none wanted, and the set of those that are.
+type Spare = (Vec<List>, Vec<u64>);
+
+/// So many of each function.
+const SPARE: usize = 16;
 
 impl<'w, 'a> Walker<'w, 'a> {
     pub fn new(all: &'w mut Collected<'a>, stream: u32, is_thread: bool) -> Walker<'w, 'a> {
@@ -115,6 +124,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             is_thread,
             began: List::default(),
             potential: None,
+            spare: Map::default(),
         }
     }
 
@@ -212,7 +222,7 @@ impl<'w, 'a> Walker<'w, 'a> {
     fn settle(&mut self, depth: u32, function: u32) -> usize {
         while self.frames.len() > depth as usize {
             if let Some(frame) = self.frames.pop() {
-                self.forget(&frame);
+                self.forget(frame);
             }
         }
         while self.frames.len() < depth as usize {
@@ -223,9 +233,16 @@ impl<'w, 'a> Walker<'w, 'a> {
         f
     }
 
-    fn forget(&mut self, frame: &Frame) {
+    fn forget(&mut self, frame: Frame) {
         let undecided: u32 = frame.bits.iter().map(|w| w.count_ones()).sum();
         self.live -= frame.wanted + undecided as usize;
+        // Functions with many registers are called often: what is empty is used again.
+        if let Some(function) = frame.function.filter(|_| frame.wanted == 0 && !frame.regs.is_empty()) {
+            let spare = self.spare.entry(function).or_default();
+            if spare.len() < SPARE {
+                spare.push((frame.regs, frame.wanted_bits));
+            }
+        }
     }
 
     fn node(&mut self, step: u64, f: usize, index: u32, list: List) -> Option<NodeId> {
@@ -267,9 +284,11 @@ impl<'w, 'a> Walker<'w, 'a> {
     fn want_reg(&mut self, f: usize, reg: Reg, list: List) {
         let frame = &mut self.frames[f];
         if frame.regs.is_empty() {
-            let slots = frame.function.map_or(0, |n| self.all.facts.function(n).slots);
-            frame.regs = vec![List::default(); slots as usize];
-            frame.wanted_bits = vec![0; slots.div_ceil(64) as usize];
+            let spare = frame.function.and_then(|n| self.spare.get_mut(&n)?.pop());
+            (frame.regs, frame.wanted_bits) = spare.unwrap_or_else(|| {
+                let slots = frame.function.map_or(0, |n| self.all.facts.function(n).slots);
+                (vec![List::default(); slots as usize], vec![0; slots.div_ceil(64) as usize])
+            });
         }
         let Some(place) = frame.regs.get_mut(reg as usize) else { return };
         if !place.is_wanted() {
@@ -366,12 +385,12 @@ impl<'w, 'a> Walker<'w, 'a> {
         if frame.bits.is_empty() {
             return list;
         }
-        let controls = self.all.facts.get(function).controls(block);
-        for (w, (bits, mask)) in frame.bits.iter_mut().zip(controls).enumerate() {
+        for (w, mask) in self.all.facts.get(function).masks(block) {
+            let bits = &mut frame.bits[*w as usize];
             let mut hit = *bits & mask;
             *bits &= !mask;
             while hit != 0 {
-                let b = 64 * w + hit.trailing_zeros() as usize;
+                let b = 64 * *w as usize + hit.trailing_zeros() as usize;
                 hit &= hit - 1;
                 self.live -= 1;
                 list = self.all.edges.join(list, std::mem::take(&mut frame.undecided[b]));
@@ -394,6 +413,9 @@ impl<'w, 'a> Walker<'w, 'a> {
         let model = self.all.facts.function(function);
         let mut moved: Vec<(Operand, u32, List)> = Vec::new();
         for phi in &model.blocks[to as usize].phis {
+            if !self.frames[f].wants(phi.dst, phi.slots) {
+                continue;
+            }
             let Some((_, value)) = phi.incoming.iter().find(|i| i.0 == from) else { continue };
             for k in 0..phi.slots {
                 let mut list = self.take_reg(f, phi.dst + k);

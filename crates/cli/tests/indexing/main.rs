@@ -9,6 +9,8 @@ mod generate;
 
 use desk::Desk;
 use index::Index;
+use index::column::{Back, Kind};
+use index::layout::Callee;
 use replay::process::{LoadedProcess, Options};
 use slice::{
     Criterion, Dependence, Leaf, Node, Occurrence, Relevance, Site, Slice, Slicer, SlicerOptions, Wanted,
@@ -308,4 +310,113 @@ int main(void) {
         let _ = slicer.ask_failure();
     }
     assert!(answers > 0, "some damage does not matter");
+}
+
+/// The numbers of a column; none if they are told by another column's.
+fn numbers(kind: Kind, pieces: &[index::column::Piece]) -> Option<Vec<u64>> {
+    let mut back = Back::new(kind, pieces.iter().map(|p| &p.bytes[..]).collect());
+    let mut all = Vec::new();
+    while let Some((number, is_distance)) = back.back_near() {
+        if is_distance {
+            return None;
+        }
+        all.push(number);
+    }
+    all.reverse();
+    Some(all)
+}
+
+/// The example of Wang's thesis (figure 3.1, tables 3.1), with a function pointer for the
+/// method. Where its rows carry over they hold the same sequences: where control came
+/// from, what was called, which elements of the array were assigned. What there is an
+/// object's identity is an address here; allocations are records, not columns.
+#[test]
+fn the_trace_tables_of_the_thesis() {
+    let source = "#include <stdio.h>
+#include <stdlib.h>
+struct demo { int (*foo)(int); };
+static int foo(int j) {
+    int ret;
+    if (j % 2 == 1)
+        ret = 2;
+    else
+        ret = 5;
+    return ret;
+}
+int main(void) {
+    struct demo *obj = malloc(sizeof *obj);
+    obj->foo = foo;
+    int *arr = malloc(4 * sizeof *arr);
+    int a = 2, b = 1, k = 1;
+    if (a > 1)
+        if (b > 1)
+            k = 2;
+    for (int i = 0; i < 4; i++) {
+        arr[i] = k;
+        k = k + obj->foo(i);
+    }
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+    let mut desk = Desk::new();
+    desk.file("p.c", source);
+    desk.quietly("relapse cc -g -O0 -o p p.c");
+    desk.record("./p", "");
+    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
+    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
+    let process = process.expect("a process that can be replayed");
+    let made = Slicer::new(&process, SlicerOptions::default()).index(&mut |_, _| {}).expect("an index");
+    let layouts = index::Layouts::new(&process.image);
+    let named = |wanted: &str| {
+        let all = &made.streams[0].1.functions;
+        let found = all.iter().find(|(number, _)| {
+            let code = process.image.code(*number);
+            process.image.module(code.module).functions[code.function as usize].name == wanted
+        });
+        let (number, columns) = found.expect("a function that ran");
+        (*number, layouts.get(*number), columns)
+    };
+    let came_from = |layout: &index::layout::Layout, columns: &[Vec<index::column::Piece>]| {
+        let mut all: Vec<(u32, Vec<u32>)> = Vec::new();
+        for (block, entry) in (0..).zip(&layout.entries) {
+            if let Some(column) = entry.column {
+                let places = numbers(Kind::Plain, &columns[column as usize]).expect("told by itself");
+                all.push((block, places.iter().map(|p| entry.from[*p as usize]).collect()));
+            }
+        }
+        all
+    };
+
+    // foo: 56⟨55, 53, 55, 53⟩ and nothing else; there is one return.
+    let (foo, layout, columns) = named("foo");
+    assert_eq!((columns.len(), layout.exit_column), (1, None));
+    let (_, from) = came_from(layout, columns).pop().expect("a block that two lead to");
+    let [otherwise, then, ..] = from[..] else { panic!("{from:?}") };
+    assert_eq!(from, [otherwise, then, otherwise, then]);
+    assert!(then < otherwise, "the else is behind the then");
+
+    // main: 22⟨19⟩, 24⟨23, 38, 38, 38, 38⟩, 34⟨foo ×4⟩.
+    let (_, layout, columns) = named("main");
+    let mut from = came_from(layout, columns);
+    from.retain(|f| !f.1.is_empty());
+    assert_eq!(from.iter().map(|f| f.1.len()).collect::<Vec<_>>(), [1, 5]);
+    let header = &from[1].1;
+    assert!(header[0] < header[1], "the loop's end is behind its beginning");
+    assert!(header[1..].iter().all(|b| *b == header[1]));
+    let called: Vec<Vec<u64>> = layout
+        .calls
+        .iter()
+        .filter_map(|(_, callee)| match callee {
+            Callee::Column(c) => numbers(Kind::Plain, &columns[*c as usize]),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(called, [[u64::from(foo) + 1; 4]]);
+
+    // 30: the base and the index are one address, which rises by an element.
+    let roots = layout.columns.iter().zip(columns).filter(|(kind, _)| **kind == Kind::Delta);
+    let roots: Vec<Vec<u64>> = roots.filter_map(|(kind, pieces)| numbers(*kind, pieces)).collect();
+    let rises = |v: &&Vec<u64>| v.len() == 4 && v.windows(2).all(|w| w[1] - w[0] == 4);
+    assert_eq!(roots.iter().filter(rises).count(), 1, "{roots:x?}");
 }

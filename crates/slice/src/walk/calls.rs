@@ -66,7 +66,7 @@ impl Walker<'_, '_> {
     pub(super) fn entered(&mut self, function: u32, depth: u32, outside: bool, copies: &[Copied]) {
         while self.frames.len() > depth as usize {
             if let Some(frame) = self.frames.pop() {
-                self.forget(&frame);
+                self.forget(frame);
             }
         }
         if let Some(potential) = &mut self.potential {
@@ -81,15 +81,16 @@ impl Walker<'_, '_> {
         let f = depth as usize - 1;
         let model = self.all.facts.function(function);
         let mut ran = List::default();
-        for block in 0..self.frames[f].undecided.len() {
-            let list = std::mem::take(&mut self.frames[f].undecided[block]);
-            if list.is_wanted() {
+        for (w, mut bits) in std::mem::take(&mut self.frames[f].bits).into_iter().enumerate() {
+            while bits != 0 {
+                let block = 64 * w + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let list = std::mem::take(&mut self.frames[f].undecided[block]);
                 self.live -= 1;
                 self.all.edges.rewrite(list, |_| Dependence::Call);
                 ran = self.all.edges.join(ran, list);
             }
         }
-        self.frames[f].bits.clear();
         let mut arguments = Vec::new();
         if self.frames[f].wanted > 0 {
             for (number, p) in model.params.iter().enumerate() {
@@ -109,11 +110,11 @@ impl Walker<'_, '_> {
             }
         }
         if let Some(frame) = self.frames.pop() {
-            self.forget(&frame);
             if let Some(caller) = self.frames.last_mut() {
                 let below = frame.groups.iter().map(|g| g.1).chain(frame.rising).chain(caller.rising);
                 caller.rising = below.reduce(|a, b| self.all.edges.tags.unite(a, b));
             }
+            self.forget(frame);
         }
         if depth == 1 {
             for (number, _, list) in arguments {

@@ -51,9 +51,24 @@ struct Candidate {
 /// first.
 struct Candidates {
     all: Vec<Candidate>,
-    /// Where those of each stretch are, and whether any of them stores.
-    stretches: Vec<(u32, u32, bool)>,
+    stretches: Vec<Here>,
     uses: Vec<Reg>,
+    /// Sets of registers: number of a word, and its bits.
+    assigned: Vec<(u32, u64)>,
+}
+
+/// The candidates of one stretch.
+#[derive(Clone, Copy, Debug)]
+struct Here {
+    /// Where they are.
+    from: u32,
+    to: u32,
+    /// Whether any of them stores.
+    stores: bool,
+    /// What ends the stretch, if it changes control.
+    tail: Option<(Kind, u32)>,
+    /// Registers that the others assign: a range of [`Candidates::assigned`].
+    assigned: (u32, u32),
 }
 
 impl Candidates {
@@ -62,9 +77,12 @@ impl Candidates {
         let mut all = Vec::new();
         let mut stretches = Vec::new();
         let mut uses = Vec::new();
+        let mut assigned: Vec<(u32, u64)> = Vec::new();
         for stretch in &layout.stretches {
             let first = all.len() as u32;
             let mut stores = false;
+            let mut tail = None;
+            let first_word = assigned.len();
             for index in (stretch.start..stretch.end).rev() {
                 let inst = facts.inst(function, index);
                 let action = stretch.actions.iter().find(|a| a.0 == index).map(|a| a.1);
@@ -79,6 +97,18 @@ impl Candidates {
                     _ => continue,
                 };
                 stores |= kind == Kind::Memory;
+                match kind {
+                    Kind::Value | Kind::Memory => {
+                        for reg in dst..dst + count {
+                            let (word, bit) = (reg / 64, 1 << (reg % 64));
+                            match assigned[first_word..].iter_mut().find(|a| a.0 == word) {
+                                Some(known) => known.1 |= bit,
+                                None => assigned.push((word, bit)),
+                            }
+                        }
+                    }
+                    _ => tail = Some((kind, index)),
+                }
                 let from = uses.len() as u32;
                 inst.for_each_use(|operand, slots| {
                     if let Operand::Reg(r) = operand {
@@ -88,15 +118,17 @@ impl Candidates {
                 let uses = (from, uses.len() as u32);
                 all.push(Candidate { index, kind, dst, count, action, block: stretch.block, uses });
             }
-            stretches.push((first, all.len() as u32, stores));
+            let assigned = (first_word as u32, assigned.len() as u32);
+            stretches.push(Here { from: first, to: all.len() as u32, stores, tail, assigned });
         }
-        Candidates { all, stretches, uses }
+        Candidates { all, stretches, uses, assigned }
     }
 }
 
 /// What a walk by an index keeps beside the walker's own state.
-#[derive(Default)]
 pub struct ByIndex {
+    /// No step behind this one is asked about; none if no step is.
+    last: Option<u64>,
     functions: Vec<Option<Box<Candidates>>>,
     /// One step's effect, in the form the walker reads.
     scratch: Log,
@@ -104,6 +136,18 @@ pub struct ByIndex {
     passed: Option<Vec<u64>>,
     /// Memory wanted by nobody in particular, beside the walker's own.
     light: Light,
+}
+
+impl Default for ByIndex {
+    fn default() -> ByIndex {
+        ByIndex {
+            last: Some(u64::MAX),
+            functions: Vec::new(),
+            scratch: Log::default(),
+            passed: None,
+            light: Light::default(),
+        }
+    }
 }
 
 impl ByIndex {
@@ -115,6 +159,7 @@ impl ByIndex {
 
 impl Walker<'_, '_> {
     /// Walks back over one move of the reader.
+    #[inline(always)] // for the same reason as the reader's
     pub fn back(&mut self, by: &mut ByIndex, reader: &mut Reader<'_, '_>, it: Move) -> Result<(), Astray> {
         match it {
             Move::Ran(ran) => return self.ran(by, reader, &ran),
@@ -129,7 +174,7 @@ impl Walker<'_, '_> {
             }
             Move::Extra(extra) => {
                 self.next = reader.left();
-                self.extra(by, reader, extra);
+                self.extra(by, reader, *extra);
             }
         }
         Ok(())
@@ -226,16 +271,18 @@ impl Walker<'_, '_> {
         }
     }
 
-    /// The last step that anything is asked about, at or before where the walk stands.
-    fn alarm(&self) -> Option<u64> {
-        if self.asked.is_empty() && self.after.is_empty() && self.starts.is_empty() {
-            return None;
+    /// Whether anything is asked about a stretch whose first step is `step`.
+    #[inline]
+    fn is_asked(&self, by: &mut ByIndex, step: u64) -> bool {
+        if by.last.is_none_or(|last| step > last) {
+            return false;
         }
-        self.last_asked()
+        by.last = self.last_asked();
+        by.last.is_some_and(|last| step <= last)
     }
 
     fn ran(&mut self, by: &mut ByIndex, reader: &mut Reader<'_, '_>, ran: &Ran) -> Result<(), Astray> {
-        if self.landing.is_wanted() || self.alarm().is_some_and(|at| at >= ran.step) {
+        if self.landing.is_wanted() || self.is_asked(by, ran.step) {
             return self.ran_whole(by, reader, ran);
         }
         self.next = ran.step;
@@ -246,10 +293,15 @@ impl Walker<'_, '_> {
         }
         let candidates = by.functions[number]
             .get_or_insert_with(|| Box::new(Candidates::of(self.all.facts, reader, ran.function)));
-        let (from, to, stores) = candidates.stretches[ran.stretch as usize];
-        let may_store = stores && !(self.memory.is_empty() && by.light.is_empty());
-        if !may_store && !self.constant.is_wanted() && self.is_idle(f) {
-            return Ok(());
+        let here = candidates.stretches[ran.stretch as usize];
+        let Here { from, to, .. } = here;
+        let may_store = here.stores && !(self.memory.is_empty() && by.light.is_empty());
+        if !may_store && !self.constant.is_wanted() {
+            let words = &candidates.assigned[here.assigned.0 as usize..here.assigned.1 as usize];
+            if !self.may_take(f, ran.function, words, here.tail) {
+                by.passed = None;
+                return Ok(());
+            }
         }
         let counts_only = self.all.slice.truncated && self.all.known.is_empty();
         for c in &candidates.all[from as usize..to as usize] {
@@ -325,20 +377,30 @@ impl Walker<'_, '_> {
         Ok(())
     }
 
-    /// Nothing is wanted of an activation, nor of what it returns.
-    fn is_idle(&self, f: usize) -> bool {
-        let idle = self.frames.get(f).is_none_or(|frame| {
-            frame.wanted == 0 && frame.bits.is_empty() && frame.returns.is_empty() && frame.call.is_none()
+    /// Whether a stretch assigns a wanted register, or its end is looked for.
+    fn may_take(&self, f: usize, function: u32, words: &[(u32, u64)], tail: Option<(Kind, u32)>) -> bool {
+        let frame = self.frames.get(f);
+        let assigns = frame.is_some_and(|frame| {
+            frame.wanted > 0 && words.iter().any(|(w, bits)| frame.wanted_bits[*w as usize] & bits != 0)
         });
-        idle && self.called_back(f).is_none()
+        assigns
+            || match tail {
+                Some((Kind::Branch, index)) => self.decides(f, function, index),
+                Some((Kind::Return, _)) => {
+                    frame.is_some_and(|f| !f.returns.is_empty()) || self.called_back(f).is_some()
+                }
+                Some((Kind::Call, _)) => frame.is_some_and(|f| f.call.is_some()),
+                _ => false,
+            }
     }
 
     /// Whether the jump at an instruction decides about anything taken.
+    #[inline]
     fn decides(&self, f: usize, function: u32, index: u32) -> bool {
         let Some(frame) = self.frames.get(f).filter(|frame| !frame.bits.is_empty()) else { return false };
         let facts = self.all.facts.get(function);
-        let controls = facts.controls(facts.block_of[index as usize]);
-        frame.bits.iter().zip(controls).any(|(bits, mask)| bits & mask != 0)
+        let masks = facts.masks(facts.block_of[index as usize]);
+        masks.iter().any(|(w, mask)| frame.bits[*w as usize] & mask != 0)
     }
 
     fn stores_wanted(&self, effect: Option<&Effect>) -> bool {
@@ -434,10 +496,12 @@ fn stored(effect: &Effect) -> Option<(u64, u64)> {
 }
 
 impl Frame {
+    /// Whether one of some registers is wanted.
     #[inline]
-    fn wants(&self, dst: u32, count: u32) -> bool {
+    pub(super) fn wants(&self, dst: u32, count: u32) -> bool {
         self.wanted > 0
-            && (dst..dst + count).any(|r| self.regs.get(r as usize).is_some_and(|list| list.is_wanted()))
+            && (dst..dst + count)
+                .any(|r| self.wanted_bits.get(r as usize / 64).is_some_and(|bits| bits >> (r % 64) & 1 != 0))
     }
 }
 
