@@ -47,10 +47,7 @@ pub trait Ground {
 /// Whether this dependence is a decision rather than a value.
 #[must_use]
 pub fn decides(how: Dependence) -> bool {
-    matches!(
-        how,
-        Dependence::Control | Dependence::Call | Dependence::External | Dependence::Potential
-    )
+    matches!(how, Dependence::Control | Dependence::Call | Dependence::External | Dependence::Potential)
 }
 
 impl Ways {

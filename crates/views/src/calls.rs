@@ -159,7 +159,7 @@ impl Extractor<'_> {
         };
         let object = moved.unwrap_or_else(|| self.book.objects.allocated(result, len.max(1), act, 0));
         // The key is made when all is seen: only later accesses say what it is.
-        self.allocations.push(self.rows.len() as u32);
+        self.allocations.push(self.sink.len() as u32);
         self.emit(act, object, len, len);
     }
 

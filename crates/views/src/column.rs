@@ -122,6 +122,18 @@ impl<T: Word> Column<T> {
         self.tail.push(value);
     }
 
+    /// Appends values.
+    ///
+    /// # Errors
+    /// As [`Column::settle`].
+    pub fn append(&mut self, values: &[T]) -> io::Result<()> {
+        if self.tail.capacity() == 0 {
+            self.tail.reserve_exact(CHUNK);
+        }
+        self.tail.extend_from_slice(values);
+        if self.is_full() { self.settle() } else { Ok(()) }
+    }
+
     /// Whether the chunk under way is full.
     #[inline]
     #[must_use]

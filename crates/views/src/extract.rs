@@ -10,7 +10,8 @@ use crate::constants::Constants;
 use crate::error::{Error, Result};
 use crate::names::{NumberMap, mix};
 use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
-use crate::trace::{Kind, NONE, Packed, Row, Shape, Take, Thread, Trace, act_hash};
+use crate::sink::{Columns, Sink};
+use crate::trace::{Kind, NONE, Row, Shape, Take, Thread, Trace, act_hash};
 use crate::values::{self, Reader};
 use recording::event::{Event, Position};
 use recording::header::StreamKind;
@@ -43,7 +44,7 @@ impl Default for Options {
 pub fn extract(process: &LoadedProcess, constants: &Constants, options: &Options) -> Result<Trace> {
     let mut x = Extractor::new(&process.image, constants, options);
     for loaded in &process.streams {
-        let first = x.rows.len();
+        let first = x.sink.len();
         x.thread = x.threads.len();
         x.threads.push(Thread {
             stream: loaded.number,
@@ -66,7 +67,7 @@ pub fn extract(process: &LoadedProcess, constants: &Constants, options: &Options
         x.leave(machine.frames().len());
         x.end(&end);
         x.leave(0);
-        x.threads[x.thread].last = x.rows.len();
+        x.threads[x.thread].last = x.sink.len();
     }
     x.finish()
 }
@@ -104,8 +105,7 @@ pub(crate) struct Extractor<'i> {
     pub(crate) frames: Vec<Active>,
     /// Acts of calls, by call and callee.
     pub(crate) calls: NumberMap<u64, (u32, u32)>,
-    pub(crate) rows: Column<Packed>,
-    pub(crate) keys: Column<u64>,
+    pub(crate) sink: Sink,
     pub(crate) arguments: Column<u64>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) thread: usize,
@@ -138,8 +138,7 @@ impl<'i> Extractor<'i> {
             current: 0,
             frames: Vec::new(),
             calls: NumberMap::default(),
-            rows: Column::new(&options.budget),
-            keys: Column::new(&options.budget),
+            sink: Sink::new(&options.budget),
             arguments: Column::new(&options.budget),
             threads: Vec::new(),
             thread: 0,
@@ -158,20 +157,18 @@ impl<'i> Extractor<'i> {
     #[inline]
     pub(crate) fn emit(&mut self, act: u32, target: u32, value: u64, key: u64) {
         let active = self.frames.last().map_or(NONE, |f| f.active);
-        self.rows.push(Row { act, target, active, value }.into());
-        self.keys.push(key);
-        if self.rows.is_full() {
+        if self.sink.push(Row { act, target, active, value }.into(), key) {
             self.settle();
         }
     }
 
     #[cold]
     fn settle(&mut self) {
-        let all = self.rows.settle().and_then(|()| self.keys.settle()).and_then(|()| self.arguments.settle());
-        if let Err(error) = all {
+        self.sink.flush();
+        if let Err(error) = self.arguments.settle() {
             self.trouble.get_or_insert(error.into());
         }
-        if self.rows.len() >= NONE as usize - (1 << 20) {
+        if self.sink.len() >= NONE as usize - (1 << 20) {
             self.trouble.get_or_insert(Error::TooMany(NONE.into()));
         }
     }
@@ -277,7 +274,8 @@ impl<'i> Extractor<'i> {
         if let Some(error) = self.trouble {
             return Err(error);
         }
-        let Extractor { book, rows, mut keys, arguments, .. } = self;
+        let Extractor { book, sink, arguments, .. } = self;
+        let Columns { rows, mut keys } = sink.finish()?;
         let Book { names, acts, methods, objects, .. } = book;
         let objects = objects.finish();
         for (event, row) in

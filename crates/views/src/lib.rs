@@ -11,7 +11,7 @@
 //! # What lives here
 //! * [`extract`], [`plan`], [`book`]: events from a replay; what an instruction means
 //!   is found out once for each function. Beside it, each in a file of its own: loads and
-//!   stores, calls and returns;
+//!   stores, calls and returns, and the thread that keeps what was found;
 //! * [`objects`], [`values`], [`types`], [`constants`]: which object, which value, in
 //!   terms that mean the same in another run: never an address;
 //! * [`trace`], [`column`], [`names`]: the events of a run, 28 bytes each, on disk where
@@ -28,7 +28,8 @@
 //! here compares addresses or instruction numbers of two runs.
 //!
 //! # Speed
-//! The replay is the fast one with an observer of loads, stores and calls. An event
+//! The replay is the fast one with an observer of loads, stores and calls; memory
+//! for events is filled by a thread beside it. An event
 //! costs a lookup of its object, which mostly is the one of last time, and two
 //! appended rows. Comparing runs takes time and space linear in their events for a
 //! fixed window: where runs are equal it costs a comparison of two numbers, where
@@ -73,6 +74,7 @@ pub mod page;
 pub mod plan;
 mod roots;
 pub mod run;
+mod sink;
 #[cfg(test)]
 mod testing;
 pub mod told;

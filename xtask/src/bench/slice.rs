@@ -259,12 +259,7 @@ fn targets(rows: &[Row]) -> String {
             true,
         ),
         ("memory of the same, MiB".to_owned(), long(|r| Some(r.memory.0 / 1024.0)), 2048.0, true),
-        (
-            "by replay / by index, mean".to_owned(),
-            mean(|r| Some(by_replay(r)? / by_index(r)?)),
-            10.0,
-            false,
-        ),
+        ("by replay / by index, mean".to_owned(), mean(|r| Some(by_replay(r)? / by_index(r)?)), 10.0, false),
         ("relevant / dynamic, time, mean".to_owned(), mean(relevant_extra), 1.5, true),
         (
             "sequences / SEQUITUR, mean".to_owned(),
