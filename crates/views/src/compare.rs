@@ -312,6 +312,32 @@ mod tests {
     }
 
     #[test]
+    fn changed_programs_are_compared_at_least_as_well_as_by_the_baseline() {
+        let (mut logs, mut pairs) = (0.0, 0);
+        for seed in 0..150 {
+            let mut dice = testing::Dice(seed);
+            let old = testing::Program::random(&mut dice);
+            let mut new = old.clone();
+            for _ in 0..=seed % 4 {
+                new.change(&mut dice);
+            }
+            let (l, r) = (old.run(1500), new.run(1500));
+            if l.len() < 50 || r.len() < 50 {
+                continue;
+            }
+            let views = compared(&l, &r, &Settings::default());
+            check(&l, &r, &views).unwrap();
+            let lcs = compared(&l, &r, &Settings { lcs: true, ..Settings::default() });
+            let all = (l.len() + r.len()) as f64;
+            let similar = |c: &Comparison| all - c.matching.differences() as f64;
+            logs += (similar(&views).max(1.0) / similar(&lcs).max(1.0)).ln();
+            pairs += 1;
+        }
+        let accuracy = (logs / f64::from(pairs)).exp();
+        assert!(pairs > 40 && accuracy >= 1.0, "{accuracy} over {pairs} pairs");
+    }
+
+    #[test]
     fn what_has_moved_is_no_difference() {
         let part = |method, values: std::ops::Range<u64>| -> Vec<Said> {
             values.map(|v| (method, method, v)).collect()

@@ -58,3 +58,103 @@ pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
         budget: budget.clone(),
     }
 }
+
+/// A random program, and runs of it.
+#[derive(Clone)]
+pub struct Program {
+    /// What each function does; a function only calls those behind it.
+    functions: Vec<Vec<Step>>,
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    /// An object gets a value, which in a loop may follow the round.
+    Set {
+        object: u32,
+        value: u64,
+        varies: bool,
+    },
+    Call {
+        function: usize,
+        rounds: u64,
+    },
+}
+
+/// Numbers that look random.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides.max(1)
+    }
+}
+
+impl Program {
+    pub fn random(dice: &mut Dice) -> Program {
+        let functions =
+            (0..6).map(|f| (0..3 + dice.roll(8)).map(|_| Step::random(f, dice)).collect()).collect();
+        Program { functions }
+    }
+
+    /// Something is changed, left out, put in or moved.
+    pub fn change(&mut self, dice: &mut Dice) {
+        let f = dice.roll(self.functions.len() as u64) as usize;
+        let steps = &mut self.functions[f];
+        let at = dice.roll(steps.len() as u64) as usize;
+        match dice.roll(4) {
+            0 => steps.insert(at, Step::random(f, dice)),
+            1 if steps.len() > 1 => drop(steps.remove(at)),
+            2 => {
+                let other = dice.roll(steps.len() as u64) as usize;
+                steps.swap(at, other);
+            }
+            _ => steps[at] = Step::random(f, dice),
+        }
+    }
+
+    /// At most so many events.
+    pub fn run(&self, most: usize) -> Vec<Said> {
+        let mut out = Vec::new();
+        // Function, step, round, rounds left.
+        let mut stack = vec![(0usize, 0usize, 0u64, 1u64)];
+        while let Some((f, step, round, left)) = stack.pop() {
+            if out.len() >= most {
+                break;
+            }
+            let Some(next) = self.functions[f].get(step) else {
+                if left > 1 {
+                    stack.push((f, 0, round + 1, left - 1));
+                }
+                continue;
+            };
+            stack.push((f, step + 1, round, left));
+            match *next {
+                Step::Set { object, value, varies } => {
+                    out.push((f as u32, object, value + if varies { round } else { 0 }));
+                }
+                Step::Call { function, rounds } => {
+                    out.push((f as u32, 0, 1_000_000 + function as u64));
+                    stack.push((function, 0, 0, rounds));
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Step {
+    fn random(function: usize, dice: &mut Dice) -> Step {
+        match dice.roll(3) {
+            0 if function < 5 => Step::Call {
+                function: function + 1 + dice.roll(5 - function as u64) as usize,
+                rounds: 1 + dice.roll(6),
+            },
+            _ => Step::Set {
+                object: dice.roll(8) as u32,
+                value: 1000 * dice.roll(12),
+                varies: dice.roll(2) == 0,
+            },
+        }
+    }
+}
