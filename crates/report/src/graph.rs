@@ -14,6 +14,7 @@
 //! steps does not wander to the right; only where several causes meet a lane opens.
 
 use explain::answer::{Cause, Place};
+use std::collections::BTreeMap;
 
 use crate::forest::{self, Node, Selection};
 use crate::paint::{Ink, Row, Style};
@@ -23,12 +24,14 @@ use crate::words;
 /// How many differing values to show at one node.
 const VALUES: usize = 4;
 
-/// The causes as rows, shortened to about `style.causes` of them.
+/// The causes as rows, shortened to about `style.causes` of them. Of those among `suspects`
+/// (by their number) it is said that only the failing test has them.
 #[must_use]
-pub fn draw(causes: &[Cause], style: &Style) -> Vec<Row> {
+pub fn draw(causes: &[Cause], suspects: &BTreeMap<u32, usize>, style: &Style) -> Vec<Row> {
     let nodes = forest::flatten(causes);
     let selection = forest::select(&nodes, style.causes.max(1));
-    let mut drawing = Drawing { style, nodes: &nodes, selection: &selection, column: 0, rows: Vec::new() };
+    let mut drawing =
+        Drawing { style, nodes: &nodes, suspects, selection: &selection, column: 0, rows: Vec::new() };
     let trunks = drawing.trunks();
     drawing.column = drawing.text_column(&trunks);
     for (index, node) in nodes.iter().enumerate() {
@@ -52,6 +55,7 @@ pub fn steps(number: usize) -> String {
 struct Drawing<'a> {
     style: &'a Style,
     nodes: &'a [Node<'a>],
+    suspects: &'a BTreeMap<u32, usize>,
     selection: &'a Selection,
     /// Where source text begins.
     column: usize,
@@ -177,6 +181,9 @@ impl Drawing<'_> {
         }
         self.rows.push(head);
 
+        if self.suspects.contains_key(&cause.id) {
+            self.detail(lane, is_failure, |row| row.put(Ink::Link, "only with the failing test"));
+        }
         if cause.kind == "missing" {
             self.detail(lane, is_failure, |row| row.put(Ink::Faint, "good ran this line, bad did not"));
         }
@@ -264,7 +271,7 @@ mod tests {
     fn drawn(causes: &[Cause], limit: usize) -> Vec<String> {
         let style = Style { causes: limit, ..Style::default() };
         let mut text = String::new();
-        for row in draw(causes, &style) {
+        for row in draw(causes, &BTreeMap::new(), &style) {
             row.write(&style, &mut text);
         }
         text.lines().map(str::to_owned).collect()

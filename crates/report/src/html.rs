@@ -82,7 +82,7 @@ pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) 
              changes. <span class=\"js-only\">Choose a line to see it in both versions.</span></p>\n\
              <div class=\"split\">\n",
         );
-        tree::render(&answer.causes, &only_failing(answer), &mut page);
+        tree::render(&answer.causes, &words::only_failing(answer), &mut page);
         page.push_str(
             "<aside id=\"detail\" class=\"js-only\" aria-label=\"The chosen line in both versions\" tabindex=\"-1\"></aside>\n</div>\n</section>\n",
         );
@@ -380,17 +380,6 @@ fn alternate(answer: &Answer, page: &mut String) {
         let _ = writeln!(page, "<p>None was found: {}.</p>", prose(&words::sentence(reason)));
     }
     page.push_str("</section>\n");
-}
-
-/// The suspect, from 1, that each cause is part of.
-fn only_failing(answer: &Answer) -> BTreeMap<u32, usize> {
-    let mut by_cause = BTreeMap::new();
-    for (number, suspect) in (1..).zip(answer.passing.iter().flat_map(|p| &p.suspects)) {
-        for cause in &suspect.causes {
-            by_cause.entry(*cause).or_insert(number);
-        }
-    }
-    by_cause
 }
 
 /// The failing run, folded.

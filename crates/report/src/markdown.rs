@@ -59,7 +59,7 @@ pub fn render(answer: &Answer) -> String {
         page.push_str("<details><summary>How it came about</summary>\n\n");
         let style = Style { width: 100, causes: 20, ..Style::default() };
         let mut drawing = String::new();
-        for row in graph::draw(&answer.causes, &style) {
+        for row in graph::draw(&answer.causes, &words::only_failing(answer), &style) {
             row.write(&style, &mut drawing);
         }
         fenced("text", drawing.lines(), &mut page);

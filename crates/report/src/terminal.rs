@@ -279,7 +279,11 @@ impl Page<'_> {
             return;
         }
         self.heading("How it came about", "from the changes down to the failure");
-        for row in graph::draw(&answer.causes, &Style { width: self.style.width - 2, ..self.style.clone() }) {
+        for row in graph::draw(
+            &answer.causes,
+            &words::only_failing(answer),
+            &Style { width: self.style.width - 2, ..self.style.clone() },
+        ) {
             self.out.push_str("  ");
             row.write(&Style { width: self.style.width - 2, ..self.style.clone() }, &mut self.out);
         }

@@ -1,5 +1,7 @@
 //! Sentences that every rendering uses, so that all say the same.
 
+use std::collections::BTreeMap;
+
 use explain::answer::{Answer, Cause, Hunk, Observation, Place};
 
 use crate::text::visible;
@@ -202,6 +204,17 @@ pub fn passing(passing: &explain::answer::Passing) -> String {
         }
         _ => format!("{base} None is left that only the failing test has."),
     }
+}
+
+/// The suspect, from 1, that each cause is part of.
+pub fn only_failing(answer: &Answer) -> BTreeMap<u32, usize> {
+    let mut by_cause = BTreeMap::new();
+    for (number, suspect) in (1..).zip(answer.passing.iter().flat_map(|p| &p.suspects)) {
+        for cause in &suspect.causes {
+            by_cause.entry(*cause).or_insert(number);
+        }
+    }
+    by_cause
 }
 
 /// What a suspect belongs to.

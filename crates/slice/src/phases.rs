@@ -101,42 +101,40 @@ impl<'s, 'p> Phased<'s, 'p> {
             if at.stream != window.stream || !window.steps.contains(&step) {
                 return None;
             }
-            phases.iter().position(|p| p.window.steps.contains(&step))
+            // They cover the window, in order.
+            Some(phases.partition_point(|p| p.window.steps.end <= step)).filter(|p| *p < phases.len())
         };
         let at = phase_of(from);
-        let mut seen = BTreeSet::new();
-        let mut work: Vec<(NodeId, usize)> = at.map(|phase| (from, phase)).into_iter().collect();
-        // Of each line and kind the last that a phase made counts.
+        let mut flows = self.flows(from, &phase_of);
+        flows.sort_by_key(|f| self.step(f.node));
+        let at = at.unwrap_or(phases.len().saturating_sub(1));
+        Ok(Level { window: window.clone(), from, phases, at, flows })
+    }
+
+    /// What phases gave to others on the way to a node: of each phase, line and kind the last.
+    fn flows(&self, from: NodeId, phase_of: &impl Fn(NodeId) -> Option<usize>) -> Vec<Flow> {
         let mut flows: BTreeMap<Key, Flow> = BTreeMap::new();
-        while let Some((node, user)) = work.pop() {
-            for (producer, how) in self.needs.of(node) {
-                let Some(maker) = phase_of(*producer) else { continue };
-                let line = self.line(*producer);
-                // What stands on no line was made by the compiler: look through it.
-                let next = (*producer, if line == 0 { user } else { maker });
-                if seen.insert(next) {
-                    work.push(next);
-                }
-                if line == 0 || maker == user {
-                    continue;
-                }
-                let site = self.slice.nodes[*producer as usize].site;
+        let needs = |node: NodeId| self.needs.of(node).iter().copied();
+        crossings(
+            from,
+            needs,
+            phase_of,
+            |node| self.line(node) != 0,
+            |node, how, maker, user| {
+                let site = self.slice.nodes[node as usize].site;
                 let decides = matches!(how, Dependence::Control | Dependence::Call);
-                let key = (site.module, site.function, line, decides, maker);
-                let new = Flow { node: *producer, how: *how, made_in: maker, used_in: Vec::new() };
+                let key = (site.module, site.function, self.line(node), decides, maker);
+                let new = Flow { node, how, made_in: maker, used_in: Vec::new() };
                 let flow = flows.entry(key).or_insert_with(|| new.clone());
-                if self.step(*producer) > self.step(flow.node) {
+                if self.step(node) > self.step(flow.node) {
                     *flow = Flow { used_in: std::mem::take(&mut flow.used_in), ..new };
                 }
                 if let Err(place) = flow.used_in.binary_search(&user) {
                     flow.used_in.insert(place, user);
                 }
-            }
-        }
-        let mut flows: Vec<Flow> = flows.into_values().collect();
-        flows.sort_by_key(|f| self.step(f.node));
-        let at = at.unwrap_or(phases.len().saturating_sub(1));
-        Ok(Level { window: window.clone(), from, phases, at, flows })
+            },
+        );
+        flows.into_values().collect()
     }
 
     fn step(&self, node: NodeId) -> u64 {
@@ -149,5 +147,93 @@ impl<'s, 'p> Phased<'s, 'p> {
         let site = self.slice.nodes[node as usize].site;
         let module = self.slicer.process().image.module(site.module);
         module.functions[site.function as usize].place(site.index as usize).line
+    }
+}
+
+/// Walks back from a node and tells of every dependence of one phase on another: what made it,
+/// how it was used, in which phase it was made and in which used. What has no name for people was
+/// made by the compiler and is looked through: whoever used it used what it was made of.
+fn crossings<I: Iterator<Item = (NodeId, Dependence)>>(
+    from: NodeId,
+    needs: impl Fn(NodeId) -> I,
+    phase_of: impl Fn(NodeId) -> Option<usize>,
+    named: impl Fn(NodeId) -> bool,
+    mut tell: impl FnMut(NodeId, Dependence, usize, usize),
+) {
+    let mut seen = BTreeSet::new();
+    let mut work: Vec<(NodeId, usize)> = phase_of(from).map(|phase| (from, phase)).into_iter().collect();
+    while let Some((node, user)) = work.pop() {
+        for (producer, how) in needs(node) {
+            let Some(maker) = phase_of(producer) else { continue };
+            let named = named(producer);
+            if named && maker != user {
+                tell(producer, how, maker, user);
+            }
+            let next = (producer, if named { maker } else { user });
+            if seen.insert(next) {
+                work.push(next);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// By the definition: every chain from the question over any edges, cut at named nodes.
+    fn all_chains(
+        edges: &[(NodeId, NodeId)],
+        phases: &[Option<usize>],
+        named: &[bool],
+    ) -> BTreeSet<(NodeId, usize, usize)> {
+        let mut found = BTreeSet::new();
+        // A chain as its last node, and the last on it that somebody could see.
+        let mut chains = BTreeSet::from([(0, 0)]);
+        loop {
+            let longer: BTreeSet<(NodeId, NodeId)> = chains
+                .iter()
+                .flat_map(|(last, visible)| {
+                    let next = edges.iter().filter(move |e| e.0 == *last && phases[e.1 as usize].is_some());
+                    next.map(move |e| (e.1, if named[e.1 as usize] { e.1 } else { *visible }))
+                })
+                .collect();
+            for (last, visible) in &chains {
+                for edge in edges.iter().filter(|e| e.0 == *last && named[e.1 as usize]) {
+                    let (made, used) = (phases[edge.1 as usize], phases[*visible as usize]);
+                    if let (Some(made), Some(used)) = (made, used)
+                        && made != used
+                    {
+                        found.insert((edge.1, made, used));
+                    }
+                }
+            }
+            let before = chains.len();
+            chains.extend(longer);
+            if chains.len() == before {
+                return found;
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn crossings_are_those_of_all_chains(
+            edges in proptest::collection::vec((0u32..9, 0u32..9), 0..24),
+            phases in proptest::collection::vec(proptest::option::weighted(0.9, 0usize..3), 9),
+            named in proptest::collection::vec(proptest::bool::weighted(0.7), 9),
+        ) {
+            let needs = |n: NodeId| edges.iter().filter(move |e| e.0 == n).map(|e| (e.1, Dependence::Control));
+            let mut found = BTreeSet::new();
+            crossings(0, needs, |n| phases[n as usize], |n| named[n as usize], |node, _, made, used| {
+                found.insert((node, made, used));
+            });
+            let expected = match phases[0] {
+                Some(_) => all_chains(&edges, &phases, &named),
+                None => BTreeSet::new(),
+            };
+            prop_assert_eq!(found, expected);
+        }
     }
 }
