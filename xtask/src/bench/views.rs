@@ -109,11 +109,18 @@ pub fn command(words: &[&str]) -> Result<()> {
 fn build(tools: &Tools, subject: &Subject) -> Result<[PathBuf; 2]> {
     let case = Case::one(&real::home(), subject.case)?;
     let dir = real::prepare(&case)?;
-    for version in ["good", "bad"] {
-        let tree = dir.join(version);
-        let mut make = Command::new("sh");
-        make.args(["-c", &case.build]).current_dir(&tree).env("CC", &tools.cc);
-        let built = shell::capture(&mut make, LONG)?;
+    let trees = ["good", "bad"].map(|version| dir.join(version));
+    // Side by side: the larger one is a single file.
+    let built = std::thread::scope(|scope| {
+        let threads = trees.each_ref().map(|tree| {
+            let mut make = Command::new("sh");
+            make.args(["-c", &case.build]).current_dir(tree).env("CC", &tools.cc);
+            scope.spawn(move || shell::capture(&mut make, LONG))
+        });
+        threads.map(|thread| thread.join().unwrap_or_else(|_| Err("a build came to a bad end".to_owned())))
+    });
+    for (tree, built) in trees.iter().zip(built) {
+        let built = built?;
         if !built.status.success() {
             return Err(format!("{} does not build:\n{}", subject.name, built.complaint()));
         }
@@ -122,7 +129,7 @@ fn build(tools: &Tools, subject: &Subject) -> Result<[PathBuf; 2]> {
             shell::write(&tree.join("work.lua"), work.map_err(|e| format!("failed to read work.lua: {e}"))?)?;
         }
     }
-    Ok(["good", "bad"].map(|version| dir.join(version)))
+    Ok(trees)
 }
 
 fn record(tools: &Tools, subject: &Subject, programs: &[PathBuf; 2], rounds: u64) -> Result<Vec<PathBuf>> {
