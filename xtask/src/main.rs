@@ -53,7 +53,8 @@ usage: cargo xtask COMMAND
                                 compare slices by replay and by index, and index sizes;
                                 writes target/bench/slice.md
   bench views [--dev] [--events N] [NAME...]
-                                compare runs of two versions of real programs, up to about N
+                                compare runs of two versions of real programs (lua, sqlite)
+                                and of many small ones (pairs), up to about N
                                 events (10^8); writes target/bench/views.md
   bench symbolic [--no-anchors] compare symbolic with concrete replay, shared with
                                 repeated questions; writes target/bench/symbolic.md

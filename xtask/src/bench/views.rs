@@ -57,7 +57,8 @@ const SUBJECTS: [Subject; 2] = [
     },
 ];
 
-/// `cargo xtask bench views [--dev] [--events N] [NAME…]`
+/// `cargo xtask bench views [--dev] [--events N] [NAME…]`; names are `lua`, `sqlite` and
+/// `pairs`, for the many small ones.
 pub fn command(words: &[&str]) -> Result<()> {
     let (mut most, mut dev, mut names) = (1.2e8, false, Vec::new());
     let mut words = words.iter();
@@ -96,7 +97,8 @@ pub fn command(words: &[&str]) -> Result<()> {
             }
         }
     }
-    let pairs = if names.is_empty() { views_pairs::measure(&tools)? } else { Vec::new() };
+    let small = names.is_empty() || names.contains(&"pairs");
+    let pairs = if small { views_pairs::measure(&tools)? } else { Vec::new() };
     let text = render(&rows, &spilled, &pairs);
     let path = shell::target().join("bench/views.md");
     shell::write(&path, &text)?;
