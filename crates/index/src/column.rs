@@ -180,27 +180,39 @@ impl Builder {
     }
 }
 
-/// Reads a column backwards.
+/// Reads a column backwards. There are thousands of columns, and a walk goes from one to
+/// the next: what the next number of a run takes lies together.
 #[derive(Clone, Debug)]
 pub struct Back<'b> {
+    /// The run that is being passed: its number, and how many are left of it.
+    number: u64,
+    left: u32,
     kind: Kind,
+    is_predicted: bool,
+    /// A piece could not be read.
+    damaged: bool,
+    /// How many numbers have been passed.
+    passed: u64,
+    value: u64,
+    rest: Box<Rest<'b>>,
+}
+
+#[derive(Clone, Debug)]
+struct Rest<'b> {
     /// Pieces not yet opened, the next one last.
     pieces: Vec<&'b [u8]>,
     open: Option<Decoded>,
+    /// Before the run.
     cursor: Cursor,
-    value: u64,
-    /// How many numbers have been passed.
-    passed: u64,
-    /// A piece could not be read.
-    damaged: bool,
 }
 
 impl<'b> Back<'b> {
     /// Behind the last number of the pieces, which stand in order.
     #[must_use]
     pub fn new(kind: Kind, pieces: Vec<&'b [u8]>) -> Back<'b> {
-        let cursor = Cursor::default();
-        Back { kind, pieces, open: None, cursor, value: 0, passed: 0, damaged: false }
+        let rest = Box::new(Rest { pieces, open: None, cursor: Cursor::default() });
+        let (number, left, passed, value) = (0, 0, 0, 0);
+        Back { number, left, kind, is_predicted: false, damaged: false, passed, value, rest }
     }
 
     /// Numbers passed so far.
@@ -218,17 +230,31 @@ impl<'b> Back<'b> {
     /// Opens the next piece if the open one is used up.
     #[cold]
     fn turn(&mut self) -> Option<()> {
-        while self.cursor.left() == 0 {
-            let bytes = self.pieces.pop()?;
+        while self.rest.cursor.left() == 0 {
+            let bytes = self.rest.pieces.pop()?;
             let Some(piece) = Decoded::new(bytes) else {
                 self.damaged = true;
-                self.pieces.clear();
+                self.rest.pieces.clear();
                 return None;
             };
-            self.cursor = Cursor::at_end(&piece.grammar);
+            self.rest.cursor = Cursor::at_end(&piece.grammar);
             self.value = piece.end;
-            self.open = Some(piece);
+            self.is_predicted = piece.is_predicted;
+            self.rest.open = Some(piece);
         }
+        Some(())
+    }
+
+    /// Goes on to the next run.
+    #[inline(never)]
+    fn next_run(&mut self) -> Option<()> {
+        if self.rest.cursor.left() == 0 {
+            self.turn()?;
+        }
+        let Rest { open, cursor, .. } = &mut *self.rest;
+        let piece = open.as_ref()?;
+        let (symbol, copies) = cursor.back_run(&piece.grammar)?;
+        (self.number, self.left) = (piece.list[symbol as usize], copies);
         Some(())
     }
 
@@ -241,30 +267,34 @@ impl<'b> Back<'b> {
     /// The same, and whether it is only the distance from a prediction.
     #[inline]
     pub fn back_near(&mut self) -> Option<(u64, bool)> {
-        if self.cursor.left() == 0 {
-            self.turn()?;
+        if self.left == 0 {
+            self.next_run()?;
         }
-        let piece = self.open.as_ref()?;
-        let number = piece.list[self.cursor.back(&piece.grammar)? as usize];
+        self.left -= 1;
         self.passed += 1;
-        if self.kind == Kind::Plain || piece.is_predicted {
-            return Some((number, piece.is_predicted));
+        if self.kind == Kind::Plain || self.is_predicted {
+            return Some((self.number, self.is_predicted));
         }
         let value = self.value;
-        self.value = value.wrapping_sub(number);
+        self.value = value.wrapping_sub(self.number);
         Some((value, false))
     }
 
     /// Steps over numbers until `passed` have been passed.
     pub fn seek(&mut self, passed: u64) {
+        let of_run = passed.saturating_sub(self.passed).min(self.left.into());
+        self.left -= of_run as u32;
+        self.passed += of_run;
+        self.value = self.value.wrapping_sub(self.number.wrapping_mul(of_run));
         while self.passed < passed {
-            if self.cursor.left() == 0 && self.turn().is_none() {
+            if self.rest.cursor.left() == 0 && self.turn().is_none() {
                 return;
             }
-            let Some(piece) = &self.open else { return };
-            let n = (passed - self.passed).min(self.cursor.left());
+            let Rest { open, cursor, .. } = &mut *self.rest;
+            let Some(piece) = open else { return };
+            let n = (passed - self.passed).min(cursor.left());
             let value = &mut self.value;
-            self.cursor.skip(&piece.grammar, n, |sym, copies| {
+            cursor.skip(&piece.grammar, n, |sym, copies| {
                 *value = value.wrapping_sub(piece.sum(sym).wrapping_mul(copies));
             });
             self.passed += n;

@@ -115,6 +115,16 @@ impl Cursor {
         }
     }
 
+    /// Steps back over a symbol and all copies of it that come with it.
+    pub fn back_run(&mut self, grammar: &Grammar) -> Option<(u32, u32)> {
+        let symbol = self.back(grammar)?;
+        let edge = self.path.last_mut()?;
+        let more = grammar.node(edge.node).count - edge.done;
+        edge.done += more;
+        self.left -= u64::from(more);
+        Some((symbol, more + 1))
+    }
+
     /// The symbol that [`Cursor::back`] would return, and how many copies of it are
     /// certain to come in a row.
     #[must_use]
@@ -182,6 +192,14 @@ mod tests {
             }
             back.reverse();
             prop_assert_eq!(&back, &symbols);
+            let mut cursor = Cursor::at_end(&g);
+            let mut runs = Vec::new();
+            while let Some((s, copies)) = cursor.back_run(&g) {
+                runs.extend(std::iter::repeat_n(s, copies as usize));
+                prop_assert_eq!(cursor.left() as usize + runs.len(), symbols.len());
+            }
+            runs.reverse();
+            prop_assert_eq!(&runs, &symbols);
             let mut cursor = Cursor::at_end(&g);
             let mut at = symbols.len() as u64;
             for jump in jumps {
