@@ -32,7 +32,7 @@ const IN_A_ROW: u8 = 8;
 /// Rows are read as a whole, so that they must be short; and no longer than this many
 /// times what the grammar would hold in memory.
 const LONGEST_ROW: u64 = 1 << 18;
-const LONGER: u64 = 12;
+const LONGER: u64 = 32;
 
 /// No grammar has more nodes: they are sealed long before.
 const MOST_NODES: usize = 1 << 18;

@@ -127,6 +127,88 @@ int main(void) {
     compare(&process, 1, 40, 1 << 20);
 }
 
+/// Pointers used before and after calls, in recursion, and by indices that arrays of
+/// different element sizes share: columns that are told by others.
+#[test]
+fn addresses_that_tell_each_other() {
+    let source = "#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct tree { struct tree *left, *right; int key, sum; };
+static unsigned char block[64];
+static unsigned short quadrant[64];
+static long weight[64];
+static int calls;
+static unsigned mix(unsigned x) {
+    return x * 1103515245u + 12345u;
+}
+static struct tree *insert(struct tree *t, int key) {
+    if (t == NULL) {
+        t = calloc(1, sizeof *t);
+        t->key = key;
+        return t;
+    }
+    if (key < t->key)
+        t->left = insert(t->left, key);
+    else
+        t->right = insert(t->right, key);
+    t->sum += key;
+    return t;
+}
+static int walk(struct tree *t, int *total) {
+    if (t == NULL)
+        return 0;
+    *total += t->key;
+    int below = walk(t->left, total);
+    t->sum += below;
+    if (t->key & 1)
+        t->sum += walk(t->right, &t->sum);
+    else
+        below += walk(t->right, total);
+    calls++;
+    return t->sum + below;
+}
+static int differ(unsigned a, unsigned b) {
+    for (int k = 0; k < 6; k++, a++, b++) {
+        if (block[a & 63] != block[b & 63])
+            return block[a & 63] > block[b & 63];
+        if (quadrant[a & 63] != quadrant[b & 63])
+            return quadrant[a & 63] > quadrant[b & 63];
+        weight[a & 63] += mix(k) & 3;
+        weight[b & 63] -= block[b & 63];
+    }
+    return 0;
+}
+int main(void) {
+    unsigned state = 7;
+    struct tree *root = NULL;
+    for (int i = 0; i < 40; i++) {
+        state = mix(state);
+        root = insert(root, state >> 20 & 255);
+        block[i] = state >> 24 & 3;
+        quadrant[i] = state >> 12 & 1;
+    }
+    int total = 0, order = 0;
+    for (int i = 0; i < 12; i++)
+        order += differ(mix(i) >> 8, mix(i * 3) >> 9) << i;
+    int all = walk(root, &total);
+    char text[3][16];
+    for (int i = 0; i < 9; i++)
+        snprintf(text[i % 3], 16, \"%d\", all + i);
+    printf(\"%d %d %d %ld %s\\n\", total, order, calls, weight[5], text[1]);
+    return 0;
+}
+";
+    let (_desk, process) = recorded(source, "");
+    let made = Slicer::new(&process, SlicerOptions::default()).index(&mut |_, _| {}).expect("an index");
+    let columns = made.streams[0].1.functions.iter().flat_map(|f| &f.1);
+    // The first byte of a piece that holds distances has these bits.
+    let told = columns.filter(|pieces| pieces.iter().any(|p| p.bytes[0] & 7 == 7)).count();
+    assert!(told > 8, "{told} columns are told by others");
+    compare(&process, 4, 40, 1 << 20);
+    compare(&process, 5, 20, 61);
+}
+
 #[test]
 fn a_crash_in_the_middle_of_a_stretch() {
     let source = "#include <stdio.h>

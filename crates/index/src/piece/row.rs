@@ -89,9 +89,16 @@ struct Models {
 
 const NONE: u32 = u32::MAX;
 
+/// What may tell the next symbol: the two before it, or the one.
+fn contexts(before: (u32, u32)) -> [(u32, u32); 2] {
+    [before, (NONE, before.1)]
+}
+
 impl Models {
-    fn learn(&mut self, before: (u32, u32), symbol: u32) {
-        for key in [before, (NONE, before.1)] {
+    /// A symbol came, found at one of the contexts. Shorter ones learn only what a longer
+    /// one did not know: that is all they are asked about.
+    fn learn(&mut self, before: (u32, u32), symbol: u32, found: Option<usize>) {
+        for key in contexts(before).into_iter().take(found.map_or(2, |at| at + 1)) {
             self.contexts.entry(key).or_default().learn(symbol);
         }
     }
@@ -109,10 +116,10 @@ pub fn code(list: &[u64], g: &Grammar, end: Option<u64>, form: u8) -> Vec<u8> {
     let mut before = (NONE - 1, NONE - 1);
     for symbol in g.symbols() {
         let at = place[symbol as usize].unwrap_or(known);
-        let found = [before, (NONE, before.1)]
+        let found = contexts(before)
             .into_iter()
-            .any(|key| m.contexts.get(&key).is_some_and(|c| c.put(&mut to, at)));
-        if !found {
+            .position(|key| m.contexts.get(&key).is_some_and(|c| c.put(&mut to, at)));
+        if found.is_none() {
             if !m.seen.is_empty() {
                 m.is_new.put(&mut to, usize::from(at == known));
             }
@@ -125,7 +132,7 @@ pub fn code(list: &[u64], g: &Grammar, end: Option<u64>, form: u8) -> Vec<u8> {
                 m.seen.put(&mut to, at as usize);
             }
         }
-        m.learn(before, at);
+        m.learn(before, at, found);
         before = (before.1, at);
     }
     let mut bytes = vec![form];
@@ -145,11 +152,12 @@ pub fn read(bytes: &[u8], has_end: bool) -> Option<(Vec<u64>, Grammar, u64)> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut before = (NONE - 1, NONE - 1);
     for _ in 0..len {
-        let found = [before, (NONE, before.1)]
+        let found = contexts(before)
             .into_iter()
-            .find_map(|key| m.contexts.get(&key).and_then(|c| c.get(&mut from)));
+            .enumerate()
+            .find_map(|(i, key)| Some((i, m.contexts.get(&key)?.get(&mut from)?)));
         let at = match found {
-            Some(at) => at,
+            Some((_, at)) => at,
             None if m.seen.is_empty() || m.is_new.get(&mut from) == 1 => {
                 m.seen.add();
                 list.push(unfold(m.number.get(&mut from)));
@@ -157,7 +165,7 @@ pub fn read(bytes: &[u8], has_end: bool) -> Option<(Vec<u64>, Grammar, u64)> {
             }
             None => m.seen.get(&mut from) as u32,
         };
-        m.learn(before, at);
+        m.learn(before, at, found.map(|f| f.0));
         before = (before.1, at);
         match nodes.last_mut() {
             Some(last) if last.sym == at => last.count += 1,
