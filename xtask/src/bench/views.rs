@@ -89,7 +89,8 @@ pub fn command(words: &[&str]) -> Result<()> {
             eprintln!("   {} events", row.events[0]);
             last = Some((row.events[0], *rounds));
             rows.push(row);
-            if *rounds == subject.rounds[subject.rounds.len() - 1] {
+            // Once is enough: it takes as long as everything else of its size.
+            if spilled.is_empty() && *rounds == subject.rounds[subject.rounds.len() - 1] {
                 spilled.push(on_disk(&tools, subject, &recordings)?);
             }
             for recording in recordings {
