@@ -17,6 +17,7 @@
 //! * [`nest`]: its loops, and how often a run went round them;
 //! * [`whole`], [`objects`], [`points_to`], [`may_define`]: all modules together, what
 //!   pointers may point to and what an instruction may store to;
+//! * [`bits`]: sets of numbers, for them;
 //! * [`outside`]: what those must be told of functions that are not modelled;
 //! * [`ways`]: what could have been assigned, had a branch gone another way;
 //! * [`validate`]: the checks every module passes before anybody sees it.
@@ -45,6 +46,7 @@
 #![warn(missing_docs)]
 
 pub mod binary;
+pub mod bits;
 pub mod cfg;
 // Fields and variants there are named for what they hold.
 #[allow(missing_docs)]

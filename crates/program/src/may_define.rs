@@ -3,12 +3,14 @@
 //! A function's summary has every place outside of its own activation that it, or whatever it
 //! calls, may store to. Memory is that of [`crate::points_to`].
 
+use crate::bits::Bits;
 use crate::inst::{Call, Inst, Operand};
 use crate::objects::{OUTSIDE, Object, ObjectId};
 use crate::outside::Outside;
 use crate::points_to::{Place, PointsTo, Precision, slots};
 use crate::whole::{Callee, Whole};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Bytes that may be stored to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,7 +36,12 @@ pub enum Target {
 /// See the module's documentation.
 pub struct MayDefine {
     pointers: PointsTo,
-    functions: Vec<Vec<Target>>,
+    /// All targets; sets have their numbers.
+    targets: Vec<Target>,
+    /// What each function may store to outside of its own activation, with all it calls.
+    functions: Vec<Bits>,
+    /// What instructions of each function store to by themselves, in their order.
+    direct: Vec<Vec<(u32, Arc<Bits>)>>,
     /// For each function, who makes its registers' values if it is the address of a frame's
     /// place: the place.
     frames: Vec<BTreeMap<u32, u64>>,
@@ -46,7 +53,19 @@ impl MayDefine {
     pub fn compute(whole: &Whole<'_>, outside: &dyn Outside, precision: Precision) -> MayDefine {
         let pointers = PointsTo::compute(whole, outside, precision);
         let frames = (0..whole.functions()).map(|f| frame_addresses(whole, f)).collect();
-        let mut all = MayDefine { pointers, functions: Vec::new(), frames };
+        let mut all =
+            MayDefine { pointers, targets: Vec::new(), functions: Vec::new(), direct: Vec::new(), frames };
+        let mut numbers = Numbers::default();
+        for function in 0..whole.functions() {
+            let code = whole.function(function).code.iter().enumerate();
+            let stores = code.filter_map(|(index, inst)| {
+                let set = all.stores(whole, outside, function, inst, &mut numbers);
+                (!set.is_empty()).then_some((index as u32, set))
+            });
+            let stores = stores.collect();
+            all.direct.push(stores);
+        }
+        all.targets = numbers.list;
         all.functions = all.summaries(whole, outside);
         all
     }
@@ -59,26 +78,25 @@ impl MayDefine {
 
     /// What a function and all it calls may store to, but for their own activations.
     #[must_use]
-    pub fn of_function(&self, function: u32) -> &[Target] {
-        self.functions.get(function as usize).map_or(&[], Vec::as_slice)
+    pub fn of_function(&self, function: u32) -> &Bits {
+        &self.functions[function as usize]
+    }
+
+    /// What is in a set.
+    pub fn targets<'s>(&'s self, set: &'s Bits) -> impl Iterator<Item = Target> + 's {
+        set.iter().map(|n| self.targets[n as usize])
     }
 
     /// What an instruction may store to.
     #[must_use]
-    pub fn of_inst(
-        &self,
-        whole: &Whole<'_>,
-        outside: &dyn Outside,
-        function: u32,
-        index: u32,
-    ) -> Vec<Target> {
-        let mut targets = Vec::new();
-        let inst = &whole.function(function).code[index as usize];
-        self.direct(whole, outside, function, inst, &mut targets);
+    pub fn of_inst(&self, whole: &Whole<'_>, outside: &dyn Outside, function: u32, index: u32) -> Bits {
+        let direct = &self.direct[function as usize];
+        let at = direct.binary_search_by_key(&index, |d| d.0);
+        let mut set = at.map_or_else(|_| Bits::default(), |i| (*direct[i].1).clone());
         for callee in self.callees(whole, outside, function, index) {
-            targets.extend(self.of_function(callee));
+            set.extend(self.of_function(callee));
         }
-        targets
+        set
     }
 
     /// The modelled functions that an instruction may call, itself or through a function that
@@ -97,7 +115,7 @@ impl MayDefine {
             }
             Callee::Pointer => {
                 let mut all = self.pointers.callees(function, index).to_vec();
-                let foreign = self.pointers.of(function, call.callee, 0).into_iter().any(|p| {
+                let foreign = self.pointers.of(function, call.callee, 0).iter().any(|p| {
                     matches!(self.pointers.objects().get(p.object), Object::Foreign { .. } | Object::Outside)
                 });
                 if foreign {
@@ -114,7 +132,7 @@ impl MayDefine {
     fn given(&self, function: u32, call: &Call) -> Vec<u32> {
         let mut all = BTreeSet::new();
         for (operand, slot) in slots(call) {
-            for place in self.pointers.of(function, operand, slot) {
+            for place in self.pointers.of(function, operand, slot).iter() {
                 if let Object::Code { function } = self.pointers.objects().get(place.object) {
                     all.insert(*function);
                 }
@@ -123,33 +141,66 @@ impl MayDefine {
         all.into_iter().collect()
     }
 
-    fn summaries(&self, whole: &Whole<'_>, outside: &dyn Outside) -> Vec<Vec<Target>> {
+    fn summaries(&self, whole: &Whole<'_>, outside: &dyn Outside) -> Vec<Bits> {
         let count = whole.functions();
-        let mut sets: Vec<BTreeSet<Target>> = Vec::new();
+        let foreign: Bits = (0..self.targets.len() as u32)
+            .filter(|t| matches!(self.targets[*t as usize], Target::Of { .. }))
+            .collect();
+        let mut sets: Vec<Bits> = Vec::new();
         let mut callers: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); count as usize];
         for function in 0..count {
-            let mut targets = Vec::new();
-            for (index, inst) in whole.function(function).code.iter().enumerate() {
-                self.direct(whole, outside, function, inst, &mut targets);
-                for callee in self.callees(whole, outside, function, index as u32) {
+            let mut set = Bits::default();
+            for (_, stores) in &self.direct[function as usize] {
+                set.extend(stores);
+            }
+            for index in 0..whole.function(function).code.len() as u32 {
+                for callee in self.callees(whole, outside, function, index) {
                     callers[callee as usize].insert(function);
                 }
             }
-            sets.push(targets.into_iter().filter(|t| matches!(t, Target::Of { .. })).collect());
+            sets.push(set.common(&foreign));
         }
         let mut work: Vec<u32> = (0..count).rev().collect();
         while let Some(callee) = work.pop() {
             let given = sets[callee as usize].clone();
             for caller in &callers[callee as usize] {
-                let set = &mut sets[*caller as usize];
-                let before = set.len();
-                set.extend(given.iter().copied());
-                if set.len() > before {
+                if sets[*caller as usize].extend(&given) {
                     work.push(*caller);
                 }
             }
         }
-        sets.into_iter().map(|s| s.into_iter().collect()).collect()
+        sets
+    }
+
+    /// What an instruction stores to by itself, or by a function that is not modelled.
+    fn stores(
+        &self,
+        whole: &Whole<'_>,
+        outside: &dyn Outside,
+        function: u32,
+        inst: &Inst,
+        numbers: &mut Numbers,
+    ) -> Arc<Bits> {
+        // Many instructions store through pointers to the same.
+        let shared = match inst {
+            Inst::Store { addr, ty, .. } | Inst::Rmw { addr, ty, .. } | Inst::CmpXchg { addr, ty, .. }
+                if self.own(function, *addr, 0).is_none() =>
+            {
+                let list = self.pointers.list_of(function, *addr, 0);
+                list.map(|list| (list, u64::from(ty.bytes())))
+            }
+            _ => None,
+        };
+        if let Some(set) = shared.and_then(|key| numbers.shared.get(&key)) {
+            return set.clone();
+        }
+        let mut targets = Vec::new();
+        self.direct(whole, outside, function, inst, &mut targets);
+        let set: Arc<Bits> = Arc::new(targets.into_iter().map(|t| numbers.of(t)).collect());
+        if let Some(key) = shared {
+            numbers.shared.insert(key, set.clone());
+        }
+        set
     }
 
     /// What an instruction stores to by itself, or by a function that is not modelled.
@@ -179,7 +230,7 @@ impl MayDefine {
                 Callee::Function(_) => {}
                 Callee::External(name) => self.foreign(outside, function, call, name, out),
                 Callee::Pointer => {
-                    for place in self.pointers.of(function, call.callee, 0) {
+                    for place in self.pointers.of(function, call.callee, 0).iter() {
                         match self.pointers.objects().get(place.object) {
                             Object::Foreign { name } => self.foreign(outside, function, call, name, out),
                             Object::Outside => self.foreign(outside, function, call, "", out),
@@ -216,24 +267,28 @@ impl MayDefine {
         }
     }
 
+    /// The place in the function's own frame that an operand is the address of.
+    fn own(&self, function: u32, operand: Operand, slot: u32) -> Option<u64> {
+        let Operand::Reg(r) = operand else { return None };
+        self.frames[function as usize].get(&(r + slot)).copied()
+    }
+
     /// The bytes that an operand points to; none for "as far as the object goes".
     fn pointed(&self, function: u32, operand: Operand, slot: u32, len: Option<u64>, out: &mut Vec<Target>) {
-        if let Operand::Reg(r) = operand
-            && let Some(start) = self.frames[function as usize].get(&(r + slot))
-        {
+        if let Some(start) = self.own(function, operand, slot) {
             if let Some(len) = len {
-                out.push(Target::Own { start: *start, end: start.saturating_add(len) });
+                out.push(Target::Own { start, end: start.saturating_add(len) });
                 return;
             }
             // As far as the variable goes.
-            for place in self.pointers.of(function, operand, slot) {
+            for place in self.pointers.of(function, operand, slot).iter() {
                 if let Object::Frame { offset, size, .. } = self.pointers.objects().get(place.object) {
                     out.push(Target::Own { start: *offset, end: offset + size });
                 }
             }
             return;
         }
-        for Place { object, offset } in self.pointers.of(function, operand, slot) {
+        for Place { object, offset } in self.pointers.of(function, operand, slot).iter().copied() {
             let code =
                 matches!(self.pointers.objects().get(object), Object::Code { .. } | Object::Foreign { .. });
             match (offset, len) {
@@ -245,6 +300,25 @@ impl MayDefine {
                 (None, _) => out.push(whole_of(object)),
             }
         }
+    }
+}
+
+/// Targets while they get their numbers.
+#[derive(Default)]
+struct Numbers {
+    list: Vec<Target>,
+    index: HashMap<Target, u32>,
+    /// Of stores of so many bytes through a list of places.
+    shared: HashMap<(u32, u64), Arc<Bits>>,
+}
+
+impl Numbers {
+    fn of(&mut self, target: Target) -> u32 {
+        let next = self.list.len() as u32;
+        *self.index.entry(target).or_insert_with(|| {
+            self.list.push(target);
+            next
+        })
     }
 }
 

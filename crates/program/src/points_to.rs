@@ -19,6 +19,7 @@
 
 mod constraints;
 mod directed;
+mod places;
 mod unified;
 
 use crate::inst::{Inst, Operand};
@@ -27,7 +28,8 @@ use crate::outside::{Effect, Outside};
 use crate::whole::Whole;
 pub(crate) use constraints::slots;
 use constraints::{Constraints, Var};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How exactly pointers are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,8 +53,9 @@ pub struct Place {
 /// The answer.
 pub struct PointsTo {
     objects: Objects,
-    /// For each variable.
-    sets: Vec<Vec<Place>>,
+    /// For each variable, which of `lists` it points to.
+    sets: Vec<u32>,
+    lists: Vec<Vec<Place>>,
     /// First variable of each function.
     first: Vec<Var>,
     contents: Vec<Var>,
@@ -66,6 +69,8 @@ pub struct PointsTo {
 trait Solver {
     /// Takes in constraints that have come since the last time.
     fn solve(&mut self, all: &Constraints<'_, '_>);
+    /// The same number for variables that point to the same.
+    fn class(&mut self, var: Var) -> u32;
     /// What a variable points to.
     fn places(&mut self, var: Var) -> Vec<Place>;
 }
@@ -92,10 +97,20 @@ impl PointsTo {
             Precision::Directed => Box::new(directed::Directed::default()),
         };
         let callees = link(&mut all, &mut *solver);
-        let sets = (0..all.vars).map(|v| solver.places(v)).collect();
+        let mut lists = Vec::new();
+        let mut classes: HashMap<u32, u32> = HashMap::new();
+        let mut sets = Vec::new();
+        for var in 0..all.vars {
+            let next = lists.len() as u32;
+            let list = *classes.entry(solver.class(var)).or_insert(next);
+            if list == next {
+                lists.push(solver.places(var));
+            }
+            sets.push(list);
+        }
         let first = (0..whole.functions()).map(|f| all.reg(f, 0)).collect();
         let Constraints { objects, contents, .. } = all;
-        PointsTo { objects, sets, first, contents, symbols, callees }
+        PointsTo { objects, sets, lists, first, contents, symbols, callees }
     }
 
     /// All objects.
@@ -106,26 +121,39 @@ impl PointsTo {
 
     /// What a slot of a function's operand may point to.
     #[must_use]
-    pub fn of(&self, function: u32, operand: Operand, slot: u32) -> Vec<Place> {
+    pub fn of(&self, function: u32, operand: Operand, slot: u32) -> Cow<'_, [Place]> {
         match operand {
-            Operand::Reg(r) => {
-                let Some(first) = self.first.get(function as usize) else { return Vec::new() };
-                self.sets.get((first + r + slot) as usize).cloned().unwrap_or_default()
+            Operand::Reg(_) => {
+                let list = self.list_of(function, operand, slot);
+                list.map_or(&[][..], |list| self.list(list)).into()
             }
             Operand::Symbol { symbol, offset } if slot == 0 => {
                 let object = self.symbols.get(&(function, symbol));
                 let offset = Some(offset.cast_unsigned());
-                object.map(|object| Place { object: *object, offset }).into_iter().collect()
+                object.map(|object| Place { object: *object, offset }).into_iter().collect::<Vec<_>>().into()
             }
-            _ => Vec::new(),
+            _ => (&[]).into(),
         }
+    }
+
+    /// The number of the list of what a register may point to; many share one.
+    pub(crate) fn list_of(&self, function: u32, operand: Operand, slot: u32) -> Option<u32> {
+        let (Operand::Reg(r), Some(first)) = (operand, self.first.get(function as usize)) else {
+            return None;
+        };
+        self.sets.get((first + r + slot) as usize).copied()
+    }
+
+    /// A list by its number.
+    pub(crate) fn list(&self, list: u32) -> &[Place] {
+        self.lists.get(list as usize).map_or(&[], Vec::as_slice)
     }
 
     /// What is stored in an object may point to these.
     #[must_use]
     pub fn content(&self, object: ObjectId) -> &[Place] {
         let var = self.contents.get(object as usize);
-        var.and_then(|v| self.sets.get(*v as usize)).map_or(&[], Vec::as_slice)
+        var.and_then(|v| self.sets.get(*v as usize)).map_or(&[], |list| self.list(*list))
     }
 
     /// The modelled functions that a call through a pointer may call.

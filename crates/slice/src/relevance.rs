@@ -7,6 +7,8 @@
 
 use crate::facts::AllFacts;
 use crate::library::Table;
+use crate::walk::ELSEWHERE;
+use program::bits::Bits;
 use program::inst::{BlockId, Inst, Operand, Reg};
 use program::may_define::{MayDefine, Target};
 use program::model::{Function, Home};
@@ -14,8 +16,9 @@ use program::objects::{Object, ObjectId};
 pub use program::points_to::Precision;
 use program::ways::{Region, Way, Ways};
 use program::whole::{Callee, Whole};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::OnceLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Which dependences a relevant slice follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,53 +62,70 @@ const LIBRARIES: &[&str] = &["/usr/", "/lib/", "/opt/"];
 pub struct Defined {
     /// Of the frame of the activation that is running.
     pub own: Vec<(u64, u64)>,
-    /// At fixed addresses.
-    pub fixed: Vec<(u64, u64)>,
-    /// In frames of other activations: function, and place in its frame.
-    pub frames: Vec<(u32, u64, u64)>,
-    /// In what was allocated at a place.
-    pub made: Vec<(ObjectId, u64, u64)>,
+    /// Of objects, from their start.
+    objects: BTreeMap<ObjectId, Vec<(u64, u64)>>,
+    /// The objects, with those that `own` is in.
+    all: Bits,
+    /// Those that `own` is in.
+    around: Bits,
     /// Somewhere that has no name here: the library's memory, thread-locals.
     pub elsewhere: bool,
 }
 
 impl Defined {
     pub fn is_empty(&self) -> bool {
-        *self == Defined::default()
+        self.all.is_empty() && self.own.is_empty() && !self.elsewhere
+    }
+
+    /// Whether anything of an object may be assigned.
+    pub fn may_assign(&self, object: ObjectId) -> bool {
+        if object == ELSEWHERE { self.elsewhere } else { self.all.contains(object) }
+    }
+
+    /// Whether some of an object may be assigned only if it is of the activation that runs.
+    pub fn depends_on_activation(&self, object: ObjectId) -> bool {
+        self.around.contains(object)
+    }
+
+    /// What of an object may be assigned, in any activation.
+    pub fn of(&self, object: ObjectId) -> &[(u64, u64)] {
+        self.objects.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    #[cfg(test)]
+    pub fn of_objects(objects: impl IntoIterator<Item = ObjectId>) -> Defined {
+        let objects: BTreeMap<_, _> = objects.into_iter().map(|o| (o, vec![(0, u64::MAX)])).collect();
+        Defined { all: objects.keys().copied().collect(), objects, ..Defined::default() }
     }
 
     fn add(&mut self, target: Target, may: &MayDefine, located: impl Fn(u32, u32) -> bool) {
         match target {
             Target::Own { start, end } => self.own.push((start, end)),
-            Target::Of { object, start, end } => match *may.pointers().objects().get(object) {
-                Object::Data { address, size } => {
-                    let end = end.min(if size > 0 { size } else { 8 });
-                    if start < end {
-                        self.fixed.push((address.saturating_add(start), address.saturating_add(end)));
+            Target::Of { object, start, end } => {
+                let end = match *may.pointers().objects().get(object) {
+                    Object::Data { size, .. } => end.min(if size > 0 { size } else { 8 }),
+                    Object::Frame { size, .. } => end.min(size),
+                    Object::Made { function, index } if located(function, index) => end,
+                    Object::Made { .. }
+                    | Object::Outside
+                    | Object::Variadic { .. }
+                    | Object::ThreadLocal { .. } => {
+                        self.elsewhere = true;
+                        return;
                     }
+                    Object::Code { .. } | Object::Foreign { .. } => return,
+                };
+                if start < end {
+                    self.all.insert(object);
+                    self.objects.entry(object).or_default().push((start, end));
                 }
-                Object::Frame { function, offset, size } => {
-                    self.frames.push((function, offset + start, offset + end.min(size)));
-                }
-                Object::Made { function, index } if located(function, index) => {
-                    self.made.push((object, start, end));
-                }
-                Object::Made { .. }
-                | Object::Outside
-                | Object::Variadic { .. }
-                | Object::ThreadLocal { .. } => self.elsewhere = true,
-                Object::Code { .. } | Object::Foreign { .. } => {}
-            },
+            }
         }
     }
 
     fn tidy(&mut self) {
         merge(&mut self.own);
-        merge(&mut self.fixed);
-        self.frames.sort_unstable();
-        self.frames.dedup();
-        self.made.sort_unstable();
-        self.made.dedup();
+        self.objects.values_mut().for_each(merge);
     }
 }
 
@@ -122,13 +142,21 @@ fn merge(ranges: &mut Vec<(u64, u64)>) {
     *ranges = out;
 }
 
+/// What another way may assign.
+#[derive(Clone)]
+pub struct Other {
+    pub defined: Arc<Defined>,
+    /// Its number among all that may ask.
+    pub number: u32,
+}
+
 /// One way of a branch.
 pub struct WayFacts {
     pub to: BlockId,
     pub region: Region,
     /// Registers that are assigned on the way, or by phis that it leads to.
     touched: Vec<u64>,
-    pub defined: Defined,
+    pub memory: Other,
 }
 
 impl WayFacts {
@@ -147,11 +175,11 @@ pub struct FunctionWays {
     /// It stands in a source of the system's.
     pub library: bool,
     /// For each block, what it may store to.
-    targets: Vec<Vec<Target>>,
+    targets: Vec<Bits>,
     /// For each block that ends in a branch, the ways by which anything is assigned.
     blocks: Vec<OnceLock<Vec<WayFacts>>>,
     /// For each call through a pointer, what each function it may call may assign.
-    pub calls: HashMap<u32, Vec<(u32, Defined)>>,
+    pub calls: HashMap<u32, Vec<(u32, Other)>>,
     /// Registers that were given to a variable: whoever computes one is a statement of its
     /// own, and not part of the condition that uses it.
     given: Vec<u64>,
@@ -173,6 +201,11 @@ pub struct Potentials<'p> {
     whole: Whole<'p>,
     may: MayDefine,
     functions: Vec<OnceLock<FunctionWays>>,
+    /// Variables of static storage, by address, with their sizes.
+    data: BTreeMap<u64, (u64, ObjectId)>,
+    /// Many ways may assign the same.
+    known: Mutex<HashMap<(u32, Bits), Arc<Defined>>>,
+    others: AtomicU32,
 }
 
 impl<'p> Potentials<'p> {
@@ -181,7 +214,13 @@ impl<'p> Potentials<'p> {
         let whole = Whole::new(parts);
         let may = MayDefine::compute(&whole, &Table, precision);
         let functions = (0..whole.functions()).map(|_| OnceLock::new()).collect();
-        Potentials { whole, may, functions }
+        let objects = may.pointers().objects();
+        let data = whole.data().filter_map(|(address, size)| {
+            let object = objects.find(&Object::Data { address, size })?;
+            Some((address, (size.max(1), object)))
+        });
+        let data = data.collect();
+        Potentials { whole, may, functions, data, known: Mutex::default(), others: AtomicU32::new(0) }
     }
 
     /// The object that a call allocates.
@@ -189,9 +228,15 @@ impl<'p> Potentials<'p> {
         self.may.pointers().objects().find(&Object::Made { function, index })
     }
 
-    /// Whether an address is that of a variable of static storage.
-    pub fn is_fixed(&self, address: u64) -> bool {
-        self.whole.data_at(address).is_some()
+    /// The variable of static storage that an address is in, and where in it.
+    pub fn static_at(&self, address: u64) -> Option<(ObjectId, u64)> {
+        let (start, (size, object)) = self.data.range(..=address).next_back()?;
+        (address - start < *size).then_some((*object, address - start))
+    }
+
+    /// The variable that a place of a function's frame is in, and where in it.
+    pub fn in_frame(&self, function: u32, offset: u64) -> Option<(ObjectId, u64)> {
+        self.may.pointers().objects().in_frame(&self.whole, function, offset)
     }
 
     pub fn frame_size(&self, function: u32) -> u64 {
@@ -207,8 +252,11 @@ impl<'p> Potentials<'p> {
         let path = self.whole.part(number).model.file_path(function.file);
         let mut targets = Vec::new();
         for block in &function.blocks {
-            let all = (block.start..block.end).flat_map(|i| self.may.of_inst(&self.whole, &Table, number, i));
-            targets.push(all.collect::<BTreeSet<Target>>().into_iter().collect());
+            let mut all = Bits::default();
+            for index in block.start..block.end {
+                all.extend(&self.may.of_inst(&self.whole, &Table, number, index));
+            }
+            targets.push(all);
         }
         let mut calls = HashMap::new();
         for (index, inst) in function.code.iter().enumerate() {
@@ -217,7 +265,8 @@ impl<'p> Potentials<'p> {
                 continue;
             }
             let callees = self.may.pointers().callees(number, index as u32);
-            let all = callees.iter().map(|callee| (*callee, self.defined(self.may.of_function(*callee))));
+            let other = |callee: u32| (callee, self.other(number, self.may.of_function(callee).clone()));
+            let all = callees.iter().map(|callee| other(*callee));
             calls.insert(index as u32, all.collect());
         }
         let mut given = vec![0u64; function.slots.div_ceil(64) as usize];
@@ -238,16 +287,33 @@ impl<'p> Potentials<'p> {
         }
     }
 
-    fn defined<'t>(&self, targets: impl IntoIterator<Item = &'t Target>) -> Defined {
-        // Only a call's result can be found again at an address.
-        let located =
-            |f: u32, index: u32| matches!(self.whole.function(f).code[index as usize], Inst::Call(_));
-        let mut defined = Defined::default();
-        for target in targets {
-            defined.add(*target, &self.may, located);
-        }
-        defined.tidy();
-        defined
+    /// What a set of targets is, in a function.
+    fn other(&self, function: u32, set: Bits) -> Other {
+        let number = self.others.fetch_add(1, Ordering::Relaxed);
+        // A panic elsewhere leaves at worst an entry out.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let defined = known.entry((function, set)).or_insert_with_key(|(_, set)| {
+            // Only a call's result can be found again at an address.
+            let located =
+                |f: u32, index: u32| matches!(self.whole.function(f).code[index as usize], Inst::Call(_));
+            let mut defined = Defined::default();
+            for target in self.may.targets(set) {
+                defined.add(target, &self.may, located);
+            }
+            defined.tidy();
+            for (start, end) in defined.own.clone() {
+                let mut at = start;
+                // Each variable that the range touches.
+                while let Some((object, offset)) = self.in_frame(function, at).filter(|_| at < end) {
+                    defined.all.insert(object);
+                    defined.around.insert(object);
+                    let size = self.may.pointers().objects().size(object).unwrap_or(u64::MAX);
+                    at = at.saturating_add((size - offset.min(size)).max(1));
+                }
+            }
+            Arc::new(defined)
+        });
+        Other { defined: defined.clone(), number }
     }
 
     /// The ways of the branch that a block ends in.
@@ -261,18 +327,18 @@ impl<'p> Potentials<'p> {
             if successors.len() < 2 {
                 return Vec::new();
             }
-            let ways = successors.into_iter().map(|to| self.way(all, model, (block, to)));
-            ways.filter(|w| w.assigns_registers() || !w.defined.is_empty()).collect()
+            let ways = successors.into_iter().map(|to| self.way(function, all, model, (block, to)));
+            ways.filter(|w| w.assigns_registers() || !w.memory.defined.is_empty()).collect()
         })
     }
 
-    fn way(&self, all: &FunctionWays, model: &Function, way: Way) -> WayFacts {
+    fn way(&self, function: u32, all: &FunctionWays, model: &Function, way: Way) -> WayFacts {
         let region = all.ways.region(way);
         let mut touched = vec![0u64; model.slots.div_ceil(64) as usize];
         let mut touch = |dst: Reg, n: u32| {
             (dst..dst + n).for_each(|r| touched[r as usize / 64] |= 1 << (r % 64));
         };
-        let mut targets = BTreeSet::new();
+        let mut targets = Bits::default();
         for b in region.blocks() {
             let block = &model.blocks[b as usize];
             targets.extend(&all.targets[b as usize]);
@@ -288,7 +354,7 @@ impl<'p> Potentials<'p> {
                 touch(phi.dst, phi.slots);
             }
         }
-        WayFacts { to: way.1, region, touched, defined: self.defined(targets) }
+        WayFacts { to: way.1, region, touched, memory: self.other(function, targets) }
     }
 }
 

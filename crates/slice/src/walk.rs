@@ -11,6 +11,7 @@ mod collected;
 mod indexed;
 mod light;
 mod outside;
+mod pending;
 mod potential;
 mod step;
 
@@ -23,6 +24,7 @@ use calls::CallState;
 pub use collected::Collected;
 use index::hash::Map;
 pub use indexed::ByIndex;
+pub use pending::ELSEWHERE;
 pub use potential::Potential;
 use program::inst::{BlockId, Operand, Reg};
 use std::collections::BTreeMap;

@@ -159,21 +159,11 @@ impl Ranges {
         !self.map.is_empty() && self.filter.may_hold(start, len) && self.touches(start, len)
     }
 
-    /// How many ranges there are.
-    pub fn len(&self) -> usize {
-        self.map.len()
-    }
-
     /// The wanted parts of a range.
     pub fn parts(&self, start: u64, len: u64) -> impl Iterator<Item = Piece> + '_ {
         let end = start + Self::clip(start, len);
         let parts = self.map.range(..end).rev().take_while(move |(s, (n, _))| **s + n > start);
         parts.map(|(s, (n, list))| Piece { start: *s, len: *n, list: *list })
-    }
-
-    /// All wanted ranges.
-    pub fn iter(&self) -> impl Iterator<Item = Piece> + '_ {
-        self.map.iter().map(|(s, (n, list))| Piece { start: *s, len: *n, list: *list })
     }
 
     /// Takes the wanted bytes of a range out.

@@ -1,153 +1,333 @@
-//! Inclusion: a worklist over a graph of who flows to whom.
+//! Inclusion: a graph of who flows to whom, walked in waves.
 //!
-//! Only what is new at a variable is sent on. Addresses are places in objects, of which each
-//! object has a limited number; a pointer that is moved on and on ends as "anywhere in it".
+//! Whatever flows in a circle holds the same, and becomes one node (Pereira and Berlin, *Wave
+//! Propagation and Deep Propagation for Pointer Analysis*). Then each node, in the order of the
+//! flow, sends on what is new; loads and stores through it make new ways; and so on until
+//! nothing is new. All that is read through an address flows through one node of its own, and
+//! all that is written, so that ways grow with places plus uses and not with their product.
+//!
+//! Addresses are places in objects, of which each object has a limited number; a pointer that
+//! is moved on and on ends as "anywhere in it".
 
 use super::constraints::{Constraint, Constraints, Var};
+use super::places::{Move, Places};
 use super::{Place, Solver};
-use crate::objects::Objects;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use crate::bits::Bits;
+use crate::objects::ObjectId;
+use std::collections::HashSet;
 
-/// Distinct places of one object that are kept apart.
-const MAX_PLACES: u32 = 64;
-/// Objects of unknown size are taken apart up to here.
-const MAX_OFFSET: u64 = 1 << 16;
+/// A number of a node.
+type Id = u32;
 
 #[derive(Default)]
 struct Node {
-    all: BTreeSet<Place>,
-    /// What has not been sent on.
-    fresh: Vec<Place>,
-    /// Where it flows to, moved by how much.
-    to: Vec<(Var, Move)>,
-    loads: Vec<Var>,
-    stores: Vec<Var>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Move {
-    Not,
-    By(i64),
-    Anywhere,
+    all: Bits,
+    /// What has been sent on.
+    sent: Bits,
+    /// Where it flows to.
+    to: Vec<Id>,
+    /// The same, moved by how much.
+    shifts: Vec<(Id, Move)>,
+    /// Gets all that is stored where it points to.
+    read: Option<Id>,
+    /// Flows to all that is stored where it points to.
+    written: Option<Id>,
 }
 
 /// See the module's documentation.
 #[derive(Default)]
 pub struct Directed {
     nodes: Vec<Node>,
-    edges: HashSet<(Var, Var, Move)>,
+    /// The node that a node has become part of; itself if it has not.
+    up: Vec<Id>,
+    node_of: Vec<Id>,
+    edges: HashSet<(Id, Id)>,
     taken: usize,
-    /// Places of each object so far.
-    places: HashMap<u32, BTreeSet<u64>>,
-    work: Vec<Var>,
+    places: Places,
 }
 
 impl Directed {
-    fn moved(&mut self, place: Place, by: Move, objects: &Objects) -> Place {
-        let anywhere = Place { offset: None, ..place };
-        let offset = match (by, place.offset) {
-            (Move::Not, _) => return place,
-            (Move::By(by), Some(offset)) => offset.wrapping_add_signed(by),
-            _ => return anywhere,
-        };
-        // One past the end is no place to store at; keep it so that it can move back.
-        if offset > objects.size(place.object).unwrap_or(MAX_OFFSET) {
-            return anywhere;
+    fn new_node(&mut self) -> Id {
+        let id = self.nodes.len() as Id;
+        self.nodes.push(Node::default());
+        self.up.push(id);
+        id
+    }
+
+    fn find(&mut self, mut id: Id) -> Id {
+        while self.up[id as usize] != id {
+            let next = self.up[self.up[id as usize] as usize];
+            self.up[id as usize] = next;
+            id = next;
         }
-        let known = self.places.entry(place.object).or_default();
-        if known.len() < MAX_PLACES as usize || known.contains(&offset) {
-            known.insert(offset);
-            Place { offset: Some(offset), ..place }
-        } else {
-            anywhere
+        id
+    }
+
+    fn of(&mut self, var: Var) -> Id {
+        self.find(self.node_of[var as usize])
+    }
+
+    /// All that is in one is in the other.
+    fn flow(&mut self, from: Id, to: Id) {
+        let (from, to) = (self.find(from), self.find(to));
+        if from == to || !self.edges.insert((from, to)) {
+            return;
+        }
+        self.nodes[from as usize].to.push(to);
+        let sent = std::mem::take(&mut self.nodes[from as usize].sent);
+        self.nodes[to as usize].all.extend(&sent);
+        self.nodes[from as usize].sent = sent;
+    }
+
+    fn shift(&mut self, from: Id, to: Id, by: Move, all: &Constraints<'_, '_>) {
+        let (from, to) = (self.find(from), self.find(to));
+        if self.nodes[from as usize].shifts.contains(&(to, by)) {
+            return;
+        }
+        self.nodes[from as usize].shifts.push((to, by));
+        let sent = &self.nodes[from as usize].sent;
+        let moved: Bits = sent.iter().map(|p| self.places.moved(p, by, &all.objects)).collect();
+        self.nodes[to as usize].all.extend(&moved);
+    }
+
+    /// The node of all that is read (or written) through an address.
+    fn through(&mut self, at: Id, written: bool, all: &Constraints<'_, '_>) -> Id {
+        let at = self.find(at);
+        let node = &self.nodes[at as usize];
+        if let Some(there) = if written { node.written } else { node.read } {
+            return there;
+        }
+        let new = self.new_node();
+        let node = &mut self.nodes[at as usize];
+        *if written { &mut node.written } else { &mut node.read } = Some(new);
+        for object in self.places.objects(&self.nodes[at as usize].sent) {
+            self.connect(all, object, (!written).then_some(new), written.then_some(new));
+        }
+        new
+    }
+
+    fn connect(
+        &mut self,
+        all: &Constraints<'_, '_>,
+        object: ObjectId,
+        read: Option<Id>,
+        written: Option<Id>,
+    ) {
+        let content = self.of(all.contents[object as usize]);
+        if let Some(read) = read {
+            self.flow(content, read);
+        }
+        if let Some(written) = written {
+            self.flow(written, content);
         }
     }
 
-    fn add(&mut self, to: Var, place: Place) {
-        let node = &mut self.nodes[to as usize];
-        if node.all.contains(&Place { offset: None, ..place }) || !node.all.insert(place) {
-            return;
+    /// Makes circles one, and gives nodes in the order of the flow.
+    fn collapse(&mut self) -> Vec<Id> {
+        let mut search = Search::new(self.nodes.len());
+        for id in 0..self.nodes.len() as Id {
+            if self.up[id as usize] == id && search.index[id as usize] == 0 {
+                search.from(self, id);
+            }
         }
-        if node.fresh.is_empty() {
-            self.work.push(to);
+        let Search { circles, mut order, .. } = search;
+        let mut pairs: Vec<(Id, Id)> =
+            circles.iter().flat_map(|c| c[1..].iter().map(|other| (c[0], *other))).collect();
+        let any = !pairs.is_empty();
+        while let Some((a, b)) = pairs.pop() {
+            let (a, b) = (self.find(a), self.find(b));
+            if a != b {
+                self.unite(a, b, &mut pairs);
+            }
         }
-        self.nodes[to as usize].fresh.push(place);
+        if any {
+            for id in 0..self.nodes.len() as Id {
+                if self.up[id as usize] != id {
+                    continue;
+                }
+                let mut to = std::mem::take(&mut self.nodes[id as usize].to);
+                to.iter_mut().for_each(|t| *t = self.find(*t));
+                to.sort_unstable();
+                to.dedup();
+                to.retain(|t| *t != id);
+                self.nodes[id as usize].to = to;
+            }
+        }
+        order.reverse();
+        order.retain(|id| self.up[*id as usize] == *id);
+        order
     }
 
-    fn edge(&mut self, from: Var, to: Var, by: Move, objects: &Objects) {
-        if from == to && by == Move::Not || !self.edges.insert((from, to, by)) {
-            return;
+    fn unite(&mut self, a: Id, b: Id, pairs: &mut Vec<(Id, Id)>) {
+        self.up[b as usize] = a;
+        let other = std::mem::take(&mut self.nodes[b as usize]);
+        let node = &mut self.nodes[a as usize];
+        node.all.extend(&other.all);
+        // What only one has sent was not sent where the other flows to.
+        node.sent = node.sent.common(&other.sent);
+        node.to.extend(other.to);
+        node.shifts.extend(other.shifts);
+        for (own, others) in [(&mut node.read, other.read), (&mut node.written, other.written)] {
+            match (*own, others) {
+                (Some(x), Some(y)) => pairs.push((x, y)),
+                (None, there) => *own = there,
+                (Some(_), None) => {}
+            }
         }
-        self.nodes[from as usize].to.push((to, by));
-        let now: Vec<Place> = self.nodes[from as usize].all.iter().copied().collect();
-        for place in now {
-            let place = self.moved(place, by, objects);
-            self.add(to, place);
+    }
+
+    /// Sends on what is new at a node.
+    fn send(&mut self, id: Id, all: &Constraints<'_, '_>) -> bool {
+        let node = &mut self.nodes[id as usize];
+        let new = node.all.without(&node.sent);
+        if new.is_empty() {
+            return false;
         }
+        node.sent = node.all.clone();
+        let (read, written) = (node.read, node.written);
+        let to = std::mem::take(&mut node.to);
+        let shifts = std::mem::take(&mut node.shifts);
+        for to in &to {
+            let to = self.find(*to);
+            if to != id {
+                self.nodes[to as usize].all.extend(&new);
+            }
+        }
+        for (to, by) in &shifts {
+            let to = self.find(*to);
+            let moved: Bits = new.iter().map(|p| self.places.moved(p, *by, &all.objects)).collect();
+            self.nodes[to as usize].all.extend(&moved);
+        }
+        // Nothing was added meanwhile: places only move into sets.
+        self.nodes[id as usize].to = to;
+        self.nodes[id as usize].shifts = shifts;
+        if read.is_some() || written.is_some() {
+            for object in self.places.objects(&new) {
+                self.connect(all, object, read, written);
+            }
+        }
+        true
     }
 }
 
 impl Solver for Directed {
     fn solve(&mut self, all: &Constraints<'_, '_>) {
-        self.nodes.resize_with(all.vars as usize, Node::default);
-        let objects = &all.objects;
+        while self.node_of.len() < all.vars as usize {
+            let node = self.new_node();
+            self.node_of.push(node);
+        }
         for constraint in &all.list[self.taken..] {
             match *constraint {
                 Constraint::Points { to, object, offset } => {
-                    let place = match offset {
-                        Some(offset) if offset <= objects.size(object).unwrap_or(MAX_OFFSET) => {
-                            Place { object, offset: Some(offset) }
-                        }
-                        _ => Place { object, offset: None },
-                    };
-                    self.add(to, place);
+                    let place = self.places.of(object, offset, &all.objects);
+                    let to = self.of(to);
+                    self.nodes[to as usize].all.insert(place);
                 }
-                Constraint::Copy { to, from } => self.edge(from, to, Move::Not, objects),
+                Constraint::Copy { to, from } | Constraint::Shift { to, from, by: Some(0) } => {
+                    self.flow(self.node_of[from as usize], self.node_of[to as usize]);
+                }
                 Constraint::Shift { to, from, by } => {
-                    self.edge(from, to, by.map_or(Move::Anywhere, Move::By), objects);
+                    let by = self.places.step(by);
+                    self.shift(self.node_of[from as usize], self.node_of[to as usize], by, all);
                 }
                 Constraint::Load { to, at } => {
-                    self.nodes[at as usize].loads.push(to);
-                    for place in self.places(at) {
-                        self.edge(all.contents[place.object as usize], to, Move::Not, objects);
-                    }
+                    let read = self.through(self.node_of[at as usize], false, all);
+                    self.flow(read, self.node_of[to as usize]);
                 }
                 Constraint::Store { at, from } => {
-                    self.nodes[at as usize].stores.push(from);
-                    for place in self.places(at) {
-                        self.edge(from, all.contents[place.object as usize], Move::Not, objects);
-                    }
+                    let written = self.through(self.node_of[at as usize], true, all);
+                    self.flow(self.node_of[from as usize], written);
                 }
             }
         }
         self.taken = all.list.len();
-        while let Some(var) = self.work.pop() {
-            let fresh = std::mem::take(&mut self.nodes[var as usize].fresh);
-            let to = self.nodes[var as usize].to.clone();
-            let objects_of: BTreeSet<u32> = fresh.iter().map(|p| p.object).collect();
-            let (loads, stores) =
-                (self.nodes[var as usize].loads.clone(), self.nodes[var as usize].stores.clone());
-            for object in objects_of {
-                let content = all.contents[object as usize];
-                for to in &loads {
-                    self.edge(content, *to, Move::Not, objects);
-                }
-                for from in &stores {
-                    self.edge(*from, content, Move::Not, objects);
-                }
+        loop {
+            let order = self.collapse();
+            let mut changed = false;
+            for id in order {
+                changed |= self.send(id, all);
             }
-            for (to, by) in to {
-                for place in &fresh {
-                    let place = self.moved(*place, by, objects);
-                    self.add(to, place);
-                }
+            if !changed {
+                return;
             }
         }
     }
 
+    fn class(&mut self, var: Var) -> u32 {
+        self.of(var)
+    }
+
     fn places(&mut self, var: Var) -> Vec<Place> {
-        let Some(node) = self.nodes.get(var as usize) else { return Vec::new() };
-        let anywhere = |p: &Place| p.offset.is_some() && node.all.contains(&Place { offset: None, ..*p });
-        node.all.iter().filter(|p| !anywhere(p)).copied().collect()
+        if var as usize >= self.node_of.len() {
+            return Vec::new();
+        }
+        let id = self.of(var);
+        self.places.list(&self.nodes[id as usize].all)
+    }
+}
+
+/// Tarjan's search for circles.
+struct Search {
+    /// When a node was met; 0 for not yet.
+    index: Vec<u32>,
+    low: Vec<u32>,
+    open: Vec<bool>,
+    stack: Vec<Id>,
+    met: u32,
+    circles: Vec<Vec<Id>>,
+    /// Whatever a node flows to comes before it.
+    order: Vec<Id>,
+}
+
+impl Search {
+    fn new(n: usize) -> Search {
+        Search {
+            index: vec![0; n],
+            low: vec![0; n],
+            open: vec![false; n],
+            stack: Vec::new(),
+            met: 0,
+            circles: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+
+    fn meet(&mut self, id: Id) {
+        self.met += 1;
+        self.index[id as usize] = self.met;
+        self.low[id as usize] = self.met;
+        self.open[id as usize] = true;
+        self.stack.push(id);
+    }
+
+    fn from(&mut self, graph: &mut Directed, start: Id) {
+        self.meet(start);
+        let mut work: Vec<(Id, usize)> = vec![(start, 0)];
+        while let Some((id, next)) = work.pop() {
+            if let Some(to) = graph.nodes[id as usize].to.get(next).copied() {
+                work.push((id, next + 1));
+                let to = graph.find(to);
+                if self.index[to as usize] == 0 {
+                    self.meet(to);
+                    work.push((to, 0));
+                } else if self.open[to as usize] {
+                    self.low[id as usize] = self.low[id as usize].min(self.index[to as usize]);
+                }
+                continue;
+            }
+            if let Some((parent, _)) = work.last() {
+                let p = *parent as usize;
+                self.low[p] = self.low[p].min(self.low[id as usize]);
+            }
+            if self.low[id as usize] == self.index[id as usize] {
+                let at = self.stack.iter().rposition(|n| *n == id).unwrap_or(0);
+                let circle = self.stack.split_off(at);
+                circle.iter().for_each(|n| self.open[*n as usize] = false);
+                self.order.push(id);
+                if circle.len() > 1 {
+                    self.circles.push(circle);
+                }
+            }
+        }
     }
 }

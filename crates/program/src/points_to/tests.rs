@@ -256,9 +256,9 @@ fn summaries_go_through_calls() {
     let whole = Whole::new([(&module, &addresses[..])]);
     let may = MayDefine::compute(&whole, &Nothing, Precision::Directed);
     let stored = |f| -> Vec<(Object, u64, u64)> {
-        let all = may.of_function(f).iter().filter_map(|t| match t {
+        let all = may.targets(may.of_function(f)).filter_map(|t| match t {
             Target::Of { object, start, end } => {
-                Some((may.pointers().objects().get(*object).clone(), *start, *end))
+                Some((may.pointers().objects().get(object).clone(), start, end))
             }
             Target::Own { .. } => None,
         });
@@ -268,6 +268,7 @@ fn summaries_go_through_calls() {
     assert_eq!(stored(2), [data(2)]);
     assert_eq!(stored(1), [data(0), data(2)]);
     assert_eq!(stored(0), [data(0), data(2)]);
-    assert_eq!(may.of_inst(&whole, &Nothing, 2, 2), [Target::Own { start: 8, end: 12 }]);
+    let stored = may.of_inst(&whole, &Nothing, 2, 2);
+    assert_eq!(may.targets(&stored).collect::<Vec<_>>(), [Target::Own { start: 8, end: 12 }]);
     assert_eq!(may.callees(&whole, &Nothing, 1, 1), [2]);
 }

@@ -38,7 +38,7 @@ impl Unified {
         new
     }
 
-    fn class(&mut self, var: Var) -> u32 {
+    fn class_of(&mut self, var: Var) -> u32 {
         if self.class.len() <= var as usize {
             self.class.resize(var as usize + 1, None);
         }
@@ -65,7 +65,7 @@ impl Unified {
 
     /// The class that a variable points to.
     fn pointed(&mut self, var: Var) -> u32 {
-        let class = self.class(var);
+        let class = self.class_of(var);
         self.target(class)
     }
 
@@ -94,7 +94,7 @@ impl Solver for Unified {
         for constraint in &all.list[self.taken..] {
             match *constraint {
                 Constraint::Points { to, object, .. } => {
-                    let (target, content) = (self.pointed(to), self.class(all.contents[object as usize]));
+                    let (target, content) = (self.pointed(to), self.class_of(all.contents[object as usize]));
                     self.unify(target, content);
                 }
                 Constraint::Copy { to, from } | Constraint::Shift { to, from, .. } => {
@@ -117,12 +117,16 @@ impl Solver for Unified {
         self.contents.clone_from(&all.contents);
     }
 
+    fn class(&mut self, var: Var) -> u32 {
+        self.pointed(var)
+    }
+
     fn places(&mut self, var: Var) -> Vec<Place> {
         let target = self.pointed(var);
         if self.objects.is_none() {
             let mut by_class: HashMap<u32, Vec<ObjectId>> = HashMap::new();
             for object in 0..self.contents.len() {
-                let class = self.class(self.contents[object]);
+                let class = self.class_of(self.contents[object]);
                 by_class.entry(class).or_default().push(object as ObjectId);
             }
             self.objects = Some(by_class);

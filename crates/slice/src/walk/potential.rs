@@ -12,7 +12,8 @@
 //! ran. But what a variable is given there is a statement of its own: `n = n + 1; if (n < 3)`.
 
 use super::Walker;
-use crate::relevance::{Defined, Heap, Potentials, Relevance, Variant, WayFacts};
+use super::pending::{Answer, ELSEWHERE, Pending, Wanted};
+use crate::relevance::{Heap, Other, Potentials, Relevance, Variant, WayFacts};
 use crate::slice::{Dependence, NodeId};
 use crate::tags::{Group, Phis, Tag};
 use crate::wants::List;
@@ -32,13 +33,8 @@ pub struct Potential<'w> {
     taken: Option<(u32, BlockId)>,
     /// Answers about registers.
     assigned: HashMap<Question, bool>,
-    /// Wanted addresses in blocks of the heap, with where the block starts, by what allocated
-    /// it; and the starts of blocks by what allocated them and the wanted word. What is not
-    /// wanted any more is dropped when met.
-    made: HashMap<ObjectId, Vec<(u64, u64)>>,
-    words: HashMap<(ObjectId, u64), Vec<u64>>,
-    /// Wanted addresses that are in nothing known.
-    elsewhere: Vec<u64>,
+    /// What memory is wanted.
+    pending: Pending,
     /// Frames of live activations: by address their size, function and depth.
     stack: BTreeMap<u64, (u64, u32, u32)>,
     /// The same by depth.
@@ -55,9 +51,7 @@ impl<'w> Potential<'w> {
             relevance,
             taken: None,
             assigned: HashMap::new(),
-            made: HashMap::new(),
-            words: HashMap::new(),
-            elsewhere: Vec::new(),
+            pending: Pending::default(),
             stack: BTreeMap::new(),
             frames: Vec::new(),
             dummies: HashMap::new(),
@@ -91,30 +85,28 @@ impl<'w> Potential<'w> {
         self.taken = Some((depth, to));
     }
 
-    /// Notes what a wanted range is in.
-    pub fn wanted(&mut self, stream: u32, step: u64, address: u64, len: u64) {
-        if self.facts.is_fixed(address) || self.on_stack(address).is_some() {
-            return;
+    /// What a range of memory is in.
+    fn place(&self, stream: u32, step: u64, address: u64) -> Option<(ObjectId, u64)> {
+        if let Some(found) = self.facts.static_at(address) {
+            return Some(found);
         }
-        let block = self.heap.find(address, stream, step);
-        let made = block.and_then(|(start, b)| Some((start, self.facts.made(b.function, b.index)?)));
-        let Some((start, object)) = made else {
-            self.elsewhere.push(address);
-            return;
-        };
-        self.made.entry(object).or_default().push((address, start));
-        let offset = address - start;
-        for word in offset / 8..offset.saturating_add(len).div_ceil(8) {
-            self.words.entry((object, word)).or_default().push(start);
+        if let Some((base, function)) = self.on_stack(address) {
+            return self.facts.in_frame(function, address - base);
         }
+        let (start, block) = self.heap.find(address, stream, step)?;
+        Some((self.facts.made(block.function, block.index)?, address - start))
     }
 }
 
 impl Walker<'_, '_> {
     /// Notes what a wanted range is in, if that matters.
     pub(super) fn note_wanted(&mut self, address: u64, len: u64) {
+        let (memory, old) = (&self.memory, &self.old);
         if let Some(potential) = &mut self.potential {
-            potential.wanted(self.stream, self.next, address, len);
+            let place = potential.place(self.stream, self.next, address);
+            let (object, offset) = place.unwrap_or((ELSEWHERE, 0));
+            let still = |w: &Wanted| memory.touches(w.address, w.len) || old.touches(w.address, w.len);
+            potential.pending.add(Wanted { object, address, len, offset }, still);
         }
     }
 
@@ -301,7 +293,7 @@ impl Walker<'_, '_> {
         for way in facts.ways(function, block).iter().filter(|w| w.to != to) {
             let mut list = self.register_of(f, function, block, way, below);
             if !list.is_wanted() {
-                list = self.memory_of(f, &way.defined, below);
+                list = self.memory_of(f, &way.memory, below);
             }
             if list.is_wanted() {
                 return self.potentially(list);
@@ -352,114 +344,54 @@ impl Walker<'_, '_> {
         List::default()
     }
 
-    fn memory_of(&mut self, f: usize, defined: &Defined, below: &[Group]) -> List {
-        if defined.is_empty() {
-            return List::default();
-        }
-        let list = self.memory_in(f, false, defined, below);
-        if list.is_wanted() { list } else { self.memory_in(f, true, defined, below) }
-    }
-
-    fn memory_in(&mut self, f: usize, old: bool, defined: &Defined, below: &[Group]) -> List {
+    fn memory_of(&mut self, f: usize, other: &Other, below: &[Group]) -> List {
         let Some(potential) = &mut self.potential else { return List::default() };
-        let (memory, tags) = (if old { &self.old } else { &self.memory }, &mut self.all.edges.tags);
-        if memory.is_empty() {
+        let Potential { pending, frames, facts, .. } = potential;
+        let (memory, old) = (&self.memory, &self.old);
+        if other.defined.is_empty() || memory.is_empty() && old.is_empty() {
             return List::default();
         }
-        let mut first = |start: u64, end: u64| {
-            memory.parts(start, end.saturating_sub(start)).find(|p| tags.is_beyond(p.list.tag, below))
+        let tags = &mut self.all.edges.tags;
+        let here = frames.get(f).copied().flatten();
+        let size = self.frames[f].function.map_or(0, |function| facts.frame_size(function));
+        let defined = &other.defined;
+        let try_it = |w: &Wanted| {
+            let mut any = false;
+            let mut found = None;
+            let mut within = |start: u64, end: u64| {
+                let (from, to) = (start.max(w.address), end.min(w.address.saturating_add(w.len)));
+                let pieces = [memory, old].map(|m| m.parts(from, to.saturating_sub(from)));
+                for piece in pieces.into_iter().flatten().filter(|_| from < to) {
+                    any = true;
+                    if found.is_none() && tags.is_beyond(piece.list.tag, below) {
+                        found = Some(piece.list);
+                    }
+                }
+            };
+            if w.object == ELSEWHERE {
+                within(w.address, w.address.saturating_add(w.len));
+            } else {
+                let start = w.address - w.offset;
+                for (from, to) in defined.of(w.object) {
+                    within(start.saturating_add(*from), start.saturating_add(*to));
+                }
+                if let Some(here) = here {
+                    for (from, to) in &defined.own {
+                        within(here.wrapping_add(*from), here.wrapping_add(*to));
+                    }
+                }
+            }
+            // What is in the frame of another activation may be in that of another execution.
+            let mine = here.is_some_and(|here| w.address.wrapping_sub(here) < size);
+            match found {
+                Some(list) => Answer::Yes(list),
+                None if any => Answer::NotNow,
+                None if !memory.touches(w.address, w.len) && !old.touches(w.address, w.len) => Answer::Gone,
+                None if !mine && defined.depends_on_activation(w.object) => Answer::NotNow,
+                None => Answer::No,
+            }
         };
-        if let Some(base) = potential.frames.get(f).copied().flatten() {
-            for (start, end) in &defined.own {
-                if let Some(piece) = first(base.wrapping_add(*start), base.wrapping_add(*end)) {
-                    return piece.list;
-                }
-            }
-        }
-        if defined.fixed.len() <= memory.len() {
-            for (start, end) in &defined.fixed {
-                if let Some(piece) = first(*start, *end) {
-                    return piece.list;
-                }
-            }
-        } else {
-            for piece in memory.iter() {
-                let next = defined.fixed.partition_point(|(_, end)| *end <= piece.start);
-                let hit = defined.fixed.get(next).is_some_and(|(s, _)| *s < piece.start + piece.len);
-                if hit && tags.is_beyond(piece.list.tag, below) {
-                    return piece.list;
-                }
-            }
-        }
-        self.frames_of(old, defined, below)
-    }
-
-    /// The rest of `memory_of`: other frames, the heap, and what has no name.
-    fn frames_of(&mut self, old: bool, defined: &Defined, below: &[Group]) -> List {
-        let Some(potential) = &mut self.potential else { return List::default() };
-        let (memory, tags) = (if old { &self.old } else { &self.memory }, &mut self.all.edges.tags);
-        let (this, that) = (&self.memory, &self.old);
-        let touches = |at: u64, len: u64| this.touches(at, len) || that.touches(at, len);
-        if !defined.frames.is_empty() {
-            for piece in memory.iter() {
-                let Some((base, function)) = potential.on_stack(piece.start) else { continue };
-                let (from, to) = (piece.start - base, piece.start - base + piece.len);
-                let hit = defined.frames.iter().any(|(f, s, e)| *f == function && *s < to && from < *e);
-                if hit && tags.is_beyond(piece.list.tag, below) {
-                    return piece.list;
-                }
-            }
-        }
-        for (object, start, end) in &defined.made {
-            if end - start <= 64 {
-                for word in start / 8..end.div_ceil(8) {
-                    let Some(blocks) = potential.words.get_mut(&(*object, word)) else { continue };
-                    let mut found = List::default();
-                    blocks.retain(|block| {
-                        let wanted = touches(block + 8 * word, 8);
-                        if wanted && !found.is_wanted() {
-                            let mut parts = memory.parts(block + start, end - start);
-                            let beyond = parts.find(|p| tags.is_beyond(p.list.tag, below));
-                            found = beyond.map(|p| p.list).unwrap_or_default();
-                        }
-                        wanted
-                    });
-                    if found.is_wanted() {
-                        return found;
-                    }
-                }
-                continue;
-            }
-            let Some(places) = potential.made.get_mut(object) else { continue };
-            let mut i = places.len();
-            while i > 0 {
-                i -= 1;
-                let (at, block) = places[i];
-                let (from, to) = (block.saturating_add(*start), block.saturating_add(*end));
-                match memory.parts(at, 1).next() {
-                    Some(p) if p.start >= to || p.start + p.len <= from => {}
-                    Some(p) if tags.is_beyond(p.list.tag, below) => return p.list,
-                    None if !touches(at, 1) => {
-                        places.swap_remove(i);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        if defined.elsewhere {
-            let mut i = potential.elsewhere.len();
-            while i > 0 {
-                i -= 1;
-                match memory.parts(potential.elsewhere[i], 1).next() {
-                    Some(p) if tags.is_beyond(p.list.tag, below) => return p.list,
-                    None if !touches(potential.elsewhere[i], 1) => {
-                        potential.elsewhere.swap_remove(i);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        List::default()
+        pending.ask(other.number, defined, try_it).unwrap_or_default()
     }
 
     /// A call through a pointer, if it is not taken: another function could have been called.
@@ -482,8 +414,8 @@ impl Walker<'_, '_> {
             return List::default();
         }
         let Some(callees) = ways.calls.get(&index) else { return List::default() };
-        for (_, defined) in callees.iter().filter(|(callee, _)| Some(*callee) != called) {
-            let list = self.memory_of(f, defined, &[]);
+        for (_, other) in callees.iter().filter(|(callee, _)| Some(*callee) != called) {
+            let list = self.memory_of(f, other, &[]);
             if list.is_wanted() {
                 return self.potentially(list);
             }

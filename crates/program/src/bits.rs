@@ -1,0 +1,169 @@
+//! Sets of small numbers of which most are empty or alike: words of bits, in order.
+
+/// A set; words that would be zero are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bits {
+    words: Vec<(u32, u64)>,
+}
+
+impl Bits {
+    /// Whether nothing is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Whether a number is in it.
+    #[must_use]
+    pub fn contains(&self, n: u32) -> bool {
+        match self.words.binary_search_by_key(&(n / 64), |w| w.0) {
+            Ok(i) => self.words[i].1 >> (n % 64) & 1 != 0,
+            Err(_) => false,
+        }
+    }
+
+    /// Puts a number in; whether it is new.
+    pub fn insert(&mut self, n: u32) -> bool {
+        let bit = 1 << (n % 64);
+        match self.words.binary_search_by_key(&(n / 64), |w| w.0) {
+            Ok(i) => {
+                let new = self.words[i].1 & bit == 0;
+                self.words[i].1 |= bit;
+                new
+            }
+            Err(i) => {
+                self.words.insert(i, (n / 64, bit));
+                true
+            }
+        }
+    }
+
+    /// All, in order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().flat_map(|(word, bits)| {
+            let (base, mut left) = (word * 64, *bits);
+            std::iter::from_fn(move || {
+                let n = (left != 0).then(|| base + left.trailing_zeros())?;
+                left &= left - 1;
+                Some(n)
+            })
+        })
+    }
+
+    /// Takes in all of another; whether any is new.
+    pub fn extend(&mut self, other: &Bits) -> bool {
+        // Most often the words are there already.
+        let mut i = 0;
+        let (mut missing, mut new) = (0, 0);
+        for (word, bits) in &other.words {
+            while self.words.get(i).is_some_and(|w| w.0 < *word) {
+                i += 1;
+            }
+            match self.words.get_mut(i) {
+                Some(w) if w.0 == *word => {
+                    new |= bits & !w.1;
+                    w.1 |= bits;
+                }
+                _ => missing += 1,
+            }
+        }
+        if missing == 0 {
+            return new != 0;
+        }
+        let own = std::mem::take(&mut self.words);
+        self.words.reserve(own.len() + missing);
+        let (mut a, mut b) = (own.into_iter().peekable(), other.words.iter().copied().peekable());
+        loop {
+            let next = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) if x.0 == y.0 => {
+                    let word = (x.0, x.1 | y.1);
+                    a.next();
+                    b.next();
+                    Some(word)
+                }
+                (Some(x), Some(y)) if x.0 > y.0 => b.next(),
+                (Some(_), _) => a.next(),
+                (None, _) => b.next(),
+            };
+            match next {
+                Some(word) => self.words.push(word),
+                None => return true,
+            }
+        }
+    }
+
+    /// What is in it and not in another.
+    #[must_use]
+    pub fn without(&self, other: &Bits) -> Bits {
+        self.with(other, |a, b| a & !b)
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub fn common(&self, other: &Bits) -> Bits {
+        self.with(other, |a, b| a & b)
+    }
+
+    fn with(&self, other: &Bits, of: impl Fn(u64, u64) -> u64) -> Bits {
+        let mut i = 0;
+        let mut words = Vec::new();
+        for (word, bits) in &self.words {
+            while other.words.get(i).is_some_and(|w| w.0 < *word) {
+                i += 1;
+            }
+            let there = other.words.get(i).filter(|w| w.0 == *word).map_or(0, |w| w.1);
+            let left = of(*bits, there);
+            if left != 0 {
+                words.push((*word, left));
+            }
+        }
+        Bits { words }
+    }
+}
+
+impl FromIterator<u32> for Bits {
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Bits {
+        let mut all: Vec<u32> = numbers.into_iter().collect();
+        all.sort_unstable();
+        let mut words: Vec<(u32, u64)> = Vec::new();
+        for n in all {
+            let bit = 1 << (n % 64);
+            match words.last_mut() {
+                Some(last) if last.0 == n / 64 => last.1 |= bit,
+                _ => words.push((n / 64, bit)),
+            }
+        }
+        Bits { words }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn bits_are_sets(a in proptest::collection::btree_set(0u32..600, 0..40),
+                         b in proptest::collection::btree_set(0u32..600, 0..40)) {
+            let of = |set: &BTreeSet<u32>| {
+                let mut bits = Bits::default();
+                for n in set {
+                    assert!(bits.insert(*n) && !bits.insert(*n));
+                }
+                bits
+            };
+            let (x, y) = (of(&a), of(&b));
+            let mut both = x.clone();
+            prop_assert_eq!(both.extend(&y), !b.is_subset(&a));
+            prop_assert_eq!(&both, &of(&a.union(&b).copied().collect()));
+            prop_assert_eq!(&x.without(&y), &of(&a.difference(&b).copied().collect()));
+            prop_assert_eq!(&x.common(&y), &of(&a.intersection(&b).copied().collect()));
+            prop_assert_eq!(x.iter().collect::<BTreeSet<_>>(), a.clone());
+            prop_assert!((0..600).all(|n| x.contains(n) == a.contains(&n)));
+            prop_assert_eq!(x.is_empty(), a.is_empty());
+            prop_assert_eq!(a.iter().rev().copied().collect::<Bits>(), x);
+        }
+    }
+}

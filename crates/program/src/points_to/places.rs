@@ -1,0 +1,106 @@
+//! Places by number, and where they are moved to.
+
+use super::Place;
+use crate::bits::Bits;
+use crate::objects::{ObjectId, Objects};
+use std::collections::{BTreeSet, HashMap};
+
+/// Distinct places of one object that are kept apart.
+const MAX_PLACES: u32 = 64;
+/// Objects of unknown size are taken apart up to here.
+const MAX_OFFSET: u64 = 1 << 16;
+
+/// A number of a way to move an address.
+pub type Move = u32;
+
+/// Not moved yet.
+const UNKNOWN: u32 = u32::MAX;
+
+/// See the module's documentation.
+#[derive(Default)]
+pub struct Places {
+    list: Vec<Place>,
+    index: HashMap<Place, u32>,
+    /// Ways to move: by how much, none for "anywhere", and where to each place.
+    moves: Vec<(Option<i64>, Vec<u32>)>,
+    by: HashMap<Option<i64>, Move>,
+    /// Places of each object so far.
+    of_object: HashMap<ObjectId, u32>,
+}
+
+impl Places {
+    fn number(&mut self, place: Place) -> u32 {
+        let next = self.list.len() as u32;
+        *self.index.entry(place).or_insert_with(|| {
+            self.list.push(place);
+            next
+        })
+    }
+
+    /// A place that is named.
+    pub fn of(&mut self, object: ObjectId, offset: Option<u64>, objects: &Objects) -> u32 {
+        let offset = offset.filter(|o| *o <= objects.size(object).unwrap_or(MAX_OFFSET));
+        self.number(Place { object, offset })
+    }
+
+    /// The number of a way to move.
+    pub fn step(&mut self, by: Option<i64>) -> Move {
+        *self.by.entry(by).or_insert_with(|| {
+            self.moves.push((by, Vec::new()));
+            self.moves.len() as Move - 1
+        })
+    }
+
+    pub fn moved(&mut self, place: u32, by: Move, objects: &Objects) -> u32 {
+        let (far, known) = &self.moves[by as usize];
+        if let Some(there) = known.get(place as usize).filter(|p| **p != UNKNOWN) {
+            return *there;
+        }
+        let there = self.move_to(self.list[place as usize], *far, objects);
+        let there = self.number(there);
+        let known = &mut self.moves[by as usize].1;
+        if known.len() <= place as usize {
+            known.resize(place as usize + 1, UNKNOWN);
+        }
+        known[place as usize] = there;
+        there
+    }
+
+    fn move_to(&mut self, place: Place, by: Option<i64>, objects: &Objects) -> Place {
+        let anywhere = Place { offset: None, ..place };
+        let (Some(by), Some(offset)) = (by, place.offset) else { return anywhere };
+        let offset = offset.wrapping_add_signed(by);
+        // One past the end is no place to store at; keep it so that it can move back.
+        if offset > objects.size(place.object).unwrap_or(MAX_OFFSET) {
+            return anywhere;
+        }
+        let there = Place { offset: Some(offset), ..place };
+        if self.index.contains_key(&there) {
+            return there;
+        }
+        let known = self.of_object.entry(place.object).or_default();
+        if *known < MAX_PLACES {
+            *known += 1;
+            there
+        } else {
+            anywhere
+        }
+    }
+
+    /// The objects of a set of places.
+    pub fn objects(&self, set: &Bits) -> BTreeSet<ObjectId> {
+        set.iter().map(|p| self.list[p as usize].object).collect()
+    }
+
+    /// A set of places, in order; one that may be anywhere in its object stands for all.
+    pub fn list(&self, set: &Bits) -> Vec<Place> {
+        let anywhere = |p: &Place| {
+            let of = self.index.get(&Place { offset: None, ..*p });
+            p.offset.is_some() && of.is_some_and(|of| set.contains(*of))
+        };
+        let mut all: Vec<Place> =
+            set.iter().map(|p| self.list[p as usize]).filter(|p| !anywhere(p)).collect();
+        all.sort_unstable();
+        all
+    }
+}

@@ -1,0 +1,211 @@
+//! Wanted memory by what it is part of, for those who ask what another way could have
+//! assigned.
+//!
+//! A branch asks again and again, and most often nothing is new: so each asker remembers how
+//! far it has seen what came to be wanted. What it was told no about stays no (what is wanted
+//! only goes away); what depends on the moment it asks about again. Who has not asked for long
+//! looks through all that is wanted of the objects in question.
+
+use crate::relevance::Defined;
+use crate::wants::List;
+use program::objects::ObjectId;
+use std::collections::HashMap;
+
+/// Memory that is part of nothing that has a name here.
+pub const ELSEWHERE: ObjectId = ObjectId::MAX;
+
+/// A range that came to be wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wanted {
+    pub object: ObjectId,
+    pub address: u64,
+    pub len: u64,
+    /// From the start of the object.
+    pub offset: u64,
+}
+
+/// Whether a way could have assigned a wanted range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    Yes(List),
+    /// Not by this execution of the branch.
+    NotNow,
+    No,
+    /// It is not wanted any more.
+    Gone,
+}
+
+/// So many ranges are remembered in the order in which they came.
+const RECENT: usize = 256;
+
+#[derive(Default)]
+struct Asker {
+    /// How many ranges it has seen.
+    seen: u64,
+    /// To be asked about again.
+    again: Vec<Wanted>,
+    /// What it was told yes about.
+    hit: Option<Wanted>,
+}
+
+#[derive(Default)]
+struct Held {
+    list: Vec<Wanted>,
+    /// When the list is that long, it is time to throw away what is gone.
+    tidy_at: usize,
+}
+
+/// See the module's documentation.
+#[derive(Default)]
+pub struct Pending {
+    recent: Vec<Wanted>,
+    count: u64,
+    objects: HashMap<ObjectId, Held>,
+    askers: Vec<Asker>,
+}
+
+impl Pending {
+    /// A range came to be wanted. `still` says whether any of a range is.
+    pub fn add(&mut self, wanted: Wanted, still: impl Fn(&Wanted) -> bool) {
+        let place = self.count as usize % RECENT;
+        match self.recent.get_mut(place) {
+            Some(old) => *old = wanted,
+            None => self.recent.push(wanted),
+        }
+        self.count += 1;
+        let held = self.objects.entry(wanted.object).or_default();
+        if held.list.len() >= held.tidy_at.max(64) {
+            held.list.sort_unstable();
+            held.list.dedup();
+            held.list.retain(still);
+            held.tidy_at = 2 * held.list.len();
+        }
+        held.list.push(wanted);
+    }
+
+    /// Whether anything wanted could have been assigned by what `number` stands for, as far as
+    /// `try_it` says.
+    pub fn ask(
+        &mut self,
+        number: u32,
+        defined: &Defined,
+        mut try_it: impl FnMut(&Wanted) -> Answer,
+    ) -> Option<List> {
+        let number = number as usize;
+        if self.askers.len() <= number {
+            self.askers.resize_with(number + 1, Asker::default);
+        }
+        let asker = &mut self.askers[number];
+        if let Some(hit) = asker.hit.take()
+            && let Answer::Yes(list) = try_it(&hit)
+        {
+            asker.hit = Some(hit);
+            return Some(list);
+        }
+        let mut again = Vec::new();
+        for wanted in &asker.again {
+            match try_it(wanted) {
+                Answer::Yes(list) => {
+                    asker.hit = Some(*wanted);
+                    return Some(list);
+                }
+                Answer::NotNow => again.push(*wanted),
+                Answer::No | Answer::Gone => {}
+            }
+        }
+        let hit = if self.count - asker.seen <= RECENT as u64 {
+            let new = (asker.seen..self.count).map(|n| self.recent[n as usize % RECENT]);
+            look_at(new.filter(|w| defined.may_assign(w.object)), &mut again, &mut try_it)
+        } else {
+            // All of it, those to be asked about again among them.
+            again.clear();
+            self.objects.iter_mut().filter(|(object, _)| defined.may_assign(**object)).find_map(
+                |(_, held)| {
+                    let mut gone = false;
+                    let hit = look_at(held.list.iter().copied(), &mut again, &mut |w| {
+                        let answer = try_it(w);
+                        gone |= answer == Answer::Gone;
+                        answer
+                    });
+                    // Whoever is told yes is not told about the rest.
+                    if gone && hit.is_none() {
+                        held.list.retain(|w| try_it(w) != Answer::Gone);
+                    }
+                    hit
+                },
+            )
+        };
+        match hit {
+            Some((hit, list)) => {
+                asker.hit = Some(hit);
+                Some(list)
+            }
+            None => {
+                again.sort_unstable();
+                again.dedup();
+                (asker.seen, asker.again) = (self.count, again);
+                None
+            }
+        }
+    }
+}
+
+/// The first that it is yes for; the others that are to be asked about again are noted.
+fn look_at(
+    mut all: impl Iterator<Item = Wanted>,
+    again: &mut Vec<Wanted>,
+    try_it: &mut impl FnMut(&Wanted) -> Answer,
+) -> Option<(Wanted, List)> {
+    all.find_map(|wanted| match try_it(&wanted) {
+        Answer::Yes(list) => Some((wanted, list)),
+        Answer::NotNow => {
+            again.push(wanted);
+            None
+        }
+        Answer::No | Answer::Gone => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// Against looking at everything each time.
+        #[test]
+        fn askers_miss_nothing(ops in proptest::collection::vec((0u8..4, 0u32..4, 0u64..6), 1..900)) {
+            let mut pending = Pending::default();
+            // Ranges wanted now, and those that some asker may have now.
+            let (mut wanted, mut open) = (BTreeSet::new(), BTreeSet::new());
+            for (op, object, n) in ops {
+                let address = u64::from(object) * 100 + n;
+                match op {
+                    0 => {
+                        wanted.insert(address);
+                        let range = Wanted { object, address, len: 1, offset: n };
+                        pending.add(range, |w| wanted.contains(&w.address));
+                    }
+                    1 => drop(wanted.remove(&address)),
+                    // Only what is open is yes, the rest is not now; odd ones never are.
+                    2 if !open.remove(&address) => drop(open.insert(address)),
+                    2 => {}
+                    _ => {
+                        let defined = Defined::of_objects([object, (object + 1) % 4]);
+                        let good = |a: u64| a.is_multiple_of(2) && open.contains(&a);
+                        let answer = pending.ask(object, &defined, |w| match w.address {
+                            a if !wanted.contains(&a) => Answer::Gone,
+                            a if good(a) => Answer::Yes(List::ANONYMOUS),
+                            a if a.is_multiple_of(2) => Answer::NotNow,
+                            _ => Answer::No,
+                        });
+                        let mine = |a: u64| defined.may_assign((a / 100) as ObjectId);
+                        let expected = wanted.iter().any(|a| mine(*a) && good(*a));
+                        prop_assert_eq!(answer.is_some(), expected);
+                    }
+                }
+            }
+        }
+    }
+}
