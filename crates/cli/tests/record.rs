@@ -193,3 +193,26 @@ fn a_program_that_outgrows_the_disk_goes_on() {
     assert_eq!(replayed.status.code(), Some(4), "{text}");
     assert!(text.contains("exact"), "what was written replays: {text}");
 }
+
+/// The strings of C++ are made of functions whose code is in no library.
+#[test]
+fn strings_of_cpp() {
+    let mut desk = Desk::new();
+    let source = "#include <map>\n#include <string>\n#include <cstdio>\n\
+                  int main(int argc, char **argv) {\n\
+                  \x20   std::map<std::string, int> seen;\n\
+                  \x20   for (int i = 1; i < argc; i++)\n\
+                  \x20       seen[std::string(argv[i]) + \"!\"] += i;\n\
+                  \x20   for (auto &entry : seen)\n\
+                  \x20       std::printf(\"%s %d\\n\", entry.first.c_str(), entry.second);\n\
+                  }\n";
+    desk.file("s.cc", source);
+    for level in ["-O0", "-O1", "-O2"] {
+        desk.quietly(&format!("relapse c++ -g {level} -o s s.cc"));
+        let output = desk.record("./s pear fig pear", "");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "fig! 2\npear! 4\n", "{level}");
+        let replayed = desk.quietly("relapse replay run");
+        assert!(replayed.contains("exact: 1 process"), "{level}: {replayed}");
+        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
+    }
+}

@@ -23,7 +23,7 @@
 //! did not run. Assignments stay visible, see [`assignments`].
 
 use crate::assignments;
-use crate::llvm::{Blk, Builder, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
+use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
 use std::collections::HashMap;
 
 /// Copies and fills up to this many bytes become loads and stores.
@@ -64,6 +64,7 @@ const STRIPPED: &[&str] = &[
 
 pub fn run(unit: &Unit) -> Result<(), String> {
     for f in unit.functions() {
+        take_in(f);
         if !f.is_declaration() {
             replace_indirect_branches(unit, f);
         }
@@ -84,6 +85,16 @@ pub fn run(unit: &Unit) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The standard library of C++ has functions that are to be inlined whatever happens, and whose
+/// code is nowhere else. They become this unit's own, so that they can be modelled and linked.
+/// C headers do the same under the names of the library's functions, whose code is elsewhere.
+fn take_in(f: Val) {
+    let looked_at = f.linkage() == Linkage::LLVMAvailableExternallyLinkage;
+    if looked_at && f.attribute(FUNCTION, "alwaysinline").is_some() && f.name().starts_with("_Z") {
+        f.set_linkage(Linkage::LLVMInternalLinkage);
+    }
 }
 
 fn strip_attributes(unit: &Unit, f: Val) {

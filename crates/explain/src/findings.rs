@@ -19,6 +19,9 @@ use std::time::Duration;
 
 /// How long it is asked why before the search begins.
 const TIME: Duration = Duration::from_secs(10);
+/// In runs of more instructions, what bad did not do is not followed: relevant slices of
+/// such are much larger than dynamic ones, and take as much longer.
+const MOST_STEPS: u64 = 50_000_000;
 
 /// One run, sliced.
 pub struct Run<'l> {
@@ -84,7 +87,15 @@ impl<'l> Findings<'l> {
 
     /// Takes the relevant slice of bad's run in place of the dynamic one, of which it has all.
     fn follow_omissions(&mut self, case: &Case<'_>) {
+        let steps = self.steps();
         let Some(bad) = &mut self.bad else { return };
+        if steps > MOST_STEPS {
+            self.notes.push(format!(
+                "What bad did not do was not followed: the run has {steps} instructions, more than the \
+                 {MOST_STEPS} up to which it is."
+            ));
+            return;
+        }
         // What the system's libraries might have done otherwise is nobody's change.
         let relevance = Relevance { libraries: false, ..Relevance::default() };
         match bad.slicer.relevant(&self.loaded.observed.criteria, relevance, &mut |_| {}) {

@@ -7,7 +7,7 @@ mod desk;
 mod generate;
 mod model;
 
-use desk::Desk;
+use desk::{Desk, LOOP};
 use replay::process::{LoadedProcess, Options};
 use slice::{Relevance, Request, Slicer, SlicerOptions, Variant};
 use std::collections::BTreeSet;
@@ -142,41 +142,7 @@ int main(int argc, char **argv) {
 /// (figure 3.1).
 #[test]
 fn a_loop_with_calls() {
-    let source = "#include <stdio.h>
-
-int foo(int j) {
-    int ret;
-    if (j % 2 == 1)
-        ret = 2;
-    else
-        ret = 5;
-    return ret;
-}
-
-int main(void) {
-    int arr[4];
-    int *p = arr;
-    int i;
-
-    int a = 2;
-    int b = 1;
-    int k = 1;
-    if (a > 1)
-        if (b > 1)
-            k = 2;
-
-
-
-    for (i = 0; i < 4; i++) {
-        p[i] = k;
-        k = k + foo(i);
-    }
-
-    printf(\"%d\\n\", k);
-    return 0;
-}
-";
-    let [dynamic, relevant, ..] = all_kinds(source, "", 31);
+    let [dynamic, relevant, ..] = all_kinds(LOOP, "", 31);
     assert_eq!(dynamic, [5, 6, 8, 9, 19, 26, 28, 31]);
     assert_eq!(relevant, [5, 6, 8, 9, 18, 19, 21, 26, 28, 31]);
 }

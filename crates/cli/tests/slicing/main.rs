@@ -6,7 +6,7 @@ mod desk;
 mod generate;
 mod graph;
 
-use desk::Desk;
+use desk::{Desk, LOOP};
 use replay::process::{LoadedProcess, Options};
 use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted};
 use std::collections::BTreeSet;
@@ -94,42 +94,6 @@ int main(void) {
     assert_eq!(lines(source, "&abc;", 10), [3, 4, 10]);
     assert_eq!(lines(source, " ab;", 10), [3, 4, 5, 6, 7, 8, 10]);
 }
-
-/// The worked example: loop, call, array that does not matter (figure 3.1).
-const LOOP: &str = "#include <stdio.h>
-
-int foo(int j) {
-    int ret;
-    if (j % 2 == 1)
-        ret = 2;
-    else
-        ret = 5;
-    return ret;
-}
-
-int main(void) {
-    int arr[4];
-    int *p = arr;
-    int i;
-
-    int a = 2;
-    int b = 1;
-    int k = 1;
-    if (a > 1)
-        if (b > 1)
-            k = 2;
-
-
-
-    for (i = 0; i < 4; i++) {
-        p[i] = k;
-        k = k + foo(i);
-    }
-
-    printf(\"%d\\n\", k);
-    return 0;
-}
-";
 
 #[test]
 fn a_loop_with_calls() {
