@@ -18,6 +18,7 @@ use slice::{Criterion, Origin, Precision, Relevance, Request, Site, Slice, Slice
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 
 /// How long it is asked why.
 const WHY: std::time::Duration = std::time::Duration::from_secs(60);
@@ -295,6 +296,24 @@ fn ask(slicer: &Slicer<'_>, question: &Question) -> Result<Result<Vec<Criterion>
     }))
 }
 
+/// The slice, as far as it goes until somebody interrupts.
+fn walk_back(
+    args: &SliceArgs,
+    session: &Session,
+    slicer: &Slicer<'_>,
+    criteria: &[Criterion],
+    stop: &AtomicBool,
+) -> Result<Slice, Failure> {
+    let bar = progress::bar(session.watched, "walking back", 1);
+    let request = Request { criteria, relevance: args.relevance(), stop: Some(stop) };
+    let slice = slicer.ask(&request, &mut |p| {
+        bar.set_length(p.of);
+        bar.set_position(p.walked.min(p.of));
+    });
+    bar.finish_and_clear();
+    slice.map_err(|e| failed(&e))
+}
+
 fn answer(
     args: &SliceArgs,
     session: &mut Session,
@@ -304,16 +323,7 @@ fn answer(
     if args.phases {
         return phases::run(args, session, slicer, criteria, question(&args.question));
     }
-    let stop = edges::on_interrupt();
-    let bar = progress::bar(session.watched, "walking back", 1);
-    let request = Request { criteria, relevance: args.relevance(), stop: Some(&stop) };
-    let slice = slicer
-        .ask(&request, &mut |p| {
-            bar.set_length(p.of);
-            bar.set_position(p.walked.min(p.of));
-        })
-        .map_err(|e| failed(&e))?;
-    bar.finish_and_clear();
+    let slice = walk_back(args, session, slicer, criteria, &edges::on_interrupt())?;
     let lines = lines(slicer, &slice);
     let rows = if args.chain { Some(links(slicer, &slice, args.links)?) } else { None };
     let causes = if args.why { Some(why::rows(slicer, &slice, WHY)?) } else { None };

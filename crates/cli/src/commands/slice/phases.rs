@@ -1,18 +1,18 @@
 //! `relapse slice … --phases`: a slice level by level.
 
 use super::browse::{self, Asked};
-use super::{SliceArgs, edges, failed};
+use super::{SliceArgs, edges, failed, walk_back};
+use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
 use crate::source::{self, Spot};
-use crate::{Session, progress};
 use replay::vars::Limits;
 use report::phases::Shown;
 use serde::Serialize;
 use slice::phases::told::{ToldLevel, ToldPlace};
 use slice::phases::tree::Room;
 use slice::phases::{Division, Level, Oracle, Phased, Search};
-use slice::{Criterion, Request, Slicer};
+use slice::{Criterion, Slicer};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -61,15 +61,7 @@ pub fn run(
     question: String,
 ) -> Result<Exit, Failure> {
     let stop = edges::on_interrupt();
-    let bar = progress::bar(session.watched, "walking back", 1);
-    let request = Request { criteria, relevance: args.relevance(), stop: Some(&stop) };
-    let slice = slicer
-        .ask(&request, &mut |p| {
-            bar.set_length(p.of);
-            bar.set_position(p.walked.min(p.of));
-        })
-        .map_err(|e| failed(&e))?;
-    bar.finish_and_clear();
+    let slice = walk_back(args, session, slicer, criteria, &stop)?;
     let mut phased = Phased::new(slicer, &slice);
     phased.division = Division { groups: args.groups, vectors: args.vectors };
     let Some(from) = slice.criteria.iter().flatten().next_back().copied() else {
