@@ -220,11 +220,12 @@ fn pair_threads(left: &Trace, right: &Trace) -> Vec<(Option<usize>, Option<usize
     pairs
 }
 
-/// How many functions ran in both, and in either.
+/// How many functions ran in both, and in either. That both have a `main` says nothing.
 fn functions(left: &Trace, right: &Trace) -> (usize, usize) {
     use std::collections::HashSet;
     let names = |trace: &Trace| -> HashSet<u64> {
-        trace.methods.iter().skip(1).map(|m| trace.names.hash(m.name)).collect()
+        let own = trace.methods.iter().skip(1).filter(|m| trace.names.text(m.name) != "main");
+        own.map(|m| trace.names.hash(m.name)).collect()
     };
     let (l, r) = (names(left), names(right));
     (l.intersection(&r).count(), l.union(&r).count())

@@ -257,6 +257,21 @@ fn unrelated_programs_are_said_to_be_so() {
 }
 
 #[test]
+fn small_programs_are_not_related_by_having_a_main() {
+    let mut desk = Desk::new();
+    for (name, function) in [("one", "first"), ("two", "second")] {
+        let text = format!(
+            "int n; static void {function}(int x) {{ n += x; }} int main(void) {{ {function}(1); }}\n"
+        );
+        desk.file(&format!("{name}.c"), &text);
+        desk.quietly(&format!("relapse cc -g -O1 -fno-inline -o {name} {name}.c"));
+        record(&desk, &format!("{name}-run"), &format!("./{name}"));
+    }
+    assert_eq!(json(&desk, "relapse diff one-run two-run --json")["unrelated"], true);
+    assert_eq!(json(&desk, "relapse diff one-run one-run --json")["unrelated"], false);
+}
+
+#[test]
 fn without_types_less_is_known_and_said() {
     let source = "#include <stdlib.h>\nstatic void poke(unsigned long at, int n) { *(int *)at = n; }\n\
                   int main(void) {\n    unsigned long p = (unsigned long)malloc(40);\n    \
