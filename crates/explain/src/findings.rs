@@ -99,12 +99,14 @@ impl<'l> Findings<'l> {
         // What the system's libraries might have done otherwise is nobody's change.
         let relevance = Relevance { libraries: false, ..Relevance::default() };
         match bad.slicer.relevant(&self.loaded.observed.criteria, relevance, &mut |_| {}) {
-            Ok(slice) => bad.replace(slice, case),
+            Ok(slice) => {
+                bad.replace(slice, case);
+                self.compare(case);
+            }
             Err(error) => {
                 self.notes.push(format!("What bad did not do could not be followed: failed to {error}."));
             }
         }
-        self.compare(case);
     }
 
     /// Causes by formulas, as far as they go.

@@ -131,13 +131,6 @@ impl<'m> Whole<'m> {
         self.data.iter().map(|(a, n)| (*a, *n))
     }
 
-    /// The variable that an address lies in: where it begins.
-    #[must_use]
-    pub fn data_at(&self, address: u64) -> Option<u64> {
-        let (start, size) = self.data.range(..=address).next_back()?;
-        (address - start < *size.max(&1)).then_some(*start)
-    }
-
     /// The size of the variable that begins at an address.
     #[must_use]
     pub fn data_size(&self, address: u64) -> Option<u64> {

@@ -69,7 +69,7 @@ pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOpt
             continue;
         }
         for (producer, how) in needs.of(node).to_vec() {
-            let decides = matches!(how, Dependence::Control | Dependence::Call);
+            let decides = how.lets_run();
             if decides && !options.decisions {
                 continue;
             }

@@ -122,7 +122,7 @@ impl<'s, 'p> Phased<'s, 'p> {
             |node| self.line(node) != 0,
             |node, how, maker, user| {
                 let site = self.slice.nodes[node as usize].site;
-                let decides = matches!(how, Dependence::Control | Dependence::Call);
+                let decides = how.lets_run();
                 let key = (site.module, site.function, self.line(node), decides, maker);
                 let new = Flow { node, how, made_in: maker, used_in: Vec::new() };
                 let flow = flows.entry(key).or_insert_with(|| new.clone());

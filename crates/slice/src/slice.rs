@@ -44,6 +44,14 @@ pub enum Dependence {
     Potential,
 }
 
+impl Dependence {
+    /// Whether it made the other run, rather than gave it a value.
+    #[must_use]
+    pub fn lets_run(self) -> bool {
+        matches!(self, Dependence::Control | Dependence::Call)
+    }
+}
+
 /// One execution of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {

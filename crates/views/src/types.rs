@@ -307,14 +307,15 @@ pub fn plain_parts(module: &Module, ty: u32, most: usize) -> Vec<(u64, u64)> {
 mod tests {
     use super::*;
 
+    fn t(name: &str, size: u64, kind: TypeKind) -> Type {
+        Type { name: name.to_owned(), size, kind }
+    }
+
+    fn m(name: &str, at: u64, bytes: u64, ty: u32) -> Member {
+        Member { name: name.to_owned(), bit_offset: at * 8, bits: bytes * 8, ty: Some(ty) }
+    }
+
     fn module() -> Module {
-        let t = |name: &str, size, kind| Type { name: name.to_owned(), size, kind };
-        let m = |name: &str, at: u64, bytes: u64, ty| Member {
-            name: name.to_owned(),
-            bit_offset: at * 8,
-            bits: bytes * 8,
-            ty: Some(ty),
-        };
         Module {
             types: vec![
                 t("int", 4, TypeKind::Signed),
@@ -353,13 +354,6 @@ mod tests {
 
     #[test]
     fn the_sort_of_a_value_decides_between_members_of_a_union() {
-        let t = |name: &str, size, kind| Type { name: name.to_owned(), size, kind };
-        let m = |name: &str, at: u64, bytes: u64, ty| Member {
-            name: name.to_owned(),
-            bit_offset: at * 8,
-            bits: bytes * 8,
-            ty: Some(ty),
-        };
         let union = vec![m("num", 0, 8, 0), m("txt", 0, 8, 1), m("big", 0, 8, 2), m("pair", 0, 8, 3)];
         let module = Module {
             types: vec![

@@ -3,7 +3,7 @@
 use super::divide::PhaseKind;
 use super::{Level, Phase, Phased};
 use crate::Result;
-use crate::slice::{Dependence, NodeId};
+use crate::slice::NodeId;
 use crate::snapshot::{Named, Snapshot};
 use replay::vars::Limits;
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,7 @@ impl Phased<'_, '_> {
         let at: Vec<_> = level.flows.iter().map(|f| self.slice.nodes[f.node as usize].at).collect();
         let shots = self.slicer.values(&at, Limits::default())?;
         let flows = level.flows.iter().zip(shots).map(|(flow, shot)| {
-            let decides = matches!(flow.how, Dependence::Control | Dependence::Call);
+            let decides = flow.how.lets_run();
             let branch = shot.branch.map(|taken| if taken { "true" } else { "false" }.to_owned());
             let place = place(&shot);
             let (name, value) = match shot.result {

@@ -115,25 +115,34 @@ impl Pending {
         }
         let hit = if self.count - asker.seen <= RECENT as u64 {
             let new = (asker.seen..self.count).map(|n| self.recent[n as usize % RECENT]);
-            look_at(new.filter(|w| defined.may_assign(w.object)), &mut again, &mut try_it)
+            new.filter(|w| defined.may_assign(w.object)).find_map(|wanted| match try_it(&wanted) {
+                Answer::Yes(list) => Some((wanted, list)),
+                Answer::NotNow => {
+                    again.push(wanted);
+                    None
+                }
+                Answer::No | Answer::Gone => None,
+            })
         } else {
             // All of it, those to be asked about again among them.
             again.clear();
-            self.objects.iter_mut().filter(|(object, _)| defined.may_assign(**object)).find_map(
-                |(_, held)| {
-                    let mut gone = false;
-                    let hit = look_at(held.list.iter().copied(), &mut again, &mut |w| {
-                        let answer = try_it(w);
-                        gone |= answer == Answer::Gone;
-                        answer
-                    });
-                    // Whoever is told yes is not told about the rest.
-                    if gone && hit.is_none() {
-                        held.list.retain(|w| try_it(w) != Answer::Gone);
+            let mut held = self.objects.iter_mut().filter(|(object, _)| defined.may_assign(**object));
+            held.find_map(|(_, held)| {
+                let mut hit = None;
+                held.list.retain(|wanted| {
+                    if hit.is_some() {
+                        return true;
                     }
-                    hit
-                },
-            )
+                    let answer = try_it(wanted);
+                    match answer {
+                        Answer::Yes(list) => hit = Some((*wanted, list)),
+                        Answer::NotNow => again.push(*wanted),
+                        Answer::No | Answer::Gone => {}
+                    }
+                    answer != Answer::Gone
+                });
+                hit
+            })
         };
         match hit {
             Some((hit, list)) => {
@@ -148,22 +157,6 @@ impl Pending {
             }
         }
     }
-}
-
-/// The first that it is yes for; the others that are to be asked about again are noted.
-fn look_at(
-    mut all: impl Iterator<Item = Wanted>,
-    again: &mut Vec<Wanted>,
-    try_it: &mut impl FnMut(&Wanted) -> Answer,
-) -> Option<(Wanted, List)> {
-    all.find_map(|wanted| match try_it(&wanted) {
-        Answer::Yes(list) => Some((wanted, list)),
-        Answer::NotNow => {
-            again.push(wanted);
-            None
-        }
-        Answer::No | Answer::Gone => None,
-    })
 }
 
 #[cfg(test)]
