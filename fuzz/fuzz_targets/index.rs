@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
 fuzz_target!(|data: &[u8]| {
-    let mut file = b"RLPSINDX\x03\0\0\0".to_vec();
+    let mut file = b"RLPSINDX\x04\0\0\0".to_vec();
     file.extend_from_slice(&[0; 8]);
     file.extend_from_slice(&xxhash_rust::xxh3::xxh3_64(data).to_le_bytes());
     file.extend_from_slice(data);

@@ -11,6 +11,7 @@
 //! belongs to another recording, or to another build, from one that is up to date.
 
 use crate::extra::{Bytes, Input};
+use crate::outputs::{Outputs, Sink};
 use crate::reader::Stored;
 use crate::writer::Written;
 use replay::machine::End;
@@ -22,7 +23,7 @@ use xxhash_rust::xxh3::Xxh3;
 const MAGIC: &[u8; 8] = b"RLPSINDX";
 
 /// Of the format, and of what [`crate::layout`] makes of a program.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 const HEAD: usize = 28;
 
@@ -62,6 +63,10 @@ pub struct Summary {
     pub starts: Vec<Start>,
     /// The function the stream began with, and its first argument.
     pub entry: Option<(u32, u64)>,
+    /// The last step that returned from `main` or called what ends the process.
+    pub left: Option<u64>,
+    /// What its outputs went to.
+    pub sinks: Vec<Sink>,
 }
 
 /// What an index was made from: the events of all streams, and the program.
@@ -129,6 +134,13 @@ fn put(out: &mut Bytes, summary: &Summary, written: &Written) {
         out.number(function.into());
         out.number(argument);
     }
+    out.number(summary.left.is_some().into());
+    summary.left.into_iter().for_each(|n| out.number(n));
+    out.number(summary.sinks.len() as u64);
+    for sink in &summary.sinks {
+        out.number(sink.kind.into());
+        out.slice(sink.name.as_bytes());
+    }
     out.number(written.functions.len() as u64);
     for (function, columns) in &written.functions {
         out.number((*function).into());
@@ -140,6 +152,8 @@ fn put(out: &mut Bytes, summary: &Summary, written: &Written) {
     }
     out.number(written.records.len() as u64);
     written.records.iter().for_each(|r| out.slice(r));
+    out.number(written.outputs.len() as u64);
+    written.outputs.iter().for_each(|o| out.slice(o));
 }
 
 /// Where the parts of a stream are in the file.
@@ -147,6 +161,7 @@ fn put(out: &mut Bytes, summary: &Summary, written: &Written) {
 struct Parts {
     functions: Vec<(u32, Vec<Vec<Range<usize>>>)>,
     records: Vec<Range<usize>>,
+    outputs: Vec<Range<usize>>,
 }
 
 /// An index in memory.
@@ -231,6 +246,14 @@ impl Index {
         let records = parts.records.iter().map(slice).collect();
         Some(Stored { steps: summary.steps, functions, records })
     }
+
+    /// What a stream wrote.
+    #[must_use]
+    pub fn outputs(&self, stream: u32) -> Option<Outputs<'_>> {
+        let (summary, parts) = self.streams.get(stream as usize)?;
+        let packs = parts.outputs.iter().map(|r| &self.bytes[r.clone()]).collect();
+        Some(Outputs { sinks: &summary.sinks, packs, steps: summary.steps })
+    }
 }
 
 fn streams(bytes: &[u8]) -> Option<Vec<(Summary, Parts)>> {
@@ -276,6 +299,14 @@ fn take(input: &mut Input<'_>, bytes: &[u8]) -> Option<(Summary, Parts)> {
     if input.number()? != 0 {
         summary.entry = Some((input.short()?, input.number()?));
     }
+    if input.number()? != 0 {
+        summary.left = Some(input.number()?);
+    }
+    for _ in 0..input.count()? {
+        let kind = u8::try_from(input.number()?).ok()?;
+        let name = std::str::from_utf8(input.slice()?).ok()?.to_owned();
+        summary.sinks.push(Sink { kind, name });
+    }
     let mut parts = Parts::default();
     for _ in 0..input.count()? {
         let function = input.short()?;
@@ -291,6 +322,9 @@ fn take(input: &mut Input<'_>, bytes: &[u8]) -> Option<(Summary, Parts)> {
     }
     for _ in 0..input.count()? {
         parts.records.push(range(input)?);
+    }
+    for _ in 0..input.count()? {
+        parts.outputs.push(range(input)?);
     }
     Some((summary, parts))
 }

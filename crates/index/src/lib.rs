@@ -14,7 +14,7 @@
 //!   tells most of it;
 //! * [`piece`], [`bits`], [`range`]: how it is stored;
 //! * [`layout`], [`layouts`]: which sequences a function has, from the program alone;
-//! * [`extra`]: what happens beyond the ordinary;
+//! * [`extra`]: what happens beyond the ordinary; [`outputs`]: what was written, and by what;
 //! * [`writer`], [`reader`]: a stream, forwards and backwards;
 //! * [`file`](mod@file): the file beside the recording;
 //! * [`measure`](mod@measure): other ways to store the same, for comparison;
@@ -56,6 +56,7 @@ pub mod hash;
 pub mod layout;
 pub mod layouts;
 pub mod measure;
+pub mod outputs;
 pub mod piece;
 pub mod range;
 pub mod reader;

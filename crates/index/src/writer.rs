@@ -50,6 +50,8 @@ pub struct Written {
     pub functions: Vec<(u32, Vec<Vec<column::Piece>>)>,
     /// Packed records, in order.
     pub records: Vec<Vec<u8>>,
+    /// Packed outputs, in order: whoever replays puts them here.
+    pub outputs: Vec<Vec<u8>>,
     pub size: Size,
     /// If the writer was to measure.
     pub measured: Measured,

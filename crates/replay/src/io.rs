@@ -73,6 +73,18 @@ impl Collector {
         self.list
     }
 
+    /// The events so far, and forgets them: for who would not keep all bytes of a long run.
+    pub fn take(&mut self) -> Vec<IoEvent> {
+        self.open.clear();
+        std::mem::take(&mut self.list.events)
+    }
+
+    /// What the events came from and went to.
+    #[must_use]
+    pub fn sources(&self) -> &[Source] {
+        &self.list.sources
+    }
+
     fn fill(&mut self, memory: &Memory) {
         for i in self.open.drain(..) {
             let e = &mut self.list.events[i];

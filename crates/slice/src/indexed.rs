@@ -1,16 +1,15 @@
 //! Slices and questions answered by an index alone.
 
 use crate::Result;
-use crate::criterion::Occurrence;
+use crate::criterion::{Criterion, Occurrence};
+use crate::outputs;
 use crate::slice::Site;
 use crate::slicer::{Progress, Slicer, Todo};
 use crate::walk::{ByIndex, Collected, Crossing, Walker};
 use crate::wants::List;
-use externals::flag;
-use index::layout::Callee;
-use index::{Move, Reader, Summary};
-use program::inst::{Inst, Operand};
-use std::collections::HashMap;
+use index::extra::Extra;
+use index::{Move, Ran, Reader, Summary};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Moves between two looks at whether anything is left to be found.
@@ -123,45 +122,77 @@ impl<'p> Slicer<'p> {
         Ok(found)
     }
 
-    /// The last return from `main`, or call that ends the process. The error says that
-    /// only a replay can tell.
-    pub(crate) fn end_by_index(
+    /// The last run through some instructions: its first and last step, and its depth. `look`
+    /// is shown each of its instructions, the last one first.
+    pub(crate) fn visit_by_index(
         &self,
         mut reader: Reader<'_, '_>,
-    ) -> Result<std::result::Result<Option<u64>, Unknown>> {
-        while let Some(it) = reader.back()? {
-            let Move::Ran(ran) = it else { continue };
-            let step = ran.step + u64::from(ran.last - ran.first);
-            match self.facts.inst(ran.function, ran.last) {
-                Inst::Return { .. } if ran.depth == 1 && self.facts.function(ran.function).name == "main" => {
-                    return Ok(Ok(Some(step)));
-                }
-                Inst::Call(call) => match reader.layout(ran.function).callee(ran.last) {
-                    Some(Callee::Outside) => {
-                        let module = self.process.image.code(ran.function).module;
-                        let target = match call.callee {
-                            Operand::Symbol { symbol, offset } => {
-                                self.process.image.symbol(module, symbol).wrapping_add_signed(offset)
-                            }
-                            Operand::Const(address) => address,
-                            Operand::Reg(_) => 0,
-                        };
-                        let known = self.process.image.external_at(target).and_then(|e| e.1);
-                        if known.is_some_and(|k| k.has(flag::EXITS)) {
-                            return Ok(Ok(Some(step)));
-                        }
-                    }
-                    // Whether the last call through a pointer ended the process is a
-                    // matter of values.
-                    Some(Callee::Column(_)) if reader.is_last() => return Ok(Err(Unknown)),
-                    _ => {}
-                },
-                _ => {}
+        sites: &HashSet<Site>,
+        look: &mut dyn FnMut(&Ran, u32),
+    ) -> Result<Option<(u64, u64, u32)>> {
+        let mut wanted: HashMap<u32, HashSet<u32>> = HashMap::new();
+        for site in sites {
+            if let Some(function) = self.process.image.function(site.module, site.function) {
+                wanted.entry(function).or_default().insert(site.index);
             }
         }
-        Ok(Ok(None))
+        let mut found: Option<(u64, u64, u32)> = None;
+        'walk: while let Some(it) = reader.back()? {
+            let entered = match &it {
+                Move::Enter { depth, .. } => Some(*depth),
+                Move::Extra(extra) => match **extra {
+                    Extra::Enter { depth, .. } => Some(depth),
+                    _ => None,
+                },
+                _ => None,
+            };
+            if let (Some(depth), Some((_, _, of))) = (entered, found)
+                && depth <= of
+            {
+                break;
+            }
+            let Move::Ran(ran) = it else { continue };
+            match found {
+                Some((_, _, depth)) if ran.depth > depth => continue,
+                Some((_, _, depth)) if ran.depth < depth => break,
+                _ => {}
+            }
+            let here = wanted.get(&ran.function);
+            for index in (ran.first..=ran.last).rev() {
+                let step = ran.step + u64::from(index - ran.first);
+                match (here.is_some_and(|h| h.contains(&index)), &mut found) {
+                    (true, Some((first, ..))) => *first = step,
+                    (true, None) => found = Some((step, step, ran.depth)),
+                    (false, Some(_)) => break 'walk,
+                    (false, None) => continue,
+                }
+                look(&ran, index);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Marks the instructions of a stream that ran, by function.
+    pub(crate) fn ran_by_index(
+        &self,
+        mut reader: Reader<'_, '_>,
+        ran: &mut HashMap<u32, Vec<bool>>,
+    ) -> Result<()> {
+        while let Some(it) = reader.back()? {
+            let Move::Ran(it) = it else { continue };
+            let all = ran
+                .entry(it.function)
+                .or_insert_with(|| vec![false; self.facts.function(it.function).code.len()]);
+            all[it.first as usize..=it.last as usize].fill(true);
+        }
+        Ok(())
+    }
+
+    /// What is asked when a byte of an output is asked about; none if the stream did not
+    /// write it.
+    pub(crate) fn output_by_index(&self, stream: u32, sink: &str, byte: u64) -> Result<Option<Criterion>> {
+        let Some(outputs) = self.index.as_ref().and_then(|i| i.0.outputs(stream)) else { return Ok(None) };
+        let found = outputs.last(|s| outputs::is_meant(s.kind, &s.name, sink), byte)?;
+        Ok(found.map(|output| outputs::criterion(stream, &output, byte - output.offset)))
     }
 }
-
-/// The index cannot tell.
-pub(crate) struct Unknown;

@@ -5,6 +5,8 @@
 //! so that both know the same.
 
 use crate::log::{self, Log};
+use crate::outputs::{self, Sinks};
+use crate::questions;
 use crate::slicer::Slicer;
 use crate::{Error, Result};
 use index::extra::{Change, Extra, Miss, Outside};
@@ -12,6 +14,7 @@ use index::writer::Written;
 use index::{Layouts, Summary, Writer};
 use recording::event::{Event, Position};
 use replay::code::{Code, Op};
+use replay::io::Collector;
 use replay::machine::{Machine, Stop};
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use replay::process::LoadedProcess;
@@ -65,6 +68,10 @@ impl Slicer<'_> {
                 log: Log::default(),
                 last: (0, 0),
                 seen: seen(process, stream)?,
+                io: Collector::default(),
+                sinks: Sinks::default(),
+                outputs: index::outputs::Builder::default(),
+                left: None,
             };
             let mut machine = Machine::new(&process.image, &process.streams[stream as usize].stream);
             let mut limit = 0;
@@ -75,14 +82,19 @@ impl Slicer<'_> {
                     Stop::Ended(end) => break end,
                 }
             };
-            let written = indexer.writer.finish().map_err(Error::NotIndexed)?;
+            // Calls that never came back.
+            indexer.put_outputs(None);
+            let mut written = indexer.writer.finish().map_err(Error::NotIndexed)?;
+            written.outputs = indexer.outputs.finish();
+            let (sinks, left) = (indexer.sinks.list, indexer.left);
             let unfinished = machine
                 .view()
                 .and_then(|v| Some((v.image.function(v.code.module, v.code.function)?, v.index, v.depth)));
             done += written.steps;
             let (starts, entry) = self.starts_and_entry(stream)?;
             let steps = written.steps;
-            streams.push((Summary { steps, end: Some(end), unfinished, starts, entry }, written));
+            streams
+                .push((Summary { steps, end: Some(end), unfinished, starts, entry, left, sinks }, written));
         }
         Ok(Indexed { bytes: index::file::encode(index::file::key(process), &streams), streams })
     }
@@ -119,9 +131,32 @@ struct Indexer<'l> {
     /// The function of the last step: where its code is, and its number.
     last: (usize, u32),
     seen: Seen,
+    /// What the calls under way have written.
+    io: Collector,
+    sinks: Sinks,
+    outputs: index::outputs::Builder,
+    /// The last step by which the process could leave.
+    left: Option<u64>,
 }
 
 impl Indexer<'_> {
+    /// Puts down what was written since; if it was by a call that has come back, what of the
+    /// call made it.
+    fn put_outputs(&mut self, back: Option<(&View<'_>, &ExternalCall<'_>)>) {
+        for event in self.io.take() {
+            if !event.out {
+                continue;
+            }
+            let sink = self.sinks.place(event.source, &self.io.sources()[event.source]);
+            let mut output = outputs::whole(&event, sink);
+            // One that called back has taken more steps by now.
+            if let Some((view, call)) = back.filter(|b| b.0.count == event.instruction) {
+                output.parts = outputs::parts(view, call, &event);
+            }
+            self.outputs.push(&output);
+        }
+    }
+
     #[inline]
     fn number(&mut self, view: &View<'_>) -> u32 {
         let at = std::ptr::from_ref::<Code>(view.code).addr();
@@ -142,11 +177,19 @@ impl Observer for Indexer<'_> {
             _ => false,
         });
         if let Op::Call { .. } = view.code.ops[view.index as usize] {
+            if questions::leaves(view) {
+                self.left = Some(view.count);
+            }
             self.log.step(view, effect);
             self.log.items.clear();
             if let Some(passed) = self.log.passed.pop() {
                 self.writer.extra(Extra::Passed(passed));
             }
+        } else if view.depth == 1
+            && matches!(view.code.ops[view.index as usize], Op::Return { .. })
+            && questions::leaves(view)
+        {
+            self.left = Some(view.count);
         }
     }
 
@@ -165,7 +208,13 @@ impl Observer for Indexer<'_> {
         self.writer.returned(function, view.index, view.depth);
     }
 
+    fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.io.leaving(view, call);
+    }
+
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.io.external(view, call);
+        self.put_outputs(Some((view, call)));
         self.log.external(view, call);
         self.log.items.clear();
         let direct = self.writer.is_direct(view.depth);
@@ -183,11 +232,17 @@ impl Observer for Indexer<'_> {
     }
 
     fn landed(&mut self, view: &View<'_>) {
+        self.io.landed(view);
+        self.put_outputs(None);
         let function = self.number(view);
         self.writer.extra(Extra::Landed { function, index: view.index, depth: view.depth });
     }
 
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        self.io.event(moment, position, event);
+        if let Event::Enter { .. } = event {
+            self.put_outputs(None);
+        }
         self.log.event(moment, position, event);
         self.log.items.clear();
         let depth = moment.view.map_or(0, |v| v.depth);

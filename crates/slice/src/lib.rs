@@ -10,7 +10,8 @@
 //! * [`slicer`]: a recorded process made ready for questions;
 //! * [`slice`](mod@slice): the answer, a graph of executed instructions;
 //! * [`visits`]: when a source line ran;
-//! * [`questions`]: what people ask, as criteria;
+//! * [`questions`]: what people ask, as criteria; `variables`, `outputs`: where variables live,
+//!   and what made the bytes that were written;
 //! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
@@ -62,6 +63,7 @@ pub mod indexing;
 mod library;
 mod log;
 pub mod nearby;
+mod outputs;
 pub mod phases;
 pub mod questions;
 pub mod relevance;
@@ -69,6 +71,7 @@ pub mod slice;
 pub mod slicer;
 pub mod snapshot;
 mod tags;
+mod variables;
 pub mod visits;
 mod walk;
 mod wants;

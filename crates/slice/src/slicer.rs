@@ -78,6 +78,8 @@ pub struct Slicer<'p> {
     /// What could happen, by precision.
     potentials: [OnceLock<Potentials<'p>>; 2],
     heap: OnceLock<Heap>,
+    /// A stream was replayed beside those that are prepared.
+    has_replayed: AtomicBool,
 }
 
 impl<'p> Slicer<'p> {
@@ -91,6 +93,7 @@ impl<'p> Slicer<'p> {
             potentials: [OnceLock::new(), OnceLock::new()],
             heap: OnceLock::new(),
             index: None,
+            has_replayed: AtomicBool::new(false),
         }
     }
 
@@ -200,6 +203,26 @@ impl<'p> Slicer<'p> {
     /// If there is no such step, or replay fails.
     pub fn machine_at(&self, at: Occurrence) -> Result<Machine<'p>> {
         Ok(self.prepared(at.stream)?.checkpoints.machine_at(at.step)?)
+    }
+
+    /// The same, for a slicer that goes by an index: one replay up to there, unless the
+    /// stream was replayed already.
+    pub(crate) fn machine_before(&self, at: Occurrence) -> Result<Machine<'p>> {
+        if self.index.is_none() || self.prepared.get(at.stream as usize).is_some_and(|p| p.get().is_some()) {
+            return self.machine_at(at);
+        }
+        let count = self.process.streams.len();
+        let stream = self.process.streams.get(at.stream as usize).ok_or(Error::NoStream(at.stream, count))?;
+        let mut machine = Machine::new(&self.process.image, &stream.stream);
+        self.has_replayed.store(true, Ordering::Relaxed);
+        machine.run(&mut replay::observer::Null, at.step)?;
+        Ok(machine)
+    }
+
+    /// Whether anything was replayed so far. A question that an index answers needs none.
+    #[must_use]
+    pub fn has_replayed(&self) -> bool {
+        self.has_replayed.load(Ordering::Relaxed) || self.prepared.iter().any(|p| p.get().is_some())
     }
 
     /// Everything the answers to the questions came from.
@@ -492,6 +515,10 @@ impl Observer for First {
             _ => {}
         }
         self.io.event(moment, position, event);
+    }
+
+    fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.io.leaving(view, call);
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {

@@ -4,14 +4,18 @@ use crate::Result;
 use crate::criterion::Occurrence;
 use crate::slice::Site;
 use crate::slicer::Slicer;
+use index::Ran;
 use replay::observer::{Effect, Observer, View};
 use std::collections::{HashMap, HashSet};
 
-/// One run through a source line, without what it called.
+/// One run through a source line: steps of one activation, none of another line between
+/// them, apart from what was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
     pub first: Occurrence,
     pub last: Occurrence,
+    /// How deep the activation is, from 1.
+    pub depth: u32,
 }
 
 impl Slicer<'_> {
@@ -110,34 +114,58 @@ impl Slicer<'_> {
     /// If replay fails.
     pub fn last_visit(&self, file: &str, line: u32) -> Result<Option<Visit>> {
         let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
+        self.find_visit(&sites, &mut |_, _| {})
+    }
+
+    /// The last run through some instructions. By an index, `look` is shown each of them,
+    /// the last one first.
+    pub(crate) fn find_visit(
+        &self,
+        sites: &HashSet<Site>,
+        look: &mut dyn FnMut(&Ran, u32),
+    ) -> Result<Option<Visit>> {
         if sites.is_empty() {
             return Ok(None);
         }
         for stream in (0..self.process.streams.len() as u32).rev() {
-            let checkpoints = &self.prepared(stream)?.checkpoints;
-            let mut last: Option<(u64, u64)> = None;
-            for index in (0..checkpoints.len()).rev() {
-                let segment = checkpoints.segment(index);
-                let mut runs = Runs { sites: Sites::new(&sites), open: Vec::new(), last: None };
-                checkpoints.replay(index, &mut runs)?;
-                last = match (runs.last, last) {
-                    // It began in this segment and went on into the next.
-                    (Some((first, end)), Some(next)) if end + 1 == segment.instructions.end => {
-                        Some((first, next.1))
-                    }
-                    (_, Some(next)) => Some(next),
-                    (here, None) => here,
-                };
-                if last.is_some_and(|(first, _)| first > segment.instructions.start) {
-                    break;
-                }
-            }
-            if let Some((first, end)) = last {
+            let found = match self.reader(stream)? {
+                Some(reader) => self.visit_by_index(reader, sites, look)?,
+                None => self.visit_by_replay(stream, sites)?,
+            };
+            if let Some((first, last, depth)) = found {
                 let at = |step| Occurrence { stream, step };
-                return Ok(Some(Visit { first: at(first), last: at(end) }));
+                return Ok(Some(Visit { first: at(first), last: at(last), depth }));
             }
         }
         Ok(None)
+    }
+
+    fn visit_by_replay(&self, stream: u32, sites: &HashSet<Site>) -> Result<Option<(u64, u64, u32)>> {
+        let checkpoints = &self.prepared(stream)?.checkpoints;
+        let mut found: Option<(u64, u64, u32)> = None;
+        for index in (0..checkpoints.len()).rev() {
+            let mut runs = Runs { sites: Sites::new(sites), activations: None, last: None };
+            checkpoints.replay(index, &mut runs)?;
+            let activations = runs.activations.unwrap_or_default();
+            let run = match &mut found {
+                None => {
+                    let Some((run, last, depth)) = runs.last else { continue };
+                    found = Some((run.first.unwrap_or(last), last, depth));
+                    run
+                }
+                // It may have begun before the segment where it ended.
+                Some((first, _, depth)) => {
+                    // No step at all says nothing.
+                    let Some(run) = activations.get(*depth as usize - 1).copied() else { continue };
+                    *first = run.first.unwrap_or(*first);
+                    run
+                }
+            };
+            if !run.goes_on {
+                break;
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -192,25 +220,45 @@ impl Observer for Lasts<'_> {
 
 struct Runs<'s> {
     sites: Sites<'s>,
-    /// For each activation, where its run through the line began, if it is in one.
-    open: Vec<Option<u64>>,
-    last: Option<(u64, u64)>,
+    /// Of each activation, its run through the line so far; none before the first step.
+    activations: Option<Vec<Run>>,
+    /// The newest: its run, last step and depth.
+    last: Option<(Run, u64, u32)>,
+}
+
+/// The steps that an activation has made in the line without leaving it.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    /// The first one since the segment began; none if the last step was another line's.
+    first: Option<u64>,
+    /// No step of the activation says where the run began: not in this segment.
+    goes_on: bool,
+}
+
+impl Runs<'_> {
+    fn activations(&mut self, depth: usize) -> &mut Vec<Run> {
+        // Those that are there at first have begun before.
+        let all = self.activations.get_or_insert_with(|| vec![Run { first: None, goes_on: true }; depth]);
+        all.resize(depth, Run::default());
+        all
+    }
 }
 
 impl Observer for Runs<'_> {
     fn step(&mut self, view: &View<'_>, _: Effect) {
-        let depth = view.depth as usize;
-        if self.open.len() != depth {
-            self.open.resize(depth, None);
-        }
-        let Some(open) = self.open.last_mut() else { return };
-        if self.sites.find(view).is_some() {
-            let first = *open.get_or_insert(view.count);
-            if self.last.is_none_or(|l| view.count > l.1) {
-                self.last = Some((first, view.count));
-            }
+        let is_in = self.sites.find(view).is_some();
+        let Some(run) = self.activations(view.depth as usize).last_mut() else { return };
+        if is_in {
+            run.first.get_or_insert(view.count);
+            self.last = Some((*run, view.count, view.depth));
         } else {
-            *open = None;
+            *run = Run::default();
         }
+    }
+
+    fn enter(&mut self, view: &View<'_>, _: bool) {
+        // Code outside may call twice without a step in between.
+        let before = view.depth as usize - 1;
+        self.activations(before).push(Run::default());
     }
 }

@@ -3,6 +3,7 @@
 
 #![allow(dead_code)] // Each test file uses a part of it.
 
+use replay::process::{LoadedProcess, Options};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -92,6 +93,13 @@ impl Desk {
         self.execute(&format!("relapse record --quiet -o run -- {command}"), stdin)
     }
 
+    /// The first process of the recording in `run`.
+    pub fn loaded(&self) -> LoadedProcess {
+        let recording = recording::Recording::open(&self.path().join("run")).expect("a recording");
+        let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
+        process.expect("a process that can be replayed")
+    }
+
     pub fn execute(&self, line: &str, stdin: &str) -> Output {
         let mut words = line.split_whitespace().map(|w| w.replace('\u{b7}', " "));
         let program = words.next().expect("a command");
@@ -132,6 +140,14 @@ impl Desk {
             .replace(&real.display().to_string(), "[DESK]")
             .replace(&self.path().display().to_string(), "[DESK]")
     }
+}
+
+/// Compiles, records and loads a program.
+pub fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
+    let mut desk = Desk::with_program("p", source);
+    desk.record("./p", stdin);
+    let process = desk.loaded();
+    (desk, process)
 }
 
 /// Runs a command with bytes on its standard input.

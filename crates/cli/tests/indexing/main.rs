@@ -6,25 +6,17 @@ mod desk;
 #[allow(dead_code)] // The other user counts steps in a graph.
 #[path = "../slicing/generate.rs"]
 mod generate;
+mod questions;
 
-use desk::Desk;
+use desk::{Desk, recorded};
 use index::Index;
 use index::column::{Back, Kind};
 use index::layout::Callee;
-use replay::process::{LoadedProcess, Options};
+use replay::process::LoadedProcess;
 use slice::{
     Criterion, Dependence, Leaf, Node, Occurrence, Relevance, Site, Slice, Slicer, SlicerOptions, Wanted,
 };
 use std::path::Path;
-
-/// Compiles, records and loads a program.
-fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
-    let mut desk = Desk::with_program("p", source);
-    desk.record("./p", stdin);
-    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
-    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
-    (desk, process.expect("a process that can be replayed"))
-}
 
 fn indexed(process: &LoadedProcess, options: SlicerOptions) -> Slicer<'_> {
     let made = Slicer::new(process, options).index(&mut |_, _| {}).expect("an index");
@@ -445,9 +437,7 @@ int main(void) {
     desk.file("p.c", source);
     desk.quietly("relapse cc -g -O0 -o p p.c");
     desk.record("./p", "");
-    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
-    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
-    let process = process.expect("a process that can be replayed");
+    let process = desk.loaded();
     let made = Slicer::new(&process, SlicerOptions::default()).index(&mut |_, _| {}).expect("an index");
     let layouts = index::Layouts::new(&process.image);
     let named = |wanted: &str| {

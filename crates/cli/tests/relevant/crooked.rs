@@ -1,7 +1,8 @@
 //! Off the straight path: jumps, signals, callbacks, copies by the library, bytes in parts,
 //! unions, variadic functions, the heap.
 
-use crate::{lines_of, of, recorded};
+use crate::desk::recorded;
+use crate::{lines_of, of};
 use slice::{Slicer, SlicerOptions, Variant};
 
 /// Lines of the dynamic and of the relevant slice of the line that has `ask`.

@@ -7,19 +7,9 @@ mod desk;
 mod generate;
 mod model;
 
-use desk::{Desk, LOOP};
-use replay::process::{LoadedProcess, Options};
+use desk::{LOOP, recorded};
 use slice::{Relevance, Request, Slicer, SlicerOptions, Variant};
 use std::collections::BTreeSet;
-
-/// Compiles, records and loads a program.
-fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
-    let mut desk = Desk::with_program("p", source);
-    desk.record("./p", stdin);
-    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
-    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
-    (desk, process.expect("a process that can be replayed"))
-}
 
 fn lines_of(slicer: &Slicer<'_>, line: u32, variant: Option<Relevance>) -> Vec<u32> {
     let question = slicer.ask_line("p.c", line).expect("an answer");

@@ -6,19 +6,9 @@ mod desk;
 mod generate;
 mod graph;
 
-use desk::{Desk, LOOP};
-use replay::process::{LoadedProcess, Options};
+use desk::{LOOP, recorded};
 use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted};
 use std::collections::BTreeSet;
-
-/// Compiles, records and loads a program.
-fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
-    let mut desk = Desk::with_program("p", source);
-    desk.record("./p", stdin);
-    let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
-    let process = LoadedProcess::load(&recording, &recording.processes[0], &Options::default());
-    (desk, process.expect("a process that can be replayed"))
-}
 
 fn lines(source: &str, stdin: &str, line: u32) -> Vec<u32> {
     let (_desk, process) = recorded(source, stdin);

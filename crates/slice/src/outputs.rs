@@ -1,0 +1,183 @@
+//! What of a call made which bytes that it wrote.
+
+use crate::criterion::{Criterion, Occurrence, Wanted};
+use externals::format::{Conversion, Number, Parser, Piece, Size};
+use externals::{Data, Format, FormatArgs};
+use index::outputs::{Made, Output, Part, Sink, Text};
+use program::inst::{Call, Inst, Operand};
+use replay::format::Formatted;
+use replay::io::{IoEvent, Source};
+use replay::observer::{ExternalCall, View};
+
+/// Formats and strings are followed no further than this.
+const LIMIT: usize = 1 << 20;
+
+/// A call's output without what made it: all that the call used.
+pub fn whole(event: &IoEvent, sink: u32) -> Output {
+    // The call has run when its event comes.
+    let step = event.instruction.saturating_sub(1);
+    Output { step, sink, offset: event.offset, len: event.length, parts: Vec::new() }
+}
+
+/// What made the bytes of an event, seen when its call has come back.
+pub fn parts(view: &View<'_>, call: &ExternalCall<'_>, event: &IoEvent) -> Vec<Part> {
+    let Inst::Call(inst) = view.inst() else { return Vec::new() };
+    let known = call.known;
+    let mut parts = match (&event.format, known.and_then(|k| k.format)) {
+        (Some(formatted), Some(format)) => Shown { view, call, inst, format }.parts(formatted),
+        _ if event.address != 0 => {
+            let text = Text { address: event.address, pointer: None };
+            vec![Part { len: event.length, made: Made::Bytes(text) }]
+        }
+        _ if matches!(known.and_then(|k| k.io).map(|io| io.data), Some(Data::Byte)) => {
+            let made = argument(inst, 0, 0).map_or(Made::Call, |(operand, slots)| plain(operand, slots));
+            vec![Part { len: event.length, made }]
+        }
+        _ => Vec::new(),
+    };
+    // A call may have written less than it had.
+    let mut left = event.length;
+    for part in &mut parts {
+        part.len = part.len.min(left);
+        left -= part.len;
+    }
+    parts.retain(|p| p.len > 0);
+    parts
+}
+
+/// A value that is passed as it is.
+fn plain(operand: Operand, slots: u32) -> Made {
+    match operand {
+        Operand::Reg(first) => Made::Registers { first, slots },
+        // A constant comes from nowhere else than the line itself.
+        Operand::Const(_) | Operand::Symbol { .. } => Made::Ran,
+    }
+}
+
+/// Argument `number` of those that begin at an argument slot, and how many slots it has.
+fn argument(call: &Call, first: u32, number: u32) -> Option<(Operand, u32)> {
+    let mut at = 0;
+    let mut from = Vec::new();
+    for arg in &call.args {
+        if at >= first {
+            from.push((arg.value, arg.ty.slots()));
+        }
+        at += arg.ty.slots();
+    }
+    from.get(number as usize).copied()
+}
+
+/// A call that formats.
+struct Shown<'c> {
+    view: &'c View<'c>,
+    call: &'c ExternalCall<'c>,
+    inst: &'c Call,
+    format: Format,
+}
+
+impl Shown<'_> {
+    fn parts(&self, formatted: &Formatted) -> Vec<Part> {
+        let at = self.call.args.get(self.format.format as usize).copied().unwrap_or(0);
+        let text = self.view.memory.peek_string(at, LIMIT);
+        let conversions: Vec<Conversion> = Parser::printf(&text)
+            .filter_map(|piece| match piece {
+                Piece::Conversion(c) => Some(c),
+                Piece::Literal { .. } => None,
+            })
+            .collect();
+        let mut all = Vec::new();
+        let mut done = 0;
+        for part in &formatted.parts {
+            if part.output.start > done {
+                all.push(Part { len: (part.output.start - done) as u64, made: Made::Call });
+            }
+            done = part.output.end;
+            let len = part.output.len() as u64;
+            let conversion = conversions.iter().find(|c| c.start == part.format.start);
+            match (part.arg, self.format.args, conversion) {
+                (None, ..) => all.push(Part { len, made: Made::Ran }),
+                (Some(number), FormatArgs::From(slot), Some(c)) => {
+                    self.converted(slot.into(), number, c, len, &mut all);
+                }
+                _ => all.push(Part { len, made: Made::Call }),
+            }
+        }
+        all
+    }
+
+    /// The bytes of one conversion.
+    fn converted(&self, first: u32, number: u32, c: &Conversion, len: u64, all: &mut Vec<Part>) {
+        let Some((operand, slots)) = argument(self.inst, first, number) else {
+            return all.push(Part { len, made: Made::Call });
+        };
+        let address = self.view.value(operand);
+        if c.kind != b's' || address == 0 {
+            return all.push(Part { len, made: plain(operand, slots) });
+        }
+        if c.size == Size::Long {
+            return all.push(Part { len, made: Made::Call });
+        }
+        let most = match c.precision {
+            Number::Fixed(n) => n as usize,
+            Number::Arg(n) => match argument(self.inst, first, n) {
+                // A negative one is none.
+                Some((given, _)) => usize::try_from(self.view.value(given) as u32 as i32).unwrap_or(LIMIT),
+                None => LIMIT,
+            },
+            Number::None => LIMIT,
+        };
+        let shown = self.view.memory.peek_string(address, most.min(LIMIT)).len() as u64;
+        let pointer = match operand {
+            Operand::Reg(r) => Some(r),
+            _ => None,
+        };
+        let text = Text { address, pointer };
+        let body = Part { len: shown.min(len), made: Made::Bytes(text) };
+        // The NUL says how long it is, unless the precision does.
+        let read = shown + u64::from(shown < most as u64);
+        let blanks = Part { len: len - body.len, made: Made::Whole(text, read) };
+        all.extend(if c.left { [body, blanks] } else { [blanks, body] }.iter().filter(|p| p.len > 0));
+    }
+}
+
+/// What is asked when a byte of an output is asked about, counted from its first byte.
+pub fn criterion(stream: u32, output: &Output, byte: u64) -> Criterion {
+    let pointer = |text: Text| text.pointer.map(|r| Wanted::Registers(vec![r]));
+    let memory = |address, len| Wanted::Memory { address, len };
+    let wanted = match output.made(byte) {
+        (Made::Call, _) => vec![Wanted::All],
+        (Made::Ran, _) => vec![Wanted::Ran],
+        (Made::Registers { first, slots }, _) => {
+            vec![Wanted::Registers((first..first.saturating_add(slots.min(2))).collect())]
+        }
+        (Made::Bytes(text), n) => {
+            pointer(text).into_iter().chain([memory(text.address.wrapping_add(n), 1)]).collect()
+        }
+        (Made::Whole(text, len), _) => pointer(text).into_iter().chain([memory(text.address, len)]).collect(),
+    };
+    Criterion { at: Occurrence { stream, step: output.step }, wanted }
+}
+
+/// Whether an output is meant by a name: `stdout`, `stderr`, or the end of a path.
+pub fn is_meant(kind: u8, name: &str, asked: &str) -> bool {
+    recording::event::source::name(kind) == asked || std::path::Path::new(name).ends_with(asked)
+}
+
+/// The sinks among a stream's sources: their own list, and the place of each source in it.
+#[derive(Default)]
+pub struct Sinks {
+    pub list: Vec<Sink>,
+    places: Vec<Option<u32>>,
+}
+
+impl Sinks {
+    pub fn place(&mut self, source: usize, described: &Source) -> u32 {
+        if self.places.len() <= source {
+            self.places.resize(source + 1, None);
+        }
+        *self.places[source].get_or_insert_with(|| {
+            self.list.push(Sink { kind: described.kind, name: described.name.clone() });
+            self.list.len() as u32 - 1
+        })
+    }
+}
