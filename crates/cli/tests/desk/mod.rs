@@ -8,42 +8,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The worked example: loop, call, array that does not matter (figure 3.1).
-pub const LOOP: &str = "#include <stdio.h>
-
-int foo(int j) {
-    int ret;
-    if (j % 2 == 1)
-        ret = 2;
-    else
-        ret = 5;
-    return ret;
-}
-
-int main(void) {
-    int arr[4];
-    int *p = arr;
-    int i;
-
-    int a = 2;
-    int b = 1;
-    int k = 1;
-    if (a > 1)
-        if (b > 1)
-            k = 2;
-
-
-
-    for (i = 0; i < 4; i++) {
-        p[i] = k;
-        k = k + foo(i);
-    }
-
-    printf(\"%d\\n\", k);
-    return 0;
-}
-";
-
 pub struct Desk {
     dir: tempfile::TempDir,
     transcript: String,

@@ -24,7 +24,7 @@ fn kinds(level: &Value) -> Vec<&str> {
 }
 
 /// A database whose insert mark is off by one after reading a file (Wang, figure 5.3).
-const DATABASE: &str = include_str!("db.c");
+const DATABASE: &str = include_str!("../fixtures/database.c");
 
 #[test]
 fn wrong_values_lead_to_the_line_that_made_the_first() {
@@ -65,6 +65,23 @@ fn wrong_values_lead_to_the_line_that_made_the_first() {
     assert!(kinds(&other["levels"][0]).iter().all(|k| *k == "alike" || *k == "statements"), "{other:#}");
 }
 
+/// By an index the levels, the flows and the values are the same.
+#[test]
+fn an_index_changes_nothing() {
+    let mut desk = Desk::with_program("db", DATABASE);
+    desk.record("./db", "");
+    let (put, bug) = (line(DATABASE, "put"), line(DATABASE, "bug"));
+    desk.file("wrong", &format!("db.c:{put}\ndb.c:{bug}:current\n"));
+    let ask = line(DATABASE, "ask");
+    let forms = ["", "--oracle wrong", "--groups 2 --oracle wrong", "--vectors 50", "--relevant"];
+    let ask = |desk: &mut Desk| {
+        forms.map(|f| json(desk, &format!("relapse slice run --at db.c:{ask}:third --phases {f}")))
+    };
+    let before = ask(&mut desk);
+    desk.quietly("relapse index run");
+    assert_eq!(ask(&mut desk), before);
+}
+
 /// Rounds and statements are cut into as many groups as asked for.
 #[test]
 fn groups_are_as_many_as_asked_for() {
@@ -99,7 +116,7 @@ fn a_page_has_the_levels_folded() {
     let page = std::fs::read_to_string(desk.path().join("levels.html")).expect("a page");
     assert!(!page.contains("<details open"));
     assert!(page.contains(&format!("It went wrong at db.c:{bug} in read_db.")), "{page}");
-    assert!(page.contains("current = size - 1; /* bug */</mark>"), "{page}");
+    assert!(page.contains("current = size - 1; /* bug */ // D</mark>"), "{page}");
     for number in 1..=page.matches("id=\"level-").count() {
         assert_eq!(page.matches(&format!("id=\"level-{number}\"")).count(), 1, "{number}");
     }

@@ -1,24 +1,14 @@
 //! Slices of real recordings: against a dependence graph made the simple way, on
-//! random programs; and the line sets of known examples.
+//! random programs; values along them, and the branches that were critical.
 
 #[path = "../desk/mod.rs"]
 mod desk;
 mod generate;
 mod graph;
 
-use desk::{LOOP, recorded};
+use desk::recorded;
 use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted};
 use std::collections::BTreeSet;
-
-fn lines(source: &str, stdin: &str, line: u32) -> Vec<u32> {
-    let (_desk, process) = recorded(source, stdin);
-    let slicer = Slicer::new(&process, SlicerOptions::default());
-    let question = slicer.ask_line("p.c", line).expect("an answer");
-    assert!(!question.is_empty(), "line {line} ran");
-    let slice = slicer.slice(&question, &mut |_| {}).expect("a slice");
-    let lines: BTreeSet<u32> = slicer.lines(&slice).into_iter().map(|l| l.1).collect();
-    lines.into_iter().collect()
-}
 
 #[test]
 fn slices_are_what_can_be_reached_in_the_whole_graph() {
@@ -42,54 +32,8 @@ fn slices_are_what_can_be_reached_in_the_whole_graph() {
     }
 }
 
-/// The setting of a flag that does not matter stays out, and so does the way not
-/// taken (Wang, figure 2.1).
-#[test]
-fn a_value_stored_on_the_way_taken() {
-    let source = "#include <stdio.h>
-static int own;
-static const char *saved;
-static void set(int rv) {
-    own = rv;
-    if (rv)
-        saved = \"value\";
-    else
-        saved = \"\";
-    puts(saved);
-}
-int main(int argc, char **argv) {
-    set(argc > 5);
-    return 0;
-}
-";
-    assert_eq!(lines(source, "", 10), [6, 9, 10, 13]);
-}
-
-/// A branch that skipped an assignment is no dependence (figure 2.5).
-#[test]
-fn input_and_a_loop_that_did_not_run() {
-    let source = "#include <stdio.h>
-int main(void) {
-    int ch = getchar();
-    int buf = ch;
-    if (ch == ' ')
-        while (ch != ';') {
-            ch = getchar();
-            buf += ch;
-        }
-    printf(\"%d\\n\", buf);
-    return 0;
-}
-";
-    assert_eq!(lines(source, "&abc;", 10), [3, 4, 10]);
-    assert_eq!(lines(source, " ab;", 10), [3, 4, 5, 6, 7, 8, 10]);
-}
-
-#[test]
-fn a_loop_with_calls() {
-    assert_eq!(lines(LOOP, "", 31), [5, 6, 8, 9, 19, 26, 28, 31]);
-    assert_eq!(lines(LOOP, "", 6), [5, 6, 26, 28]);
-}
+/// The worked example.
+const LOOP: &str = include_str!("../fixtures/loop_with_calls.c");
 
 /// A branch condition hangs on the computation before it (figure 3.8), and every
 /// step of the chain carries the values of that very execution.
@@ -112,26 +56,6 @@ fn operands_and_values_are_those_of_the_execution() {
     let first = &chain[0].from;
     assert_eq!(first.len(), 1, "{first:?}");
     assert_eq!(shots[first[0].0].result.as_ref().and_then(|r| r.name.as_deref()), Some("k"));
-}
-
-/// An assignment that two branches guard, and that did not run (figure 4.1).
-#[test]
-fn skipped_assignments_are_no_dependence() {
-    let source = "#include <stdio.h>
-int main(int argc, char **argv) {
-    int a = argc + 1;
-    int b = 1;
-    int k = 1;
-    if (a > 1)
-        if (b > argc)
-            k = 2;
-    printf(\"%d\\n\", k);
-    return 0;
-}
-";
-    assert_eq!(lines(source, "", 9), [5, 9]);
-    let other = source.replace("b > argc", "b == argc");
-    assert_eq!(lines(&other, "", 9), [3, 4, 6, 7, 8, 9]);
 }
 
 /// The critical predicate example of *A Synergistic Analysis Method for
@@ -192,99 +116,4 @@ int main(int argc, char **argv) {
 }
 ";
     assert_eq!(critical(source, 11), [(7, Dependence::Potential)]);
-}
-
-/// Through a library function that calls back, `longjmp`, and another thread.
-#[test]
-fn callbacks_depend_on_the_call_they_happened_under() {
-    let source = "#include <stdio.h>
-#include <stdlib.h>
-static int calls;
-static int order(const void *a, const void *b) {
-    calls = 7;
-    return *(const int *)a - *(const int *)b;
-}
-int main(void) {
-    int v[3] = { 3, 1, 2 };
-    int unused = 4;
-    qsort(v, 3, sizeof *v, order);
-    printf(\"%d\\n\", calls);
-    return unused;
-}
-";
-    let found = lines(source, "", 12);
-    assert!([5, 11, 12].iter().all(|l| found.contains(l)), "{found:?}");
-    assert!(!found.contains(&10) && !found.contains(&13), "{found:?}");
-}
-
-#[test]
-fn a_jump_brings_its_value_and_its_reason() {
-    let source = "#include <setjmp.h>
-#include <stdio.h>
-static jmp_buf place;
-static void leave(int why) {
-    if (why > 2)
-        longjmp(place, why + 1);
-}
-int main(void) {
-    int unused = 1;
-    int got = setjmp(place);
-    if (got == 0)
-        leave(4);
-    printf(\"%d\\n\", got + 0 * unused);
-    return 0;
-}
-";
-    let found = lines(source, "", 13);
-    assert!([5, 6, 12, 13].iter().all(|l| found.contains(l)), "{found:?}");
-}
-
-#[test]
-fn a_value_comes_from_another_thread() {
-    let source = "#include <pthread.h>
-#include <stdio.h>
-static int result, noise;
-static void *work(void *in) {
-    noise = 5;
-    result = *(int *)in * 2;
-    return NULL;
-}
-int main(void) {
-    int input = 21;
-    pthread_t thread;
-    pthread_create(&thread, NULL, work, &input);
-    pthread_join(thread, NULL);
-    printf(\"%d\\n\", result);
-    return 0;
-}
-";
-    let found = lines(source, "", 14);
-    assert!([6, 10, 12, 14].iter().all(|l| found.contains(l)), "{found:?}");
-    assert!(!found.contains(&5), "{found:?}");
-}
-
-/// Strings are read because a format says so, also out of a `va_list`.
-#[test]
-fn formatted_text_comes_from_what_the_format_names() {
-    let source = "#include <stdarg.h>
-#include <stdio.h>
-static void say(const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    vprintf(format, list);
-    va_end(list);
-}
-int main(void) {
-    char name[8] = \"ab\";
-    int unused = 3;
-    name[1] = 'x';
-    char text[32];
-    snprintf(text, sizeof text, \"<%s>\", name);
-    say(\"%d %s\\n\", 5, text);
-    return unused;
-}
-";
-    let found = lines(source, "", 6);
-    assert!([6, 12, 14, 15].iter().all(|l| found.contains(l)), "{found:?}");
-    assert!(!found.contains(&11) && !found.contains(&16), "{found:?}");
 }
