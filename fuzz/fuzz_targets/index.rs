@@ -7,7 +7,8 @@ use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
 fuzz_target!(|data: &[u8]| {
-    let mut file = b"RLPSINDX\x04\0\0\0".to_vec();
+    let mut file = b"RLPSINDX".to_vec();
+    file.extend_from_slice(&index::file::VERSION.to_le_bytes());
     file.extend_from_slice(&[0; 8]);
     file.extend_from_slice(&xxhash_rust::xxh3::xxh3_64(data).to_le_bytes());
     file.extend_from_slice(data);
@@ -17,15 +18,29 @@ fuzz_target!(|data: &[u8]| {
             for record in stored.records {
                 let _ = index::extra::unpack(record);
             }
+            for pieces in stored.functions.into_iter().flat_map(|f| f.1) {
+                walk(pieces);
+            }
+            if let Some(outputs) = index.outputs(stream) {
+                let _ = outputs.last(|_| true, u64::MAX);
+            }
             stream += 1;
         }
     }
     let _ = index::extra::decode(data);
-    let mut back = Back::new(Kind::Delta, vec![data]);
+    for output in index::outputs::decode(data, 3).unwrap_or_default() {
+        let _ = (output.made(0), output.made(u64::MAX));
+    }
+    walk(vec![data]);
+});
+
+/// Some way back through a column, then to its beginning.
+fn walk(pieces: Vec<&[u8]>) {
+    let mut back = Back::new(Kind::Delta, pieces);
     for _ in 0..10_000 {
-        if back.back().is_none() {
+        if back.back_near().is_none() {
             break;
         }
     }
     back.seek(u64::MAX);
-});
+}

@@ -180,49 +180,68 @@ struct Last {
     frame: u64,
 }
 
-/// A pack of records is no longer than this.
-const LONGEST_PACK: usize = 1 << 28;
+/// Records that are packed together, at most.
+pub const PACKED: usize = 4096;
 
-/// Records in order, compressed.
-#[must_use]
-pub fn pack(records: &[Record]) -> Vec<u8> {
-    let bytes = encode(records);
-    // Only a lack of memory can make this fail.
-    zstd::bulk::compress(&bytes, 6).unwrap_or_default()
-}
+/// Bytes at which a pack is closed, though it has fewer records. No record is nearly as long.
+const CLOSED: usize = 1 << 20;
 
-/// Reads what [`pack`] wrote; none if it is something else.
-#[must_use]
-pub fn unpack(bytes: &[u8]) -> Option<Vec<Record>> {
-    let size = zstd::zstd_safe::get_frame_content_size(bytes).ok()??;
-    let size = usize::try_from(size).ok().filter(|n| *n <= LONGEST_PACK)?;
-    decode(&zstd::bulk::decompress(bytes, size).ok()?)
-}
+/// A pack is no longer than this. A file that says otherwise is not believed: a few bytes of
+/// it could ask for any amount of memory.
+pub const LONGEST_PACK: usize = 1 << 24;
 
-/// Writes records in order.
+/// Records in order, compressed: one pack for up to [`PACKED`] of ordinary length.
 #[must_use]
-pub fn encode(records: &[Record]) -> Vec<u8> {
+pub fn pack(records: &[Record]) -> Vec<Vec<u8>> {
+    let mut packs = Vec::new();
     let mut out = Bytes::default();
     let mut last = Last::default();
-    for record in records {
-        out.number(record.at - last.at);
-        last.at = record.at;
-        out.number(record.extras.len() as u64 * 2 + u64::from(record.before.is_some()));
-        if let Some((keep, stack)) = &record.before {
-            out.number((*keep).into());
-            out.number(stack.len() as u64);
-            for a in stack {
-                out.number(a.function.into());
-                out.number(a.at.into());
-                out.signed(a.frame.wrapping_sub(last.frame));
-                last.frame = a.frame;
-            }
-        }
-        for extra in &record.extras {
-            put(&mut out, &mut last, extra);
+    for (n, record) in records.iter().enumerate() {
+        put_record(&mut out, &mut last, record);
+        if out.0.len() >= CLOSED || (n + 1) % PACKED == 0 || n + 1 == records.len() {
+            packs.push(compress(&out.0));
+            out.0.clear();
+            last = Last::default();
         }
     }
-    out.0
+    packs
+}
+
+pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
+    // Only a lack of memory can make this fail.
+    zstd::bulk::compress(bytes, 6).unwrap_or_default()
+}
+
+/// What [`compress`] was given; none if it is something else, or too long to be true.
+pub(crate) fn expand(pack: &[u8]) -> Option<Vec<u8>> {
+    let size = zstd::zstd_safe::get_frame_content_size(pack).ok()??;
+    let size = usize::try_from(size).ok().filter(|n| *n <= LONGEST_PACK)?;
+    zstd::bulk::decompress(pack, size).ok()
+}
+
+/// Reads one pack that [`pack`] wrote; none if it is something else.
+#[must_use]
+pub fn unpack(bytes: &[u8]) -> Option<Vec<Record>> {
+    decode(&expand(bytes)?)
+}
+
+fn put_record(out: &mut Bytes, last: &mut Last, record: &Record) {
+    out.number(record.at - last.at);
+    last.at = record.at;
+    out.number(record.extras.len() as u64 * 2 + u64::from(record.before.is_some()));
+    if let Some((keep, stack)) = &record.before {
+        out.number((*keep).into());
+        out.number(stack.len() as u64);
+        for a in stack {
+            out.number(a.function.into());
+            out.number(a.at.into());
+            out.signed(a.frame.wrapping_sub(last.frame));
+            last.frame = a.frame;
+        }
+    }
+    for extra in &record.extras {
+        put(out, last, extra);
+    }
 }
 
 fn put(out: &mut Bytes, last: &mut Last, extra: &Extra) {
@@ -303,13 +322,16 @@ fn put(out: &mut Bytes, last: &mut Last, extra: &Extra) {
     }
 }
 
-/// Reads what [`encode`] wrote; none if it is something else.
+/// Reads the records of a pack; none if the bytes are something else.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Option<Vec<Record>> {
     let mut input = Input(bytes);
     let mut last = Last::default();
     let mut records = Vec::new();
     while !input.0.is_empty() {
+        if records.len() == PACKED {
+            return None;
+        }
         last.at = last.at.checked_add(input.number()?)?;
         let mut record = Record { at: last.at, ..Record::default() };
         let head = input.number()?;
@@ -475,6 +497,32 @@ mod tests {
         ]
     }
 
+    fn unpacked(packs: &[Vec<u8>]) -> Vec<Record> {
+        packs.iter().flat_map(|p| unpack(p).expect("a pack")).collect()
+    }
+
+    #[test]
+    fn long_records_go_into_packs_of_their_own() {
+        let reads: Vec<(u64, u64)> = (0..200_000).map(|n| (n * 77_777, n)).collect();
+        let long = Extra::Outside(Outside { reads, ..Outside::default() });
+        let records: Vec<Record> =
+            (0..3).map(|at| Record { at, before: None, extras: vec![long.clone()] }).collect();
+        let packs = pack(&records);
+        assert_eq!(packs.len(), 3);
+        assert_eq!(unpacked(&packs), records);
+    }
+
+    /// A few bytes that say they are many.
+    #[test]
+    fn what_would_take_all_memory_is_refused() {
+        for bytes in [vec![0; LONGEST_PACK + 1], vec![0; 2 * PACKED + 2]] {
+            let pack = compress(&bytes);
+            assert!(pack.len() < 4096, "{}", pack.len());
+            assert_eq!(unpack(&pack), None);
+        }
+        assert_eq!(unpack(&compress(&vec![0; 2 * PACKED])).map(|r| r.len()), Some(PACKED));
+    }
+
     proptest! {
         #[test]
         fn records_come_back(all in proptest::collection::vec(
@@ -487,14 +535,14 @@ mod tests {
                     .map(|(function, at, frame)| Activation { function, at, frame }).collect()));
                 Record { at, before, extras }
             }).collect();
-            prop_assert_eq!(decode(&encode(&records)), Some(records));
+            prop_assert_eq!(unpacked(&pack(&records)), records);
         }
 
         #[test]
         fn packs_come_back(all in proptest::collection::vec(extras(), 0..20)) {
             let records: Vec<Record> =
                 (0..300).map(|at| Record { at, before: None, extras: all.clone() }).collect();
-            prop_assert_eq!(unpack(&pack(&records)), Some(records));
+            prop_assert_eq!(unpacked(&pack(&records)), records);
         }
 
         #[test]

@@ -4,15 +4,12 @@
 //! Outputs are stored in their order, a few thousand packed together; the last one that
 //! wrote a byte is looked for from the end.
 
-use crate::extra::{Bytes, Input};
+use crate::extra::{Bytes, Input, PACKED, compress, expand};
 use crate::reader::Astray;
 use program::inst::Reg;
 
-/// Outputs that are packed together.
-const PACKED: usize = 4096;
-
-/// A pack is no longer than this.
-const LONGEST_PACK: usize = 1 << 28;
+/// Bytes at which a pack is closed, though it has fewer outputs.
+const CLOSED: usize = 1 << 20;
 
 /// Where bytes went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,14 +110,13 @@ impl Builder {
     pub fn push(&mut self, output: &Output) {
         put(&mut self.open, &mut self.last, output);
         self.count += 1;
-        if self.count == PACKED {
+        if self.count == PACKED || self.open.0.len() >= CLOSED {
             self.seal();
         }
     }
 
     fn seal(&mut self) {
-        // Only a lack of memory can make this fail.
-        self.packs.push(zstd::bulk::compress(&self.open.0, 6).unwrap_or_default());
+        self.packs.push(compress(&self.open.0));
         self.open.0.clear();
         self.count = 0;
         self.last = Last::default();
@@ -176,9 +172,7 @@ fn put(out: &mut Bytes, last: &mut Last, output: &Output) {
 /// Reads one pack; none if it is something else.
 #[must_use]
 pub fn unpack(pack: &[u8], sinks: usize) -> Option<Vec<Output>> {
-    let size = zstd::zstd_safe::get_frame_content_size(pack).ok()??;
-    let size = usize::try_from(size).ok().filter(|n| *n <= LONGEST_PACK)?;
-    decode(&zstd::bulk::decompress(pack, size).ok()?, sinks)
+    decode(&expand(pack)?, sinks)
 }
 
 /// Reads outputs to `sinks` sinks; none if the bytes are something else.

@@ -8,15 +8,12 @@
 //! program does.
 
 use crate::column::{self, Builder, Kind, Size};
-use crate::extra::{Activation, Extra, Record};
+use crate::extra::{Activation, Extra, PACKED, Record};
 use crate::layout::{Action, Callee, Layout, Length, Place, START};
 use crate::layouts::Layouts;
 use crate::measure::Measured;
 use crate::relate::Guide;
 use replay::observer::Effect;
-
-/// Records that are packed together.
-const PACKED: usize = 4096;
 
 /// The columns of one function.
 struct Rows<'l> {
@@ -380,7 +377,7 @@ impl<'l> Writer<'l> {
 
     fn pack(&mut self) {
         if !self.records.is_empty() {
-            self.packed.push(crate::extra::pack(&self.records));
+            self.packed.extend(crate::extra::pack(&self.records));
             self.records.clear();
         }
     }

@@ -1,6 +1,7 @@
 //! Slices by an index are the slices by replay: the same executions, the same edges
 //! between them, the same ends.
 
+mod damage;
 #[path = "../desk/mod.rs"]
 mod desk;
 #[allow(dead_code)] // The other user counts steps in a graph.
@@ -301,89 +302,6 @@ fn the_command_answers_the_same_with_an_index() {
         let without = desk.quietly(&format!("relapse slice run {question} --json --no-index"));
         assert_eq!(without, before, "{question}");
     }
-}
-
-#[test]
-fn a_damaged_index_is_said_to_be_one() {
-    let mut desk = Desk::with_program("p", SUM);
-    desk.record("./p", "");
-    desk.quietly("relapse index run");
-    let file = std::fs::read_dir(desk.path().join("run"))
-        .expect("the recording")
-        .map(|entry| entry.expect("an entry").path().join("index"))
-        .find(|path| path.exists())
-        .expect("an index");
-    let whole = std::fs::read(&file).expect("the index");
-    for at in [0, 8, 12, 30, whole.len() - 1] {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 0x40;
-        std::fs::write(&file, &bytes).expect("write");
-        let output = desk.execute("relapse slice run --at p.c:8", "");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if at == 12 {
-            // An index of something else is no index of this.
-            assert!(output.status.success(), "{said}");
-            continue;
-        }
-        assert_eq!(output.status.code(), Some(3), "byte {at}: {said}");
-        assert!(said.contains("failed to read") && said.contains("relapse index run"), "{said}");
-        assert_eq!(said.contains("it has version"), at == 8, "{said}");
-        assert!(desk.execute("relapse slice run --at p.c:8 --no-index", "").status.success());
-    }
-    std::fs::write(&file, &whole[..whole.len() / 2]).expect("write");
-    assert_eq!(desk.execute("relapse slice run --at p.c:8", "").status.code(), Some(3));
-    desk.quietly("relapse index run");
-    assert!(desk.execute("relapse slice run --at p.c:8", "").status.success());
-}
-
-/// A file whose checksum is right may still say anything.
-#[test]
-fn no_index_makes_a_slice_panic() {
-    let source = "#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-static jmp_buf place;
-static int order(const void *a, const void *b) {
-    return *(const int *)a - *(const int *)b;
-}
-static int pick(int n) {
-    if (n > 3)
-        longjmp(place, n);
-    return n * 2;
-}
-int main(void) {
-    int v[4] = { 3, 1, 2, 0 };
-    int (*call)(int) = v[0] > 2 ? pick : NULL;
-    if (setjmp(place) == 0)
-        for (int i = 0; i < 9; i++)
-            v[i & 3] += call(i);
-    qsort(v, 4, sizeof *v, order);
-    printf(\"%d\\n\", v[1]);
-    return v[2] & 1;
-}
-";
-    let (_desk, process) = recorded(source, "");
-    let made = Slicer::new(&process, SlicerOptions::default()).index(&mut |_, _| {}).expect("an index");
-    let steps = made.streams[0].0.steps;
-    let at = Occurrence { stream: 0, step: steps - 2 };
-    let question = [Criterion { at, wanted: vec![Wanted::All] }];
-    let mut random = generate::Random::new(7);
-    let mut answers = 0;
-    for _ in 0..400 {
-        let mut bytes = made.bytes.clone();
-        for _ in 0..=random.below(3) {
-            // Not the number of steps at the beginning: the way would only be long.
-            let at = 32 + random.below(bytes.len() as u64 - 32) as usize;
-            bytes[at] ^= 1 << random.below(8);
-        }
-        let sum = xxhash_rust::xxh3::xxh3_64(&bytes[28..]);
-        bytes[20..28].copy_from_slice(&sum.to_le_bytes());
-        let Ok(index) = Index::parse(bytes, Path::new("index")) else { continue };
-        let slicer = Slicer::new(&process, SlicerOptions::default()).with_index(index);
-        answers += u32::from(slicer.slice(&question, &mut |_| {}).is_ok());
-        let _ = slicer.ask_failure();
-    }
-    assert!(answers > 0, "some damage does not matter");
 }
 
 /// The numbers of a column; none if they are told by another column's.
