@@ -121,7 +121,7 @@ fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, Strin
             })
         });
         if let Some((ty, value)) = found {
-            list.push((word.clone(), vars::show(module, view.memory, ty, &value, LIMITS)));
+            list.push((word.clone(), vars::show(module, vars::Data::of(view), ty, &value, LIMITS)));
         }
     }
     list

@@ -2,7 +2,7 @@
 
 use crate::model::Module;
 use crate::section::{self, SectionError};
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -70,6 +70,39 @@ impl Binary {
 /// If the bytes are not an ELF file.
 pub fn build_id(bytes: &[u8]) -> Result<Option<Vec<u8>>, BinaryError> {
     Ok(object::File::parse(bytes)?.build_id()?.map(<[u8]>::to_vec))
+}
+
+/// Data of a binary that nothing changes while it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Constants {
+    /// Sections of it: address in the file, and bytes.
+    pub sections: Vec<(u64, Vec<u8>)>,
+    /// Names of the file and their addresses there, to tell how far from them it was loaded.
+    pub symbols: Vec<(String, u64)>,
+}
+
+impl Constants {
+    /// Reads them out of a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no ELF file.
+    pub fn read(path: &Path) -> Result<Constants, BinaryError> {
+        let bytes =
+            std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
+        let file = object::File::parse(&bytes[..])?;
+        let mut constants = Constants::default();
+        // Sections that are written by the loader alone (`.data.rel.ro`) are not these.
+        for section in file.sections().filter(|s| s.kind() == SectionKind::ReadOnlyData || is_text(s)) {
+            constants.sections.push((section.address(), section.data()?.to_vec()));
+        }
+        let named = file.symbols().filter(|s| s.is_definition() && s.address() != 0);
+        constants.symbols = named.filter_map(|s| Some((s.name().ok()?.to_owned(), s.address()))).collect();
+        Ok(constants)
+    }
+}
+
+fn is_text(section: &object::Section<'_, '_>) -> bool {
+    section.kind() == SectionKind::ReadOnlyString
 }
 
 fn model_sections<'a>(

@@ -1,6 +1,7 @@
 //! The recorded program in memory: all its modules, and where they were.
 
 use crate::code::Code;
+use crate::constants::Constants;
 use crate::decode::{Context, decode};
 use crate::error::{Error, Result};
 use program::binary::Binary;
@@ -51,6 +52,9 @@ pub struct Image {
     /// Functions whose address another module had claimed before.
     duplicates: Vec<(u32, u32)>,
     empty: Module,
+    /// The binaries, each with its modules; their constants are read when first asked for.
+    files: BTreeMap<String, Vec<u32>>,
+    constants: OnceLock<Constants>,
 }
 
 impl Image {
@@ -67,6 +71,8 @@ impl Image {
             externals: HashMap::new(),
             duplicates: Vec::new(),
             empty: Module::default(),
+            files: BTreeMap::new(),
+            constants: OnceLock::new(),
         };
         let mut seen: HashMap<([u8; 16], Vec<u64>), u32> = HashMap::new();
         for (index, loaded) in modules {
@@ -144,7 +150,28 @@ impl Image {
             }
             modules.insert(w.index, Loaded { model: model.clone(), addresses: w.addresses.clone() });
         }
-        Ok(Image::new(modules))
+        let mut image = Image::new(modules);
+        for w in wanted {
+            image.files.entry(w.path.clone()).or_default().push(w.index);
+        }
+        Ok(image)
+    }
+
+    /// Constant data from an address on, out of the binary; none if that is nothing of it.
+    #[must_use]
+    pub fn constant(&self, address: u64) -> Option<&[u8]> {
+        let constants = self.constants.get_or_init(|| {
+            let mut all = Constants::default();
+            for (path, indices) in &self.files {
+                let of = indices.iter().filter_map(|i| self.modules.get(*i as usize)?.as_ref());
+                // It could be read before; now that it cannot, less is shown.
+                if let Ok(file) = program::binary::Constants::read(Path::new(path)) {
+                    all.add(file, &of.collect::<Vec<_>>());
+                }
+            }
+            all
+        });
+        constants.at(address)
     }
 
     /// A module; an empty one for an index the recording does not have.

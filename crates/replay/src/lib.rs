@@ -22,7 +22,7 @@
 //! * [`verify`](mod@verify): is the recording exact?
 //! * [`io`], [`format`](mod@format), [`decimal`]: input and output, byte by byte;
 //! * [`effects`]: ranges that known external calls read and wrote;
-//! * [`vars`]: values of source-level variables;
+//! * [`vars`]: values of source-level variables; [`constants`]: data that nothing changes;
 //! * [`writers`](mod@writers): which store of another thread a load saw.
 //!
 //! # What must not be known here
@@ -72,6 +72,7 @@
 pub mod arith;
 pub mod checkpoint;
 pub mod code;
+pub mod constants;
 pub mod decimal;
 pub mod decode;
 pub mod effects;

@@ -3,6 +3,7 @@
 
 use crate::arith;
 use crate::decimal::{Class, Real, digits};
+use crate::image::Image;
 use crate::memory::Memory;
 use crate::observer::View;
 use program::inst::{FloatKind, Ty};
@@ -171,15 +172,44 @@ impl Default for Limits {
     }
 }
 
+/// What there is to read at addresses: memory as the program knew it, and constants that it
+/// may only have passed on.
+#[derive(Clone, Copy)]
+pub struct Data<'v> {
+    pub memory: &'v Memory,
+    pub image: Option<&'v Image>,
+}
+
+impl<'v> Data<'v> {
+    #[must_use]
+    pub fn of(view: &View<'v>) -> Data<'v> {
+        Data { memory: view.memory, image: Some(view.image) }
+    }
+
+    fn read(&self, at: u64, len: usize) -> Vec<u8> {
+        match self.image.and_then(|i| i.constant(at)).and_then(|c| c.get(..len)) {
+            Some(constant) => constant.to_vec(),
+            None => read(self.memory, at, len),
+        }
+    }
+
+    fn string(&self, at: u64, limit: usize) -> Vec<u8> {
+        match self.image.and_then(|i| i.constant(at)) {
+            Some(constant) => constant.iter().take(limit).take_while(|b| **b != 0).copied().collect(),
+            None => self.memory.peek_string(at, limit),
+        }
+    }
+}
+
 /// A value as text.
 #[must_use]
-pub fn show(module: &Module, memory: &Memory, ty: Option<u32>, value: &Value, limits: Limits) -> String {
-    let shower = Shower { module, memory, limits };
+pub fn show(module: &Module, data: Data<'_>, ty: Option<u32>, value: &Value, limits: Limits) -> String {
+    let shower = Shower { module, data, limits };
     match value {
         Value::Gone => "<optimised out>".to_owned(),
         Value::At(address) => {
             let size = shower.size(ty).min(1 << 16);
-            shower.show(ty, &read(memory, *address, size), None, 0)
+            shower.show(ty, &data.read(*address, size), None, 0)
         }
         Value::Bytes { bytes, known } => shower.show(ty, bytes, Some(known), 0),
     }
@@ -189,12 +219,12 @@ pub fn show(module: &Module, memory: &Memory, ty: Option<u32>, value: &Value, li
 #[must_use]
 pub fn show_variable(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) -> String {
     let ty = view.function().variables.get(variable as usize).and_then(|v| v.ty);
-    show(view.module(), view.memory, ty, &value(view, bindings, variable), Limits::default())
+    show(view.module(), Data::of(view), ty, &value(view, bindings, variable), Limits::default())
 }
 
 struct Shower<'v> {
     module: &'v Module,
-    memory: &'v Memory,
+    data: Data<'v>,
     limits: Limits,
 }
 
@@ -327,7 +357,7 @@ impl Shower<'_> {
         }
         let target = self.strip(to).and_then(|t| self.module.types.get(t as usize));
         if target.is_some_and(|t| matches!(t.kind, TypeKind::Char { .. })) {
-            let text = self.memory.peek_string(address, self.limits.string + 1);
+            let text = self.data.string(address, self.limits.string + 1);
             if text.iter().all(|c| c.is_ascii_graphic() || c.is_ascii_whitespace() || *c >= 0x80) {
                 return format!("{address:#x} {}", quote(&text, self.limits.string));
             }
@@ -441,7 +471,7 @@ mod tests {
     fn text(ty: u32, bytes: &[u8], memory: &Memory) -> String {
         let known = vec![true; bytes.len()];
         let value = Value::Bytes { bytes: bytes.to_vec(), known };
-        show(&module(), memory, Some(ty), &value, Limits::default())
+        show(&module(), Data { memory, image: None }, Some(ty), &value, Limits::default())
     }
 
     #[test]
@@ -484,9 +514,10 @@ mod tests {
                 k
             },
         };
-        let got = show(&module(), &m, Some(4), &value, Limits::default());
+        let data = Data { memory: &m, image: None };
+        let got = show(&module(), data, Some(4), &value, Limits::default());
         assert_eq!(got, "{1, <optimised out>, <optimised out>}");
-        assert_eq!(show(&module(), &m, Some(0), &Value::Gone, Limits::default()), "<optimised out>");
+        assert_eq!(show(&module(), data, Some(0), &Value::Gone, Limits::default()), "<optimised out>");
     }
 
     #[test]

@@ -96,6 +96,9 @@ pub enum Error {
     NoStream(u32, usize),
     #[error("find step {step} of stream {stream}: it has only {steps}")]
     NoStep { stream: u32, step: u64, steps: u64 },
+    /// Somebody had seen enough.
+    #[error("go on: it was stopped")]
+    Stopped,
 }
 
 pub type Result<T> = std::result::Result<T, Error>;

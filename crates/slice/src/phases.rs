@@ -27,6 +27,7 @@ use crate::slicer::Slicer;
 pub use divide::{Division, Phase, Shape, Window};
 pub use search::{Descent, Found, Oracle, Search, Turn};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 
 /// What one phase made and another used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +63,15 @@ pub struct Phased<'s, 'p> {
     pub slice: &'s Slice,
     /// How it is cut.
     pub division: Division,
+    /// Set by somebody else when no further level is wanted, not even the one being made.
+    pub stop: Option<&'s AtomicBool>,
     needs: Needs,
 }
 
 impl<'s, 'p> Phased<'s, 'p> {
     #[must_use]
     pub fn new(slicer: &'s Slicer<'p>, slice: &'s Slice) -> Phased<'s, 'p> {
-        Phased { slicer, slice, division: Division::default(), needs: slice.needs() }
+        Phased { slicer, slice, division: Division::default(), stop: None, needs: slice.needs() }
     }
 
     /// Everything up to a node, of its stream.
@@ -92,9 +95,9 @@ impl<'s, 'p> Phased<'s, 'p> {
     /// Cuts a window into phases, and finds what they gave to each other on the way to a node.
     ///
     /// # Errors
-    /// If replay fails.
+    /// If replay fails, or it was stopped.
     pub fn level(&self, window: &Window, from: NodeId) -> Result<Level> {
-        let phases = self.slicer.divide(window, self.division)?;
+        let phases = self.slicer.divide(window, self.division, self.stop)?;
         let phase_of = |node: NodeId| {
             let at = self.slice.nodes[node as usize].at;
             let step = at.step.min(window.steps.end.saturating_sub(1));

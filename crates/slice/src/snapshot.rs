@@ -8,7 +8,7 @@ use program::inst::{FloatKind, Inst, Operand, Reg, Ty};
 use program::model::{Function, Home, Module, Place};
 use replay::machine::Machine;
 use replay::observer::{Effect, ExternalCall, Observer, View};
-use replay::vars::{self, Bindings, Limits, Value};
+use replay::vars::{self, Bindings, Data, Limits, Value};
 
 /// A place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Slicer<'_> {
                     }
                     Value::Gone => 0,
                 };
-                let text = vars::show(view.module(), view.memory, v.ty, &value, limits);
+                let text = vars::show(view.module(), Data::of(&view), v.ty, &value, limits);
                 out.variables.push(Named { name: Some(v.name.clone()), value: text, raw, reg: None });
             }
         }
@@ -227,7 +227,7 @@ impl Names<'_> {
         let size = self.module.types.get(ty as usize).map_or(8, |t| t.size.min(16)) as usize;
         let bytes = raw.to_le_bytes()[..size].to_vec();
         let known = vec![true; size];
-        vars::show(self.module, view.memory, Some(ty), &Value::Bytes { bytes, known }, self.limits)
+        vars::show(self.module, Data::of(view), Some(ty), &Value::Bytes { bytes, known }, self.limits)
     }
 
     fn result(&self, view: &View<'_>, inst: &Inst, external: Option<&[u64]>) -> Option<Named> {

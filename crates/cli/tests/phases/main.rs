@@ -8,6 +8,10 @@ mod window;
 
 use desk::Desk;
 use serde_json::Value;
+use slice::phases::tree::Room;
+use slice::phases::{Level, Oracle, Phased};
+use slice::{Slicer, SlicerOptions};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The line that has a mark in a comment.
 fn line(source: &str, mark: &str) -> u64 {
@@ -63,6 +67,49 @@ fn wrong_values_lead_to_the_line_that_made_the_first() {
     let other = json(&mut desk, &command);
     assert_eq!(other["found"]["line"], bug, "{other:#}");
     assert!(kinds(&other["levels"][0]).iter().all(|k| *k == "alike" || *k == "statements"), "{other:#}");
+}
+
+/// Strings that were only passed on are shown as the program has them.
+#[test]
+fn constants_are_shown_though_never_read() {
+    let mut desk = Desk::with_program("db", DATABASE);
+    desk.record("./db", "");
+    let ask = line(DATABASE, "ask");
+    let text = desk.quietly(&format!("relapse slice run --at db.c:{ask} --phases"));
+    assert!(text.contains("entries[current] = 0x") && text.contains(" \"Asia\""), "{text}");
+    assert!(text.contains(" \"rie\""), "{text}");
+    assert!(!text.contains("\"\""), "{text}");
+}
+
+/// An oracle that has had enough after a level.
+struct Tired<'s>(&'s AtomicBool);
+
+impl Oracle for Tired<'_> {
+    fn first_wrong(&mut self, _: &Phased<'_, '_>, _: &Level) -> slice::Result<Option<usize>> {
+        self.0.store(true, Ordering::Relaxed);
+        Ok(Some(0))
+    }
+}
+
+/// A level that is being made can be stopped, and what was found before is kept.
+#[test]
+fn levels_can_be_stopped() {
+    let (_desk, process) = desk::recorded(DATABASE, "");
+    let slicer = Slicer::new(&process, SlicerOptions { segment: 61, ..SlicerOptions::default() });
+    let question = slicer.ask_line("p.c", line(DATABASE, "ask") as u32).expect("an answer");
+    let slice = slicer.slice(&question, &mut |_| {}).expect("a slice");
+    let from = slice.criteria.iter().flatten().next_back().copied().expect("a node");
+    let stop = AtomicBool::new(false);
+    let mut phased = Phased::new(&slicer, &slice);
+    phased.stop = Some(&stop);
+    let whole = phased.whole(from).expect("a window");
+    assert!(phased.level(&whole, from).is_ok());
+    let search = phased.search(from, &mut Tired(&stop)).expect("a search");
+    assert!(search.stopped && search.questions == 1 && search.turns.len() == 1, "{search:?}");
+    assert!(matches!(phased.level(&whole, from), Err(slice::Error::Stopped)));
+    assert!(matches!(phased.tree(from, Room::default()), Err(slice::Error::Stopped)));
+    stop.store(false, Ordering::Relaxed);
+    assert!(!phased.tree(from, Room::default()).expect("a tree").levels.is_empty());
 }
 
 /// By an index the levels, the flows and the values are the same.

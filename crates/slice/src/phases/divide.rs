@@ -1,14 +1,15 @@
 //! Where phases begin and end.
 
 use super::vectors::Vectors;
-use crate::Result;
 use crate::slicer::Slicer;
+use crate::{Error, Result};
 use program::cfg::{Graph, Loop};
 use program::inst::BlockId;
 use program::model::Function;
 use replay::observer::{Effect, Observer, View};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How runs are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,15 +85,15 @@ impl Slicer<'_> {
     /// and what is left into statements. The phases cover it, in order.
     ///
     /// # Errors
-    /// If replay fails.
-    pub fn divide(&self, window: &Window, how: Division) -> Result<Vec<Phase>> {
+    /// If replay fails, or `stop` is set before it is done.
+    pub fn divide(&self, window: &Window, how: Division, stop: Option<&AtomicBool>) -> Result<Vec<Phase>> {
         let mut scan = Scan::new(window);
-        self.replay_within(window, &mut scan)?;
+        self.replay_within(window, &mut scan, stop)?;
         scan.close(window.steps.end);
         let groups = how.groups.max(2);
         let cut = if let Some(interval) = how.vectors {
             let mut vectors = Vectors::new(window, interval, groups);
-            self.replay_within(window, &mut vectors)?;
+            self.replay_within(window, &mut vectors, stop)?;
             match vectors.finish(window) {
                 // The same all the way: then by statements, so that it comes to an end.
                 one if one.len() < 2 => statements(&scan.statements, window, groups),
@@ -111,9 +112,17 @@ impl Slicer<'_> {
     }
 
     /// Replays the segments that a window lies in.
-    fn replay_within<O: Observer>(&self, window: &Window, observer: &mut O) -> Result<()> {
+    fn replay_within<O: Observer>(
+        &self,
+        window: &Window,
+        observer: &mut O,
+        stop: Option<&AtomicBool>,
+    ) -> Result<()> {
         let checkpoints = &self.prepared(window.stream)?.checkpoints;
         for index in 0..checkpoints.len() {
+            if stop.is_some_and(|s| s.load(Ordering::Relaxed)) {
+                return Err(Error::Stopped);
+            }
             let segment = checkpoints.segment(index);
             if segment.instructions.end > window.steps.start && segment.instructions.start < window.steps.end
             {

@@ -1,8 +1,8 @@
 //! From level to level, asking somebody which value is the first wrong one.
 
 use super::{Flow, Level, Phased, Window};
-use crate::Result;
 use crate::slice::NodeId;
+use crate::{Error, Result};
 
 /// Nothing is cut more often than this.
 const MAX_LEVELS: usize = 200;
@@ -43,6 +43,8 @@ pub struct Search {
     pub questions: usize,
     /// Executions that were shown, over all levels.
     pub shown: usize,
+    /// It was stopped before it had ended.
+    pub stopped: bool,
 }
 
 /// The way into a phase.
@@ -57,13 +59,29 @@ pub struct Descent {
 }
 
 impl Phased<'_, '_> {
-    /// Goes from level to level until nothing can be cut any more.
+    /// Goes from level to level until nothing can be cut any more, or it is stopped.
     ///
     /// # Errors
     /// If replay fails, or the oracle does.
     pub fn search(&self, from: NodeId, oracle: &mut dyn Oracle) -> Result<Search> {
-        let mut descent = self.descend(self.whole(from)?, from)?;
-        let mut search = Search { turns: Vec::new(), found: descent.found.clone(), questions: 0, shown: 0 };
+        let window = self.whole(from)?;
+        let found = Found { window: window.clone(), node: from };
+        let mut search = Search { turns: Vec::new(), found, questions: 0, shown: 0, stopped: false };
+        match self.search_within(window, from, oracle, &mut search) {
+            Err(Error::Stopped) => search.stopped = true,
+            other => other?,
+        }
+        Ok(search)
+    }
+
+    fn search_within(
+        &self,
+        window: Window,
+        from: NodeId,
+        oracle: &mut dyn Oracle,
+        search: &mut Search,
+    ) -> Result<()> {
+        let mut descent = self.descend(window, from)?;
         loop {
             let untold = |level| Turn { level, asked: false, wrong: None };
             search.turns.extend(std::mem::take(&mut descent.passed).into_iter().map(untold));
@@ -81,13 +99,13 @@ impl Phased<'_, '_> {
             let Some((window, node)) = next else { break };
             descent = self.descend(window, node)?;
         }
-        Ok(search)
+        Ok(())
     }
 
     /// Cuts a window, and the phase that is asked about as long as there is nothing to ask.
     ///
     /// # Errors
-    /// If replay fails.
+    /// If replay fails, or it was stopped.
     pub fn descend(&self, mut window: Window, node: NodeId) -> Result<Descent> {
         let mut passed = Vec::new();
         let end = |passed, level, window| Descent { passed, level, found: Found { window, node } };

@@ -7,8 +7,8 @@
 use super::divide::{Shape, Window};
 use super::told::{ToldLevel, ToldPlace};
 use super::{Level, Phased};
-use crate::Result;
 use crate::slice::NodeId;
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -109,10 +109,10 @@ impl Tree {
 }
 
 impl Phased<'_, '_> {
-    /// The tree of all levels from a question on.
+    /// The tree of all levels from a question on, as far as there is room and nobody stops it.
     ///
     /// # Errors
-    /// If replay fails.
+    /// If replay fails, or it was stopped at the first level.
     pub fn tree(&self, from: NodeId, room: Room) -> Result<Tree> {
         let mut tree = Tree { executions: self.slice.nodes.len() as u64, ..Tree::default() };
         let mut known: HashMap<Key, Below> = HashMap::new();
@@ -130,7 +130,13 @@ impl Phased<'_, '_> {
                 }
                 None => {
                     steps += (way.window.steps.end - way.window.steps.start).max(SEGMENT);
-                    let below = self.grow(&mut tree, &way, &mut todo)?;
+                    let below = match self.grow(&mut tree, &way, &mut todo) {
+                        Err(Error::Stopped) if !tree.levels.is_empty() => {
+                            tree.left_out += 1 + todo.len() as u64;
+                            break;
+                        }
+                        other => other?,
+                    };
                     known.insert(key, below.clone());
                     below
                 }

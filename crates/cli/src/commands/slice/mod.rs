@@ -56,6 +56,9 @@ pub struct SliceArgs {
     /// Only what made it inevitable, and what let that run: by formulas and a solver
     #[arg(long, conflicts_with = "chain")]
     why: bool,
+    /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
+    #[arg(long, value_name = "CMD", requires = "why")]
+    solver: Option<String>,
     /// Replay, even if there is an index
     #[arg(long)]
     no_index: bool,
@@ -326,7 +329,7 @@ fn answer(
     let slice = walk_back(args, session, slicer, criteria, &edges::on_interrupt())?;
     let lines = lines(slicer, &slice);
     let rows = if args.chain { Some(links(slicer, &slice, args.links)?) } else { None };
-    let causes = if args.why { Some(why::rows(slicer, &slice, WHY)?) } else { None };
+    let causes = if args.why { Some(why::rows(slicer, &slice, WHY, args.solver.as_deref())?) } else { None };
     let answer = Answer {
         schema: "relapse.slice/1",
         process: slicer.process().name.clone(),

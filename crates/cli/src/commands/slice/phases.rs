@@ -15,6 +15,7 @@ use slice::phases::{Division, Level, Oracle, Phased, Search};
 use slice::{Criterion, Slicer};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// The answer, level by level.
 #[derive(Debug, Serialize)]
@@ -23,7 +24,7 @@ pub struct Answer {
     process: String,
     question: String,
     levels: Vec<LevelRow>,
-    /// Where it ended; `null` if nobody could say what is wrong.
+    /// Where it ended; `null` if nobody could say what is wrong, or it was interrupted.
     found: Option<ToldPlace>,
     /// How often the oracle was asked.
     questions: usize,
@@ -62,13 +63,16 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let stop = edges::on_interrupt();
     let slice = walk_back(args, session, slicer, criteria, &stop)?;
+    // From here on an interrupt is one of what is made of the slice.
+    stop.store(false, Ordering::Relaxed);
     let mut phased = Phased::new(slicer, &slice);
+    phased.stop = Some(&stop);
     phased.division = Division { groups: args.groups, vectors: args.vectors };
     let Some(from) = slice.criteria.iter().flatten().next_back().copied() else {
         return Err(Failure::new(Exit::No, "the slice is empty"));
     };
     if let Some(path) = &args.html {
-        let tree = phased.tree(from, Room::default()).map_err(|e| failed(&e))?;
+        let tree = phased.tree(from, Room::default()).map_err(|e| stopped(&e))?;
         let files = tree.files().filter_map(|f| Some((source::short(f), std::fs::read(f).ok()?)));
         let files = files.map(|(f, text)| (f, String::from_utf8_lossy(&text).into_owned())).collect();
         let tree = tree.renamed(source::short);
@@ -91,27 +95,42 @@ pub fn run(
         shown: 0,
         executions: slice.nodes.len(),
         chains: None,
-        incomplete: slice.incomplete,
+        // A page that was cut short has no room for some levels.
+        incomplete: slice.incomplete || args.html.is_some() && stop.load(Ordering::Relaxed),
     };
     match &args.oracle {
         Some(path) => {
             let mut oracle = Lines::read(path)?;
             let search = phased.search(from, &mut oracle).map_err(|e| failed(&e))?;
+            answer.incomplete |= search.stopped;
             fill(&mut answer, &phased, &search)?;
-            let explored = phased.explore(from, search.found.node);
-            answer.chains = explored.map(|e| Chains { length: e.length, examined: e.examined });
+            if !search.stopped {
+                let explored = phased.explore(from, search.found.node);
+                answer.chains = explored.map(|e| Chains { length: e.length, examined: e.examined });
+            }
         }
-        None => {
-            let level = phased.whole(from).and_then(|w| phased.level(&w, from)).map_err(|e| failed(&e))?;
-            answer.shown = level.flows.len();
-            answer.levels.push(row(&phased, &level, false, None)?);
-        }
+        None => match phased.whole(from).and_then(|w| phased.level(&w, from)) {
+            Ok(level) => {
+                answer.shown = level.flows.len();
+                answer.levels.push(row(&phased, &level, false, None)?);
+            }
+            Err(slice::Error::Stopped) => answer.incomplete = true,
+            Err(error) => return Err(failed(&error)),
+        },
     }
     let exit = if args.json { session.json(&answer)? } else { print(&answer, session)? };
-    if slice.incomplete {
+    if answer.incomplete {
         return Err(edges::incomplete());
     }
     Ok(exit)
+}
+
+/// Nothing was done when it was stopped, or something failed.
+fn stopped(error: &slice::Error) -> Failure {
+    match error {
+        slice::Error::Stopped => edges::incomplete(),
+        other => failed(other),
+    }
 }
 
 /// Somebody sits there and can press keys.
@@ -166,9 +185,11 @@ fn fill(answer: &mut Answer, phased: &Phased<'_, '_>, search: &Search) -> Result
     }
     answer.questions = search.questions;
     answer.shown = search.shown;
-    let mut found = phased.tell_place(search.found.node).map_err(|e| failed(&e))?;
-    found.file = source::short(&found.file);
-    answer.found = Some(found);
+    if !search.stopped {
+        let mut found = phased.tell_place(search.found.node).map_err(|e| failed(&e))?;
+        found.file = source::short(&found.file);
+        answer.found = Some(found);
+    }
     Ok(())
 }
 

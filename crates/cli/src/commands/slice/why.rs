@@ -1,7 +1,7 @@
 //! `relapse slice … --why`: what made it inevitable, and what let that run.
 
 use crate::failure::{Exit, Failure};
-use crate::{Session, source};
+use crate::{Session, solvers, source};
 use explain::align::Side;
 use explain::formula::formula;
 use explain::semantic::layers::layers;
@@ -39,10 +39,16 @@ struct Line {
 }
 
 /// The causes of what a slice was asked about.
-pub fn rows(slicer: &Slicer<'_>, slice: &Slice, time: Duration) -> Result<Vec<Row>, Failure> {
+pub fn rows(
+    slicer: &Slicer<'_>,
+    slice: &Slice,
+    time: Duration,
+    solver: Option<&str>,
+) -> Result<Vec<Row>, Failure> {
     // That the line ran is part of a question that asks for no value.
     let traced = Traced::new(Side::Bad, slicer.process(), Path::new("/"), slice.clone(), false);
-    let settings = solver::Settings { commands: solver::Command::found(), ..solver::Settings::default() };
+    let commands = solvers::named(solver)?;
+    let settings = solver::Settings { commands, ..solver::Settings::default() };
     let mut solving = Solving::new(settings, time);
     let found = layers(&traced, &mut solving).map_err(|reason| {
         Failure::new(Exit::No, format_args!("it could not be put as a formula: {reason}"))

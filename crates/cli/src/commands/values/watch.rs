@@ -118,7 +118,7 @@ fn local(view: &View<'_>, bindings: &Bindings<'_>, name: &str) -> Option<String>
     variables.iter().enumerate().rev().filter(|(_, v)| v.name == name).find_map(|(i, v)| {
         match vars::value(view, bindings, i as u32) {
             Value::Gone => None,
-            value => Some(vars::show(view.module(), view.memory, v.ty, &value, Limits::default())),
+            value => Some(vars::show(view.module(), vars::Data::of(view), v.ty, &value, Limits::default())),
         }
     })
 }
@@ -133,7 +133,7 @@ fn global(view: &View<'_>, name: &str) -> Option<String> {
         _ => None,
     })?;
     let address = view.image.symbol(view.code.module, index as u32);
-    Some(vars::show(module, view.memory, ty, &Value::At(address), Limits::default()))
+    Some(vars::show(module, vars::Data::of(view), ty, &Value::At(address), Limits::default()))
 }
 
 impl Observer for Watch<'_> {

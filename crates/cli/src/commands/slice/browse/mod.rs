@@ -10,7 +10,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-use super::failed;
+use super::{edges, failed};
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
 use crate::{Session, source};
@@ -37,7 +37,10 @@ pub struct Asked<'a, 's, 'p> {
 pub fn run(session: &mut Session, asked: Asked<'_, '_, '_>) -> Result<Exit, Failure> {
     let Asked { phased, from, question, stop } = asked;
     let window = phased.whole(from).map_err(|e| failed(&e))?;
-    let descent = phased.descend(window, from).map_err(|e| failed(&e))?;
+    let descent = phased.descend(window, from).map_err(|e| match e {
+        slice::Error::Stopped => edges::incomplete(),
+        other => failed(&other),
+    })?;
     let Some(first) = descent.level else {
         let place = phased.tell_place(from).map_err(|e| failed(&e))?;
         writeln!(
@@ -104,9 +107,14 @@ impl Walk<'_, '_, '_> {
                         self.state.message = None;
                         busy.store(true, Ordering::Relaxed);
                         let answer = self.open(level, flow);
+                        // An interrupt was meant for this level.
+                        stop.store(false, Ordering::Relaxed);
                         busy.store(false, Ordering::Relaxed);
                         match answer {
                             Ok(answer) => self.state.opened(answer),
+                            Err(slice::Error::Stopped) => {
+                                self.state.refused("stopped; nothing was opened".to_owned());
+                            }
                             Err(error) => self.state.refused(format!("failed to {error}")),
                         }
                     }

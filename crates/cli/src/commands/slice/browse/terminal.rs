@@ -98,8 +98,9 @@ fn give_back() {
     let _ = terminal::disable_raw_mode();
 }
 
-/// Reads keys beside everything else, so that Ctrl-C helps while a level is being made: it
-/// cannot be stopped in the middle, so the terminal is given back and the command ends.
+/// Reads keys beside everything else, so that Ctrl-C helps while a level is being made: it stops
+/// that level. Whoever sends a signal to end does not wait for it: the terminal is given back
+/// and the command ends.
 pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result<Receiver<Input>> {
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
@@ -114,13 +115,18 @@ pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result
                 // The terminal is gone.
                 Err(_) => Some(Input::Ended(Exits::HANG_UP)),
             };
+            let is_busy = busy.load(Ordering::Relaxed);
+            if is_busy && input == Some(Input::Ended(Exits::INTERRUPTED)) {
+                interrupted.store(true, Ordering::Relaxed);
+            }
             let input = match (ended.load(Ordering::Relaxed), interrupted.load(Ordering::Relaxed)) {
                 (true, _) => Some(Input::Ended(Exits::TERMINATED)),
+                (_, true) if is_busy => None,
                 (_, true) => Some(Input::Ended(Exits::INTERRUPTED)),
                 _ => input,
             };
             let Some(input) = input else { continue };
-            if let (Input::Ended(code), true) = (input, busy.load(Ordering::Relaxed)) {
+            if let (Input::Ended(code), true) = (input, is_busy) {
                 give_back();
                 std::process::exit(i32::from(code));
             }

@@ -1,0 +1,94 @@
+//! Data that nothing changes, out of the binaries: a string that the program only passed on
+//! was never read, so the recording does not have it.
+
+use crate::image::Loaded;
+use program::binary::Constants as File;
+use std::collections::HashMap;
+
+/// Addresses at which a binary can be loaded are multiples of this.
+const PAGE: u64 = 4096;
+
+/// Constant data of a process, where it lay in memory.
+#[derive(Debug, Default)]
+pub struct Constants {
+    /// Address and bytes, in order of addresses.
+    ranges: Vec<(u64, Vec<u8>)>,
+}
+
+impl Constants {
+    /// Adds a file's, of which these modules were loaded.
+    pub fn add(&mut self, file: File, modules: &[&Loaded]) {
+        let Some(distance) = distance(&file, modules) else { return };
+        self.ranges.extend(file.sections.into_iter().map(|(at, bytes)| (at.wrapping_add(distance), bytes)));
+        self.ranges.sort_by_key(|r| r.0);
+    }
+
+    /// What is known from an address on; none if that is no constant data.
+    #[must_use]
+    pub fn at(&self, address: u64) -> Option<&[u8]> {
+        let next = self.ranges.partition_point(|r| r.0 <= address);
+        let (start, bytes) = self.ranges.get(next.checked_sub(1)?)?;
+        bytes.get(usize::try_from(address - start).ok()?..).filter(|rest| !rest.is_empty())
+    }
+}
+
+/// How far from its own addresses a file was loaded: what most of its names say. Some may be
+/// in it twice.
+fn distance(file: &File, modules: &[&Loaded]) -> Option<u64> {
+    let mut places: HashMap<&str, Vec<u64>> = HashMap::new();
+    for (name, at) in &file.symbols {
+        places.entry(name).or_default().push(*at);
+    }
+    let mut votes: HashMap<u64, usize> = HashMap::new();
+    for module in modules {
+        for (symbol, address) in module.model.symbols.iter().zip(&module.addresses) {
+            for at in places.get(symbol.name.as_str()).into_iter().flatten() {
+                let distance = address.wrapping_sub(*at);
+                if *address != 0 && distance.is_multiple_of(PAGE) {
+                    *votes.entry(distance).or_default() += 1;
+                }
+            }
+        }
+    }
+    votes.into_iter().max_by_key(|(distance, votes)| (*votes, std::cmp::Reverse(*distance))).map(|v| v.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::model::{Module, Symbol, SymbolKind};
+    use std::sync::Arc;
+
+    #[test]
+    fn names_tell_where_a_file_was_loaded() {
+        let symbol = |name: &str| Symbol { name: name.to_owned(), kind: SymbolKind::External };
+        let model = Module { symbols: ["f", "g", "twice"].map(symbol).to_vec(), ..Module::default() };
+        let addresses = vec![0x7000_1010, 0x7000_1200, 0x7000_1400];
+        let loaded = Loaded { model: Arc::new(model), addresses };
+        let named = |name: &str, at| (name.to_owned(), at);
+        let file = File {
+            sections: vec![(0x2000, b"one\0two\0".to_vec()), (0x3000, b"far".to_vec())],
+            symbols: vec![
+                named("f", 0x1010),
+                named("g", 0x1200),
+                named("twice", 0x5400),
+                named("twice", 0x1400),
+                named("other", 0x10),
+            ],
+        };
+        let mut constants = Constants::default();
+        constants.add(file, &[&loaded]);
+        assert_eq!(constants.at(0x7000_2004), Some(&b"two\0"[..]));
+        assert_eq!(constants.at(0x7000_3000), Some(&b"far"[..]));
+        for nothing in [0, 0x2004, 0x7000_1fff, 0x7000_2008, 0x7000_3003] {
+            assert_eq!(constants.at(nothing), None, "{nothing:#x}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_names_tells_nothing() {
+        let mut constants = Constants::default();
+        constants.add(File { sections: vec![(0x2000, vec![1])], symbols: Vec::new() }, &[]);
+        assert_eq!(constants.at(0x2000), None);
+    }
+}
