@@ -49,7 +49,7 @@ usage: cargo xtask COMMAND
   bench explain [--cap N] [--small] [NAME...]
                                 compare methods of explaining; no real programs: --small;
                                 writes target/bench/explain.md
-  bench slice [--dev] [--rounds N] [NAME...]
+  bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME...]
                                 compare slices by replay and by index, and index sizes;
                                 writes target/bench/slice.md
   bench views [--dev] [--events N] [NAME...]

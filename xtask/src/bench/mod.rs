@@ -6,6 +6,7 @@ mod anchors;
 pub mod explain;
 mod explain_table;
 pub mod slice;
+mod slice_phases;
 pub mod symbolic;
 mod symbolic_table;
 mod table;
