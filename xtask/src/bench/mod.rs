@@ -7,6 +7,7 @@ pub mod explain;
 mod explain_table;
 pub mod slice;
 mod slice_phases;
+mod slice_table;
 pub mod symbolic;
 mod symbolic_table;
 mod table;
