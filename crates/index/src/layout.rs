@@ -153,7 +153,7 @@ impl Layout {
         let function = &image.module(code.module).functions[code.function as usize];
         let mut layout = Layout { frame: (code.frame_size, code.frame_align), ..Layout::default() };
         layout.blocks = function.blocks.iter().map(|b| (b.start, b.end.saturating_sub(1))).collect();
-        layout.cut(function);
+        (layout.stretches, layout.stretch_of) = cut(function);
         let graph = Graph::of(function);
         layout.enter(function, &graph);
         layout.leave(image, code, function);
@@ -169,22 +169,6 @@ impl Layout {
     fn column(&mut self, kind: Kind) -> u32 {
         self.columns.push(kind);
         self.columns.len() as u32 - 1
-    }
-
-    fn cut(&mut self, function: &Function) {
-        self.stretch_of = vec![0; function.code.len()];
-        for (b, block) in function.blocks.iter().enumerate() {
-            let mut start = block.start;
-            for index in block.start..block.end {
-                self.stretch_of[index as usize] = self.stretches.len() as u32;
-                let is_call = matches!(function.code[index as usize], Inst::Call(_));
-                if is_call || index + 1 == block.end {
-                    let end = index + 1;
-                    self.stretches.push(Stretch { start, end, block: b as u32, actions: Vec::new() });
-                    start = end;
-                }
-            }
-        }
     }
 
     fn enter(&mut self, function: &Function, graph: &Graph) {
@@ -306,6 +290,26 @@ impl Layout {
             (size, align) => stack.wrapping_sub(size) & align.wrapping_neg(),
         }
     }
+}
+
+/// The stretches of a function, and the one of each instruction.
+#[must_use]
+pub fn cut(function: &Function) -> (Vec<Stretch>, Vec<u32>) {
+    let mut stretches = Vec::new();
+    let mut stretch_of = vec![0; function.code.len()];
+    for (b, block) in function.blocks.iter().enumerate() {
+        let mut start = block.start;
+        for index in block.start..block.end {
+            stretch_of[index as usize] = stretches.len() as u32;
+            let is_call = matches!(function.code[index as usize], Inst::Call(_));
+            if is_call || index + 1 == block.end {
+                let end = index + 1;
+                stretches.push(Stretch { start, end, block: b as u32, actions: Vec::new() });
+                start = end;
+            }
+        }
+    }
+    (stretches, stretch_of)
 }
 
 fn by_address(image: &Image, address: u64) -> Callee {

@@ -529,6 +529,18 @@ impl<'b, 'l> Reader<'b, 'l> {
         })
     }
 
+    /// The address that a load or a store accessed in an execution.
+    ///
+    /// # Errors
+    /// If the index is damaged, or the action is another one.
+    #[inline]
+    pub fn accessed(&mut self, ran: &Ran, action: &Action) -> Result<u64, Astray> {
+        match *action {
+            Action::Load { at, .. } | Action::Store { at, .. } => self.place(ran, at),
+            _ => Err(self.astray()),
+        }
+    }
+
     /// Whether a choice took its first value.
     ///
     /// # Errors

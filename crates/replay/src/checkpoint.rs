@@ -172,13 +172,28 @@ impl<'a> Checkpoints<'a> {
     /// # Errors
     /// Only in the last segment, if the first pass failed there.
     pub fn replay<O: Observer>(&self, index: usize, observer: &mut O) -> Result<()> {
+        self.replayed(index, observer).map(|_| ())
+    }
+
+    /// The activations at the beginning of a segment, the innermost last.
+    #[must_use]
+    pub fn frames(&self, index: usize) -> &[Frame] {
+        &self.points[index].frames
+    }
+
+    /// Replays one segment; the machine at its end.
+    ///
+    /// # Errors
+    /// As [`Checkpoints::replay`].
+    pub fn replayed<O: Observer>(&self, index: usize, observer: &mut O) -> Result<Machine<'a>> {
         let mut machine = self.restore(index);
         let limit = match self.points.get(index + 1) {
             Some(next) => next.counters.instructions,
             None if self.error.is_some() => self.counters.instructions,
             None => u64::MAX,
         };
-        machine.run(observer, limit).map(|_| ())
+        machine.run(observer, limit)?;
+        Ok(machine)
     }
 
     /// Segments from the last to the first, each replayed by an observer of

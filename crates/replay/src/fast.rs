@@ -69,7 +69,11 @@ pub(crate) fn run<O: Observer>(
     }
     macro_rules! go {
         ($way:expr) => {{
-            let way = &ways[$way as usize];
+            let number = $way;
+            if O::WAYS {
+                observer.way(number);
+            }
+            let way = &ways[number as usize];
             sum = sum.wrapping_add(way.mix);
             base = base.wrapping_add(way.counts);
             r!(way.moves[0].0) = r!(way.moves[0].1);
@@ -214,6 +218,9 @@ pub(crate) fn run<O: Observer>(
             Fused::Copy { dst, a } => r!(dst) = r!(a),
             Fused::Select { dst, cond, a, b } => {
                 r!(dst) = if r!(cond) & 1 != 0 { r!(a) } else { r!(b) };
+                if O::WAYS {
+                    tell!(0, Effect::None);
+                }
             }
             Fused::Scaled64 { dst, base, index, scale } => {
                 scaled!(dst, base, r!(index), scale);

@@ -160,9 +160,11 @@ impl Fuser<'_> {
         let mut way = Way { mix, ..Way::default() };
         let mut moves = Vec::new();
         let mut from = pc;
+        let hops = self.out.edges.len() as u32;
         let mut edge: &Edge = &code.edges[edge as usize];
         for hop in 0.. {
             let to = edge.pc as usize;
+            self.out.edges.push((edge.from, edge.to));
             moves.extend_from_slice(&code.moves[edge.first as usize..edge.last as usize]);
             let counts = self.out.counts(from).wrapping_add(1).wrapping_sub(self.out.counts(to));
             way.counts = way.counts.wrapping_add(counts);
@@ -188,6 +190,7 @@ impl Fuser<'_> {
         way.first = self.out.moves.len() as u32;
         self.out.moves.extend(moves);
         way.more = self.out.moves.len() as u32 - way.first;
+        self.out.hops.push((hops, self.out.edges.len() as u32));
         self.out.ways.push(way);
         self.out.ways.len() as u32 - 1
     }
@@ -218,7 +221,7 @@ mod tests {
 
     #[test]
     fn ways_swallow_jumps_and_ticks() {
-        let edge = |pc, first, last| Edge { pc, first, last, from: 0, to: 0 };
+        let edge = |pc: u32, first, last| Edge { pc, first, last, from: pc - 2, to: pc - 1 };
         let c = Code {
             // 0 goes to 2, which goes to 3.
             edges: vec![edge(2, 0, 1), edge(3, 1, 3)],
@@ -231,6 +234,7 @@ mod tests {
         assert_eq!((way.pc, way.tick, way.check), (4, true, true));
         // Three instructions have run: two jumps and the tick.
         assert_eq!(way.counts.wrapping_add(4), 3);
+        assert_eq!(f.edges_of(0), [(0, 1), (1, 2)]);
         assert_eq!((way.moves, way.more), ([(1, 0), (2, 1)], 1));
         assert_eq!(f.moves[way.first as usize], (3, 2));
     }

@@ -14,7 +14,7 @@
 //! no access needs a check of its bounds.
 
 use crate::code::Move;
-use program::inst::{FloatOp, FloatPred};
+use program::inst::{BlockId, FloatOp, FloatPred};
 
 /// A register slot.
 pub type Slot = u16;
@@ -181,9 +181,21 @@ pub struct FusedCode {
     pub tables: Vec<crate::code::Table>,
     /// How many loads the code has before each instruction.
     pub loads: Vec<u32>,
+    /// For each way its edges: a range of [`FusedCode::edges`].
+    pub hops: Vec<(u32, u32)>,
+    /// The block an edge comes from, and the one it goes to.
+    pub edges: Vec<(BlockId, BlockId)>,
 }
 
 impl FusedCode {
+    /// The edges that a way goes over: from its block, then from each block of a single jump.
+    #[inline]
+    #[must_use]
+    pub fn edges_of(&self, way: u32) -> &[(BlockId, BlockId)] {
+        let range = self.hops.get(way as usize).copied().unwrap_or((0, 0));
+        &self.edges[range.0 as usize..range.1 as usize]
+    }
+
     /// The counts of straight code up to an instruction.
     #[inline]
     #[must_use]

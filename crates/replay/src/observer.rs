@@ -151,6 +151,10 @@ pub trait Observer {
     /// `count` and `time` of a view are those of the last call at best.
     const ALL_STEPS: bool = true;
 
+    /// `true` says that of the fast loop choices are told as steps as well, and the ways that
+    /// control takes ([`Observer::way`]).
+    const WAYS: bool = false;
+
     /// An instruction has run. Calls and returns are reported before control
     /// moves: arguments and result can be read.
     fn step(&mut self, view: &View<'_>, effect: Effect) {}
@@ -158,6 +162,10 @@ pub trait Observer {
     /// Control went over an edge and the target's phis were assigned. `view`
     /// is still at the jump.
     fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {}
+
+    /// The fast loop leaves a block by this way of the function's fused code; the phis are
+    /// not assigned yet.
+    fn way(&mut self, way: u32) {}
 
     /// A function was entered and its parameters are set; `outside`: by code
     /// that is not modelled.

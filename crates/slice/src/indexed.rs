@@ -5,7 +5,7 @@ use crate::criterion::{Criterion, Occurrence};
 use crate::outputs;
 use crate::slice::Site;
 use crate::slicer::{Progress, Slicer, Todo};
-use crate::walk::{ByIndex, Collected, Crossing, Walker};
+use crate::walk::{Collected, Crossing, Stretches, Walker};
 use crate::wants::List;
 use index::extra::Extra;
 use index::{Move, Ran, Reader, Summary};
@@ -49,7 +49,7 @@ impl<'p> Slicer<'p> {
         {
             walker.unfinished(function, index, depth, total);
         }
-        let mut by = ByIndex::default();
+        let mut by = Stretches::default();
         let mut moves = 0;
         let mut stopped = false;
         // A segment counts as walked as a whole, as it does by replay.
@@ -77,6 +77,7 @@ impl<'p> Slicer<'p> {
             }
         }
         let walked = from - border.min(from);
+        walker.add_up(&mut by);
         if !stopped {
             walker.finish();
         }

@@ -18,7 +18,7 @@
 //! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`indexing`]: an index, so that slices need no replay;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
+//! * `trail`, `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
 //!   segment's steps, the way back over them, what is still looked for and for whom, and what
 //!   is known before anything runs.
 //!
@@ -71,6 +71,7 @@ pub mod slice;
 pub mod slicer;
 pub mod snapshot;
 mod tags;
+mod trail;
 mod variables;
 pub mod visits;
 mod walk;

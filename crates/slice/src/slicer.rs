@@ -5,7 +5,8 @@ use crate::facts::AllFacts;
 use crate::log::Log;
 use crate::relevance::{Allocated, Heap, Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
-use crate::walk::{Collected, Crossing, Potential, Walker};
+use crate::trail::{AllNumbers, Trail};
+use crate::walk::{Collected, Crossing, Potential, Stretches, Walker};
 use crate::wants::{List, Piece};
 use crate::{Error, Result};
 use index::file::Start;
@@ -73,6 +74,7 @@ pub struct Slicer<'p> {
     pub(crate) process: &'p LoadedProcess,
     pub(crate) options: SlicerOptions,
     pub(crate) facts: AllFacts<'p>,
+    numbers: AllNumbers<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
     pub(crate) index: Option<(index::Index, index::Layouts<'p>)>,
     /// What could happen, by precision.
@@ -89,6 +91,7 @@ impl<'p> Slicer<'p> {
             process,
             options,
             facts: AllFacts::new(&process.image),
+            numbers: AllNumbers::new(&process.image),
             prepared: process.streams.iter().map(|_| OnceLock::new()).collect(),
             potentials: [OnceLock::new(), OnceLock::new()],
             heap: OnceLock::new(),
@@ -320,17 +323,26 @@ impl<'p> Slicer<'p> {
         }
         let mut walked = 0;
         let mut stopped = false;
+        let mut by = Stretches::default();
         for index in (0..checkpoints.len()).rev() {
             let segment = checkpoints.segment(index);
             if segment.instructions.start > last || segment.instructions.is_empty() && index > 0 {
                 continue;
             }
-            let mut log = if request.relevance.is_some() { Log::with_frames() } else { Log::default() };
-            checkpoints.replay(index, &mut log)?;
-            walker.segment(&log, segment.instructions.end);
+            if request.relevance.is_some() {
+                let mut log = Log::with_frames();
+                checkpoints.replay(index, &mut log)?;
+                walker.segment(&log, segment.instructions.end);
+            } else {
+                let mut trail = Trail::new(&self.numbers, checkpoints.frames(index));
+                let machine = checkpoints.replayed(index, &mut trail)?;
+                trail.finish(&machine);
+                let steps = (segment.instructions.start, segment.instructions.end);
+                walker.trail(&mut by, &self.numbers, &trail, steps)?;
+            }
             walked += segment.instructions.end - segment.instructions.start;
             progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
-            if walker.is_done() {
+            if walker.is_done() && by.is_empty() {
                 break;
             }
             if request.stop.is_some_and(|s| s.load(Ordering::Relaxed)) {
@@ -338,6 +350,7 @@ impl<'p> Slicer<'p> {
                 break;
             }
         }
+        walker.add_up(&mut by);
         if !stopped {
             walker.finish();
         }

@@ -7,6 +7,7 @@
 //! it has one.
 
 mod calls;
+mod candidates;
 mod collected;
 mod indexed;
 mod light;
@@ -14,6 +15,8 @@ mod outside;
 mod pending;
 mod potential;
 mod step;
+mod stretch;
+mod trailed;
 
 use crate::criterion::{Criterion, Occurrence};
 use crate::log::{Item, Log, NONE};
@@ -23,10 +26,10 @@ use crate::wants::{List, Piece, Ranges};
 use calls::CallState;
 pub use collected::Collected;
 use index::hash::Map;
-pub use indexed::ByIndex;
 pub use pending::ELSEWHERE;
 pub use potential::Potential;
 use program::inst::{BlockId, Operand, Reg};
+pub use stretch::Stretches;
 use std::collections::BTreeMap;
 
 /// Bytes that another stream wrote.
@@ -43,7 +46,8 @@ pub struct Crossing {
 struct Frame {
     /// Number of its function, once an instruction of it was seen.
     function: Option<u32>,
-    /// Per register slot; empty while none is wanted.
+    /// Per register slot; empty while none is wanted. One that is wanted and has no list is
+    /// wanted by nobody who is noted down.
     regs: Vec<List>,
     wanted: usize,
     /// Per block, the taken instructions whose deciding branch is looked for.
@@ -293,9 +297,10 @@ impl<'w, 'a> Walker<'w, 'a> {
             });
         }
         let Some(place) = frame.regs.get_mut(reg as usize) else { return };
-        if !place.is_wanted() {
+        let (word, bit) = (reg as usize / 64, 1 << (reg % 64));
+        if frame.wanted_bits[word] & bit == 0 {
             frame.wanted += 1;
-            frame.wanted_bits[reg as usize / 64] |= 1 << (reg % 64);
+            frame.wanted_bits[word] |= bit;
             self.live += 1;
         }
         *place = self.all.edges.join(*place, list);
@@ -319,12 +324,14 @@ impl<'w, 'a> Walker<'w, 'a> {
     /// Takes a register out of what is wanted.
     fn take_reg(&mut self, f: usize, reg: Reg) -> List {
         let frame = &mut self.frames[f];
-        match frame.regs.get_mut(reg as usize) {
-            Some(list) if list.is_wanted() => {
+        let (word, bit) = (reg as usize / 64, 1 << (reg % 64));
+        match frame.wanted_bits.get_mut(word) {
+            Some(bits) if *bits & bit != 0 => {
+                *bits &= !bit;
                 frame.wanted -= 1;
-                frame.wanted_bits[reg as usize / 64] &= !(1 << (reg % 64));
                 self.live -= 1;
-                std::mem::take(list)
+                let list = std::mem::take(&mut frame.regs[reg as usize]);
+                if list.is_wanted() { list } else { List::ANONYMOUS }
             }
             _ => List::default(),
         }

@@ -55,6 +55,21 @@ impl<'a> Collected<'a> {
         }
     }
 
+    /// An instruction is taken for the first time on a walk; how often will be said later.
+    pub(super) fn see(&mut self, function: u32, index: u32, at: Occurrence) {
+        self.count(function, index, at);
+        self.count_more(function, index, 0u64.wrapping_sub(1));
+    }
+
+    /// So many more executions, all before those seen.
+    pub(super) fn count_more(&mut self, function: u32, index: u32, more: u64) {
+        if more != 0
+            && let Some(Some(taken)) = self.counts[function as usize].get_mut(index as usize)
+        {
+            taken.count = taken.count.wrapping_add(more);
+        }
+    }
+
     pub fn leaf(&mut self, list: List, origin: &Origin) {
         let leaves: Vec<Leaf> = self
             .edges

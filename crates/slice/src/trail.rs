@@ -1,0 +1,366 @@
+//! The steps of one segment by stretches: what the fast loop of the replay can tell.
+//!
+//! A *stretch* is a part of a block that runs in one go: up to a call, or to the block's end.
+//! What has to be known of it afterwards is where it ended, and the addresses and choices of
+//! its instructions, whose number the program tells. So the trail is two lists: words that
+//! say where control went, and numbers, in the order in which they came up:
+//!
+//! | word | says | numbers |
+//! |---|---|---|
+//! | way | a stretch ran to the end of its block, and control took this way | the stretch's |
+//! | run | instructions ran up to this one | theirs |
+//! | from | the next way or run began at this instruction, not where its stretch does | |
+//! | enter, returned | a call of the program; behind the word for `returned` stands the function | |
+//! | other | one of the [`Log`]'s items: whatever is rare | |
+//! | passed | by-value arguments of the call that the last run ended in | |
+//! | left | activations were left without returning | |
+//!
+//! The activations at the end of the segment being known, the words can be read backwards.
+//! Where an instruction stands among the numbers follows from how many come up before it in
+//! its function ([`Numbers`]).
+
+use crate::log::Log;
+use index::layout::{self, Stretch};
+use program::inst::Inst;
+use program::model::Function;
+use recording::event::{Event, Position};
+use replay::code::{Code, Op};
+use replay::image::Image;
+use replay::machine::{Frame, Machine};
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use std::sync::OnceLock;
+
+/// A word: what, in the upper three bits, and a number.
+pub mod word {
+    pub const WAY: u32 = 0;
+    pub const RUN: u32 = 1 << 29;
+    pub const FROM: u32 = 2 << 29;
+    pub const ENTER: u32 = 3 << 29;
+    pub const RETURNED: u32 = 4 << 29;
+    pub const OTHER: u32 = 5 << 29;
+    pub const PASSED: u32 = 6 << 29;
+    pub const LEFT: u32 = 7 << 29;
+    pub const WHAT: u32 = 7 << 29;
+    pub const NUMBER: u32 = !WHAT;
+}
+
+/// Where numbers come up in a function, and its stretches.
+pub struct Numbers {
+    pub stretches: Vec<Stretch>,
+    pub stretch_of: Vec<u32>,
+    /// For each instruction how many numbers come up before it, and at the end of all.
+    pub before: Vec<u32>,
+}
+
+impl Numbers {
+    fn of(function: &Function) -> Numbers {
+        let (stretches, stretch_of) = layout::cut(function);
+        Numbers { stretches, stretch_of, before: before(function) }
+    }
+
+    /// The first instruction of the stretch of an instruction.
+    pub fn start(&self, index: u32) -> u32 {
+        let stretch = self.stretch_of.get(index as usize).and_then(|s| self.stretches.get(*s as usize));
+        stretch.map_or(index, |s| s.start)
+    }
+}
+
+/// For each instruction how many numbers come up before it, and at the end of all.
+pub fn before(function: &Function) -> Vec<u32> {
+    let mut sum = 0;
+    let mut before = Vec::with_capacity(function.code.len() + 1);
+    for inst in &function.code {
+        before.push(sum);
+        sum += numbers(inst);
+    }
+    before.push(sum);
+    before
+}
+
+/// How many numbers an execution of an instruction leaves.
+fn numbers(inst: &Inst) -> u32 {
+    match inst {
+        Inst::Load { .. } | Inst::Store { .. } | Inst::Select { .. } => 1,
+        Inst::Rmw { .. } | Inst::CmpXchg { .. } | Inst::MemSet { .. } | Inst::VaStart { .. } => 2,
+        Inst::MemCopy { .. } | Inst::VaCopy { .. } => 3,
+        _ => 0,
+    }
+}
+
+/// What an instruction did to memory, from the numbers it left.
+pub fn effect(inst: &Inst, numbers: &[u64]) -> Effect {
+    match (inst, numbers) {
+        (Inst::Load { ty, .. }, [address, ..]) => Effect::Load { address: *address, len: ty.bytes() },
+        (Inst::Store { ty, .. }, [address, ..]) => Effect::Store { address: *address, len: ty.bytes() },
+        (Inst::Rmw { ty, .. } | Inst::CmpXchg { ty, .. }, [address, stored, ..]) => {
+            Effect::Update { address: *address, len: ty.bytes(), stored: *stored != 0 }
+        }
+        (Inst::MemSet { .. } | Inst::VaStart { .. }, [to, len, ..]) => Effect::Fill { to: *to, len: *len },
+        (Inst::MemCopy { .. } | Inst::VaCopy { .. }, [to, from, len, ..]) => {
+            Effect::Copy { to: *to, from: *from, len: *len }
+        }
+        _ => Effect::None,
+    }
+}
+
+/// [`Numbers`] of all functions of an image, each made when first needed.
+pub struct AllNumbers<'i> {
+    pub image: &'i Image,
+    all: Vec<OnceLock<Numbers>>,
+}
+
+impl<'i> AllNumbers<'i> {
+    pub fn new(image: &'i Image) -> AllNumbers<'i> {
+        AllNumbers { image, all: (0..image.functions()).map(|_| OnceLock::new()).collect() }
+    }
+
+    #[inline]
+    pub fn get(&self, number: u32) -> &Numbers {
+        self.all[number as usize].get_or_init(|| {
+            let code = self.image.code(number);
+            Numbers::of(&self.image.module(code.module).functions[code.function as usize])
+        })
+    }
+}
+
+/// The run under way began where its stretch does.
+const NATURAL: u32 = u32::MAX;
+
+/// An activation.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    function: u32,
+    /// Where the run under way began.
+    start: u32,
+}
+
+/// See the module's documentation.
+pub struct Trail<'n> {
+    all: &'n AllNumbers<'n>,
+    pub words: Vec<u32>,
+    pub numbers: Vec<u64>,
+    /// What is rare.
+    pub log: Log,
+    /// Activations that were left: how many stayed, and the functions of the others.
+    pub left: Vec<(u32, Vec<u32>)>,
+    open: Vec<Open>,
+    /// The instruction stepped over last, unless control has moved since.
+    last: Option<u32>,
+    /// The function of the last look-up: where its code is, and its number.
+    known: (usize, u32),
+}
+
+impl<'n> Trail<'n> {
+    /// A trail from where these activations are.
+    pub fn new(all: &'n AllNumbers<'n>, frames: &[Frame]) -> Trail<'n> {
+        let open = frames.iter().map(|frame| {
+            let waits = matches!(all.image.code(frame.function).ops.get(frame.pc as usize), Some(Op::Call { .. }));
+            Open { function: frame.function, start: if waits { NATURAL } else { frame.pc } }
+        });
+        let mut open: Vec<Open> = open.collect();
+        if let (Some(top), Some(frame)) = (open.last_mut(), frames.last()) {
+            top.start = frame.pc;
+        }
+        Trail {
+            all,
+            words: Vec::new(),
+            numbers: Vec::new(),
+            log: Log::default(),
+            left: Vec::new(),
+            open,
+            last: None,
+            known: (0, 0),
+        }
+    }
+
+    /// The segment ends with the machine like this.
+    pub fn finish(&mut self, machine: &Machine<'_>) {
+        if let Some(view) = machine.view() {
+            self.cut(&view);
+        }
+    }
+
+    /// The functions of the activations at the end.
+    pub fn functions(&self) -> Vec<u32> {
+        self.open.iter().map(|o| o.function).collect()
+    }
+
+    fn number(&mut self, view: &View<'_>) -> u32 {
+        let at = std::ptr::from_ref::<Code>(view.code).addr();
+        if self.known.0 != at {
+            let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
+            self.known = (at, number);
+        }
+        self.known.1
+    }
+
+    /// The run under way ends with an instruction that has run.
+    #[inline]
+    fn run(&mut self, index: u32) {
+        if let Some(top) = self.open.last_mut()
+            && top.start != NATURAL
+        {
+            self.words.push(word::FROM | top.start);
+            top.start = NATURAL;
+        }
+        self.words.push(word::RUN | index);
+    }
+
+    /// Only so many activations are left, those behind them without returning.
+    fn leave(&mut self, depth: usize) -> bool {
+        if depth >= self.open.len() {
+            return false;
+        }
+        let gone = self.open.split_off(depth).into_iter().map(|o| o.function).collect();
+        self.words.push(word::LEFT | self.left.len() as u32);
+        self.left.push((depth as u32, gone));
+        true
+    }
+
+    /// Something happens that is no step: what ran before it is put down.
+    fn cut(&mut self, view: &View<'_>) {
+        let depth = view.depth as usize;
+        if self.leave(depth) {
+            // It has waited for a call.
+            self.last = Some(view.index);
+        }
+        if depth > self.open.len() {
+            return;
+        }
+        let Some(top) = self.open.last().copied() else { return };
+        let end = view.index + u32::from(self.last == Some(view.index));
+        let numbers = self.all.get(top.function);
+        let start = if top.start == NATURAL { numbers.start(end) } else { top.start };
+        if start < end {
+            self.run(end - 1);
+        }
+        if let Some(top) = self.open.last_mut() {
+            top.start = if numbers.start(end) == end { NATURAL } else { end };
+        }
+    }
+
+    /// What the log has got last.
+    fn other(&mut self) {
+        self.words.push(word::OTHER | (self.log.items.len() as u32 - 1));
+    }
+}
+
+impl Observer for Trail<'_> {
+    const ALL_STEPS: bool = false;
+    const WAYS: bool = true;
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        self.last = Some(view.index);
+        match effect {
+            Effect::Load { address, .. } | Effect::Store { address, .. } => self.numbers.push(address),
+            Effect::Update { address, stored, .. } => self.numbers.extend([address, stored.into()]),
+            Effect::Copy { to, from, len } => self.numbers.extend([to, from, len]),
+            Effect::Fill { to, len } => self.numbers.extend([to, len]),
+            Effect::None => match view.code.ops[view.index as usize] {
+                Op::Select { cond, .. } => self.numbers.push(view.regs[cond as usize] & 1),
+                Op::Slow => {
+                    if let Inst::Select { cond, .. } = view.inst() {
+                        self.numbers.push(view.value(*cond) & 1);
+                    }
+                }
+                Op::Call { call } => {
+                    self.run(view.index);
+                    let site = &view.code.calls[call as usize];
+                    if site.moves.is_none() || site.direct.is_none() {
+                        let before = self.log.passed.len();
+                        self.log.step(view, effect);
+                        self.log.items.pop();
+                        if self.log.passed.len() > before {
+                            self.words.push(word::PASSED | before as u32);
+                        }
+                    }
+                }
+                Op::Return { .. } => self.run(view.index),
+                _ => {}
+            },
+        }
+    }
+
+    #[inline]
+    fn way(&mut self, way: u32) {
+        self.last = None;
+        if let Some(top) = self.open.last_mut()
+            && top.start != NATURAL
+        {
+            self.words.push(word::FROM | top.start);
+            top.start = NATURAL;
+        }
+        self.words.push(word::WAY | way);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        self.run(view.index);
+        self.last = None;
+        self.log.edge(view, from, to);
+        self.other();
+    }
+
+    #[inline]
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        let function = self.number(view);
+        // Whoever returned to code outside left no word.
+        self.leave((view.depth as usize).saturating_sub(1));
+        if outside || view.code.by_value {
+            self.log.enter(view, outside);
+            self.other();
+        } else {
+            self.words.push(word::ENTER);
+        }
+        self.open.push(Open { function, start: NATURAL });
+        self.last = None;
+    }
+
+    #[inline]
+    fn returned(&mut self, view: &View<'_>) {
+        let function = self.open.pop().map_or(0, |o| o.function);
+        self.words.extend([function, word::RETURNED | view.index]);
+        self.last = Some(view.index);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.cut(view);
+        self.log.external(view, call);
+        self.other();
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        // What ran before the jump was put down at its event.
+        self.leave(view.depth as usize);
+        self.log.landed(view);
+        self.other();
+        self.last = Some(view.index);
+        if let Some(top) = self.open.last_mut() {
+            top.start = NATURAL;
+        }
+    }
+
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        let before = self.log.items.len();
+        self.log.event(moment, position, event);
+        let noted = self.log.items.len() > before;
+        if let (true, Some(view)) = (noted || matches!(event, Event::Land { .. }), &moment.view) {
+            self.cut(view);
+        }
+        if noted {
+            self.other();
+        }
+    }
+
+    fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {
+        self.cut(view);
+        self.log.miss(view, address, len, position, writer);
+        self.other();
+    }
+
+    fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
+        self.cut(view);
+        self.log.variadic(view, argument, address, len);
+        self.other();
+    }
+}

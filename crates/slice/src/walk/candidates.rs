@@ -1,0 +1,209 @@
+//! The instructions of a function that could be taken at all, and what each one uses.
+
+use crate::facts::AllFacts;
+use index::layout::{self, Action, Layout};
+use program::inst::{BlockId, Inst, Operand, Reg};
+
+/// What an instruction might be taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// For its result only.
+    Value,
+    /// For its result, or for what it stores.
+    Memory,
+    Jump,
+    Branch,
+    Return,
+    Call,
+}
+
+/// What an instruction does beside computing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    None,
+    Load,
+    Store,
+    /// It takes one of two values.
+    Choice,
+    /// Anything else that concerns memory.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    pub index: u32,
+    pub kind: Kind,
+    pub access: Access,
+    /// Registers it assigns.
+    pub dst: u32,
+    pub count: u32,
+    /// The same as a word of a set and its bits; no bits if they are in two words.
+    pub word: u32,
+    pub mask: u64,
+    pub block: BlockId,
+    /// Bytes that a load or store accesses.
+    pub len: u32,
+    /// Registers it uses: a range of [`Candidates::uses`].
+    pub uses: (u32, u32),
+    /// Of a choice: where those of the first and of the second value begin.
+    pub values: (u32, u32),
+    /// In an index.
+    pub action: Option<Action>,
+    /// In a trail: how many numbers of the function come up before it.
+    pub at: u32,
+}
+
+/// The candidates of one stretch.
+#[derive(Clone, Copy, Debug)]
+pub struct Here {
+    /// Where they are, the last of the stretch first.
+    pub from: u32,
+    pub to: u32,
+    /// Whether any of them stores.
+    pub stores: bool,
+    /// What ends the stretch, if it changes control.
+    pub tail: Option<(Kind, u32)>,
+    /// Registers that the others assign: a range of [`Candidates::assigned`].
+    pub assigned: (u32, u32),
+}
+
+/// What the phis of a block do on an edge to it, register by register.
+pub struct Arrival {
+    pub from: BlockId,
+    /// The register assigned, and the one it is a copy of, if it is one.
+    pub moves: Vec<(Reg, Option<Reg>)>,
+}
+
+/// See the module's documentation.
+pub struct Candidates {
+    pub all: Vec<Candidate>,
+    /// How often each was taken while executions were only counted.
+    pub tally: Vec<u64>,
+    pub stretches: Vec<Here>,
+    pub uses: Vec<Reg>,
+    /// Sets of registers: number of a word, and its bits.
+    pub assigned: Vec<(u32, u64)>,
+    /// By the block arrived at.
+    arrivals: Vec<Vec<Arrival>>,
+}
+
+impl Candidates {
+    pub fn of(facts: &AllFacts<'_>, layout: Option<&Layout>, function: u32) -> Candidates {
+        let model = facts.function(function);
+        let (stretches, _) = layout::cut(model);
+        let mut out = Candidates {
+            all: Vec::new(),
+            tally: Vec::new(),
+            stretches: Vec::new(),
+            uses: Vec::new(),
+            assigned: Vec::new(),
+            arrivals: model.blocks.iter().map(|b| arrivals(&b.phis)).collect(),
+        };
+        let before = crate::trail::before(model);
+        for (number, stretch) in stretches.iter().enumerate() {
+            let actions = layout.map_or(&[][..], |l| &l.stretches[number].actions);
+            let from = out.all.len() as u32;
+            let first_word = out.assigned.len();
+            let (mut stores, mut tail) = (false, None);
+            for index in (stretch.start..stretch.end).rev() {
+                let inst = &model.code[index as usize];
+                let action = actions.iter().find(|a| a.0 == index).map(|a| a.1);
+                let Some(candidate) = out.candidate(inst, index, stretch.block) else { continue };
+                let c = Candidate { action, at: before[index as usize], ..candidate };
+                stores |= c.kind == Kind::Memory;
+                match c.kind {
+                    Kind::Value | Kind::Memory => out.assign(first_word, c.dst, c.count),
+                    _ => tail = Some((c.kind, index)),
+                }
+                out.all.push(c);
+            }
+            let assigned = (first_word as u32, out.assigned.len() as u32);
+            out.stretches.push(Here { from, to: out.all.len() as u32, stores, tail, assigned });
+        }
+        out.tally = vec![0; out.all.len()];
+        out
+    }
+
+    fn candidate(&mut self, inst: &Inst, index: u32, block: BlockId) -> Option<Candidate> {
+        let (dst, count) = inst.defines().unwrap_or((0, 0));
+        let (access, len) = match inst {
+            Inst::Load { ty, .. } => (Access::Load, ty.bytes()),
+            Inst::Store { ty, .. } => (Access::Store, ty.bytes()),
+            Inst::Select { .. } => (Access::Choice, 0),
+            Inst::Rmw { .. }
+            | Inst::CmpXchg { .. }
+            | Inst::MemCopy { .. }
+            | Inst::MemSet { .. }
+            | Inst::VaStart { .. }
+            | Inst::VaCopy { .. } => (Access::Other, 0),
+            _ => (Access::None, 0),
+        };
+        let kind = match inst {
+            Inst::Jump { .. } => Kind::Jump,
+            Inst::Branch { .. } | Inst::Switch { .. } => Kind::Branch,
+            Inst::Return { .. } => Kind::Return,
+            Inst::Call(_) => Kind::Call,
+            _ if matches!(access, Access::Store | Access::Other) => Kind::Memory,
+            _ if count > 0 => Kind::Value,
+            _ => return None,
+        };
+        let from = self.uses.len() as u32;
+        let mut values = (from, from);
+        if let Inst::Select { slots, cond, a, b, .. } = inst {
+            self.want(*cond, 1);
+            values.0 = self.uses.len() as u32;
+            self.want(*a, *slots);
+            values.1 = self.uses.len() as u32;
+            self.want(*b, *slots);
+        } else {
+            inst.for_each_use(|operand, slots| self.want(operand, slots));
+        }
+        let uses = (from, self.uses.len() as u32);
+        let fits = count > 0 && dst % 64 + count <= 64;
+        let mask = if fits { (u64::MAX >> (64 - count)) << (dst % 64) } else { 0 };
+        let (word, action, at) = (dst / 64, None, 0);
+        Some(Candidate { index, kind, access, dst, count, word, mask, block, len, uses, values, action, at })
+    }
+
+    fn want(&mut self, operand: Operand, slots: u32) {
+        if let Operand::Reg(r) = operand {
+            self.uses.extend(r..r + slots);
+        }
+    }
+
+    fn assign(&mut self, first_word: usize, dst: Reg, count: u32) {
+        for reg in dst..dst + count {
+            let (word, bit) = (reg / 64, 1 << (reg % 64));
+            match self.assigned[first_word..].iter_mut().find(|a| a.0 == word) {
+                Some(known) => known.1 |= bit,
+                None => self.assigned.push((word, bit)),
+            }
+        }
+    }
+
+    /// What the phis of a block do when control comes from another one.
+    #[inline]
+    pub fn moves(&self, from: BlockId, to: BlockId) -> &[(Reg, Option<Reg>)] {
+        let all = &self.arrivals[to as usize];
+        all.iter().find(|a| a.from == from).map_or(&[], |a| &a.moves)
+    }
+}
+
+fn arrivals(phis: &[program::model::Phi]) -> Vec<Arrival> {
+    let mut all: Vec<Arrival> = Vec::new();
+    for phi in phis {
+        for (from, value) in &phi.incoming {
+            let moves = (0..phi.slots).map(|k| match value {
+                Operand::Reg(r) => (phi.dst + k, Some(r + k)),
+                _ => (phi.dst + k, None),
+            });
+            match all.iter_mut().find(|a| a.from == *from) {
+                // A block may come in twice over, with the same value.
+                Some(known) if known.moves.iter().any(|m| m.0 == phi.dst) => {}
+                Some(known) => known.moves.extend(moves),
+                None => all.push(Arrival { from: *from, moves: moves.collect() }),
+            }
+        }
+    }
+    all
+}

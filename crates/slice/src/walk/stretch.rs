@@ -1,0 +1,562 @@
+//! The way back over stretches: only what may matter is looked at.
+//!
+//! Whoever knows the stretches that ran (an index, or a trail) reports them one by one. Of a
+//! stretch that assigns no wanted register, stores into no wanted memory and decides nothing
+//! nothing is looked at but that; of another one only the instructions that are taken are
+//! walked over. What is taken, and why, is decided by the same code as in a walk over single
+//! steps; but when the slice has more nodes than are kept, and executions are only counted,
+//! the common kinds of instruction have a shorter way that does the same.
+
+use super::candidates::{Access, Candidate, Candidates, Here, Kind};
+use super::light::Light;
+use super::{Frame, Walker};
+use crate::criterion::Occurrence;
+use crate::log::{Change, Copied, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
+use crate::wants::List;
+use index::layout::Layout;
+use index::reader::Astray;
+use index::{Ran, Reader};
+use program::inst::{BlockId, Inst, Reg};
+use replay::observer::Effect;
+
+/// Knows what the instructions of stretches did.
+pub trait Deeds {
+    /// The address that a load or a store accessed.
+    fn address(&mut self, ran: &Ran, c: &Candidate) -> Result<u64, Astray>;
+
+    /// Whether a choice took its first value.
+    fn chose_first(&mut self, ran: &Ran, c: &Candidate) -> Result<bool, Astray>;
+
+    fn effect(&mut self, ran: &Ran, c: &Candidate, inst: &Inst) -> Result<Effect, Astray>;
+
+    /// Columns of an index, if there is one.
+    fn layout(&self, function: u32) -> Option<&Layout>;
+}
+
+/// What a walk over stretches keeps beside the walker's own state.
+pub struct Stretches {
+    /// No step behind this one is asked about; none if no step is.
+    last: Option<u64>,
+    functions: Vec<Option<Box<Candidates>>>,
+    /// One step's effect, in the form the walker reads.
+    scratch: Log,
+    /// The call that comes next was given these by value.
+    pub passed: Option<Vec<u64>>,
+    /// Memory wanted by nobody in particular, beside the walker's own.
+    pub light: Light,
+    /// Registers that phis are copies of.
+    copied: Vec<Reg>,
+}
+
+impl Default for Stretches {
+    fn default() -> Stretches {
+        Stretches {
+            last: Some(u64::MAX),
+            functions: Vec::new(),
+            scratch: Log::default(),
+            passed: None,
+            light: Light::default(),
+            copied: Vec::new(),
+        }
+    }
+}
+
+impl Stretches {
+    /// No memory is wanted beside the walker's.
+    pub fn is_empty(&self) -> bool {
+        self.light.is_empty()
+    }
+}
+
+impl Walker<'_, '_> {
+    /// Adds what was only counted to the slice.
+    pub fn add_up(&mut self, by: &mut Stretches) {
+        for (function, candidates) in by.functions.iter_mut().enumerate() {
+            let Some(candidates) = candidates else { continue };
+            for (c, tally) in candidates.all.iter().zip(&mut candidates.tally) {
+                self.all.count_more(function as u32, c.index, std::mem::take(tally));
+            }
+        }
+    }
+
+    pub(super) fn entered_back(
+        &mut self,
+        light: &mut Light,
+        (function, depth, outside): (u32, u32, bool),
+        copies: &[Copied],
+    ) {
+        for copy in copies {
+            self.gather(light, copy.to, copy.len);
+        }
+        if !copies.is_empty() {
+            self.settle(depth, function);
+        }
+        if self.frames.len() >= depth as usize {
+            self.entered(function, depth, outside, copies);
+        }
+    }
+
+    /// Puts what is wanted of a range where the walker looks.
+    pub(super) fn gather(&mut self, light: &mut Light, start: u64, len: u64) {
+        for (start, len) in light.drain(start, len) {
+            self.memory.want(start, len, List::ANONYMOUS, &mut self.all.edges);
+        }
+    }
+
+    pub(super) fn left_program(&mut self, light: &mut Light, outside: &Outside, depth: u32, direct: bool) {
+        for (start, len) in &outside.writes {
+            self.gather(light, *start, *len);
+        }
+        self.external(outside, depth, direct);
+    }
+
+    pub(super) fn changed_back(&mut self, light: &mut Light, change: Change, depth: u32) {
+        let (start, len) = match change {
+            Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
+            Change::Moved { to, len, .. } => (to, len),
+        };
+        self.gather(light, start, len);
+        self.changed(change, depth);
+    }
+
+    pub(super) fn missed_back(&mut self, light: &mut Light, miss: &Miss) {
+        self.gather(light, miss.address, miss.bytes.len() as u64);
+        self.missed(miss);
+    }
+
+    pub(super) fn spilled_back(&mut self, light: &mut Light, spill: Spill, depth: u32) {
+        // The step that put it there is behind us; its activation is known.
+        while self.frames.len() < depth as usize {
+            self.frames.push(Frame::default());
+        }
+        self.gather(light, spill.address, spill.len);
+        self.spilled(spill, depth);
+    }
+
+    pub(super) fn returned_back(&mut self, function: u32, index: u32, depth: u32) {
+        if self.frames.get(depth as usize - 1).is_some_and(|f| f.wanted > 0) {
+            self.returned(function, index, depth);
+        }
+    }
+
+    /// Whether anything is asked about a stretch whose first step is `step`.
+    #[inline]
+    fn is_asked(&self, by: &mut Stretches, step: u64) -> bool {
+        if by.last.is_none_or(|last| step > last) {
+            return false;
+        }
+        by.last = self.last_asked();
+        by.last.is_some_and(|last| step <= last)
+    }
+
+    /// Executions are only counted from now on.
+    #[inline]
+    fn counts_only(&self) -> bool {
+        self.all.slice.truncated && self.all.known.is_empty()
+    }
+
+    /// Control went over an edge.
+    pub(super) fn went<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &D,
+        function: u32,
+        depth: u32,
+        from: BlockId,
+        to: BlockId,
+    ) {
+        if !self.counts_only() {
+            self.edge(depth, from, to);
+            return;
+        }
+        let f = depth as usize - 1;
+        if self.frames.get(f).is_none_or(|frame| frame.wanted == 0) {
+            return;
+        }
+        by.copied.clear();
+        let candidates = known(&mut by.functions, self.all.facts, deeds, function);
+        let frame = &mut self.frames[f];
+        for (dst, src) in candidates.moves(from, to) {
+            let (word, bit) = (*dst as usize / 64, 1u64 << (dst % 64));
+            if frame.wanted_bits[word] & bit == 0 {
+                continue;
+            }
+            frame.wanted_bits[word] &= !bit;
+            frame.regs[*dst as usize] = List::default();
+            frame.wanted -= 1;
+            self.live -= 1;
+            match src {
+                Some(src) => by.copied.push(*src),
+                None => self.constant = List::ANONYMOUS,
+            }
+        }
+        for src in &by.copied {
+            self.live += frame.want_lightly(*src);
+        }
+    }
+
+    /// Instructions of one stretch ran.
+    pub(super) fn ran<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &mut D,
+        ran: &Ran,
+    ) -> Result<(), Astray> {
+        if self.landing.is_wanted() || self.is_asked(by, ran.step) {
+            return self.ran_whole(by, deeds, ran);
+        }
+        self.next = ran.step;
+        let f = ran.depth as usize - 1;
+        let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
+        let here = candidates.stretches[ran.stretch as usize];
+        let may_store = here.stores && !(self.memory.is_empty() && by.light.is_empty());
+        if !may_store && !self.constant.is_wanted() {
+            let words = &candidates.assigned[here.assigned.0 as usize..here.assigned.1 as usize];
+            if !self.may_take(f, ran.function, words, here.tail) {
+                by.passed = None;
+                return Ok(());
+            }
+        }
+        let counts_only = self.counts_only();
+        let mut taken = false;
+        for number in here.from..here.to {
+            let c = &candidates.all[number as usize];
+            if c.index > ran.last || c.index < ran.first {
+                continue;
+            }
+            if counts_only {
+                match self.count_only(&mut by.light, deeds, ran, c, &candidates.uses)? {
+                    Counted::Not => continue,
+                    Counted::Taken => {
+                        taken = true;
+                        let tally = &mut candidates.tally[number as usize];
+                        *tally += 1;
+                        if *tally == 1 {
+                            let step = ran.step + u64::from(c.index - ran.first);
+                            self.all.see(ran.function, c.index, Occurrence { stream: self.stream, step });
+                        }
+                        continue;
+                    }
+                    Counted::Unknown => {}
+                }
+            }
+            let mut code = NONE;
+            let frame = self.frames.get(f);
+            match c.kind {
+                Kind::Value => {
+                    if !frame.is_some_and(|frame| frame.wants(c.dst, c.count)) {
+                        continue;
+                    }
+                    code = effect_of(&mut by.scratch, self.all.facts.inst(ran.function, c.index), deeds, ran, c)?;
+                }
+                Kind::Memory => {
+                    let value = frame.is_some_and(|frame| frame.wants(c.dst, c.count));
+                    if !value && self.memory.is_empty() && by.light.is_empty() {
+                        continue;
+                    }
+                    code = effect_of(&mut by.scratch, self.all.facts.inst(ran.function, c.index), deeds, ran, c)?;
+                    if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
+                        self.gather(&mut by.light, start, len);
+                    }
+                    if !value && !self.stores_wanted(by.scratch.effects.first()) {
+                        continue;
+                    }
+                }
+                Kind::Jump if self.constant.is_wanted() => {}
+                Kind::Branch if self.constant.is_wanted() || self.decides(f, ran.function, c.block) => {}
+                Kind::Return if frame.is_some_and(|f| !f.returns.is_empty()) => {}
+                Kind::Return if self.called_back(f).is_some() => {}
+                Kind::Call if frame.is_some_and(|f| f.call.is_some()) => {
+                    code = pass(&mut by.scratch, &mut by.passed);
+                }
+                Kind::Jump | Kind::Branch | Kind::Return | Kind::Call => continue,
+            }
+            self.next = ran.step + u64::from(c.index - ran.first) + 1;
+            self.step(&by.scratch, ran.function, c.index, ran.depth, code);
+        }
+        if taken {
+            self.undecide_lightly(f, here, candidates);
+        }
+        by.passed = None;
+        self.next = ran.step;
+        Ok(())
+    }
+
+    /// Looks for the branch that decided about a stretch, for nobody in particular.
+    #[inline]
+    fn undecide_lightly(&mut self, f: usize, here: Here, candidates: &Candidates) {
+        let block = candidates.all[here.from as usize].block;
+        let (word, bit) = (block as usize / 64, 1u64 << (block % 64));
+        if self.frames[f].bits.get(word).is_none_or(|w| w & bit == 0) {
+            self.undecide(f, block, None);
+        }
+    }
+
+    /// Something in the stretch is asked about: every step is walked over.
+    fn ran_whole<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &mut D,
+        ran: &Ran,
+    ) -> Result<(), Astray> {
+        self.next = ran.step + u64::from(ran.last - ran.first) + 1;
+        let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
+        let here = candidates.stretches[ran.stretch as usize];
+        for index in (ran.first..=ran.last).rev() {
+            let all = &candidates.all[here.from as usize..here.to as usize];
+            let code = match all.iter().find(|c| c.index == index && c.access != Access::None) {
+                Some(c) => {
+                    let inst = self.all.facts.inst(ran.function, index);
+                    let code = effect_of(&mut by.scratch, inst, deeds, ran, c)?;
+                    if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
+                        self.gather(&mut by.light, start, len);
+                    }
+                    code
+                }
+                None => pass(&mut by.scratch, &mut by.passed),
+            };
+            self.step(&by.scratch, ran.function, index, ran.depth, code);
+        }
+        Ok(())
+    }
+
+    /// Whether a stretch assigns a wanted register, or its end is looked for.
+    fn may_take(&self, f: usize, function: u32, words: &[(u32, u64)], tail: Option<(Kind, u32)>) -> bool {
+        let frame = self.frames.get(f);
+        let assigns = frame.is_some_and(|frame| {
+            frame.wanted > 0 && words.iter().any(|(w, bits)| frame.wanted_bits[*w as usize] & bits != 0)
+        });
+        assigns
+            || match tail {
+                Some((Kind::Branch, index)) => {
+                    frame.is_some_and(|f| !f.bits.is_empty())
+                        && self.decides(f, function, self.all.facts.get(function).block_of[index as usize])
+                }
+                Some((Kind::Return, _)) => {
+                    frame.is_some_and(|f| !f.returns.is_empty()) || self.called_back(f).is_some()
+                }
+                Some((Kind::Call, _)) => frame.is_some_and(|f| f.call.is_some()),
+                _ => false,
+            }
+    }
+
+    /// Whether the jump at the end of a block decides about anything taken.
+    #[inline]
+    fn decides(&self, f: usize, function: u32, block: BlockId) -> bool {
+        let Some(frame) = self.frames.get(f).filter(|frame| !frame.bits.is_empty()) else { return false };
+        let masks = self.all.facts.get(function).masks(block);
+        masks.iter().any(|(w, mask)| frame.bits[*w as usize] & mask != 0)
+    }
+
+    fn stores_wanted(&self, effect: Option<&Effect>) -> bool {
+        effect.and_then(stored).is_some_and(|(start, len)| self.memory.may_touch(start, len))
+    }
+
+    /// The shorter way of a common instruction when executions are only counted.
+    #[inline]
+    fn count_only<D: Deeds>(
+        &mut self,
+        light: &mut Light,
+        deeds: &mut D,
+        ran: &Ran,
+        c: &Candidate,
+        all_uses: &[Reg],
+    ) -> Result<Counted, Astray> {
+        let f = ran.depth as usize - 1;
+        let mut uses = c.uses;
+        match c.kind {
+            Kind::Value => {
+                let Some(frame) = self.frames.get_mut(f).filter(|frame| frame.wanted > 0) else {
+                    return Ok(Counted::Not);
+                };
+                if c.mask == 0 {
+                    return Ok(Counted::Unknown);
+                }
+                let hit = frame.wanted_bits[c.word as usize] & c.mask;
+                if hit == 0 {
+                    return Ok(Counted::Not);
+                }
+                frame.wanted_bits[c.word as usize] ^= hit;
+                frame.regs[c.dst as usize..(c.dst + c.count) as usize].fill(List::default());
+                let n = hit.count_ones() as usize;
+                frame.wanted -= n;
+                self.live -= n;
+                match c.access {
+                    Access::Load => {
+                        let address = deeds.address(ran, c)?;
+                        self.want_bytes(light, address, c.len.into());
+                    }
+                    Access::Choice => {
+                        let first = deeds.chose_first(ran, c)?;
+                        let skipped = if first { (c.values.1, c.uses.1) } else { c.values };
+                        let frame = &mut self.frames[f];
+                        for reg in &all_uses[c.uses.0 as usize..skipped.0 as usize] {
+                            self.live += frame.want_lightly(*reg);
+                        }
+                        uses.0 = skipped.1;
+                    }
+                    _ => {}
+                }
+            }
+            Kind::Memory if c.access == Access::Store => {
+                if light.is_empty() && self.memory.is_empty() {
+                    return Ok(Counted::Not);
+                }
+                let (address, len) = (deeds.address(ran, c)?, c.len.into());
+                let mut hit = light.take(address, len);
+                if self.memory.may_touch(address, len) {
+                    hit |= self.take_memory(address, len).is_wanted();
+                }
+                if !hit {
+                    return Ok(Counted::Not);
+                }
+                self.settle(ran.depth, ran.function);
+            }
+            Kind::Jump => {
+                if !self.constant.is_wanted() {
+                    return Ok(Counted::Not);
+                }
+                self.constant = List::default();
+                self.settle(ran.depth, ran.function);
+            }
+            Kind::Branch => {
+                if !self.constant.is_wanted() && !self.decides(f, ran.function, c.block) {
+                    return Ok(Counted::Not);
+                }
+                self.constant = List::default();
+                self.settle(ran.depth, ran.function);
+                self.decide(f, ran.function, c.block);
+            }
+            _ => return Ok(Counted::Unknown),
+        }
+        let frame = &mut self.frames[f];
+        if frame.regs.is_empty() && uses.0 < uses.1 {
+            self.want_reg(f, all_uses[uses.0 as usize], List::ANONYMOUS);
+        }
+        let frame = &mut self.frames[f];
+        for reg in &all_uses[uses.0 as usize..uses.1 as usize] {
+            self.live += frame.want_lightly(*reg);
+        }
+        Ok(Counted::Taken)
+    }
+
+    /// Wants memory for nobody in particular.
+    #[inline]
+    fn want_bytes(&mut self, light: &mut Light, start: u64, len: u64) {
+        // Where somebody wants a part of it that is noted down.
+        if self.memory.may_touch(start, len) {
+            self.memory.want(start, len, List::ANONYMOUS, &mut self.all.edges);
+        } else {
+            light.want(start, len);
+        }
+    }
+}
+
+/// What came of the shorter way.
+enum Counted {
+    /// The instruction is not taken.
+    Not,
+    Taken,
+    /// It has no shorter way.
+    Unknown,
+}
+
+fn known<'k, D: Deeds>(
+    functions: &'k mut Vec<Option<Box<Candidates>>>,
+    facts: &crate::facts::AllFacts<'_>,
+    deeds: &D,
+    function: u32,
+) -> &'k mut Candidates {
+    let number = function as usize;
+    if functions.len() <= number {
+        functions.resize_with(number + 1, || None);
+    }
+    functions[number]
+        .get_or_insert_with(|| Box::new(Candidates::of(facts, deeds.layout(function), function)))
+}
+
+/// The range that an effect stored into.
+fn stored(effect: &Effect) -> Option<(u64, u64)> {
+    match *effect {
+        Effect::Store { address, len } | Effect::Update { address, len, stored: true } => {
+            Some((address, len.into()))
+        }
+        Effect::Copy { to, len, .. } | Effect::Fill { to, len } => Some((to, len)),
+        _ => None,
+    }
+}
+
+impl Frame {
+    /// Whether one of some registers is wanted.
+    #[inline]
+    pub(super) fn wants(&self, dst: u32, count: u32) -> bool {
+        self.wanted > 0
+            && (dst..dst + count)
+                .any(|r| self.wanted_bits.get(r as usize / 64).is_some_and(|bits| bits >> (r % 64) & 1 != 0))
+    }
+
+    /// Wants a register for nobody in particular; how many more are wanted now.
+    #[inline]
+    fn want_lightly(&mut self, reg: Reg) -> usize {
+        let (word, bit) = (reg as usize / 64, 1u64 << (reg % 64));
+        let Some(word) = self.wanted_bits.get_mut(word) else { return 0 };
+        let more = usize::from(*word & bit == 0);
+        *word |= bit;
+        self.wanted += more;
+        more
+    }
+}
+
+/// The by-value arguments of a call, in the form the walker reads.
+fn pass(scratch: &mut Log, passed: &mut Option<Vec<u64>>) -> u32 {
+    scratch.passed.clear();
+    scratch.effects.clear();
+    scratch.passed.extend(passed.take());
+    if scratch.passed.is_empty() { NONE } else { 0 }
+}
+
+/// What an instruction did in an execution, in the form the walker reads.
+fn effect_of<D: Deeds>(
+    scratch: &mut Log,
+    inst: &Inst,
+    deeds: &mut D,
+    ran: &Ran,
+    c: &Candidate,
+) -> Result<u32, Astray> {
+    scratch.effects.clear();
+    match c.access {
+        Access::None => return Ok(NONE),
+        Access::Choice => return Ok(if deeds.chose_first(ran, c)? { FIRST } else { SECOND }),
+        _ => {}
+    }
+    scratch.effects.push(deeds.effect(ran, c, inst)?);
+    Ok(0)
+}
+
+impl Deeds for Reader<'_, '_> {
+    #[inline]
+    fn address(&mut self, ran: &Ran, c: &Candidate) -> Result<u64, Astray> {
+        match c.action {
+            Some(action) => self.accessed(ran, &action),
+            None => Err(Astray(ran.step)),
+        }
+    }
+
+    fn chose_first(&mut self, ran: &Ran, c: &Candidate) -> Result<bool, Astray> {
+        match c.action {
+            Some(index::layout::Action::Select { column }) => Reader::chose_first(self, ran, column),
+            _ => Err(Astray(ran.step)),
+        }
+    }
+
+    fn effect(&mut self, ran: &Ran, c: &Candidate, _: &Inst) -> Result<Effect, Astray> {
+        match c.action {
+            Some(action) => Reader::effect(self, ran, &action),
+            None => Err(Astray(ran.step)),
+        }
+    }
+
+    fn layout(&self, function: u32) -> Option<&Layout> {
+        Some(Reader::layout(self, function))
+    }
+}

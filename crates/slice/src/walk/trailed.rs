@@ -1,0 +1,183 @@
+//! The way back over a trail.
+
+use super::Walker;
+use super::candidates::Candidate;
+use super::stretch::{Deeds, Stretches};
+use crate::log::{Item, Log};
+use crate::trail::{self, AllNumbers, Trail, word};
+use index::Ran;
+use index::layout::Layout;
+use index::reader::Astray;
+use program::inst::Inst;
+use replay::observer::Effect;
+
+/// What is left of a trail on the way back.
+struct Rest<'t> {
+    numbers: &'t [u64],
+    /// Numbers not behind us.
+    top: u64,
+    /// Steps not behind us.
+    left: u64,
+    functions: Vec<u32>,
+}
+
+impl Deeds for Rest<'_> {
+    #[inline]
+    fn address(&mut self, ran: &Ran, c: &Candidate) -> Result<u64, Astray> {
+        let at = ran.turn.wrapping_add(c.at.into());
+        self.numbers.get(at as usize).copied().ok_or(Astray(ran.step))
+    }
+
+    fn chose_first(&mut self, ran: &Ran, c: &Candidate) -> Result<bool, Astray> {
+        Ok(self.address(ran, c)? != 0)
+    }
+
+    fn effect(&mut self, ran: &Ran, c: &Candidate, inst: &Inst) -> Result<Effect, Astray> {
+        let at = ran.turn.wrapping_add(c.at.into());
+        let numbers = self.numbers.get(at as usize..).ok_or(Astray(ran.step))?;
+        Ok(trail::effect(inst, numbers))
+    }
+
+    fn layout(&self, _: u32) -> Option<&Layout> {
+        None
+    }
+}
+
+impl Rest<'_> {
+    /// The instructions up to `last`, whose stretch they are of, ran.
+    #[inline]
+    fn run(&mut self, all: &AllNumbers<'_>, from: Option<u32>, last: u32) -> Result<Ran, Astray> {
+        let function = *self.functions.last().ok_or(Astray(self.left))?;
+        let numbers = all.get(function);
+        let stretch = *numbers.stretch_of.get(last as usize).ok_or(Astray(self.left))?;
+        let first = from.unwrap_or(numbers.stretches[stretch as usize].start);
+        let steps = u64::from((last + 1).saturating_sub(first));
+        self.left = self.left.checked_sub(steps).ok_or(Astray(self.left))?;
+        let turn = self.top.wrapping_sub(numbers.before[last as usize + 1].into());
+        self.top = turn.wrapping_add(numbers.before[first as usize].into());
+        let depth = self.functions.len() as u32;
+        Ok(Ran { function, depth, stretch, first, last, step: self.left, turn, frame: 0 })
+    }
+}
+
+impl Walker<'_, '_> {
+    /// Walks back over a trail whose last step is number `end - 1`, and whose first is
+    /// number `begin`.
+    pub fn trail(
+        &mut self,
+        by: &mut Stretches,
+        all: &AllNumbers<'_>,
+        trail: &Trail<'_>,
+        (begin, end): (u64, u64),
+    ) -> Result<(), Astray> {
+        self.next = end;
+        let mut rest = Rest {
+            numbers: &trail.numbers,
+            top: trail.numbers.len() as u64,
+            left: end,
+            functions: trail.functions(),
+        };
+        let mut words = &trail.words[..];
+        while let Some((&it, before)) = words.split_last() {
+            words = before;
+            let number = it & word::NUMBER;
+            let depth = rest.functions.len() as u32;
+            match it & word::WHAT {
+                word::WAY => {
+                    let from = begun(&mut words);
+                    let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+                    let code = all.image.code(function);
+                    let fused = code.fused.as_ref().ok_or(Astray(rest.left))?;
+                    let blocks = &self.all.facts.function(function).blocks;
+                    for (n, (source, target)) in fused.edges_of(number).iter().enumerate().rev() {
+                        self.went(by, &rest, function, depth, *source, *target);
+                        let last = blocks[*source as usize].end - 1;
+                        let ran = rest.run(all, from.filter(|_| n == 0), last)?;
+                        self.ran(by, &mut rest, &ran)?;
+                    }
+                }
+                word::RUN => {
+                    let from = begun(&mut words);
+                    let ran = rest.run(all, from, number)?;
+                    self.ran(by, &mut rest, &ran)?;
+                }
+                word::ENTER => {
+                    if let Some(function) = rest.functions.pop() {
+                        self.entered_back(&mut by.light, (function, depth, false), &[]);
+                    }
+                }
+                word::RETURNED => {
+                    let (&callee, before) = words.split_last().ok_or(Astray(rest.left))?;
+                    words = before;
+                    let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+                    self.returned_back(function, number, depth);
+                    rest.functions.push(callee);
+                }
+                word::PASSED => by.passed = trail.log.passed.get(number as usize).cloned(),
+                word::LEFT => {
+                    let (keep, gone) = trail.left.get(number as usize).ok_or(Astray(rest.left))?;
+                    rest.functions.truncate(*keep as usize);
+                    rest.functions.extend(gone);
+                }
+                word::OTHER => {
+                    let item = *trail.log.items.get(number as usize).ok_or(Astray(rest.left))?;
+                    self.next = rest.left;
+                    let direct = is_direct(words, &trail.log);
+                    self.other(by, &trail.log, item, direct);
+                    if let Item::Enter { .. } = item {
+                        rest.functions.pop();
+                    }
+                }
+                _ => return Err(Astray(rest.left)),
+            }
+        }
+        if rest.left == begin && rest.top == 0 { Ok(()) } else { Err(Astray(rest.left)) }
+    }
+
+    /// Something that is no run of instructions.
+    fn other(&mut self, by: &mut Stretches, log: &Log, item: Item, direct: bool) {
+        let light = &mut by.light;
+        match item {
+            Item::Edge { depth, from, to } => self.edge(depth, from, to),
+            Item::Enter { function, depth, outside, copies } => {
+                let copies = log.copies.get(copies as usize).map_or(&[][..], Vec::as_slice);
+                self.entered_back(light, (function, depth, outside), copies);
+            }
+            Item::Returned { function, index, depth } => self.returned(function, index, depth),
+            Item::External { depth, call } => {
+                self.left_program(light, &log.externals[call as usize], depth, direct);
+            }
+            Item::Landed { function, index, depth } => self.landed(function, index, depth),
+            Item::Changed { depth, change } => self.changed_back(light, log.changes[change as usize], depth),
+            Item::Missed { miss } => self.missed_back(light, &log.misses[miss as usize]),
+            Item::Spilled { depth, spill } => self.spilled_back(light, log.spills[spill as usize], depth),
+            // Runs have words of their own; frames are asked for by nobody here.
+            Item::Step { .. } | Item::Frame { .. } => {}
+        }
+    }
+}
+
+/// Where a run began, if not where its stretch does.
+#[inline]
+fn begun(words: &mut &[u32]) -> Option<u32> {
+    match words.split_last() {
+        Some((it, before)) if it & word::WHAT == word::FROM => {
+            *words = before;
+            Some(it & word::NUMBER)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a call out of the program that has come back did not call back.
+fn is_direct(words: &[u32], log: &Log) -> bool {
+    for it in words.iter().rev() {
+        let number = (it & word::NUMBER) as usize;
+        match it & word::WHAT {
+            word::PASSED => {}
+            word::OTHER if matches!(log.items.get(number), Some(Item::Changed { .. })) => {}
+            what => return what == word::RUN,
+        }
+    }
+    false
+}
