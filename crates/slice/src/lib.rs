@@ -18,7 +18,7 @@
 //! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`indexing`]: an index, so that slices need no replay;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * `trail`, `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
+//! * `ahead`, `trail`, `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
 //!   segment's steps, the way back over them, what is still looked for and for whom, and what
 //!   is known before anything runs.
 //!
@@ -53,6 +53,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ahead;
 pub mod chain;
 pub mod criterion;
 mod facts;

@@ -1,17 +1,18 @@
 //! A recorded process, made ready for questions.
 
 use crate::criterion::{Criterion, Occurrence};
+use crate::ahead::ahead;
 use crate::facts::AllFacts;
 use crate::log::Log;
 use crate::relevance::{Allocated, Heap, Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
-use crate::trail::{AllNumbers, Trail};
+use crate::trail::{Starts, Trail};
 use crate::walk::{Collected, Crossing, Potential, Stretches, Walker};
 use crate::wants::{List, Piece};
 use crate::{Error, Result};
 use index::file::Start;
 use recording::event::{Event, Position};
-use replay::checkpoint::Checkpoints;
+use replay::checkpoint::{Checkpoints, Segment};
 use replay::io::{Collector, IoList};
 use replay::machine::{End, Machine};
 use replay::observer::{ExternalCall, Moment, Observer, View};
@@ -74,7 +75,7 @@ pub struct Slicer<'p> {
     pub(crate) process: &'p LoadedProcess,
     pub(crate) options: SlicerOptions,
     pub(crate) facts: AllFacts<'p>,
-    numbers: AllNumbers<'p>,
+    starts: Starts<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
     pub(crate) index: Option<(index::Index, index::Layouts<'p>)>,
     /// What could happen, by precision.
@@ -91,7 +92,7 @@ impl<'p> Slicer<'p> {
             process,
             options,
             facts: AllFacts::new(&process.image),
-            numbers: AllNumbers::new(&process.image),
+            starts: Starts::new(&process.image),
             prepared: process.streams.iter().map(|_| OnceLock::new()).collect(),
             potentials: [OnceLock::new(), OnceLock::new()],
             heap: OnceLock::new(),
@@ -324,32 +325,28 @@ impl<'p> Slicer<'p> {
         let mut walked = 0;
         let mut stopped = false;
         let mut by = Stretches::default();
-        for index in (0..checkpoints.len()).rev() {
-            let segment = checkpoints.segment(index);
-            if segment.instructions.start > last || segment.instructions.is_empty() && index > 0 {
-                continue;
+        let segments: Vec<Segment> = (0..checkpoints.len())
+            .rev()
+            .map(|index| checkpoints.segment(index))
+            .filter(|s| s.instructions.start <= last && (s.index == 0 || !s.instructions.is_empty()))
+            .collect();
+        let relevant = request.relevance.is_some();
+        let replay =
+            |n: usize, used| self.replay_segment(checkpoints, segments[n].index, relevant, used);
+        ahead(segments.len(), replay, |n, seen| {
+            let steps = &segments[n].instructions;
+            match seen {
+                Seen::Steps(log) => walker.segment(log, steps.end),
+                Seen::Stretches(trail) => walker.trail(&mut by, trail, (steps.start, steps.end))?,
             }
-            if request.relevance.is_some() {
-                let mut log = Log::with_frames();
-                checkpoints.replay(index, &mut log)?;
-                walker.segment(&log, segment.instructions.end);
-            } else {
-                let mut trail = Trail::new(&self.numbers, checkpoints.frames(index));
-                let machine = checkpoints.replayed(index, &mut trail)?;
-                trail.finish(&machine);
-                let steps = (segment.instructions.start, segment.instructions.end);
-                walker.trail(&mut by, &self.numbers, &trail, steps)?;
-            }
-            walked += segment.instructions.end - segment.instructions.start;
+            walked += steps.end - steps.start;
             progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
             if walker.is_done() && by.is_empty() {
-                break;
+                return Ok(false);
             }
-            if request.stop.is_some_and(|s| s.load(Ordering::Relaxed)) {
-                stopped = true;
-                break;
-            }
-        }
+            stopped = request.stop.is_some_and(|s| s.load(Ordering::Relaxed));
+            Ok(!stopped)
+        })?;
         walker.add_up(&mut by);
         if !stopped {
             walker.finish();
@@ -359,6 +356,29 @@ impl<'p> Slicer<'p> {
         all.slice.walked += walked;
         all.slice.incomplete |= stopped;
         Ok((crossings, began))
+    }
+
+    /// Replays a segment for a walk over it. What an earlier one was seen in can be used again.
+    fn replay_segment<'s>(
+        &'s self,
+        checkpoints: &Checkpoints<'_>,
+        index: usize,
+        relevant: bool,
+        used: Option<Seen<'s>>,
+    ) -> Result<Seen<'s>> {
+        if relevant {
+            let mut log = Log::with_frames();
+            checkpoints.replay(index, &mut log)?;
+            return Ok(Seen::Steps(log));
+        }
+        let mut trail = match used {
+            Some(Seen::Stretches(trail)) => trail,
+            _ => Trail::new(&self.starts),
+        };
+        trail.begin(checkpoints.frames(index));
+        let machine = checkpoints.replayed(index, &mut trail)?;
+        trail.finish(&machine);
+        Ok(Seen::Stretches(trail))
     }
 
     /// Calls of a stream that started threads, and what it began with itself.
@@ -469,6 +489,12 @@ impl<'p> Slicer<'p> {
         }
         lines
     }
+}
+
+/// A segment as a replay showed it.
+enum Seen<'s> {
+    Steps(Log),
+    Stretches(Trail<'s>),
 }
 
 /// What is to be done in a stream.

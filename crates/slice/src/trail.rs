@@ -17,10 +17,10 @@
 //!
 //! The activations at the end of the segment being known, the words can be read backwards.
 //! Where an instruction stands among the numbers follows from how many come up before it in
-//! its function ([`Numbers`]).
+//! its function ([`before`]).
 
 use crate::log::Log;
-use index::layout::{self, Stretch};
+use index::layout;
 use program::inst::Inst;
 use program::model::Function;
 use recording::event::{Event, Position};
@@ -42,27 +42,6 @@ pub mod word {
     pub const LEFT: u32 = 7 << 29;
     pub const WHAT: u32 = 7 << 29;
     pub const NUMBER: u32 = !WHAT;
-}
-
-/// Where numbers come up in a function, and its stretches.
-pub struct Numbers {
-    pub stretches: Vec<Stretch>,
-    pub stretch_of: Vec<u32>,
-    /// For each instruction how many numbers come up before it, and at the end of all.
-    pub before: Vec<u32>,
-}
-
-impl Numbers {
-    fn of(function: &Function) -> Numbers {
-        let (stretches, stretch_of) = layout::cut(function);
-        Numbers { stretches, stretch_of, before: before(function) }
-    }
-
-    /// The first instruction of the stretch of an instruction.
-    pub fn start(&self, index: u32) -> u32 {
-        let stretch = self.stretch_of.get(index as usize).and_then(|s| self.stretches.get(*s as usize));
-        stretch.map_or(index, |s| s.start)
-    }
 }
 
 /// For each instruction how many numbers come up before it, and at the end of all.
@@ -103,23 +82,27 @@ pub fn effect(inst: &Inst, numbers: &[u64]) -> Effect {
     }
 }
 
-/// [`Numbers`] of all functions of an image, each made when first needed.
-pub struct AllNumbers<'i> {
-    pub image: &'i Image,
-    all: Vec<OnceLock<Numbers>>,
+/// Where stretches begin, for each instruction of each function of an image, worked out when
+/// first needed.
+pub struct Starts<'i> {
+    image: &'i Image,
+    all: Vec<OnceLock<Vec<u32>>>,
 }
 
-impl<'i> AllNumbers<'i> {
-    pub fn new(image: &'i Image) -> AllNumbers<'i> {
-        AllNumbers { image, all: (0..image.functions()).map(|_| OnceLock::new()).collect() }
+impl<'i> Starts<'i> {
+    pub fn new(image: &'i Image) -> Starts<'i> {
+        Starts { image, all: (0..image.functions()).map(|_| OnceLock::new()).collect() }
     }
 
-    #[inline]
-    pub fn get(&self, number: u32) -> &Numbers {
-        self.all[number as usize].get_or_init(|| {
-            let code = self.image.code(number);
-            Numbers::of(&self.image.module(code.module).functions[code.function as usize])
-        })
+    /// The first instruction of the stretch of an instruction.
+    fn of(&self, function: u32, index: u32) -> u32 {
+        let starts = self.all[function as usize].get_or_init(|| {
+            let code = self.image.code(function);
+            let model = &self.image.module(code.module).functions[code.function as usize];
+            let (stretches, stretch_of) = layout::cut(model);
+            stretch_of.into_iter().map(|s| stretches[s as usize].start).collect()
+        });
+        starts.get(index as usize).copied().unwrap_or(index)
     }
 }
 
@@ -130,13 +113,13 @@ const NATURAL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Open {
     function: u32,
-    /// Where the run under way began.
+    /// Where the run began that is under way in it; not of the innermost one.
     start: u32,
 }
 
 /// See the module's documentation.
 pub struct Trail<'n> {
-    all: &'n AllNumbers<'n>,
+    starts: &'n Starts<'n>,
     pub words: Vec<u32>,
     pub numbers: Vec<u64>,
     /// What is rare.
@@ -144,6 +127,8 @@ pub struct Trail<'n> {
     /// Activations that were left: how many stayed, and the functions of the others.
     pub left: Vec<(u32, Vec<u32>)>,
     open: Vec<Open>,
+    /// Where the run under way began.
+    start: u32,
     /// The instruction stepped over last, unless control has moved since.
     last: Option<u32>,
     /// The function of the last look-up: where its code is, and its number.
@@ -151,26 +136,35 @@ pub struct Trail<'n> {
 }
 
 impl<'n> Trail<'n> {
-    /// A trail from where these activations are.
-    pub fn new(all: &'n AllNumbers<'n>, frames: &[Frame]) -> Trail<'n> {
-        let open = frames.iter().map(|frame| {
-            let waits = matches!(all.image.code(frame.function).ops.get(frame.pc as usize), Some(Op::Call { .. }));
-            Open { function: frame.function, start: if waits { NATURAL } else { frame.pc } }
-        });
-        let mut open: Vec<Open> = open.collect();
-        if let (Some(top), Some(frame)) = (open.last_mut(), frames.last()) {
-            top.start = frame.pc;
-        }
+    pub fn new(starts: &'n Starts<'n>) -> Trail<'n> {
         Trail {
-            all,
+            starts,
             words: Vec::new(),
             numbers: Vec::new(),
             log: Log::default(),
             left: Vec::new(),
-            open,
+            open: Vec::new(),
+            start: NATURAL,
             last: None,
             known: (0, 0),
         }
+    }
+
+    /// Begins anew where these activations are.
+    pub fn begin(&mut self, frames: &[Frame]) {
+        self.words.clear();
+        self.numbers.clear();
+        self.left.clear();
+        self.log = Log::default();
+        self.last = None;
+        self.open.clear();
+        for frame in frames {
+            let op = self.starts.image.code(frame.function).ops.get(frame.pc as usize);
+            let waits = matches!(op, Some(Op::Call { .. }));
+            let start = if waits { NATURAL } else { frame.pc };
+            self.open.push(Open { function: frame.function, start });
+        }
+        self.start = frames.last().map_or(NATURAL, |frame| frame.pc);
     }
 
     /// The segment ends with the machine like this.
@@ -197,13 +191,16 @@ impl<'n> Trail<'n> {
     /// The run under way ends with an instruction that has run.
     #[inline]
     fn run(&mut self, index: u32) {
-        if let Some(top) = self.open.last_mut()
-            && top.start != NATURAL
-        {
-            self.words.push(word::FROM | top.start);
-            top.start = NATURAL;
+        if self.start != NATURAL {
+            self.from();
         }
         self.words.push(word::RUN | index);
+    }
+
+    #[cold]
+    fn from(&mut self) {
+        self.words.push(word::FROM | self.start);
+        self.start = NATURAL;
     }
 
     /// Only so many activations are left, those behind them without returning.
@@ -211,6 +208,7 @@ impl<'n> Trail<'n> {
         if depth >= self.open.len() {
             return false;
         }
+        self.start = depth.checked_sub(1).map_or(NATURAL, |d| self.open[d].start);
         let gone = self.open.split_off(depth).into_iter().map(|o| o.function).collect();
         self.words.push(word::LEFT | self.left.len() as u32);
         self.left.push((depth as u32, gone));
@@ -229,29 +227,15 @@ impl<'n> Trail<'n> {
         }
         let Some(top) = self.open.last().copied() else { return };
         let end = view.index + u32::from(self.last == Some(view.index));
-        let numbers = self.all.get(top.function);
-        let start = if top.start == NATURAL { numbers.start(end) } else { top.start };
+        let natural = self.starts.of(top.function, end);
+        let start = if self.start == NATURAL { natural } else { self.start };
         if start < end {
             self.run(end - 1);
         }
-        if let Some(top) = self.open.last_mut() {
-            top.start = if numbers.start(end) == end { NATURAL } else { end };
-        }
+        self.start = if natural == end { NATURAL } else { end };
     }
 
-    /// What the log has got last.
-    fn other(&mut self) {
-        self.words.push(word::OTHER | (self.log.items.len() as u32 - 1));
-    }
-}
-
-impl Observer for Trail<'_> {
-    const ALL_STEPS: bool = false;
-    const WAYS: bool = true;
-
-    #[inline]
-    fn step(&mut self, view: &View<'_>, effect: Effect) {
-        self.last = Some(view.index);
+    fn step_otherwise(&mut self, view: &View<'_>, effect: Effect) {
         match effect {
             Effect::Load { address, .. } | Effect::Store { address, .. } => self.numbers.push(address),
             Effect::Update { address, stored, .. } => self.numbers.extend([address, stored.into()]),
@@ -282,14 +266,30 @@ impl Observer for Trail<'_> {
         }
     }
 
-    #[inline]
+    /// What the log has got last.
+    fn other(&mut self) {
+        self.words.push(word::OTHER | (self.log.items.len() as u32 - 1));
+    }
+}
+
+impl Observer for Trail<'_> {
+    const ALL_STEPS: bool = false;
+    const WAYS: bool = true;
+
+    #[inline(always)] // the fast loop knows which effect it is
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        self.last = Some(view.index);
+        match effect {
+            Effect::Load { address, .. } | Effect::Store { address, .. } => self.numbers.push(address),
+            _ => self.step_otherwise(view, effect),
+        }
+    }
+
+    #[inline(always)]
     fn way(&mut self, way: u32) {
         self.last = None;
-        if let Some(top) = self.open.last_mut()
-            && top.start != NATURAL
-        {
-            self.words.push(word::FROM | top.start);
-            top.start = NATURAL;
+        if self.start != NATURAL {
+            self.from();
         }
         self.words.push(word::WAY | way);
     }
@@ -312,13 +312,19 @@ impl Observer for Trail<'_> {
         } else {
             self.words.push(word::ENTER);
         }
+        if let Some(caller) = self.open.last_mut() {
+            caller.start = self.start;
+        }
         self.open.push(Open { function, start: NATURAL });
+        self.start = NATURAL;
         self.last = None;
     }
 
     #[inline]
     fn returned(&mut self, view: &View<'_>) {
         let function = self.open.pop().map_or(0, |o| o.function);
+        // It has waited for the call.
+        self.start = NATURAL;
         self.words.extend([function, word::RETURNED | view.index]);
         self.last = Some(view.index);
     }
@@ -335,9 +341,7 @@ impl Observer for Trail<'_> {
         self.log.landed(view);
         self.other();
         self.last = Some(view.index);
-        if let Some(top) = self.open.last_mut() {
-            top.start = NATURAL;
-        }
+        self.start = NATURAL;
     }
 
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {

@@ -9,6 +9,7 @@
 mod calls;
 mod candidates;
 mod collected;
+mod frame;
 mod indexed;
 mod light;
 mod outside;
@@ -21,10 +22,9 @@ mod trailed;
 use crate::criterion::{Criterion, Occurrence};
 use crate::log::{Item, Log, NONE};
 use crate::slice::{Dependence, Node, NodeId, Origin, Site};
-use crate::tags::Group;
 use crate::wants::{List, Piece, Ranges};
-use calls::CallState;
 pub use collected::Collected;
+use frame::{Frame, Furniture};
 use index::hash::Map;
 pub use pending::ELSEWHERE;
 pub use potential::Potential;
@@ -39,37 +39,6 @@ pub struct Crossing {
     pub pieces: Vec<Piece>,
     /// The store that was seen, once it is known: stream and step.
     pub seen: Option<(u32, u64)>,
-}
-
-/// One activation of a function.
-#[derive(Default)]
-struct Frame {
-    /// Number of its function, once an instruction of it was seen.
-    function: Option<u32>,
-    /// Per register slot; empty while none is wanted. One that is wanted and has no list is
-    /// wanted by nobody who is noted down.
-    regs: Vec<List>,
-    wanted: usize,
-    /// Per block, the taken instructions whose deciding branch is looked for.
-    undecided: Vec<List>,
-    /// The same as a set.
-    bits: Vec<u64>,
-    /// Wanted slots of the result.
-    returns: Vec<(u32, List)>,
-    /// Variadic arguments: number, offset, length.
-    spilled: Vec<(u32, u64, u64, List)>,
-    /// The call under way, if anything is wanted of it.
-    call: Option<Box<CallState>>,
-    /// Wanted registers as a set.
-    wanted_bits: Vec<u64>,
-    /// Of dummies, by the block whose deciding branch they rise to next.
-    groups: Vec<(BlockId, Group)>,
-    /// Groups of an activation that this one called: they rise to the call.
-    rising: Option<Group>,
-    /// Registers that only a dummy of the running block wants.
-    tree: Vec<Reg>,
-    /// The function that the call under way called.
-    callee: Option<u32>,
 }
 
 /// See the module's documentation.
@@ -101,12 +70,9 @@ pub struct Walker<'w, 'a> {
     pub began: List,
     /// For a relevant slice.
     pub potential: Option<Potential<'w>>,
-    /// Registers of activations that are over, none of them wanted, by function.
-    spare: Map<u32, Vec<Spare>>,
+    /// Of activations that are over, nothing in them wanted, by function.
+    spare: Map<u32, Vec<Furniture>>,
 }
-
-/// Lists of registers, none wanted, and the set of those that are.
-type Spare = (Vec<List>, Vec<u64>);
 
 /// So many of each function.
 const SPARE: usize = 16;
@@ -243,10 +209,11 @@ impl<'w, 'a> Walker<'w, 'a> {
         let undecided: u32 = frame.bits.iter().map(|w| w.count_ones()).sum();
         self.live -= frame.wanted + undecided as usize;
         // Functions with many registers are called often: what is empty is used again.
-        if let Some(function) = frame.function.filter(|_| frame.wanted == 0 && !frame.regs.is_empty()) {
+        let is_empty = frame.wanted == 0 && undecided == 0 && frame.is_furnished();
+        if let Some(function) = frame.function.filter(|_| is_empty) {
             let spare = self.spare.entry(function).or_default();
             if spare.len() < SPARE {
-                spare.push((frame.regs, frame.wanted_bits));
+                spare.push(frame.furniture());
             }
         }
     }
@@ -287,23 +254,26 @@ impl<'w, 'a> Walker<'w, 'a> {
         Some(self.all.slice.nodes.len() as NodeId - 1)
     }
 
-    fn want_reg(&mut self, f: usize, reg: Reg, list: List) {
+    /// Makes room for what is wanted of an activation whose function is known.
+    #[inline]
+    fn furnish(&mut self, f: usize) {
         let frame = &mut self.frames[f];
-        if frame.regs.is_empty() {
-            let spare = frame.function.and_then(|n| self.spare.get_mut(&n)?.pop());
-            (frame.regs, frame.wanted_bits) = spare.unwrap_or_else(|| {
-                let slots = frame.function.map_or(0, |n| self.all.facts.function(n).slots);
-                (vec![List::default(); slots as usize], vec![0; slots.div_ceil(64) as usize])
-            });
+        if let (false, Some(function)) = (frame.is_furnished(), frame.function) {
+            let spare = self.spare.get_mut(&function).and_then(Vec::pop);
+            frame.take_furniture(spare.unwrap_or_else(|| {
+                let blocks = self.all.facts.get(function).decided.len();
+                Furniture::new(self.all.facts.function(function).slots, blocks)
+            }));
         }
+    }
+
+    fn want_reg(&mut self, f: usize, reg: Reg, list: List) {
+        self.furnish(f);
+        let frame = &mut self.frames[f];
         let Some(place) = frame.regs.get_mut(reg as usize) else { return };
-        let (word, bit) = (reg as usize / 64, 1 << (reg % 64));
-        if frame.wanted_bits[word] & bit == 0 {
-            frame.wanted += 1;
-            frame.wanted_bits[word] |= bit;
-            self.live += 1;
-        }
         *place = self.all.edges.join(*place, list);
+        frame.named |= list.is_named();
+        self.live += frame.want_lightly(reg);
     }
 
     fn want_operand(&mut self, f: usize, operand: Operand, slots: u32, node: Option<NodeId>) {
@@ -330,8 +300,7 @@ impl<'w, 'a> Walker<'w, 'a> {
                 *bits &= !bit;
                 frame.wanted -= 1;
                 self.live -= 1;
-                let list = std::mem::take(&mut frame.regs[reg as usize]);
-                if list.is_wanted() { list } else { List::ANONYMOUS }
+                std::mem::take(&mut frame.regs[reg as usize]).or_nobody()
             }
             _ => List::default(),
         }
@@ -374,16 +343,15 @@ impl<'w, 'a> Walker<'w, 'a> {
             return;
         }
         let list = self.all.edges.one(node, Dependence::Control);
+        self.furnish(f);
         let frame = &mut self.frames[f];
-        if frame.undecided.is_empty() {
-            frame.undecided = vec![List::default(); facts.decided.len()];
-            frame.bits = vec![0; facts.words];
-        }
-        let place = &mut frame.undecided[block as usize];
-        if !place.is_wanted() {
+        let (word, bit) = (block as usize / 64, 1 << (block % 64));
+        if frame.bits[word] & bit == 0 {
             self.live += 1;
-            frame.bits[block as usize / 64] |= 1 << (block % 64);
+            frame.bits[word] |= bit;
         }
+        frame.named |= list.is_named();
+        let place = &mut frame.undecided[block as usize];
         *place = self.all.edges.join(*place, list);
     }
 
@@ -402,7 +370,8 @@ impl<'w, 'a> Walker<'w, 'a> {
                 let b = 64 * *w as usize + hit.trailing_zeros() as usize;
                 hit &= hit - 1;
                 self.live -= 1;
-                list = self.all.edges.join(list, std::mem::take(&mut frame.undecided[b]));
+                let one = std::mem::take(&mut frame.undecided[b]).or_nobody();
+                list = self.all.edges.join(list, one);
             }
         }
         list

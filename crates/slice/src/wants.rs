@@ -36,6 +36,16 @@ impl List {
         self.head != END
     }
 
+    /// Wanted, if only by nobody who is noted down.
+    pub fn or_nobody(self) -> List {
+        if self.is_wanted() { self } else { List::ANONYMOUS }
+    }
+
+    /// Whether somebody is noted down who wants it, or what for.
+    pub fn is_named(self) -> bool {
+        self.has_edges() || self.tag != Tag::SURE
+    }
+
     fn has_edges(self) -> bool {
         self.head < NOBODY
     }

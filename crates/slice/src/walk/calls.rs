@@ -81,11 +81,12 @@ impl Walker<'_, '_> {
         let f = depth as usize - 1;
         let model = self.all.facts.function(function);
         let mut ran = List::default();
-        for (w, mut bits) in std::mem::take(&mut self.frames[f].bits).into_iter().enumerate() {
+        for w in 0..self.frames[f].bits.len() {
+            let mut bits = std::mem::take(&mut self.frames[f].bits[w]);
             while bits != 0 {
                 let block = 64 * w + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let list = std::mem::take(&mut self.frames[f].undecided[block]);
+                let list = std::mem::take(&mut self.frames[f].undecided[block]).or_nobody();
                 self.live -= 1;
                 self.all.edges.rewrite(list, |_| Dependence::Call);
                 ran = self.all.edges.join(ran, list);

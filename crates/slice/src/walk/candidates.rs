@@ -51,6 +51,8 @@ pub struct Candidate {
     pub action: Option<Action>,
     /// In a trail: how many numbers of the function come up before it.
     pub at: u32,
+    /// Of a branch: the blocks it decides about, a range of [`Candidates::masks`].
+    pub decides: (u32, u32),
 }
 
 /// The candidates of one stretch.
@@ -61,17 +63,30 @@ pub struct Here {
     pub to: u32,
     /// Whether any of them stores.
     pub stores: bool,
-    /// What ends the stretch, if it changes control.
+    /// What ends the stretch, if it changes control, and which candidate that is.
     pub tail: Option<(Kind, u32)>,
     /// Registers that the others assign: a range of [`Candidates::assigned`].
     pub assigned: (u32, u32),
 }
 
 /// What the phis of a block do on an edge to it, register by register.
-pub struct Arrival {
+struct Arrival {
+    from: BlockId,
+    moves: Vec<Copied>,
+}
+
+/// The register that a phi assigns, and the one it is a copy of, if it is one.
+pub type Copied = (Reg, Option<Reg>);
+
+/// A block on the way that control took, up to its end, and the edge from there.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop {
     pub from: BlockId,
-    /// The register assigned, and the one it is a copy of, if it is one.
-    pub moves: Vec<(Reg, Option<Reg>)>,
+    pub to: BlockId,
+    /// The block's last stretch, and its first and last instruction.
+    pub stretch: u32,
+    pub first: u32,
+    pub last: u32,
 }
 
 /// See the module's documentation.
@@ -83,23 +98,39 @@ pub struct Candidates {
     pub uses: Vec<Reg>,
     /// Sets of registers: number of a word, and its bits.
     pub assigned: Vec<(u32, u64)>,
+    /// Sets of blocks, in the same way.
+    pub masks: Vec<(u32, u64)>,
     /// By the block arrived at.
     arrivals: Vec<Vec<Arrival>>,
+    /// For each way of the fused code a range of [`Candidates::hops`].
+    pub ways: Vec<(u32, u32)>,
+    pub hops: Vec<Hop>,
+    /// For each instruction its stretch, and the numbers that come up before it.
+    pub stretch_of: Vec<u32>,
+    pub starts: Vec<u32>,
+    pub before: Vec<u32>,
 }
 
 impl Candidates {
     pub fn of(facts: &AllFacts<'_>, layout: Option<&Layout>, function: u32) -> Candidates {
         let model = facts.function(function);
-        let (stretches, _) = layout::cut(model);
+        let (stretches, stretch_of) = layout::cut(model);
         let mut out = Candidates {
             all: Vec::new(),
             tally: Vec::new(),
             stretches: Vec::new(),
             uses: Vec::new(),
             assigned: Vec::new(),
+            masks: Vec::new(),
             arrivals: model.blocks.iter().map(|b| arrivals(&b.phis)).collect(),
+            ways: Vec::new(),
+            hops: Vec::new(),
+            starts: stretches.iter().map(|s| s.start).collect(),
+            stretch_of,
+            before: crate::trail::before(model),
         };
-        let before = crate::trail::before(model);
+        out.ways(facts, function);
+        let control = facts.get(function);
         for (number, stretch) in stretches.iter().enumerate() {
             let actions = layout.map_or(&[][..], |l| &l.stretches[number].actions);
             let from = out.all.len() as u32;
@@ -109,11 +140,16 @@ impl Candidates {
                 let inst = &model.code[index as usize];
                 let action = actions.iter().find(|a| a.0 == index).map(|a| a.1);
                 let Some(candidate) = out.candidate(inst, index, stretch.block) else { continue };
-                let c = Candidate { action, at: before[index as usize], ..candidate };
+                let mut c = Candidate { action, at: out.before[index as usize], ..candidate };
+                if c.kind == Kind::Branch {
+                    c.decides.0 = out.masks.len() as u32;
+                    out.masks.extend(control.masks(stretch.block));
+                    c.decides.1 = out.masks.len() as u32;
+                }
                 stores |= c.kind == Kind::Memory;
                 match c.kind {
                     Kind::Value | Kind::Memory => out.assign(first_word, c.dst, c.count),
-                    _ => tail = Some((c.kind, index)),
+                    _ => tail = Some((c.kind, out.all.len() as u32)),
                 }
                 out.all.push(c);
             }
@@ -161,8 +197,38 @@ impl Candidates {
         let uses = (from, self.uses.len() as u32);
         let fits = count > 0 && dst % 64 + count <= 64;
         let mask = if fits { (u64::MAX >> (64 - count)) << (dst % 64) } else { 0 };
-        let (word, action, at) = (dst / 64, None, 0);
-        Some(Candidate { index, kind, access, dst, count, word, mask, block, len, uses, values, action, at })
+        Some(Candidate {
+            index,
+            kind,
+            access,
+            dst,
+            count,
+            word: dst / 64,
+            mask,
+            block,
+            len,
+            uses,
+            values,
+            action: None,
+            at: 0,
+            decides: (0, 0),
+        })
+    }
+
+    /// The ways that the fast loop knows.
+    fn ways(&mut self, facts: &AllFacts<'_>, function: u32) {
+        let blocks = &facts.function(function).blocks;
+        let Some(fused) = &facts.image.code(function).fused else { return };
+        for way in 0..fused.ways.len() as u32 {
+            let start = self.hops.len() as u32;
+            for (from, to) in fused.edges_of(way) {
+                let last = blocks[*from as usize].end - 1;
+                let stretch = self.stretch_of[last as usize];
+                let first = self.starts[stretch as usize];
+                self.hops.push(Hop { from: *from, to: *to, stretch, first, last });
+            }
+            self.ways.push((start, self.hops.len() as u32));
+        }
     }
 
     fn want(&mut self, operand: Operand, slots: u32) {
@@ -183,7 +249,7 @@ impl Candidates {
 
     /// What the phis of a block do when control comes from another one.
     #[inline]
-    pub fn moves(&self, from: BlockId, to: BlockId) -> &[(Reg, Option<Reg>)] {
+    pub fn moves(&self, from: BlockId, to: BlockId) -> &[Copied] {
         let all = &self.arrivals[to as usize];
         all.iter().find(|a| a.from == from).map_or(&[], |a| &a.moves)
     }

@@ -7,20 +7,28 @@
 use index::hash::Map;
 
 const PAGE: u64 = 4096;
+const LATELY: u64 = 256;
+const NOWHERE: u32 = u32::MAX;
 
 /// See the module's documentation.
 #[derive(Default)]
 pub struct Light {
     pages: Vec<[u64; 64]>,
     of: Map<u64, u32>,
-    /// The page used last: most neighbours are on the same one.
-    last: Option<(u64, u32)>,
+    /// Pages looked up lately, and where they are; [`NOWHERE`] if nothing of one was ever wanted.
+    lately: Vec<(u64, u32)>,
     /// Bytes wanted.
     bytes: u64,
 }
 
 /// Calls `f` with page, word and mask for every word a range touches.
+#[inline]
 fn words(start: u64, len: u64, mut f: impl FnMut(u64, usize, u64)) {
+    let bit = start % 64;
+    if bit + len <= 64 && (1..64).contains(&len) {
+        f(start / PAGE, (start % PAGE / 64) as usize, ((1 << len) - 1) << bit);
+        return;
+    }
     let mut at = start;
     let mut left = len.min(u64::MAX - start);
     while left > 0 {
@@ -40,14 +48,22 @@ impl Light {
 
     #[inline]
     fn page(&mut self, page: u64) -> Option<u32> {
-        match self.last {
-            Some((p, at)) if p == page => Some(at),
-            _ => {
-                let at = *self.of.get(&page)?;
-                self.last = Some((page, at));
-                Some(at)
-            }
+        let at = match self.lately.get((page % LATELY) as usize) {
+            Some((known, at)) if *known == page => *at,
+            _ => self.look_up(page),
+        };
+        (at != NOWHERE).then_some(at)
+    }
+
+    #[cold]
+    fn look_up(&mut self, page: u64) -> u32 {
+        if self.lately.is_empty() {
+            // No address is on that page.
+            self.lately = vec![(u64::MAX, NOWHERE); LATELY as usize];
         }
+        let at = self.of.get(&page).copied().unwrap_or(NOWHERE);
+        self.lately[(page % LATELY) as usize] = (page, at);
+        at
     }
 
     /// Wants a range.
@@ -58,7 +74,7 @@ impl Light {
                 let at = self.pages.len() as u32;
                 self.pages.push([0; 64]);
                 self.of.insert(page, at);
-                at
+                self.look_up(page)
             });
             let word = &mut self.pages[at as usize][word];
             self.bytes += u64::from((mask & !*word).count_ones());

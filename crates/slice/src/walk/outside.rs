@@ -193,7 +193,7 @@ impl Walker<'_, '_> {
         for block in 0..self.frames[f].undecided.len() {
             let undecided = self.frames[f].undecided[block];
             let first = self.all.edges.iter(undecided).next();
-            if undecided.is_wanted() {
+            if self.frames[f].bits[block / 64] >> (block % 64) & 1 != 0 {
                 let one = self.all.edges.one(first.map(|e| e.0), Dependence::Control);
                 list = self.all.edges.join(list, one);
             }

@@ -11,6 +11,7 @@ use super::candidates::{Access, Candidate, Candidates, Here, Kind};
 use super::light::Light;
 use super::{Frame, Walker};
 use crate::criterion::Occurrence;
+use crate::facts::AllFacts;
 use crate::log::{Change, Copied, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
 use crate::wants::List;
 use index::layout::Layout;
@@ -37,7 +38,7 @@ pub trait Deeds {
 pub struct Stretches {
     /// No step behind this one is asked about; none if no step is.
     last: Option<u64>,
-    functions: Vec<Option<Box<Candidates>>>,
+    pub(super) functions: Vec<Option<Box<Candidates>>>,
     /// One step's effect, in the form the walker reads.
     scratch: Log,
     /// The call that comes next was given these by value.
@@ -165,27 +166,24 @@ impl Walker<'_, '_> {
         from: BlockId,
         to: BlockId,
     ) {
+        let f = depth as usize - 1;
+        let Some(frame) = self.frames.get(f).filter(|frame| frame.wanted > 0) else { return };
+        let candidates = known(&mut by.functions, self.all.facts, deeds, function);
+        let moves = candidates.moves(from, to);
+        if !moves.iter().any(|(dst, _)| frame.wanted_bits[*dst as usize / 64] >> (dst % 64) & 1 != 0) {
+            return;
+        }
         if !self.counts_only() {
             self.edge(depth, from, to);
             return;
         }
-        let f = depth as usize - 1;
-        if self.frames.get(f).is_none_or(|frame| frame.wanted == 0) {
-            return;
-        }
         by.copied.clear();
-        let candidates = known(&mut by.functions, self.all.facts, deeds, function);
         let frame = &mut self.frames[f];
-        for (dst, src) in candidates.moves(from, to) {
-            let (word, bit) = (*dst as usize / 64, 1u64 << (dst % 64));
-            if frame.wanted_bits[word] & bit == 0 {
-                continue;
-            }
-            frame.wanted_bits[word] &= !bit;
-            frame.regs[*dst as usize] = List::default();
-            frame.wanted -= 1;
-            self.live -= 1;
+        for (dst, src) in moves {
+            let n = frame.take_lightly(dst / 64, 1 << (dst % 64));
+            self.live -= n;
             match src {
+                _ if n == 0 => {}
                 Some(src) => by.copied.push(*src),
                 None => self.constant = List::ANONYMOUS,
             }
@@ -210,12 +208,9 @@ impl Walker<'_, '_> {
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
         let here = candidates.stretches[ran.stretch as usize];
         let may_store = here.stores && !(self.memory.is_empty() && by.light.is_empty());
-        if !may_store && !self.constant.is_wanted() {
-            let words = &candidates.assigned[here.assigned.0 as usize..here.assigned.1 as usize];
-            if !self.may_take(f, ran.function, words, here.tail) {
-                by.passed = None;
-                return Ok(());
-            }
+        if !may_store && !self.constant.is_wanted() && !self.may_take(f, candidates, here) {
+            by.passed = None;
+            return Ok(());
         }
         let counts_only = self.counts_only();
         let mut taken = false;
@@ -225,7 +220,7 @@ impl Walker<'_, '_> {
                 continue;
             }
             if counts_only {
-                match self.count_only(&mut by.light, deeds, ran, c, &candidates.uses)? {
+                match self.count_only(&mut by.light, deeds, ran, c, candidates)? {
                     Counted::Not => continue,
                     Counted::Taken => {
                         taken = true;
@@ -263,7 +258,7 @@ impl Walker<'_, '_> {
                     }
                 }
                 Kind::Jump if self.constant.is_wanted() => {}
-                Kind::Branch if self.constant.is_wanted() || self.decides(f, ran.function, c.block) => {}
+                Kind::Branch if self.constant.is_wanted() || self.decides(f, candidates, c.decides) => {}
                 Kind::Return if frame.is_some_and(|f| !f.returns.is_empty()) => {}
                 Kind::Return if self.called_back(f).is_some() => {}
                 Kind::Call if frame.is_some_and(|f| f.call.is_some()) => {
@@ -321,30 +316,30 @@ impl Walker<'_, '_> {
     }
 
     /// Whether a stretch assigns a wanted register, or its end is looked for.
-    fn may_take(&self, f: usize, function: u32, words: &[(u32, u64)], tail: Option<(Kind, u32)>) -> bool {
-        let frame = self.frames.get(f);
-        let assigns = frame.is_some_and(|frame| {
-            frame.wanted > 0 && words.iter().any(|(w, bits)| frame.wanted_bits[*w as usize] & bits != 0)
-        });
+    #[inline]
+    fn may_take(&self, f: usize, candidates: &Candidates, here: Here) -> bool {
+        let Some(frame) = self.frames.get(f) else {
+            return matches!(here.tail, Some((Kind::Return, _))) && self.called_back(f).is_some();
+        };
+        let words = &candidates.assigned[here.assigned.0 as usize..here.assigned.1 as usize];
+        let assigns =
+            frame.wanted > 0 && words.iter().any(|(w, bits)| frame.wanted_bits[*w as usize] & bits != 0);
         assigns
-            || match tail {
-                Some((Kind::Branch, index)) => {
-                    frame.is_some_and(|f| !f.bits.is_empty())
-                        && self.decides(f, function, self.all.facts.get(function).block_of[index as usize])
+            || match here.tail {
+                Some((Kind::Branch, number)) => {
+                    self.decides(f, candidates, candidates.all[number as usize].decides)
                 }
-                Some((Kind::Return, _)) => {
-                    frame.is_some_and(|f| !f.returns.is_empty()) || self.called_back(f).is_some()
-                }
-                Some((Kind::Call, _)) => frame.is_some_and(|f| f.call.is_some()),
+                Some((Kind::Return, _)) => !frame.returns.is_empty() || self.called_back(f).is_some(),
+                Some((Kind::Call, _)) => frame.call.is_some(),
                 _ => false,
             }
     }
 
-    /// Whether the jump at the end of a block decides about anything taken.
+    /// Whether a jump decides about anything taken.
     #[inline]
-    fn decides(&self, f: usize, function: u32, block: BlockId) -> bool {
-        let Some(frame) = self.frames.get(f).filter(|frame| !frame.bits.is_empty()) else { return false };
-        let masks = self.all.facts.get(function).masks(block);
+    fn decides(&self, f: usize, candidates: &Candidates, blocks: (u32, u32)) -> bool {
+        let Some(frame) = self.frames.get(f).filter(|frame| frame.is_furnished()) else { return false };
+        let masks = &candidates.masks[blocks.0 as usize..blocks.1 as usize];
         masks.iter().any(|(w, mask)| frame.bits[*w as usize] & mask != 0)
     }
 
@@ -360,10 +355,11 @@ impl Walker<'_, '_> {
         deeds: &mut D,
         ran: &Ran,
         c: &Candidate,
-        all_uses: &[Reg],
+        candidates: &Candidates,
     ) -> Result<Counted, Astray> {
         let f = ran.depth as usize - 1;
         let mut uses = c.uses;
+        let all_uses = &candidates.uses[..];
         match c.kind {
             Kind::Value => {
                 let Some(frame) = self.frames.get_mut(f).filter(|frame| frame.wanted > 0) else {
@@ -372,14 +368,10 @@ impl Walker<'_, '_> {
                 if c.mask == 0 {
                     return Ok(Counted::Unknown);
                 }
-                let hit = frame.wanted_bits[c.word as usize] & c.mask;
-                if hit == 0 {
+                let n = frame.take_lightly(c.word, c.mask);
+                if n == 0 {
                     return Ok(Counted::Not);
                 }
-                frame.wanted_bits[c.word as usize] ^= hit;
-                frame.regs[c.dst as usize..(c.dst + c.count) as usize].fill(List::default());
-                let n = hit.count_ones() as usize;
-                frame.wanted -= n;
                 self.live -= n;
                 match c.access {
                     Access::Load => {
@@ -420,19 +412,18 @@ impl Walker<'_, '_> {
                 self.settle(ran.depth, ran.function);
             }
             Kind::Branch => {
-                if !self.constant.is_wanted() && !self.decides(f, ran.function, c.block) {
+                let masks = &candidates.masks[c.decides.0 as usize..c.decides.1 as usize];
+                let n = self.frames.get_mut(f).map_or(0, |frame| frame.decide_lightly(masks));
+                if n == 0 && !self.constant.is_wanted() {
                     return Ok(Counted::Not);
                 }
+                self.live -= n;
                 self.constant = List::default();
                 self.settle(ran.depth, ran.function);
-                self.decide(f, ran.function, c.block);
             }
             _ => return Ok(Counted::Unknown),
         }
-        let frame = &mut self.frames[f];
-        if frame.regs.is_empty() && uses.0 < uses.1 {
-            self.want_reg(f, all_uses[uses.0 as usize], List::ANONYMOUS);
-        }
+        self.furnish(f);
         let frame = &mut self.frames[f];
         for reg in &all_uses[uses.0 as usize..uses.1 as usize] {
             self.live += frame.want_lightly(*reg);
@@ -461,9 +452,10 @@ enum Counted {
     Unknown,
 }
 
-fn known<'k, D: Deeds>(
+#[inline]
+pub(super) fn known<'k, D: Deeds>(
     functions: &'k mut Vec<Option<Box<Candidates>>>,
-    facts: &crate::facts::AllFacts<'_>,
+    facts: &AllFacts<'_>,
     deeds: &D,
     function: u32,
 ) -> &'k mut Candidates {
@@ -471,8 +463,12 @@ fn known<'k, D: Deeds>(
     if functions.len() <= number {
         functions.resize_with(number + 1, || None);
     }
-    functions[number]
-        .get_or_insert_with(|| Box::new(Candidates::of(facts, deeds.layout(function), function)))
+    functions[number].get_or_insert_with(|| get_to_know(facts, deeds.layout(function), function))
+}
+
+#[cold]
+fn get_to_know(facts: &AllFacts<'_>, layout: Option<&Layout>, function: u32) -> Box<Candidates> {
+    Box::new(Candidates::of(facts, layout, function))
 }
 
 /// The range that an effect stored into.
@@ -483,27 +479,6 @@ fn stored(effect: &Effect) -> Option<(u64, u64)> {
         }
         Effect::Copy { to, len, .. } | Effect::Fill { to, len } => Some((to, len)),
         _ => None,
-    }
-}
-
-impl Frame {
-    /// Whether one of some registers is wanted.
-    #[inline]
-    pub(super) fn wants(&self, dst: u32, count: u32) -> bool {
-        self.wanted > 0
-            && (dst..dst + count)
-                .any(|r| self.wanted_bits.get(r as usize / 64).is_some_and(|bits| bits >> (r % 64) & 1 != 0))
-    }
-
-    /// Wants a register for nobody in particular; how many more are wanted now.
-    #[inline]
-    fn want_lightly(&mut self, reg: Reg) -> usize {
-        let (word, bit) = (reg as usize / 64, 1u64 << (reg % 64));
-        let Some(word) = self.wanted_bits.get_mut(word) else { return 0 };
-        let more = usize::from(*word & bit == 0);
-        *word |= bit;
-        self.wanted += more;
-        more
     }
 }
 

@@ -1,10 +1,10 @@
 //! The way back over a trail.
 
 use super::Walker;
-use super::candidates::Candidate;
-use super::stretch::{Deeds, Stretches};
+use super::candidates::{Candidate, Candidates};
+use super::stretch::{Deeds, Stretches, known};
 use crate::log::{Item, Log};
-use crate::trail::{self, AllNumbers, Trail, word};
+use crate::trail::{self, Trail, word};
 use index::Ran;
 use index::layout::Layout;
 use index::reader::Astray;
@@ -44,17 +44,14 @@ impl Deeds for Rest<'_> {
 }
 
 impl Rest<'_> {
-    /// The instructions up to `last`, whose stretch they are of, ran.
+    /// Instructions of the function at the top ran, of a stretch, from `first` to `last`.
     #[inline]
-    fn run(&mut self, all: &AllNumbers<'_>, from: Option<u32>, last: u32) -> Result<Ran, Astray> {
+    fn run(&mut self, of: &Candidates, stretch: u32, first: u32, last: u32) -> Result<Ran, Astray> {
         let function = *self.functions.last().ok_or(Astray(self.left))?;
-        let numbers = all.get(function);
-        let stretch = *numbers.stretch_of.get(last as usize).ok_or(Astray(self.left))?;
-        let first = from.unwrap_or(numbers.stretches[stretch as usize].start);
         let steps = u64::from((last + 1).saturating_sub(first));
         self.left = self.left.checked_sub(steps).ok_or(Astray(self.left))?;
-        let turn = self.top.wrapping_sub(numbers.before[last as usize + 1].into());
-        self.top = turn.wrapping_add(numbers.before[first as usize].into());
+        let turn = self.top.wrapping_sub(of.before[last as usize + 1].into());
+        self.top = turn.wrapping_add(of.before[first as usize].into());
         let depth = self.functions.len() as u32;
         Ok(Ran { function, depth, stretch, first, last, step: self.left, turn, frame: 0 })
     }
@@ -66,7 +63,6 @@ impl Walker<'_, '_> {
     pub fn trail(
         &mut self,
         by: &mut Stretches,
-        all: &AllNumbers<'_>,
         trail: &Trail<'_>,
         (begin, end): (u64, u64),
     ) -> Result<(), Astray> {
@@ -86,19 +82,27 @@ impl Walker<'_, '_> {
                 word::WAY => {
                     let from = begun(&mut words);
                     let function = *rest.functions.last().ok_or(Astray(rest.left))?;
-                    let code = all.image.code(function);
-                    let fused = code.fused.as_ref().ok_or(Astray(rest.left))?;
-                    let blocks = &self.all.facts.function(function).blocks;
-                    for (n, (source, target)) in fused.edges_of(number).iter().enumerate().rev() {
-                        self.went(by, &rest, function, depth, *source, *target);
-                        let last = blocks[*source as usize].end - 1;
-                        let ran = rest.run(all, from.filter(|_| n == 0), last)?;
+                    let of = known(&mut by.functions, self.all.facts, &rest, function);
+                    let (start, end) = *of.ways.get(number as usize).ok_or(Astray(rest.left))?;
+                    let mut hop = of.hops[end as usize - 1];
+                    for n in (start..end).rev() {
+                        self.went(by, &rest, function, depth, hop.from, hop.to);
+                        let of = known(&mut by.functions, self.all.facts, &rest, function);
+                        let first = from.filter(|_| n == start).unwrap_or(hop.first);
+                        let ran = rest.run(of, hop.stretch, first, hop.last)?;
+                        if n > start {
+                            hop = of.hops[n as usize - 1];
+                        }
                         self.ran(by, &mut rest, &ran)?;
                     }
                 }
                 word::RUN => {
                     let from = begun(&mut words);
-                    let ran = rest.run(all, from, number)?;
+                    let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+                    let of = known(&mut by.functions, self.all.facts, &rest, function);
+                    let stretch = *of.stretch_of.get(number as usize).ok_or(Astray(rest.left))?;
+                    let first = from.unwrap_or(of.starts[stretch as usize]);
+                    let ran = rest.run(of, stretch, first, number)?;
                     self.ran(by, &mut rest, &ran)?;
                 }
                 word::ENTER => {

@@ -1,0 +1,132 @@
+//! One activation on the way back: what is wanted of it.
+
+use super::calls::CallState;
+use crate::tags::Group;
+use crate::wants::List;
+use program::inst::{BlockId, Reg};
+
+/// One activation of a function.
+#[derive(Default)]
+pub struct Frame {
+    /// Number of its function, once an instruction of it was seen.
+    pub function: Option<u32>,
+    /// Per register slot; empty while nothing is wanted. One that is wanted and has no list is
+    /// wanted by nobody who is noted down.
+    pub regs: Vec<List>,
+    /// Wanted registers as a set, and how many there are.
+    pub wanted_bits: Vec<u64>,
+    pub wanted: usize,
+    /// Per block, the taken instructions whose deciding branch is looked for.
+    pub undecided: Vec<List>,
+    /// The same as a set.
+    pub bits: Vec<u64>,
+    /// Some list of the two may name somebody.
+    pub named: bool,
+    /// Wanted slots of the result.
+    pub returns: Vec<(u32, List)>,
+    /// Variadic arguments: number, offset, length.
+    pub spilled: Vec<(u32, u64, u64, List)>,
+    /// The call under way, if anything is wanted of it.
+    pub call: Option<Box<CallState>>,
+    /// Of dummies, by the block whose deciding branch they rise to next.
+    pub groups: Vec<(BlockId, Group)>,
+    /// Groups of an activation that this one called: they rise to the call.
+    pub rising: Option<Group>,
+    /// Registers that only a dummy of the running block wants.
+    pub tree: Vec<Reg>,
+    /// The function that the call under way called.
+    pub callee: Option<u32>,
+}
+
+/// Lists and sets of an activation in which nothing is wanted.
+pub struct Furniture {
+    regs: Vec<List>,
+    wanted_bits: Vec<u64>,
+    undecided: Vec<List>,
+    bits: Vec<u64>,
+}
+
+impl Furniture {
+    pub fn new(slots: u32, blocks: usize) -> Furniture {
+        Furniture {
+            regs: vec![List::default(); slots as usize],
+            wanted_bits: vec![0; slots.div_ceil(64) as usize],
+            undecided: vec![List::default(); blocks],
+            bits: vec![0; blocks.div_ceil(64)],
+        }
+    }
+}
+
+impl Frame {
+    pub fn is_furnished(&self) -> bool {
+        !self.bits.is_empty()
+    }
+
+    pub fn take_furniture(&mut self, from: Furniture) {
+        (self.regs, self.wanted_bits) = (from.regs, from.wanted_bits);
+        (self.undecided, self.bits) = (from.undecided, from.bits);
+    }
+
+    pub fn furniture(self) -> Furniture {
+        let Frame { regs, wanted_bits, undecided, bits, .. } = self;
+        Furniture { regs, wanted_bits, undecided, bits }
+    }
+
+    /// Whether one of some registers is wanted.
+    #[inline]
+    pub fn wants(&self, dst: u32, count: u32) -> bool {
+        self.wanted > 0
+            && (dst..dst + count)
+                .any(|r| self.wanted_bits.get(r as usize / 64).is_some_and(|bits| bits >> (r % 64) & 1 != 0))
+    }
+
+    /// Wants a register for nobody in particular; how many more are wanted now.
+    #[inline]
+    pub fn want_lightly(&mut self, reg: Reg) -> usize {
+        let (word, bit) = (reg as usize / 64, 1u64 << (reg % 64));
+        let Some(word) = self.wanted_bits.get_mut(word) else { return 0 };
+        let more = usize::from(*word & bit == 0);
+        *word |= bit;
+        self.wanted += more;
+        more
+    }
+
+    /// Takes registers of one word out of what is wanted, whoever wants them; how many were.
+    #[inline]
+    pub fn take_lightly(&mut self, word: u32, mask: u64) -> usize {
+        let bits = &mut self.wanted_bits[word as usize];
+        let mut hit = *bits & mask;
+        let n = hit.count_ones() as usize;
+        *bits ^= hit;
+        self.wanted -= n;
+        if self.named {
+            while hit != 0 {
+                let reg = 64 * word + hit.trailing_zeros();
+                self.regs[reg as usize] = List::default();
+                hit &= hit - 1;
+            }
+        }
+        n
+    }
+
+    /// Takes blocks out of those that are undecided, whoever wants to know; how many were.
+    #[inline]
+    pub fn decide_lightly(&mut self, masks: &[(u32, u64)]) -> usize {
+        let mut all = 0;
+        if self.bits.is_empty() {
+            return 0;
+        }
+        for (w, mask) in masks {
+            let bits = &mut self.bits[*w as usize];
+            let mut hit = *bits & mask;
+            all += hit.count_ones() as usize;
+            *bits ^= hit;
+            while self.named && hit != 0 {
+                let block = 64 * w + hit.trailing_zeros();
+                self.undecided[block as usize] = List::default();
+                hit &= hit - 1;
+            }
+        }
+        all
+    }
+}
