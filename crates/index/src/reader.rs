@@ -190,6 +190,12 @@ impl<'b, 'l> Reader<'b, 'l> {
         self.stretches == 1
     }
 
+    /// The function that the innermost activation is of.
+    #[must_use]
+    pub fn running(&self) -> Option<u32> {
+        self.stack.last().map(|a| a.function)
+    }
+
     /// Steps not behind us.
     #[must_use]
     pub fn left(&self) -> u64 {

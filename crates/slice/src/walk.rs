@@ -12,6 +12,7 @@ mod collected;
 mod frame;
 mod indexed;
 mod light;
+mod lightly;
 mod outside;
 mod pending;
 mod potential;
@@ -23,6 +24,7 @@ use crate::criterion::{Criterion, Occurrence};
 use crate::log::{Item, Log, NONE};
 use crate::slice::{Dependence, Node, NodeId, Origin, Site};
 use crate::wants::{List, Piece, Ranges};
+use calls::CallState;
 pub use collected::Collected;
 use frame::{Frame, Furniture};
 use index::hash::Map;
@@ -45,7 +47,7 @@ pub struct Crossing {
 pub struct Walker<'w, 'a> {
     all: &'w mut Collected<'a>,
     stream: u32,
-    frames: Vec<Frame>,
+    frames: Vec<Box<Frame>>,
     memory: Ranges,
     /// Of a relevant slice: bytes whose value was there before anything wrote it, but could
     /// have been assigned all the same.
@@ -71,7 +73,9 @@ pub struct Walker<'w, 'a> {
     /// For a relevant slice.
     pub potential: Option<Potential<'w>>,
     /// Of activations that are over, nothing in them wanted, by function.
-    spare: Map<u32, Vec<Furniture>>,
+    spare: Map<u32, Vec<Box<Frame>>>,
+    /// What was wanted of calls that are done with.
+    states: Vec<Box<CallState>>,
 }
 
 /// So many of each function.
@@ -97,6 +101,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             began: List::default(),
             potential: None,
             spare: Map::default(),
+            states: Vec::new(),
         }
     }
 
@@ -136,7 +141,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             && self.after.is_empty()
             && self.starts.is_empty()
             && !self.landing.is_wanted()
-            && self.frames.iter().all(|f| f.call.is_none() && f.returns.is_empty() && f.spilled.is_empty())
+            && self.frames.iter().all(|f| f.call.is_none() && !f.is_returning() && f.spilled.is_empty())
     }
 
     /// An instruction that was about to run when the stream ended.
@@ -198,14 +203,14 @@ impl<'w, 'a> Walker<'w, 'a> {
             }
         }
         while self.frames.len() < depth as usize {
-            self.frames.push(Frame::default());
+            self.frames.push(Box::default());
         }
         let f = depth as usize - 1;
         self.frames[f].function = Some(function);
         f
     }
 
-    fn forget(&mut self, frame: Frame) {
+    fn forget(&mut self, mut frame: Box<Frame>) {
         let undecided: u32 = frame.bits.iter().map(|w| w.count_ones()).sum();
         self.live -= frame.wanted + undecided as usize;
         // Functions with many registers are called often: what is empty is used again.
@@ -213,9 +218,16 @@ impl<'w, 'a> Walker<'w, 'a> {
         if let Some(function) = frame.function.filter(|_| is_empty) {
             let spare = self.spare.entry(function).or_default();
             if spare.len() < SPARE {
-                spare.push(frame.furniture());
+                frame.clear();
+                spare.push(frame);
             }
         }
+    }
+
+    /// An activation of a function of which nothing is wanted yet.
+    fn fresh(&mut self, function: u32) -> Box<Frame> {
+        let spare = self.spare.get_mut(&function).and_then(Vec::pop);
+        spare.unwrap_or_else(|| Box::new(Frame { function: Some(function), ..Frame::default() }))
     }
 
     fn node(&mut self, step: u64, f: usize, index: u32, list: List) -> Option<NodeId> {
@@ -259,11 +271,13 @@ impl<'w, 'a> Walker<'w, 'a> {
     fn furnish(&mut self, f: usize) {
         let frame = &mut self.frames[f];
         if let (false, Some(function)) = (frame.is_furnished(), frame.function) {
-            let spare = self.spare.get_mut(&function).and_then(Vec::pop);
-            frame.take_furniture(spare.unwrap_or_else(|| {
-                let blocks = self.all.facts.get(function).decided.len();
-                Furniture::new(self.all.facts.function(function).slots, blocks)
-            }));
+            match self.spare.get_mut(&function).and_then(Vec::pop) {
+                Some(spare) => frame.take_furniture(spare.furniture()),
+                None => {
+                    let blocks = self.all.facts.get(function).decided.len();
+                    frame.take_furniture(Furniture::new(self.all.facts.function(function).slots, blocks));
+                }
+            }
         }
     }
 

@@ -58,7 +58,7 @@ impl Walker<'_, '_> {
             }
         }
         if !returns.is_empty() {
-            self.frames.push(Frame { returns, ..Frame::default() });
+            self.frames.push(Box::new(Frame { returns, ..Frame::default() }));
         }
     }
 

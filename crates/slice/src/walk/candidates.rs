@@ -2,7 +2,8 @@
 
 use crate::facts::AllFacts;
 use index::layout::{self, Action, Layout};
-use program::inst::{BlockId, Inst, Operand, Reg};
+use program::inst::{ArgTy, BlockId, Inst, Operand, Reg};
+use program::model::Function;
 
 /// What an instruction might be taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,9 @@ pub struct Candidate {
     pub action: Option<Action>,
     /// In a trail: how many numbers of the function come up before it.
     pub at: u32,
+    /// Of a call: its arguments, a range of [`Candidates::arguments`]; `uses` is what finds
+    /// the callee.
+    pub arguments: (u32, u32),
     /// Of a branch: the blocks it decides about, a range of [`Candidates::masks`].
     pub decides: (u32, u32),
 }
@@ -100,6 +104,11 @@ pub struct Candidates {
     pub assigned: Vec<(u32, u64)>,
     /// Sets of blocks, in the same way.
     pub masks: Vec<(u32, u64)>,
+    /// Arguments of calls: the first register, if it is one, and how many.
+    pub arguments: Vec<(Option<Reg>, u32)>,
+    /// Parameters that are passed in registers: the register, the parameter's number, and the
+    /// slot of it.
+    pub parameters: Vec<(Reg, u32, u32)>,
     /// By the block arrived at.
     arrivals: Vec<Vec<Arrival>>,
     /// For each way of the fused code a range of [`Candidates::hops`].
@@ -122,6 +131,8 @@ impl Candidates {
             uses: Vec::new(),
             assigned: Vec::new(),
             masks: Vec::new(),
+            arguments: Vec::new(),
+            parameters: parameters(model),
             arrivals: model.blocks.iter().map(|b| arrivals(&b.phis)).collect(),
             ways: Vec::new(),
             hops: Vec::new(),
@@ -185,15 +196,25 @@ impl Candidates {
         };
         let from = self.uses.len() as u32;
         let mut values = (from, from);
-        if let Inst::Select { slots, cond, a, b, .. } = inst {
-            self.want(*cond, 1);
-            values.0 = self.uses.len() as u32;
-            self.want(*a, *slots);
-            values.1 = self.uses.len() as u32;
-            self.want(*b, *slots);
-        } else {
-            inst.for_each_use(|operand, slots| self.want(operand, slots));
+        let first_argument = self.arguments.len() as u32;
+        match inst {
+            Inst::Select { slots, cond, a, b, .. } => {
+                self.want(*cond, 1);
+                values.0 = self.uses.len() as u32;
+                self.want(*a, *slots);
+                values.1 = self.uses.len() as u32;
+                self.want(*b, *slots);
+            }
+            Inst::Call(call) => {
+                self.want(call.callee, 1);
+                self.arguments.extend(call.args.iter().map(|arg| match arg.value {
+                    Operand::Reg(r) => (Some(r), arg.ty.slots()),
+                    _ => (None, arg.ty.slots()),
+                }));
+            }
+            _ => inst.for_each_use(|operand, slots| self.want(operand, slots)),
         }
+        let arguments = (first_argument, self.arguments.len() as u32);
         let uses = (from, self.uses.len() as u32);
         let fits = count > 0 && dst % 64 + count <= 64;
         let mask = if fits { (u64::MAX >> (64 - count)) << (dst % 64) } else { 0 };
@@ -211,6 +232,7 @@ impl Candidates {
             values,
             action: None,
             at: 0,
+            arguments,
             decides: (0, 0),
         })
     }
@@ -247,12 +269,30 @@ impl Candidates {
         }
     }
 
+    /// The call at an instruction.
+    pub fn call(&self, index: u32) -> Option<&Candidate> {
+        let stretch = self.stretches.get(*self.stretch_of.get(index as usize)? as usize)?;
+        // A call ends its stretch.
+        self.all.get(stretch.from as usize).filter(|c| c.kind == Kind::Call && c.index == index)
+    }
+
     /// What the phis of a block do when control comes from another one.
     #[inline]
     pub fn moves(&self, from: BlockId, to: BlockId) -> &[Copied] {
         let all = &self.arrivals[to as usize];
         all.iter().find(|a| a.from == from).map_or(&[], |a| &a.moves)
     }
+}
+
+fn parameters(function: &Function) -> Vec<(Reg, u32, u32)> {
+    let mut all = Vec::new();
+    for (number, p) in function.params.iter().enumerate() {
+        // The address of the function's own copy is nobody's value.
+        if !matches!(p.ty, ArgTy::ByVal { .. }) {
+            all.extend((0..p.ty.slots()).map(|k| (p.reg + k, number as u32, k)));
+        }
+    }
+    all
 }
 
 fn arrivals(phis: &[program::model::Phi]) -> Vec<Arrival> {

@@ -24,6 +24,8 @@ pub struct Frame {
     pub named: bool,
     /// Wanted slots of the result.
     pub returns: Vec<(u32, List)>,
+    /// The same as a set, by nobody who is noted down.
+    pub returned: u64,
     /// Variadic arguments: number, offset, length.
     pub spilled: Vec<(u32, u64, u64, List)>,
     /// The call under way, if anything is wanted of it.
@@ -58,6 +60,22 @@ impl Furniture {
 }
 
 impl Frame {
+    /// Makes an activation in which nothing is wanted as good as new.
+    pub fn clear(&mut self) {
+        self.returns.clear();
+        self.spilled.clear();
+        self.groups.clear();
+        self.tree.clear();
+        (self.named, self.returned) = (false, 0);
+        (self.call, self.rising, self.callee) = (None, None, None);
+    }
+
+    /// Its result is wanted.
+    #[inline]
+    pub fn is_returning(&self) -> bool {
+        self.returned != 0 || !self.returns.is_empty()
+    }
+
     pub fn is_furnished(&self) -> bool {
         !self.bits.is_empty()
     }
@@ -107,6 +125,20 @@ impl Frame {
             }
         }
         n
+    }
+
+    /// Takes all undecided blocks out; how many there were.
+    #[inline]
+    pub fn undecide_all(&mut self) -> usize {
+        let mut all = 0;
+        for bits in &mut self.bits {
+            all += bits.count_ones() as usize;
+            *bits = 0;
+        }
+        if all > 0 && self.named {
+            self.undecided.fill(List::default());
+        }
+        all
     }
 
     /// Takes blocks out of those that are undecided, whoever wants to know; how many were.

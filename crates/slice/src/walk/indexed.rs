@@ -17,7 +17,10 @@ impl Walker<'_, '_> {
             Move::Enter { function, depth, frame } => {
                 self.enter_back(by, reader, (function, depth, frame), false);
             }
-            Move::Returned { function, index, depth } => self.returned_back(function, index, depth),
+            Move::Returned { function, index, depth } => {
+                let callee = reader.running();
+                self.returned_back(by, reader, (function, index, depth), callee);
+            }
             Move::Extra(extra) => {
                 self.next = reader.left();
                 self.extra(by, reader, *extra);
@@ -35,7 +38,7 @@ impl Walker<'_, '_> {
     ) {
         let copies = &reader.layout(function).copies;
         if copies.is_empty() || outside {
-            self.entered_back(&mut by.light, (function, depth, outside), &[]);
+            self.entered_back(by, reader, (function, depth, outside), &[]);
             return;
         }
         let copies: Vec<Copied> = copies
@@ -46,7 +49,7 @@ impl Walker<'_, '_> {
                 len: *len,
             })
             .collect();
-        self.entered_back(&mut by.light, (function, depth, false), &copies);
+        self.entered_back(by, reader, (function, depth, false), &copies);
     }
 
     fn extra(&mut self, by: &mut Stretches, reader: &Reader<'_, '_>, extra: Extra) {

@@ -127,6 +127,11 @@ impl Walker<'_, '_> {
                 return;
             }
             Inst::Return { value, ret } => {
+                let mut lightly = std::mem::take(&mut self.frames[f].returned);
+                while lightly != 0 {
+                    self.frames[f].returns.push((lightly.trailing_zeros(), List::ANONYMOUS));
+                    lightly &= lightly - 1;
+                }
                 for (k, list) in std::mem::take(&mut self.frames[f].returns) {
                     take.list = self.all.edges.join(take.list, list);
                     if let Some(Operand::Reg(r)) = value {

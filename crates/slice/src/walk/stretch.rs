@@ -9,10 +9,10 @@
 
 use super::candidates::{Access, Candidate, Candidates, Here, Kind};
 use super::light::Light;
-use super::{Frame, Walker};
+use super::Walker;
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
-use crate::log::{Change, Copied, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
+use crate::log::{Change, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
 use crate::wants::List;
 use index::layout::Layout;
 use index::reader::Astray;
@@ -80,23 +80,6 @@ impl Walker<'_, '_> {
         }
     }
 
-    pub(super) fn entered_back(
-        &mut self,
-        light: &mut Light,
-        (function, depth, outside): (u32, u32, bool),
-        copies: &[Copied],
-    ) {
-        for copy in copies {
-            self.gather(light, copy.to, copy.len);
-        }
-        if !copies.is_empty() {
-            self.settle(depth, function);
-        }
-        if self.frames.len() >= depth as usize {
-            self.entered(function, depth, outside, copies);
-        }
-    }
-
     /// Puts what is wanted of a range where the walker looks.
     pub(super) fn gather(&mut self, light: &mut Light, start: u64, len: u64) {
         for (start, len) in light.drain(start, len) {
@@ -128,16 +111,10 @@ impl Walker<'_, '_> {
     pub(super) fn spilled_back(&mut self, light: &mut Light, spill: Spill, depth: u32) {
         // The step that put it there is behind us; its activation is known.
         while self.frames.len() < depth as usize {
-            self.frames.push(Frame::default());
+            self.frames.push(Box::default());
         }
         self.gather(light, spill.address, spill.len);
         self.spilled(spill, depth);
-    }
-
-    pub(super) fn returned_back(&mut self, function: u32, index: u32, depth: u32) {
-        if self.frames.get(depth as usize - 1).is_some_and(|f| f.wanted > 0) {
-            self.returned(function, index, depth);
-        }
     }
 
     /// Whether anything is asked about a stretch whose first step is `step`.
@@ -152,7 +129,7 @@ impl Walker<'_, '_> {
 
     /// Executions are only counted from now on.
     #[inline]
-    fn counts_only(&self) -> bool {
+    pub(super) fn counts_only(&self) -> bool {
         self.all.slice.truncated && self.all.known.is_empty()
     }
 
@@ -259,7 +236,7 @@ impl Walker<'_, '_> {
                 }
                 Kind::Jump if self.constant.is_wanted() => {}
                 Kind::Branch if self.constant.is_wanted() || self.decides(f, candidates, c.decides) => {}
-                Kind::Return if frame.is_some_and(|f| !f.returns.is_empty()) => {}
+                Kind::Return if frame.is_some_and(|f| f.is_returning()) => {}
                 Kind::Return if self.called_back(f).is_some() => {}
                 Kind::Call if frame.is_some_and(|f| f.call.is_some()) => {
                     code = pass(&mut by.scratch, &mut by.passed);
@@ -329,7 +306,7 @@ impl Walker<'_, '_> {
                 Some((Kind::Branch, number)) => {
                     self.decides(f, candidates, candidates.all[number as usize].decides)
                 }
-                Some((Kind::Return, _)) => !frame.returns.is_empty() || self.called_back(f).is_some(),
+                Some((Kind::Return, _)) => frame.is_returning() || self.called_back(f).is_some(),
                 Some((Kind::Call, _)) => frame.call.is_some(),
                 _ => false,
             }
@@ -421,7 +398,30 @@ impl Walker<'_, '_> {
                 self.constant = List::default();
                 self.settle(ran.depth, ran.function);
             }
-            _ => return Ok(Counted::Unknown),
+            Kind::Return => {
+                let Some(frame) = self.frames.get(f) else { return Ok(Counted::Unknown) };
+                if !frame.returns.is_empty() || self.called_back(f).is_some() {
+                    return Ok(Counted::Unknown);
+                }
+                if frame.returned == 0 {
+                    return Ok(Counted::Not);
+                }
+                self.settle(ran.depth, ran.function);
+                self.furnish(f);
+                self.return_lightly(f, &all_uses[uses.0 as usize..uses.1 as usize]);
+                return Ok(Counted::Taken);
+            }
+            Kind::Call => {
+                let Some(frame) = self.frames.get_mut(f) else { return Ok(Counted::Not) };
+                let Some(state) = frame.call.take_if(|state| state.is_light()) else {
+                    return Ok(if frame.call.is_some() { Counted::Unknown } else { Counted::Not });
+                };
+                self.settle(ran.depth, ran.function);
+                self.furnish(f);
+                let arguments = &candidates.arguments[c.arguments.0 as usize..c.arguments.1 as usize];
+                self.call_lightly(f, state, arguments);
+            }
+            Kind::Memory => return Ok(Counted::Unknown),
         }
         self.furnish(f);
         let frame = &mut self.frames[f];

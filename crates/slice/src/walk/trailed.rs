@@ -107,14 +107,14 @@ impl Walker<'_, '_> {
                 }
                 word::ENTER => {
                     if let Some(function) = rest.functions.pop() {
-                        self.entered_back(&mut by.light, (function, depth, false), &[]);
+                        self.entered_back(by, &rest, (function, depth, false), &[]);
                     }
                 }
                 word::RETURNED => {
                     let (&callee, before) = words.split_last().ok_or(Astray(rest.left))?;
                     words = before;
                     let function = *rest.functions.last().ok_or(Astray(rest.left))?;
-                    self.returned_back(function, number, depth);
+                    self.returned_back(by, &rest, (function, number, depth), Some(callee));
                     rest.functions.push(callee);
                 }
                 word::PASSED => by.passed = trail.log.passed.get(number as usize).cloned(),
@@ -127,7 +127,7 @@ impl Walker<'_, '_> {
                     let item = *trail.log.items.get(number as usize).ok_or(Astray(rest.left))?;
                     self.next = rest.left;
                     let direct = is_direct(words, &trail.log);
-                    self.other(by, &trail.log, item, direct);
+                    self.other(by, &rest, &trail.log, item, direct);
                     if let Item::Enter { .. } = item {
                         rest.functions.pop();
                     }
@@ -139,13 +139,13 @@ impl Walker<'_, '_> {
     }
 
     /// Something that is no run of instructions.
-    fn other(&mut self, by: &mut Stretches, log: &Log, item: Item, direct: bool) {
+    fn other(&mut self, by: &mut Stretches, rest: &Rest<'_>, log: &Log, item: Item, direct: bool) {
         let light = &mut by.light;
         match item {
             Item::Edge { depth, from, to } => self.edge(depth, from, to),
             Item::Enter { function, depth, outside, copies } => {
                 let copies = log.copies.get(copies as usize).map_or(&[][..], Vec::as_slice);
-                self.entered_back(light, (function, depth, outside), copies);
+                self.entered_back(by, rest, (function, depth, outside), copies);
             }
             Item::Returned { function, index, depth } => self.returned(function, index, depth),
             Item::External { depth, call } => {
