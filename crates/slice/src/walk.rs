@@ -6,6 +6,7 @@
 //! by the jump that took the edge, so the jump is taken, with its condition if
 //! it has one.
 
+mod automaton;
 mod calls;
 mod candidates;
 mod collected;
@@ -16,6 +17,7 @@ mod lightly;
 mod outside;
 mod pending;
 mod potential;
+mod remembered;
 mod step;
 mod stretch;
 mod trailed;
@@ -52,8 +54,6 @@ pub struct Walker<'w, 'a> {
     /// Of a relevant slice: bytes whose value was there before anything wrote it, but could
     /// have been assigned all the same.
     old: Ranges,
-    /// Wanted registers and undecided blocks, over all frames.
-    live: usize,
     /// The edge just walked over assigned constants that are wanted.
     constant: List,
     /// Control came here by a jump out of the step before.
@@ -89,7 +89,6 @@ impl<'w, 'a> Walker<'w, 'a> {
             frames: Vec::new(),
             memory: Ranges::default(),
             old: Ranges::default(),
-            live: 0,
             constant: List::default(),
             landing: List::default(),
             asked: BTreeMap::new(),
@@ -134,14 +133,13 @@ impl<'w, 'a> Walker<'w, 'a> {
 
     /// Nothing is looked for any more, and no question is to come.
     pub fn is_done(&self) -> bool {
-        self.live == 0
-            && self.memory.is_empty()
+        self.memory.is_empty()
             && self.old.is_empty()
             && self.asked.is_empty()
             && self.after.is_empty()
             && self.starts.is_empty()
             && !self.landing.is_wanted()
-            && self.frames.iter().all(|f| f.call.is_none() && !f.is_returning() && f.spilled.is_empty())
+            && self.frames.iter().all(|f| f.is_idle())
     }
 
     /// An instruction that was about to run when the stream ended.
@@ -211,10 +209,8 @@ impl<'w, 'a> Walker<'w, 'a> {
     }
 
     fn forget(&mut self, mut frame: Box<Frame>) {
-        let undecided: u32 = frame.bits.iter().map(|w| w.count_ones()).sum();
-        self.live -= frame.wanted + undecided as usize;
         // Functions with many registers are called often: what is empty is used again.
-        let is_empty = frame.wanted == 0 && undecided == 0 && frame.is_furnished();
+        let is_empty = frame.wanted == 0 && !frame.is_undecided() && frame.is_furnished();
         if let Some(function) = frame.function.filter(|_| is_empty) {
             let spare = self.spare.entry(function).or_default();
             if spare.len() < SPARE {
@@ -227,7 +223,11 @@ impl<'w, 'a> Walker<'w, 'a> {
     /// An activation of a function of which nothing is wanted yet.
     fn fresh(&mut self, function: u32) -> Box<Frame> {
         let spare = self.spare.get_mut(&function).and_then(Vec::pop);
-        spare.unwrap_or_else(|| Box::new(Frame { function: Some(function), ..Frame::default() }))
+        spare.unwrap_or_else(|| {
+            let mut frame = Box::new(Frame { function: Some(function), ..Frame::default() });
+            frame.take_furniture(self.furniture(function));
+            frame
+        })
     }
 
     fn node(&mut self, step: u64, f: usize, index: u32, list: List) -> Option<NodeId> {
@@ -274,11 +274,16 @@ impl<'w, 'a> Walker<'w, 'a> {
             match self.spare.get_mut(&function).and_then(Vec::pop) {
                 Some(spare) => frame.take_furniture(spare.furniture()),
                 None => {
-                    let blocks = self.all.facts.get(function).decided.len();
-                    frame.take_furniture(Furniture::new(self.all.facts.function(function).slots, blocks));
+                    let new = self.furniture(function);
+                    self.frames[f].take_furniture(new);
                 }
             }
         }
+    }
+
+    fn furniture(&self, function: u32) -> Furniture {
+        let blocks = self.all.facts.get(function).decided.len();
+        Furniture::new(self.all.facts.function(function).slots, blocks)
     }
 
     fn want_reg(&mut self, f: usize, reg: Reg, list: List) {
@@ -287,7 +292,7 @@ impl<'w, 'a> Walker<'w, 'a> {
         let Some(place) = frame.regs.get_mut(reg as usize) else { return };
         *place = self.all.edges.join(*place, list);
         frame.named |= list.is_named();
-        self.live += frame.want_lightly(reg);
+        frame.want_lightly(reg);
     }
 
     fn want_operand(&mut self, f: usize, operand: Operand, slots: u32, node: Option<NodeId>) {
@@ -313,7 +318,6 @@ impl<'w, 'a> Walker<'w, 'a> {
             Some(bits) if *bits & bit != 0 => {
                 *bits &= !bit;
                 frame.wanted -= 1;
-                self.live -= 1;
                 std::mem::take(&mut frame.regs[reg as usize]).or_nobody()
             }
             _ => List::default(),
@@ -360,10 +364,7 @@ impl<'w, 'a> Walker<'w, 'a> {
         self.furnish(f);
         let frame = &mut self.frames[f];
         let (word, bit) = (block as usize / 64, 1 << (block % 64));
-        if frame.bits[word] & bit == 0 {
-            self.live += 1;
-            frame.bits[word] |= bit;
-        }
+        frame.bits[word] |= bit;
         frame.named |= list.is_named();
         let place = &mut frame.undecided[block as usize];
         *place = self.all.edges.join(*place, list);
@@ -383,7 +384,6 @@ impl<'w, 'a> Walker<'w, 'a> {
             while hit != 0 {
                 let b = 64 * *w as usize + hit.trailing_zeros() as usize;
                 hit &= hit - 1;
-                self.live -= 1;
                 let one = std::mem::take(&mut frame.undecided[b]).or_nobody();
                 list = self.all.edges.join(list, one);
             }

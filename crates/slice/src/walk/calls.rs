@@ -87,7 +87,6 @@ impl Walker<'_, '_> {
                 let block = 64 * w + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let list = std::mem::take(&mut self.frames[f].undecided[block]).or_nobody();
-                self.live -= 1;
                 self.all.edges.rewrite(list, |_| Dependence::Call);
                 ran = self.all.edges.join(ran, list);
             }

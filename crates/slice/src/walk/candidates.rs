@@ -71,6 +71,9 @@ pub struct Here {
     pub tail: Option<(Kind, u32)>,
     /// Registers that the others assign: a range of [`Candidates::assigned`].
     pub assigned: (u32, u32),
+    /// First and last instruction of the stretch.
+    pub first: u32,
+    pub last: u32,
 }
 
 /// What the phis of a block do on an edge to it, register by register.
@@ -109,8 +112,10 @@ pub struct Candidates {
     /// Parameters that are passed in registers: the register, the parameter's number, and the
     /// slot of it.
     pub parameters: Vec<(Reg, u32, u32)>,
-    /// By the block arrived at.
-    arrivals: Vec<Vec<Arrival>>,
+    /// In the order of the blocks arrived at.
+    arrivals: Vec<Arrival>,
+    /// Where those of each block are.
+    arriving: Vec<(u32, u32)>,
     /// For each way of the fused code a range of [`Candidates::hops`].
     pub ways: Vec<(u32, u32)>,
     pub hops: Vec<Hop>,
@@ -133,13 +138,19 @@ impl Candidates {
             masks: Vec::new(),
             arguments: Vec::new(),
             parameters: parameters(model),
-            arrivals: model.blocks.iter().map(|b| arrivals(&b.phis)).collect(),
+            arrivals: Vec::new(),
+            arriving: Vec::new(),
             ways: Vec::new(),
             hops: Vec::new(),
             starts: stretches.iter().map(|s| s.start).collect(),
             stretch_of,
             before: crate::trail::before(model),
         };
+        for block in &model.blocks {
+            let from = out.arrivals.len() as u32;
+            out.arrivals.extend(arrivals(&block.phis));
+            out.arriving.push((from, out.arrivals.len() as u32));
+        }
         out.ways(facts, function);
         let control = facts.get(function);
         for (number, stretch) in stretches.iter().enumerate() {
@@ -165,7 +176,8 @@ impl Candidates {
                 out.all.push(c);
             }
             let assigned = (first_word as u32, out.assigned.len() as u32);
-            out.stretches.push(Here { from, to: out.all.len() as u32, stores, tail, assigned });
+            let (first, last) = (stretch.start, stretch.end - 1);
+            out.stretches.push(Here { from, to: out.all.len() as u32, stores, tail, assigned, first, last });
         }
         out.tally = vec![0; out.all.len()];
         out
@@ -276,11 +288,17 @@ impl Candidates {
         self.all.get(stretch.from as usize).filter(|c| c.kind == Kind::Call && c.index == index)
     }
 
-    /// What the phis of a block do when control comes from another one.
+    /// An edge, if there are phis at its end.
     #[inline]
-    pub fn moves(&self, from: BlockId, to: BlockId) -> &[Copied] {
-        let all = &self.arrivals[to as usize];
-        all.iter().find(|a| a.from == from).map_or(&[], |a| &a.moves)
+    pub fn arrival(&self, from: BlockId, to: BlockId) -> Option<u32> {
+        let (first, last) = self.arriving[to as usize];
+        (first..last).find(|n| self.arrivals[*n as usize].from == from)
+    }
+
+    /// What the phis do on an edge.
+    #[inline]
+    pub fn moves_of(&self, arrival: u32) -> &[Copied] {
+        &self.arrivals[arrival as usize].moves
     }
 }
 

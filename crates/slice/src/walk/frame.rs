@@ -1,5 +1,6 @@
 //! One activation on the way back: what is wanted of it.
 
+use super::automaton::EMPTY;
 use super::calls::CallState;
 use crate::tags::Group;
 use crate::wants::List;
@@ -20,6 +21,8 @@ pub struct Frame {
     pub undecided: Vec<List>,
     /// The same as a set.
     pub bits: Vec<u64>,
+    /// All of this as a number, while the sets are empty: see [`super::remembered`].
+    pub state: Option<u32>,
     /// Some list of the two may name somebody.
     pub named: bool,
     /// Wanted slots of the result.
@@ -68,6 +71,7 @@ impl Frame {
         self.tree.clear();
         (self.named, self.returned) = (false, 0);
         (self.call, self.rising, self.callee) = (None, None, None);
+        self.state = None;
     }
 
     /// Its result is wanted.
@@ -98,60 +102,71 @@ impl Frame {
                 .any(|r| self.wanted_bits.get(r as usize / 64).is_some_and(|bits| bits >> (r % 64) & 1 != 0))
     }
 
-    /// Wants a register for nobody in particular; how many more are wanted now.
+    /// Wants a register for nobody in particular.
     #[inline]
-    pub fn want_lightly(&mut self, reg: Reg) -> usize {
+    pub fn want_lightly(&mut self, reg: Reg) {
         let (word, bit) = (reg as usize / 64, 1u64 << (reg % 64));
-        let Some(word) = self.wanted_bits.get_mut(word) else { return 0 };
-        let more = usize::from(*word & bit == 0);
-        *word |= bit;
-        self.wanted += more;
-        more
+        if let Some(word) = self.wanted_bits.get_mut(word) {
+            self.wanted += usize::from(*word & bit == 0);
+            *word |= bit;
+        }
     }
 
-    /// Takes registers of one word out of what is wanted, whoever wants them; how many were.
+    /// Takes registers of one word out of what is wanted, whoever wants them; whether any was.
     #[inline]
-    pub fn take_lightly(&mut self, word: u32, mask: u64) -> usize {
+    pub fn take_lightly(&mut self, word: u32, mask: u64) -> bool {
         let bits = &mut self.wanted_bits[word as usize];
         let mut hit = *bits & mask;
-        let n = hit.count_ones() as usize;
+        if hit == 0 {
+            return false;
+        }
         *bits ^= hit;
-        self.wanted -= n;
-        if self.named {
-            while hit != 0 {
-                let reg = 64 * word + hit.trailing_zeros();
-                self.regs[reg as usize] = List::default();
-                hit &= hit - 1;
+        while hit != 0 {
+            self.wanted -= 1;
+            if self.named {
+                self.regs[(64 * word + hit.trailing_zeros()) as usize] = List::default();
+            }
+            hit &= hit - 1;
+        }
+        true
+    }
+
+    /// Whether some block is undecided.
+    pub fn is_undecided(&self) -> bool {
+        self.bits.iter().any(|w| *w != 0)
+    }
+
+    /// Nothing is wanted of it.
+    pub fn is_idle(&self) -> bool {
+        let nothing = self.wanted == 0 && !self.is_undecided() && self.spilled.is_empty();
+        let nothing = nothing && self.call.is_none() && !self.is_returning();
+        nothing && self.state.is_none_or(|state| state == EMPTY)
+    }
+
+    /// Takes all undecided blocks out; whether there were any.
+    #[inline]
+    pub fn undecide_all(&mut self) -> bool {
+        let any = self.is_undecided();
+        if any {
+            self.bits.fill(0);
+            if self.named {
+                self.undecided.fill(List::default());
             }
         }
-        n
+        any
     }
 
-    /// Takes all undecided blocks out; how many there were.
+    /// Takes blocks out of those that are undecided, whoever wants to know; whether any was.
     #[inline]
-    pub fn undecide_all(&mut self) -> usize {
-        let mut all = 0;
-        for bits in &mut self.bits {
-            all += bits.count_ones() as usize;
-            *bits = 0;
-        }
-        if all > 0 && self.named {
-            self.undecided.fill(List::default());
-        }
-        all
-    }
-
-    /// Takes blocks out of those that are undecided, whoever wants to know; how many were.
-    #[inline]
-    pub fn decide_lightly(&mut self, masks: &[(u32, u64)]) -> usize {
-        let mut all = 0;
+    pub fn decide_lightly(&mut self, masks: &[(u32, u64)]) -> bool {
+        let mut any = false;
         if self.bits.is_empty() {
-            return 0;
+            return any;
         }
         for (w, mask) in masks {
             let bits = &mut self.bits[*w as usize];
             let mut hit = *bits & mask;
-            all += hit.count_ones() as usize;
+            any |= hit != 0;
             *bits ^= hit;
             while self.named && hit != 0 {
                 let block = 64 * w + hit.trailing_zeros();
@@ -159,6 +174,6 @@ impl Frame {
                 hit &= hit - 1;
             }
         }
-        all
+        any
     }
 }

@@ -23,6 +23,7 @@ impl Walker<'_, '_> {
             }
             Move::Extra(extra) => {
                 self.next = reader.left();
+                self.release_from(by, 0);
                 self.extra(by, reader, *extra);
             }
         }

@@ -28,7 +28,18 @@ impl Walker<'_, '_> {
         callee: Option<u32>,
     ) {
         let f = depth as usize - 1;
-        if self.frames.get(f).is_none_or(|f| f.wanted == 0) {
+        if self.frames.len() <= f {
+            return;
+        }
+        if self.counts_only() {
+            if let Some(callee) = callee
+                && self.returned_remembered(by, deeds, (function, index, depth), callee)
+            {
+                return;
+            }
+            self.release_from(by, depth);
+        }
+        if self.frames[f].wanted == 0 {
             return;
         }
         let call = known(&mut by.functions, self.all.facts, deeds, function).call(index).copied();
@@ -42,7 +53,7 @@ impl Walker<'_, '_> {
                 if hit == 0 {
                     return;
                 }
-                self.live -= frame.take_lightly(call.word, call.mask);
+                frame.take_lightly(call.word, call.mask);
                 self.settle(depth, function);
                 let mut frame = self.fresh(callee);
                 frame.returned = hit >> (call.dst % 64);
@@ -58,7 +69,7 @@ impl Walker<'_, '_> {
         let mut wanted = std::mem::take(&mut frame.returned);
         while wanted != 0 {
             if let Some(reg) = value.get(wanted.trailing_zeros() as usize) {
-                self.live += frame.want_lightly(*reg);
+                frame.want_lightly(*reg);
             }
             wanted &= wanted - 1;
         }
@@ -79,6 +90,13 @@ impl Walker<'_, '_> {
             self.settle(depth, function);
         }
         let f = depth as usize - 1;
+        if self.counts_only() {
+            let is_light = copies.is_empty() && !outside && f > 0;
+            if is_light && self.entered_remembered(by, deeds, function, depth) {
+                return;
+            }
+            self.release_from(by, depth);
+        }
         let Some(frame) = self.frames.get(f) else { return };
         let is_light = copies.is_empty() && !outside && f > 0 && frame.spilled.is_empty();
         if !is_light || !self.counts_only() {
@@ -90,19 +108,16 @@ impl Walker<'_, '_> {
         let mut state = self.states.pop().unwrap_or_default();
         if frame.is_furnished() {
             let undecided = frame.undecide_all();
-            self.live -= undecided;
             let of = known(&mut by.functions, self.all.facts, deeds, function);
             for (reg, number, slot) in &of.parameters {
                 if frame.wanted == 0 {
                     break;
                 }
-                let n = frame.take_lightly(reg / 64, 1 << (reg % 64));
-                self.live -= n;
-                if n > 0 {
+                if frame.take_lightly(reg / 64, 1 << (reg % 64)) {
                     state.arguments.push((*number, *slot, true));
                 }
             }
-            if undecided > 0 || !state.arguments.is_empty() {
+            if undecided || !state.arguments.is_empty() {
                 state.list = List::ANONYMOUS;
             }
         }
@@ -132,7 +147,7 @@ impl Walker<'_, '_> {
             if let Some((Some(reg), slots)) = arguments.get(number as usize)
                 && slot < *slots
             {
-                self.live += frame.want_lightly(reg + slot);
+                frame.want_lightly(reg + slot);
             }
         }
         if self.states.len() < SPARE {

@@ -83,11 +83,11 @@ impl Walker<'_, '_> {
     }
 
     /// The call out of the program under which activation `f` was called back,
-    /// if that call is taken.
-    pub(super) fn called_back(&self, f: usize) -> Option<NodeId> {
+    /// if that call is taken: its node, if that is kept.
+    pub(super) fn called_back(&self, f: usize) -> Option<Option<NodeId>> {
         let call = self.frames.get(f.checked_sub(1)?)?.call.as_ref()?;
         call.reads.as_ref()?;
-        call.node.flatten()
+        call.node
     }
 
     /// Memory was changed by an event.
@@ -143,7 +143,7 @@ impl Walker<'_, '_> {
     /// Whether the call under way made the range out of itself, as sorting does,
     /// and is taken: then all that it read is wanted already.
     fn is_taken_and_rearranges(&self, f: usize, start: u64, len: u64) -> bool {
-        let taken = self.frames[f].call.as_ref().is_some_and(|call| call.node.flatten().is_some());
+        let taken = self.frames[f].call.as_ref().is_some_and(|call| call.node.is_some());
         taken && self.is_read(f, start, len) && self.is_written(f, start, len)
     }
 

@@ -140,7 +140,7 @@ impl Walker<'_, '_> {
                 }
                 // Whoever called back from outside did what it did by this value.
                 if let (Some(caller), Some(Operand::Reg(r))) = (self.called_back(f), value) {
-                    let list = self.all.edges.one(Some(caller), Dependence::Return(*r));
+                    let list = self.all.edges.one(caller, Dependence::Return(*r));
                     take.list = self.all.edges.join(take.list, list);
                     take.regs.extend((0..ret.iter().map(|t| t.slots()).sum()).map(|k| r + k));
                 }

@@ -7,8 +7,10 @@
 //! steps; but when the slice has more nodes than are kept, and executions are only counted,
 //! the common kinds of instruction have a shorter way that does the same.
 
+use super::automaton::Wishes;
 use super::candidates::{Access, Candidate, Candidates, Here, Kind};
 use super::light::Light;
+use super::remembered::{Automata, visits};
 use super::Walker;
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
@@ -47,6 +49,9 @@ pub struct Stretches {
     pub light: Light,
     /// Registers that phis are copies of.
     copied: Vec<Reg>,
+    /// By function.
+    pub(super) automata: Vec<Automata>,
+    pub(super) wishes: Wishes,
 }
 
 impl Default for Stretches {
@@ -58,6 +63,8 @@ impl Default for Stretches {
             passed: None,
             light: Light::default(),
             copied: Vec::new(),
+            automata: Vec::new(),
+            wishes: Wishes::default(),
         }
     }
 }
@@ -76,6 +83,11 @@ impl Walker<'_, '_> {
             let Some(candidates) = candidates else { continue };
             for (c, tally) in candidates.all.iter().zip(&mut candidates.tally) {
                 self.all.count_more(function as u32, c.index, std::mem::take(tally));
+            }
+            for automaton in by.automata.get_mut(function).into_iter().flatten().flatten() {
+                visits(candidates, automaton, |index, more| {
+                    self.all.count_more(function as u32, index, more);
+                });
             }
         }
     }
@@ -144,29 +156,42 @@ impl Walker<'_, '_> {
         to: BlockId,
     ) {
         let f = depth as usize - 1;
-        let Some(frame) = self.frames.get(f).filter(|frame| frame.wanted > 0) else { return };
+        if self.frames.len() <= f {
+            return;
+        }
+        let Some(arrival) = known(&mut by.functions, self.all.facts, deeds, function).arrival(from, to)
+        else {
+            return;
+        };
+        let counts_only = self.counts_only();
+        if counts_only {
+            if self.went_remembered(by, f, function, arrival) {
+                return;
+            }
+            self.release(by, f);
+        }
         let candidates = known(&mut by.functions, self.all.facts, deeds, function);
-        let moves = candidates.moves(from, to);
+        let moves = candidates.moves_of(arrival);
+        let Some(frame) = self.frames.get(f).filter(|frame| frame.wanted > 0) else { return };
         if !moves.iter().any(|(dst, _)| frame.wanted_bits[*dst as usize / 64] >> (dst % 64) & 1 != 0) {
             return;
         }
-        if !self.counts_only() {
+        if !counts_only {
             self.edge(depth, from, to);
             return;
         }
         by.copied.clear();
         let frame = &mut self.frames[f];
         for (dst, src) in moves {
-            let n = frame.take_lightly(dst / 64, 1 << (dst % 64));
-            self.live -= n;
+            let hit = frame.take_lightly(dst / 64, 1 << (dst % 64));
             match src {
-                _ if n == 0 => {}
+                _ if !hit => {}
                 Some(src) => by.copied.push(*src),
                 None => self.constant = List::ANONYMOUS,
             }
         }
         for src in &by.copied {
-            self.live += frame.want_lightly(*src);
+            frame.want_lightly(*src);
         }
     }
 
@@ -178,12 +203,35 @@ impl Walker<'_, '_> {
         ran: &Ran,
     ) -> Result<(), Astray> {
         if self.landing.is_wanted() || self.is_asked(by, ran.step) {
+            self.release_from(by, ran.depth);
             return self.ran_whole(by, deeds, ran);
         }
         self.next = ran.step;
         let f = ran.depth as usize - 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
         let here = candidates.stretches[ran.stretch as usize];
+        if self.counts_only() {
+            let is_whole = ran.first == here.first && ran.last == here.last;
+            if is_whole && self.ran_remembered(by, deeds, ran, here)? {
+                by.passed = None;
+                return Ok(());
+            }
+            self.release(by, f);
+        }
+        self.ran_from(by, deeds, ran, here, here.from)
+    }
+
+    /// The same, from a candidate on.
+    pub(super) fn ran_from<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &mut D,
+        ran: &Ran,
+        here: Here,
+        from: u32,
+    ) -> Result<(), Astray> {
+        let f = ran.depth as usize - 1;
+        let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
         let may_store = here.stores && !(self.memory.is_empty() && by.light.is_empty());
         if !may_store && !self.constant.is_wanted() && !self.may_take(f, candidates, here) {
             by.passed = None;
@@ -191,7 +239,7 @@ impl Walker<'_, '_> {
         }
         let counts_only = self.counts_only();
         let mut taken = false;
-        for number in here.from..here.to {
+        for number in from..here.to {
             let c = &candidates.all[number as usize];
             if c.index > ran.last || c.index < ran.first {
                 continue;
@@ -345,11 +393,9 @@ impl Walker<'_, '_> {
                 if c.mask == 0 {
                     return Ok(Counted::Unknown);
                 }
-                let n = frame.take_lightly(c.word, c.mask);
-                if n == 0 {
+                if !frame.take_lightly(c.word, c.mask) {
                     return Ok(Counted::Not);
                 }
-                self.live -= n;
                 match c.access {
                     Access::Load => {
                         let address = deeds.address(ran, c)?;
@@ -360,7 +406,7 @@ impl Walker<'_, '_> {
                         let skipped = if first { (c.values.1, c.uses.1) } else { c.values };
                         let frame = &mut self.frames[f];
                         for reg in &all_uses[c.uses.0 as usize..skipped.0 as usize] {
-                            self.live += frame.want_lightly(*reg);
+                            frame.want_lightly(*reg);
                         }
                         uses.0 = skipped.1;
                     }
@@ -371,12 +417,8 @@ impl Walker<'_, '_> {
                 if light.is_empty() && self.memory.is_empty() {
                     return Ok(Counted::Not);
                 }
-                let (address, len) = (deeds.address(ran, c)?, c.len.into());
-                let mut hit = light.take(address, len);
-                if self.memory.may_touch(address, len) {
-                    hit |= self.take_memory(address, len).is_wanted();
-                }
-                if !hit {
+                let address = deeds.address(ran, c)?;
+                if !self.take_bytes(light, address, c.len.into()) {
                     return Ok(Counted::Not);
                 }
                 self.settle(ran.depth, ran.function);
@@ -390,11 +432,10 @@ impl Walker<'_, '_> {
             }
             Kind::Branch => {
                 let masks = &candidates.masks[c.decides.0 as usize..c.decides.1 as usize];
-                let n = self.frames.get_mut(f).map_or(0, |frame| frame.decide_lightly(masks));
-                if n == 0 && !self.constant.is_wanted() {
+                let decides = self.frames.get_mut(f).is_some_and(|frame| frame.decide_lightly(masks));
+                if !decides && !self.constant.is_wanted() {
                     return Ok(Counted::Not);
                 }
-                self.live -= n;
                 self.constant = List::default();
                 self.settle(ran.depth, ran.function);
             }
@@ -426,14 +467,24 @@ impl Walker<'_, '_> {
         self.furnish(f);
         let frame = &mut self.frames[f];
         for reg in &all_uses[uses.0 as usize..uses.1 as usize] {
-            self.live += frame.want_lightly(*reg);
+            frame.want_lightly(*reg);
         }
         Ok(Counted::Taken)
     }
 
+    /// Takes bytes out of what is wanted, whoever wants them; whether any was.
+    #[inline]
+    pub(super) fn take_bytes(&mut self, light: &mut Light, start: u64, len: u64) -> bool {
+        let hit = light.take(start, len);
+        if self.memory.may_touch(start, len) {
+            return hit | self.take_memory(start, len).is_wanted();
+        }
+        hit
+    }
+
     /// Wants memory for nobody in particular.
     #[inline]
-    fn want_bytes(&mut self, light: &mut Light, start: u64, len: u64) {
+    pub(super) fn want_bytes(&mut self, light: &mut Light, start: u64, len: u64) {
         // Where somebody wants a part of it that is noted down.
         if self.memory.may_touch(start, len) {
             self.memory.want(start, len, List::ANONYMOUS, &mut self.all.edges);

@@ -126,6 +126,7 @@ impl Walker<'_, '_> {
                 word::OTHER => {
                     let item = *trail.log.items.get(number as usize).ok_or(Astray(rest.left))?;
                     self.next = rest.left;
+                    self.release_from(by, depth);
                     let direct = is_direct(words, &trail.log);
                     self.other(by, &rest, &trail.log, item, direct);
                     if let Item::Enter { .. } = item {
