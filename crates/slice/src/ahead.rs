@@ -110,7 +110,8 @@ mod tests {
             Ok(true)
         });
         assert_eq!((outcome, last), (Err("made wrong"), 2));
-        let outcome = ahead(10, |n, _: Option<usize>| Ok(n), |n, _| if n == 4 { Err("taken wrong") } else { Ok(true) });
+        let outcome =
+            ahead(10, |n, _: Option<usize>| Ok(n), |n, _| if n == 4 { Err("taken wrong") } else { Ok(true) });
         assert_eq!(outcome, Err("taken wrong"));
     }
 }

@@ -1,7 +1,7 @@
 //! A recorded process, made ready for questions.
 
-use crate::criterion::{Criterion, Occurrence};
 use crate::ahead::ahead;
+use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
 use crate::log::Log;
 use crate::relevance::{Allocated, Heap, Potentials, Precision, Relevance};
@@ -331,8 +331,7 @@ impl<'p> Slicer<'p> {
             .filter(|s| s.instructions.start <= last && (s.index == 0 || !s.instructions.is_empty()))
             .collect();
         let relevant = request.relevance.is_some();
-        let replay =
-            |n: usize, used| self.replay_segment(checkpoints, segments[n].index, relevant, used);
+        let replay = |n: usize, used| self.replay_segment(checkpoints, segments[n].index, relevant, used);
         ahead(segments.len(), replay, |n, seen| {
             let steps = &segments[n].instructions;
             match seen {

@@ -33,8 +33,8 @@ use index::hash::Map;
 pub use pending::ELSEWHERE;
 pub use potential::Potential;
 use program::inst::{BlockId, Operand, Reg};
-pub use stretch::Stretches;
 use std::collections::BTreeMap;
+pub use stretch::Stretches;
 
 /// Bytes that another stream wrote.
 #[derive(Clone, Debug)]

@@ -39,7 +39,18 @@ fn whole(slice: &Slice) -> Whole {
 fn compare(process: &LoadedProcess, seed: u64, questions: u64, segment: u64) {
     compare_with(process, seed, questions, SlicerOptions { segment, ..SlicerOptions::default() });
     // With so few nodes most executions are only counted.
-    compare_with(process, seed, questions, SlicerOptions { segment, max_nodes: 25 });
+    let few = SlicerOptions { segment, max_nodes: 25 };
+    compare_with(process, seed, questions, few);
+    let (few, many) = (Slicer::new(process, few), Slicer::new(process, SlicerOptions::default()));
+    let steps = few.steps(0).expect("steps");
+    let mut random = generate::Random::new(seed + 2);
+    for step in (0..questions).map(|_| random.below(steps.max(1))).chain([steps]) {
+        let at = Occurrence { stream: 0, step };
+        let question = [Criterion { at, wanted: vec![Wanted::All] }];
+        let counted = few.slice(&question, &mut |_| {}).expect("a slice with few nodes");
+        let listed = many.slice(&question, &mut |_| {}).expect("a slice with all nodes");
+        assert_eq!(whole(&counted).1, whole(&listed).1, "seed {seed}, {at:?}");
+    }
 }
 
 fn compare_with(process: &LoadedProcess, seed: u64, questions: u64, options: SlicerOptions) {

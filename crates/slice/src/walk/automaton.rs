@@ -121,8 +121,8 @@ struct Rest {
 pub struct Automaton {
     states: Vec<State>,
     index: HashMap<State, u32>,
-    /// By state and piece: see [`stretch`] and [`edge`].
-    start: Map<(u32, u32), u32>,
+    /// By state and piece: the node of a stretch, or the state before an edge.
+    start: Start,
     pub nodes: Vec<Node>,
     pub loads: Vec<u32>,
     pub taken: Vec<u32>,
@@ -141,19 +141,49 @@ pub struct Automaton {
     pub is_off: bool,
 }
 
-/// The piece of a function's code that a stretch is.
-pub fn stretch(number: u32) -> u32 {
-    2 * number
+/// Numbers by state and piece of a function's code: stretches first, then edges with phis.
+#[derive(Default)]
+struct Start {
+    pieces: u32,
+    stretches: u32,
+    /// All pieces of the first few states, state by state.
+    near: Vec<u32>,
+    far: Map<(u32, u32), u32>,
 }
 
-/// The piece that an edge with phis is.
-pub fn edge(number: u32) -> u32 {
-    2 * number + 1
+/// Numbers that are held in a row.
+const NEAR: usize = 1 << 21;
+
+impl Start {
+    #[inline]
+    fn get(&self, state: u32, piece: u32) -> Option<u32> {
+        let at = state as usize * self.pieces as usize + piece as usize;
+        match self.near.get(at) {
+            Some(&number) => (number != NONE).then_some(number),
+            None => self.far.get(&(state, piece)).copied(),
+        }
+    }
+
+    fn set(&mut self, state: u32, piece: u32, number: u32) {
+        let row = state as usize * self.pieces as usize;
+        let end = row + self.pieces as usize;
+        // Numbers may be far already only if their row does not fit.
+        if end <= NEAR {
+            if self.near.len() < end {
+                self.near.resize(end, NONE);
+            }
+            self.near[row + piece as usize] = number;
+        } else {
+            self.far.insert((state, piece), number);
+        }
+    }
 }
 
 impl Automaton {
-    pub fn new(slots: u32, decided: &[bool], outermost: bool) -> Automaton {
+    pub fn new(of: &Candidates, slots: u32, decided: &[bool], outermost: bool) -> Automaton {
         let mut new = Automaton { outermost, decided: decided.to_vec(), ..Automaton::default() };
+        new.start.stretches = of.stretches.len() as u32;
+        new.start.pieces = new.start.stretches + of.arrivals() as u32;
         let regs = vec![0; slots.div_ceil(64) as usize];
         let blocks = vec![0; decided.len().div_ceil(64)];
         new.intern(State { regs, blocks, ..State::default() });
@@ -182,8 +212,8 @@ impl Automaton {
     #[inline]
     pub fn of_stretch(&mut self, of: &Candidates, wishes: &Wishes, state: u32, number: u32) -> u32 {
         self.runs += 1;
-        match self.start.get(&(state, stretch(number))) {
-            Some(node) => *node,
+        match self.start.get(state, number) {
+            Some(node) => node,
             None => self.begin(of, wishes, state, number),
         }
     }
@@ -192,8 +222,9 @@ impl Automaton {
     fn begin(&mut self, of: &Candidates, wishes: &Wishes, state: u32, number: u32) -> u32 {
         let here = of.stretches[number as usize];
         let now = self.states[state as usize].clone();
-        let node = self.work_out(of, wishes, Rest { state: now, next: here.from, end: here.to, taken: false });
-        self.start.insert((state, stretch(number)), node);
+        let node =
+            self.work_out(of, wishes, Rest { state: now, next: here.from, end: here.to, taken: false });
+        self.start.set(state, number, node);
         let built = self.nodes.len() as u64;
         self.is_off |= built > TRIED && built * PAYS > self.runs || self.nodes.len() > MOST;
         node
@@ -344,8 +375,8 @@ impl Automaton {
     /// The state before the phis of a block were assigned, on an edge to it.
     #[inline]
     pub fn of_edge(&mut self, of: &Candidates, state: u32, number: u32) -> u32 {
-        match self.start.get(&(state, edge(number))) {
-            Some(before) => *before,
+        match self.start.get(state, self.start.stretches + number) {
+            Some(before) => before,
             None => self.cross(of, state, number),
         }
     }
@@ -363,7 +394,7 @@ impl Automaton {
         }
         copied.into_iter().for_each(|reg| now.want(reg));
         let before = self.intern(now);
-        self.start.insert((state, edge(number)), before);
+        self.start.set(state, self.start.stretches + number, before);
         before
     }
 

@@ -288,6 +288,11 @@ impl Candidates {
         self.all.get(stretch.from as usize).filter(|c| c.kind == Kind::Call && c.index == index)
     }
 
+    /// Edges with phis at their ends.
+    pub fn arrivals(&self) -> usize {
+        self.arrivals.len()
+    }
+
     /// An edge, if there are phis at its end.
     #[inline]
     pub fn arrival(&self, from: BlockId, to: BlockId) -> Option<u32> {

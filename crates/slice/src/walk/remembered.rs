@@ -22,8 +22,15 @@ impl Walker<'_, '_> {
         f == 0 && !self.is_thread
     }
 
-    /// The automaton of an activation; none if it does not pay.
-    fn automaton<'b>(&self, all: &'b mut Vec<Automata>, f: usize, function: u32) -> &'b mut Automaton {
+    /// The automaton of an activation.
+    #[inline]
+    fn automaton<'b>(
+        &self,
+        all: &'b mut Vec<Automata>,
+        of: &Candidates,
+        f: usize,
+        function: u32,
+    ) -> &'b mut Automaton {
         let number = function as usize;
         if all.len() <= number {
             all.resize_with(number + 1, Automata::default);
@@ -31,30 +38,32 @@ impl Walker<'_, '_> {
         let outermost = self.is_outermost(f);
         all[number][usize::from(outermost)].get_or_insert_with(|| {
             let facts = self.all.facts;
-            Box::new(Automaton::new(facts.function(function).slots, &facts.get(function).decided, outermost))
+            let slots = facts.function(function).slots;
+            Box::new(Automaton::new(of, slots, &facts.get(function).decided, outermost))
         })
     }
 
     /// The state of an activation; none if what is wanted of it is more than that can say.
     #[inline]
-    fn hold(&mut self, by: &mut Stretches, f: usize, function: u32) -> Option<u32> {
+    fn hold<D: Deeds>(&mut self, by: &mut Stretches, deeds: &D, f: usize, function: u32) -> Option<u32> {
         match self.frames.get(f) {
             None => Some(EMPTY),
             Some(frame) => match frame.state {
                 Some(state) if frame.function == Some(function) => Some(state),
-                _ => self.take_hold(by, f, function),
+                _ => self.take_hold(by, deeds, f, function),
             },
         }
     }
 
     #[inline(never)]
-    fn take_hold(&mut self, by: &mut Stretches, f: usize, function: u32) -> Option<u32> {
+    fn take_hold<D: Deeds>(&mut self, by: &mut Stretches, deeds: &D, f: usize, function: u32) -> Option<u32> {
+        let of = known(&mut by.functions, self.all.facts, deeds, function);
         let frame = &self.frames[f];
         let is_light = frame.spilled.is_empty()
             && frame.returns.is_empty()
             && frame.state.is_none()
             && frame.call.as_ref().is_none_or(|call| call.is_light());
-        if !is_light || self.automaton(&mut by.automata, f, function).is_off {
+        if !is_light || self.automaton(&mut by.automata, of, f, function).is_off {
             return None;
         }
         self.settle(f as u32 + 1, function);
@@ -75,7 +84,7 @@ impl Walker<'_, '_> {
             constant: std::mem::take(&mut self.constant).is_wanted(),
         };
         frame.forget_all();
-        let number = self.automaton(&mut by.automata, f, function).intern(state);
+        let number = self.automaton(&mut by.automata, of, f, function).intern(state);
         self.frames[f].state = Some(number);
         Some(number)
     }
@@ -128,22 +137,23 @@ impl Walker<'_, '_> {
 
     /// Control went over an edge with phis; false if that cannot be remembered.
     #[inline]
-    pub(super) fn went_remembered(
+    pub(super) fn went_remembered<D: Deeds>(
         &mut self,
         by: &mut Stretches,
+        deeds: &D,
         f: usize,
         function: u32,
         arrival: u32,
     ) -> bool {
-        let Some(state) = self.hold(by, f, function) else { return false };
+        let Some(state) = self.hold(by, deeds, f, function) else { return false };
         if state == EMPTY {
             return true;
         }
-        let automaton = self.automaton(&mut by.automata, f, function);
+        let of = known(&mut by.functions, self.all.facts, deeds, function);
+        let automaton = self.automaton(&mut by.automata, of, f, function);
         if automaton.is_off {
             return false;
         }
-        let Some(of) = &by.functions[function as usize] else { return false };
         let before = automaton.of_edge(of, state, arrival);
         self.put(f, function, before);
         true
@@ -162,9 +172,9 @@ impl Walker<'_, '_> {
         if matches!(here.tail, Some((Kind::Return, _))) && self.called_back(f).is_some() {
             return Ok(false);
         }
-        let Some(state) = self.hold(by, f, ran.function) else { return Ok(false) };
+        let Some(state) = self.hold(by, deeds, f, ran.function) else { return Ok(false) };
         let Some(of) = &by.functions[ran.function as usize] else { return Ok(false) };
-        let automaton = self.automaton(&mut by.automata, f, ran.function);
+        let automaton = self.automaton(&mut by.automata, of, f, ran.function);
         if automaton.is_off {
             return Ok(false);
         }
@@ -223,7 +233,7 @@ impl Walker<'_, '_> {
         callee: u32,
     ) -> bool {
         let f = depth as usize - 1;
-        let Some(state) = self.hold(by, f, function) else { return false };
+        let Some(state) = self.hold(by, deeds, f, function) else { return false };
         if state == EMPTY {
             return true;
         }
@@ -232,11 +242,12 @@ impl Walker<'_, '_> {
         if call.count == 0 {
             return true;
         }
-        let (left, slots) = self.automaton(&mut by.automata, f, function).of_result(state, &call);
+        let (left, slots) = self.automaton(&mut by.automata, of, f, function).of_result(state, &call);
         if slots != 0 {
             self.put(f, function, left);
             let mut frame = self.fresh(callee);
-            frame.state = Some(self.automaton(&mut by.automata, f + 1, callee).returning(slots));
+            let of = known(&mut by.functions, self.all.facts, deeds, callee);
+            frame.state = Some(self.automaton(&mut by.automata, of, f + 1, callee).returning(slots));
             self.frames.push(frame);
         }
         true
@@ -255,11 +266,11 @@ impl Walker<'_, '_> {
         if self.frames.len() <= f {
             return true;
         }
-        let Some(state) = self.hold(by, f, function) else { return false };
+        let Some(state) = self.hold(by, deeds, f, function) else { return false };
         // Whose call that was is known by its own steps only.
         let Some(calling) = self.frames[caller].function else { return false };
         let of = known(&mut by.functions, self.all.facts, deeds, function);
-        let automaton = self.automaton(&mut by.automata, f, function);
+        let automaton = self.automaton(&mut by.automata, of, f, function);
         let wish = automaton.at_beginning(of, &mut by.wishes, state);
         self.settle(depth, function);
         if let Some(frame) = self.frames.pop() {
@@ -268,8 +279,9 @@ impl Walker<'_, '_> {
         if wish == 0 {
             return true;
         }
-        if let Some(before) = self.hold(by, caller, calling) {
-            let automaton = self.automaton(&mut by.automata, caller, calling);
+        if let Some(before) = self.hold(by, deeds, caller, calling) {
+            let of = known(&mut by.functions, self.all.facts, deeds, calling);
+            let automaton = self.automaton(&mut by.automata, of, caller, calling);
             let after = automaton.calling(&mut by.wishes, before, wish);
             self.frames[caller].state = Some(after);
             return true;

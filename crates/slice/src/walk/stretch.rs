@@ -7,11 +7,11 @@
 //! steps; but when the slice has more nodes than are kept, and executions are only counted,
 //! the common kinds of instruction have a shorter way that does the same.
 
+use super::Walker;
 use super::automaton::Wishes;
 use super::candidates::{Access, Candidate, Candidates, Here, Kind};
 use super::light::Light;
 use super::remembered::{Automata, visits};
-use super::Walker;
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
 use crate::log::{Change, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
@@ -165,7 +165,7 @@ impl Walker<'_, '_> {
         };
         let counts_only = self.counts_only();
         if counts_only {
-            if self.went_remembered(by, f, function, arrival) {
+            if self.went_remembered(by, deeds, f, function, arrival) {
                 return;
             }
             self.release(by, f);
@@ -267,14 +267,26 @@ impl Walker<'_, '_> {
                     if !frame.is_some_and(|frame| frame.wants(c.dst, c.count)) {
                         continue;
                     }
-                    code = effect_of(&mut by.scratch, self.all.facts.inst(ran.function, c.index), deeds, ran, c)?;
+                    code = effect_of(
+                        &mut by.scratch,
+                        self.all.facts.inst(ran.function, c.index),
+                        deeds,
+                        ran,
+                        c,
+                    )?;
                 }
                 Kind::Memory => {
                     let value = frame.is_some_and(|frame| frame.wants(c.dst, c.count));
                     if !value && self.memory.is_empty() && by.light.is_empty() {
                         continue;
                     }
-                    code = effect_of(&mut by.scratch, self.all.facts.inst(ran.function, c.index), deeds, ran, c)?;
+                    code = effect_of(
+                        &mut by.scratch,
+                        self.all.facts.inst(ran.function, c.index),
+                        deeds,
+                        ran,
+                        c,
+                    )?;
                     if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
                         self.gather(&mut by.light, start, len);
                     }
@@ -313,12 +325,7 @@ impl Walker<'_, '_> {
     }
 
     /// Something in the stretch is asked about: every step is walked over.
-    fn ran_whole<D: Deeds>(
-        &mut self,
-        by: &mut Stretches,
-        deeds: &mut D,
-        ran: &Ran,
-    ) -> Result<(), Astray> {
+    fn ran_whole<D: Deeds>(&mut self, by: &mut Stretches, deeds: &mut D, ran: &Ran) -> Result<(), Astray> {
         self.next = ran.step + u64::from(ran.last - ran.first) + 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
         let here = candidates.stretches[ran.stretch as usize];
