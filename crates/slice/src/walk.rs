@@ -49,6 +49,7 @@ pub struct Crossing {
 pub struct Walker<'w, 'a> {
     all: &'w mut Collected<'a>,
     stream: u32,
+    #[allow(clippy::vec_box)] // they go from list to list at every call
     frames: Vec<Box<Frame>>,
     memory: Ranges,
     /// Of a relevant slice: bytes whose value was there before anything wrote it, but could
@@ -73,8 +74,10 @@ pub struct Walker<'w, 'a> {
     /// For a relevant slice.
     pub potential: Option<Potential<'w>>,
     /// Of activations that are over, nothing in them wanted, by function.
+    #[allow(clippy::vec_box)]
     spare: Map<u32, Vec<Box<Frame>>>,
     /// What was wanted of calls that are done with.
+    #[allow(clippy::vec_box)]
     states: Vec<Box<CallState>>,
 }
 

@@ -1,11 +1,15 @@
 //! The way back by an index.
 
 use super::Walker;
-use super::stretch::Stretches;
+use super::candidates::Candidate;
+use super::stretch::{Deeds, Stretches};
 use crate::log::{Change, Copied, Miss, Outside, Spill};
 use index::extra::{self, Extra};
+use index::layout::Layout;
 use index::reader::Astray;
-use index::{Move, Reader};
+use index::{Move, Ran, Reader};
+use program::inst::Inst;
+use replay::observer::Effect;
 
 impl Walker<'_, '_> {
     /// Walks back over one move of the reader.
@@ -92,5 +96,33 @@ impl Walker<'_, '_> {
             }
             Extra::Passed(addresses) => by.passed = Some(addresses),
         }
+    }
+}
+
+impl Deeds for Reader<'_, '_> {
+    #[inline]
+    fn address(&mut self, ran: &Ran, c: &Candidate) -> Result<u64, Astray> {
+        match c.action {
+            Some(action) => self.accessed(ran, &action),
+            None => Err(Astray(ran.step)),
+        }
+    }
+
+    fn chose_first(&mut self, ran: &Ran, c: &Candidate) -> Result<bool, Astray> {
+        match c.action {
+            Some(index::layout::Action::Select { column }) => Reader::chose_first(self, ran, column),
+            _ => Err(Astray(ran.step)),
+        }
+    }
+
+    fn effect(&mut self, ran: &Ran, c: &Candidate, _: &Inst) -> Result<Effect, Astray> {
+        match c.action {
+            Some(action) => Reader::effect(self, ran, &action),
+            None => Err(Astray(ran.step)),
+        }
+    }
+
+    fn layout(&self, function: u32) -> Option<&Layout> {
+        Some(Reader::layout(self, function))
     }
 }

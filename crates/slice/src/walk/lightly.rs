@@ -1,15 +1,28 @@
-//! Calls and returns on the way back when executions are only counted: as in [`super::calls`],
+//! The way back when executions are only counted: as in [`super::step`] and [`super::calls`],
 //! without lists.
 
 use super::Walker;
 use super::calls::CallState;
+use super::candidates::{Access, Candidate, Candidates, Here, Kind};
+use super::light::Light;
 use super::stretch::{Deeds, Stretches, known};
 use crate::log::Copied;
 use crate::wants::List;
+use index::Ran;
+use index::reader::Astray;
 use program::inst::Reg;
 
 /// So many states of calls are kept for later ones.
 const SPARE: usize = 64;
+
+/// What came of the shorter way.
+pub(super) enum Counted {
+    /// The instruction is not taken.
+    Not,
+    Taken,
+    /// It has no shorter way.
+    Unknown,
+}
 
 impl CallState {
     /// Nothing is wanted but that it was made, and of arguments in registers.
@@ -153,6 +166,137 @@ impl Walker<'_, '_> {
         if self.states.len() < SPARE {
             state.list = List::default();
             self.states.push(state);
+        }
+    }
+
+    /// Looks for the branch that decided about a stretch, for nobody in particular.
+    #[inline]
+    pub(super) fn undecide_lightly(&mut self, f: usize, here: Here, candidates: &Candidates) {
+        let block = candidates.all[here.from as usize].block;
+        let (word, bit) = (block as usize / 64, 1u64 << (block % 64));
+        if self.frames[f].bits.get(word).is_none_or(|w| w & bit == 0) {
+            self.undecide(f, block, None);
+        }
+    }
+
+    /// The shorter way of a common instruction when executions are only counted.
+    #[inline]
+    pub(super) fn count_only<D: Deeds>(
+        &mut self,
+        light: &mut Light,
+        deeds: &mut D,
+        ran: &Ran,
+        c: &Candidate,
+        candidates: &Candidates,
+    ) -> Result<Counted, Astray> {
+        let f = ran.depth as usize - 1;
+        let mut uses = c.uses;
+        let all_uses = &candidates.uses[..];
+        match c.kind {
+            Kind::Value => {
+                let Some(frame) = self.frames.get_mut(f).filter(|frame| frame.wanted > 0) else {
+                    return Ok(Counted::Not);
+                };
+                if c.mask == 0 {
+                    return Ok(Counted::Unknown);
+                }
+                if !frame.take_lightly(c.word, c.mask) {
+                    return Ok(Counted::Not);
+                }
+                match c.access {
+                    Access::Load => {
+                        let address = deeds.address(ran, c)?;
+                        self.want_bytes(light, address, c.len.into());
+                    }
+                    Access::Choice => {
+                        let first = deeds.chose_first(ran, c)?;
+                        let skipped = if first { (c.values.1, c.uses.1) } else { c.values };
+                        let frame = &mut self.frames[f];
+                        for reg in &all_uses[c.uses.0 as usize..skipped.0 as usize] {
+                            frame.want_lightly(*reg);
+                        }
+                        uses.0 = skipped.1;
+                    }
+                    _ => {}
+                }
+            }
+            Kind::Memory if c.access == Access::Store => {
+                if light.is_empty() && self.memory.is_empty() {
+                    return Ok(Counted::Not);
+                }
+                let address = deeds.address(ran, c)?;
+                if !self.take_bytes(light, address, c.len.into()) {
+                    return Ok(Counted::Not);
+                }
+                self.settle(ran.depth, ran.function);
+            }
+            Kind::Jump => {
+                if !self.constant.is_wanted() {
+                    return Ok(Counted::Not);
+                }
+                self.constant = List::default();
+                self.settle(ran.depth, ran.function);
+            }
+            Kind::Branch => {
+                let masks = &candidates.masks[c.decides.0 as usize..c.decides.1 as usize];
+                let decides = self.frames.get_mut(f).is_some_and(|frame| frame.decide_lightly(masks));
+                if !decides && !self.constant.is_wanted() {
+                    return Ok(Counted::Not);
+                }
+                self.constant = List::default();
+                self.settle(ran.depth, ran.function);
+            }
+            Kind::Return => {
+                let Some(frame) = self.frames.get(f) else { return Ok(Counted::Unknown) };
+                if !frame.returns.is_empty() || self.called_back(f).is_some() {
+                    return Ok(Counted::Unknown);
+                }
+                if frame.returned == 0 {
+                    return Ok(Counted::Not);
+                }
+                self.settle(ran.depth, ran.function);
+                self.furnish(f);
+                self.return_lightly(f, &all_uses[uses.0 as usize..uses.1 as usize]);
+                return Ok(Counted::Taken);
+            }
+            Kind::Call => {
+                let Some(frame) = self.frames.get_mut(f) else { return Ok(Counted::Not) };
+                let Some(state) = frame.call.take_if(|state| state.is_light()) else {
+                    return Ok(if frame.call.is_some() { Counted::Unknown } else { Counted::Not });
+                };
+                self.settle(ran.depth, ran.function);
+                self.furnish(f);
+                let arguments = &candidates.arguments[c.arguments.0 as usize..c.arguments.1 as usize];
+                self.call_lightly(f, state, arguments);
+            }
+            Kind::Memory => return Ok(Counted::Unknown),
+        }
+        self.furnish(f);
+        let frame = &mut self.frames[f];
+        for reg in &all_uses[uses.0 as usize..uses.1 as usize] {
+            frame.want_lightly(*reg);
+        }
+        Ok(Counted::Taken)
+    }
+
+    /// Takes bytes out of what is wanted, whoever wants them; whether any was.
+    #[inline]
+    pub(super) fn take_bytes(&mut self, light: &mut Light, start: u64, len: u64) -> bool {
+        let hit = light.take(start, len);
+        if self.memory.may_touch(start, len) {
+            return hit | self.take_memory(start, len).is_wanted();
+        }
+        hit
+    }
+
+    /// Wants memory for nobody in particular.
+    #[inline]
+    pub(super) fn want_bytes(&mut self, light: &mut Light, start: u64, len: u64) {
+        // Where somebody wants a part of it that is noted down.
+        if self.memory.may_touch(start, len) {
+            self.memory.want(start, len, List::ANONYMOUS, &mut self.all.edges);
+        } else {
+            light.want(start, len);
         }
     }
 }
