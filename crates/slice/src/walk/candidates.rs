@@ -65,8 +65,8 @@ pub struct Here {
     /// Where they are, the last of the stretch first.
     pub from: u32,
     pub to: u32,
-    /// Whether any of them stores.
-    pub stores: bool,
+    /// Those that store: a range of [`Candidates::stores`].
+    pub stores: (u32, u32),
     /// What ends the stretch, if it changes control, and which candidate that is.
     pub tail: Option<(Kind, u32)>,
     /// Registers that the others assign: a range of [`Candidates::assigned`].
@@ -102,6 +102,8 @@ pub struct Candidates {
     /// How often each was taken while executions were only counted.
     pub tally: Vec<u64>,
     pub stretches: Vec<Here>,
+    /// Candidates that store.
+    pub stores: Vec<u32>,
     pub uses: Vec<Reg>,
     /// Sets of registers: number of a word, and its bits.
     pub assigned: Vec<(u32, u64)>,
@@ -133,6 +135,7 @@ impl Candidates {
             all: Vec::new(),
             tally: Vec::new(),
             stretches: Vec::new(),
+            stores: Vec::new(),
             uses: Vec::new(),
             assigned: Vec::new(),
             masks: Vec::new(),
@@ -157,7 +160,8 @@ impl Candidates {
             let actions = layout.map_or(&[][..], |l| &l.stretches[number].actions);
             let from = out.all.len() as u32;
             let first_word = out.assigned.len();
-            let (mut stores, mut tail) = (false, None);
+            let first_store = out.stores.len() as u32;
+            let mut tail = None;
             for index in (stretch.start..stretch.end).rev() {
                 let inst = &model.code[index as usize];
                 let action = actions.iter().find(|a| a.0 == index).map(|a| a.1);
@@ -168,7 +172,9 @@ impl Candidates {
                     out.masks.extend(control.masks(stretch.block));
                     c.decides.1 = out.masks.len() as u32;
                 }
-                stores |= c.kind == Kind::Memory;
+                if c.kind == Kind::Memory {
+                    out.stores.push(out.all.len() as u32);
+                }
                 match c.kind {
                     Kind::Value | Kind::Memory => out.assign(first_word, c.dst, c.count),
                     _ => tail = Some((c.kind, out.all.len() as u32)),
@@ -176,6 +182,7 @@ impl Candidates {
                 out.all.push(c);
             }
             let assigned = (first_word as u32, out.assigned.len() as u32);
+            let stores = (first_store, out.stores.len() as u32);
             let (first, last) = (stretch.start, stretch.end - 1);
             out.stretches.push(Here { from, to: out.all.len() as u32, stores, tail, assigned, first, last });
         }

@@ -233,10 +233,14 @@ impl Walker<'_, '_> {
     ) -> Result<(), Astray> {
         let f = ran.depth as usize - 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
-        let may_store = here.stores && !(self.memory.is_empty() && by.light.is_empty());
-        if !may_store && !self.constant.is_wanted() && !self.may_take(f, candidates, here) {
-            by.passed = None;
-            return Ok(());
+        if !self.constant.is_wanted() && !self.may_take(f, candidates, here) {
+            let stores = &candidates.stores[here.stores.0 as usize..here.stores.1 as usize];
+            let stores = stores.iter().filter(|c| **c >= from).map(|c| &candidates.all[*c as usize]);
+            if !self.may_store(&by.light, deeds, ran, stores)? {
+                by.passed = None;
+                self.next = ran.step;
+                return Ok(());
+            }
         }
         let counts_only = self.counts_only();
         let mut taken = false;
@@ -336,6 +340,30 @@ impl Walker<'_, '_> {
             self.step(&by.scratch, ran.function, index, ran.depth, code);
         }
         Ok(())
+    }
+
+    /// Whether some store hits wanted memory; true also if that is not so easily said.
+    #[inline]
+    fn may_store<'c, D: Deeds>(
+        &self,
+        light: &Light,
+        deeds: &mut D,
+        ran: &Ran,
+        stores: impl Iterator<Item = &'c Candidate>,
+    ) -> Result<bool, Astray> {
+        if self.memory.is_empty() && light.is_empty() {
+            return Ok(false);
+        }
+        for c in stores.filter(|c| c.index >= ran.first && c.index <= ran.last) {
+            if c.access != Access::Store || !light.is_empty() {
+                return Ok(true);
+            }
+            let address = deeds.address(ran, c)?;
+            if self.memory.may_touch(address, c.len.into()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a stretch assigns a wanted register, or its end is looked for.
