@@ -1,4 +1,4 @@
-//! The steps of one segment, as compact as walking back over them allows.
+//! What happens beside the steps of stretches, as compact as walking back over it allows.
 
 use crate::formatted::{self, List};
 use program::inst::{ArgTy, Inst};
@@ -37,9 +37,6 @@ pub enum Item {
     Missed { miss: u32 },
     /// A variadic argument was put into memory: an index in [`Log::spills`].
     Spilled { depth: u32, spill: u32 },
-    /// The steps before, in activation `depth` of `function`, had this frame: an index in
-    /// [`Log::frames`]. Only if asked for.
-    Frame { function: u32, depth: u32, frame: u32 },
 }
 
 /// A call that left the program.
@@ -100,10 +97,6 @@ pub struct Log {
     pub spills: Vec<Spill>,
     /// Addresses of the by-value arguments of a call that has any, in order.
     pub passed: Vec<Vec<u64>>,
-    /// Addresses of frames, if they are asked for.
-    pub frames: Option<Vec<u64>>,
-    /// The activation that ran last: its function, depth and frame.
-    pub running: Option<(u32, u32, u64)>,
     /// The `va_list` of the call under way, if it has one and a format.
     listed: Option<List>,
     /// The function of the last step: where its code is, and its number.
@@ -119,27 +112,11 @@ impl Log {
         }
         self.last.1
     }
-
-    /// A log that says where frames are.
-    pub fn with_frames() -> Log {
-        Log { frames: Some(Vec::new()), ..Log::default() }
-    }
-
-    /// Walking back, the frame of an activation must be known before its steps are met.
-    fn note_frame(&mut self, now: (u32, u32, u64)) {
-        let Some(frames) = &mut self.frames else { return };
-        if let Some((function, depth, at)) = self.running.filter(|r| *r != now) {
-            frames.push(at);
-            self.items.push(Item::Frame { function, depth, frame: frames.len() as u32 - 1 });
-        }
-        self.running = Some(now);
-    }
 }
 
 impl Observer for Log {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         let function = self.number(view);
-        self.note_frame((function, view.depth, view.frame));
         if let Op::Call { call } = view.code.ops[view.index as usize] {
             self.listed = formatted::list_of(view, &view.code.calls[call as usize]);
         }

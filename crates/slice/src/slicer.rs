@@ -3,7 +3,6 @@
 use crate::ahead::ahead;
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
-use crate::log::Log;
 use crate::relevance::{Allocated, Heap, Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
 use crate::trail::{Starts, Trail};
@@ -307,12 +306,6 @@ impl<'p> Slicer<'p> {
         let mut walker = Walker::new(all, stream, is_thread);
         todo.give(&mut walker, total);
         let Some(last) = walker.last_asked() else { return Ok((Vec::new(), List::default())) };
-        if let Some(potential) = &mut potential {
-            let machine = checkpoints.machine_at(last)?;
-            for (i, frame) in machine.frames().iter().enumerate() {
-                potential.frame(i as u32 + 1, frame.function, frame.frame);
-            }
-        }
         walker.potential = potential;
         if last == total {
             let machine = checkpoints.machine_at(total)?;
@@ -330,14 +323,10 @@ impl<'p> Slicer<'p> {
             .map(|index| checkpoints.segment(index))
             .filter(|s| s.instructions.start <= last && (s.index == 0 || !s.instructions.is_empty()))
             .collect();
-        let relevant = request.relevance.is_some();
-        let replay = |n: usize, used| self.replay_segment(checkpoints, segments[n].index, relevant, used);
-        ahead(segments.len(), replay, |n, seen| {
+        let replay = |n: usize, used| self.replay_segment(checkpoints, segments[n].index, used);
+        ahead(segments.len(), replay, |n, trail| {
             let steps = &segments[n].instructions;
-            match seen {
-                Seen::Steps(log) => walker.segment(log, steps.end),
-                Seen::Stretches(trail) => walker.trail(&mut by, trail, (steps.start, steps.end))?,
-            }
+            walker.trail(&mut by, trail, (steps.start, steps.end))?;
             walked += steps.end - steps.start;
             progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
             if walker.is_done() && by.is_empty() {
@@ -357,27 +346,18 @@ impl<'p> Slicer<'p> {
         Ok((crossings, began))
     }
 
-    /// Replays a segment for a walk over it. What an earlier one was seen in can be used again.
+    /// Replays a segment for a walk over it. The trail of an earlier one can be used again.
     fn replay_segment<'s>(
         &'s self,
         checkpoints: &Checkpoints<'_>,
         index: usize,
-        relevant: bool,
-        used: Option<Seen<'s>>,
-    ) -> Result<Seen<'s>> {
-        if relevant {
-            let mut log = Log::with_frames();
-            checkpoints.replay(index, &mut log)?;
-            return Ok(Seen::Steps(log));
-        }
-        let mut trail = match used {
-            Some(Seen::Stretches(trail)) => trail,
-            _ => Trail::new(&self.starts),
-        };
+        used: Option<Trail<'s>>,
+    ) -> Result<Trail<'s>> {
+        let mut trail = used.unwrap_or_else(|| Trail::new(&self.starts));
         trail.begin(checkpoints.frames(index));
         let machine = checkpoints.replayed(index, &mut trail)?;
         trail.finish(&machine);
-        Ok(Seen::Stretches(trail))
+        Ok(trail)
     }
 
     /// Calls of a stream that started threads, and what it began with itself.
@@ -488,12 +468,6 @@ impl<'p> Slicer<'p> {
         }
         lines
     }
-}
-
-/// A segment as a replay showed it.
-enum Seen<'s> {
-    Steps(Log),
-    Stretches(Trail<'s>),
 }
 
 /// What is to be done in a stream.

@@ -109,10 +109,15 @@ impl<'i> Starts<'i> {
 /// The run under way began where its stretch does.
 const NATURAL: u32 = u32::MAX;
 
-/// An activation.
+/// An activation: its function, and the address of its frame.
+pub type Activation = (u32, u64);
+
+/// An activation under way.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     function: u32,
+    /// The address of its frame.
+    frame: u64,
     /// Where the run began that is under way in it; not of the innermost one.
     start: u32,
 }
@@ -124,8 +129,10 @@ pub struct Trail<'n> {
     pub numbers: Vec<u64>,
     /// What is rare.
     pub log: Log,
-    /// Activations that were left: how many stayed, and the functions of the others.
-    pub left: Vec<(u32, Vec<u32>)>,
+    /// Activations that were left: how many stayed, and the others.
+    pub left: Vec<(u32, Vec<Activation>)>,
+    /// Frames of activations that returned, in order.
+    pub returned: Vec<u64>,
     open: Vec<Open>,
     /// Where the run under way began.
     start: u32,
@@ -143,6 +150,7 @@ impl<'n> Trail<'n> {
             numbers: Vec::new(),
             log: Log::default(),
             left: Vec::new(),
+            returned: Vec::new(),
             open: Vec::new(),
             start: NATURAL,
             last: None,
@@ -155,6 +163,7 @@ impl<'n> Trail<'n> {
         self.words.clear();
         self.numbers.clear();
         self.left.clear();
+        self.returned.clear();
         self.log = Log::default();
         self.last = None;
         self.open.clear();
@@ -162,7 +171,7 @@ impl<'n> Trail<'n> {
             let op = self.starts.image.code(frame.function).ops.get(frame.pc as usize);
             let waits = matches!(op, Some(Op::Call { .. }));
             let start = if waits { NATURAL } else { frame.pc };
-            self.open.push(Open { function: frame.function, start });
+            self.open.push(Open { function: frame.function, frame: frame.frame, start });
         }
         self.start = frames.last().map_or(NATURAL, |frame| frame.pc);
     }
@@ -174,9 +183,9 @@ impl<'n> Trail<'n> {
         }
     }
 
-    /// The functions of the activations at the end.
-    pub fn functions(&self) -> Vec<u32> {
-        self.open.iter().map(|o| o.function).collect()
+    /// The activations at the end, the innermost last.
+    pub fn activations(&self) -> impl Iterator<Item = Activation> + '_ {
+        self.open.iter().map(|o| (o.function, o.frame))
     }
 
     fn number(&mut self, view: &View<'_>) -> u32 {
@@ -209,7 +218,7 @@ impl<'n> Trail<'n> {
             return false;
         }
         self.start = depth.checked_sub(1).map_or(NATURAL, |d| self.open[d].start);
-        let gone = self.open.split_off(depth).into_iter().map(|o| o.function).collect();
+        let gone = self.open.split_off(depth).into_iter().map(|o| (o.function, o.frame)).collect();
         self.words.push(word::LEFT | self.left.len() as u32);
         self.left.push((depth as u32, gone));
         true
@@ -315,14 +324,15 @@ impl Observer for Trail<'_> {
         if let Some(caller) = self.open.last_mut() {
             caller.start = self.start;
         }
-        self.open.push(Open { function, start: NATURAL });
+        self.open.push(Open { function, frame: view.frame, start: NATURAL });
         self.start = NATURAL;
         self.last = None;
     }
 
     #[inline]
     fn returned(&mut self, view: &View<'_>) {
-        let function = self.open.pop().map_or(0, |o| o.function);
+        let (function, frame) = self.open.pop().map_or((0, 0), |o| (o.function, o.frame));
+        self.returned.push(frame);
         // It has waited for the call.
         self.start = NATURAL;
         self.words.extend([function, word::RETURNED | view.index]);

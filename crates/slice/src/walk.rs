@@ -23,7 +23,7 @@ mod stretch;
 mod trailed;
 
 use crate::criterion::{Criterion, Occurrence};
-use crate::log::{Item, Log, NONE};
+use crate::log::{Log, NONE};
 use crate::slice::{Dependence, Node, NodeId, Origin, Site};
 use crate::wants::{List, Piece, Ranges};
 use calls::CallState;
@@ -149,42 +149,6 @@ impl<'w, 'a> Walker<'w, 'a> {
     pub fn unfinished(&mut self, function: u32, index: u32, depth: u32, step: u64) {
         self.next = step + 1;
         self.step(&Log::default(), function, index, depth, NONE);
-    }
-
-    /// Walks back over a segment whose last step is number `end - 1`.
-    pub fn segment(&mut self, log: &Log, end: u64) {
-        self.next = end;
-        if let (Some(potential), Some((function, depth, at))) = (&mut self.potential, log.running) {
-            potential.frame(depth, function, at);
-        }
-        for (i, item) in log.items.iter().enumerate().rev() {
-            match *item {
-                Item::Step { function, index, depth, effect } => {
-                    self.step(log, function, index, depth, effect);
-                }
-                Item::Edge { depth, from, to } => self.edge(depth, from, to),
-                Item::Enter { function, depth, outside, copies } => {
-                    let copies = log.copies.get(copies as usize).map_or(&[][..], Vec::as_slice);
-                    self.entered(function, depth, outside, copies);
-                }
-                Item::Returned { function, index, depth } => self.returned(function, index, depth),
-                Item::External { depth, call } => {
-                    let before = log.items[..i].iter().rev().find(|x| !matches!(x, Item::Changed { .. }));
-                    let direct = matches!(before, Some(Item::Step { depth: d, .. }) if *d == depth);
-                    self.external(&log.externals[call as usize], depth, direct);
-                }
-                Item::Landed { function, index, depth } => self.landed(function, index, depth),
-                Item::Changed { depth, change } => self.changed(log.changes[change as usize], depth),
-                Item::Missed { miss } => self.missed(&log.misses[miss as usize]),
-                Item::Spilled { depth, spill } => self.spilled(log.spills[spill as usize], depth),
-                Item::Frame { function, depth, frame } => {
-                    let at = log.frames.as_ref().and_then(|all| all.get(frame as usize));
-                    if let (Some(potential), Some(at)) = (&mut self.potential, at) {
-                        potential.frame(depth, function, *at);
-                    }
-                }
-            }
-        }
     }
 
     /// The stream has no more steps: what is still wanted was there before.

@@ -41,6 +41,10 @@ impl Walker<'_, '_> {
         callee: Option<u32>,
     ) {
         let f = depth as usize - 1;
+        if self.potential.is_some() {
+            self.returned(function, index, depth);
+            return;
+        }
         if self.frames.len() <= f {
             return;
         }
@@ -103,6 +107,12 @@ impl Walker<'_, '_> {
             self.settle(depth, function);
         }
         let f = depth as usize - 1;
+        if self.potential.is_some() {
+            // The call must know what it called, whether anything is wanted of that or not.
+            self.settle(depth, function);
+            self.entered(function, depth, outside, copies);
+            return;
+        }
         if self.counts_only() {
             let is_light = copies.is_empty() && !outside && f > 0;
             if is_light && self.entered_remembered(by, deeds, function, depth) {

@@ -62,8 +62,12 @@ impl<'w> Potential<'w> {
     pub fn frame(&mut self, depth: u32, function: u32, at: u64) {
         self.leave(depth);
         self.frames.resize(depth as usize, None);
-        self.frames[depth as usize - 1] = Some(at);
-        self.stack.insert(at, (self.facts.frame_size(function), function, depth));
+        let size = self.facts.frame_size(function);
+        // One without a frame of its own is where its caller's is.
+        if size > 0 {
+            self.frames[depth as usize - 1] = Some(at);
+            self.stack.insert(at, (size, function, depth));
+        }
     }
 
     /// Activations from this depth on are not live (yet).

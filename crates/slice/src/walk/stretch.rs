@@ -143,7 +143,7 @@ impl Walker<'_, '_> {
     /// Executions are only counted from now on.
     #[inline]
     pub(super) fn counts_only(&self) -> bool {
-        self.all.slice.truncated && self.all.known.is_empty()
+        self.all.slice.truncated && self.all.known.is_empty() && self.potential.is_none()
     }
 
     /// Control went over an edge.
@@ -157,6 +157,10 @@ impl Walker<'_, '_> {
         to: BlockId,
     ) {
         let f = depth as usize - 1;
+        if self.potential.is_some() {
+            self.edge(depth, from, to);
+            return;
+        }
         if self.frames.len() <= f {
             return;
         }
@@ -233,7 +237,9 @@ impl Walker<'_, '_> {
     ) -> Result<(), Astray> {
         let f = ran.depth as usize - 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
-        if !self.constant.is_wanted() && !self.may_take(f, candidates, here) {
+        // Every branch is asked whether it could have gone another way.
+        let asks = self.potential.is_some();
+        if !self.constant.is_wanted() && !self.may_take(f, candidates, here, asks) {
             let stores = &candidates.stores[here.stores.0 as usize..here.stores.1 as usize];
             let stores = stores.iter().filter(|c| **c >= from).map(|c| &candidates.all[*c as usize]);
             if !self.may_store(&by.light, deeds, ran, stores)? {
@@ -282,7 +288,7 @@ impl Walker<'_, '_> {
                 }
                 Kind::Memory => {
                     let value = frame.is_some_and(|frame| frame.wants(c.dst, c.count));
-                    if !value && self.memory.is_empty() && by.light.is_empty() {
+                    if !value && self.memory.is_empty() && by.light.is_empty() && self.old.is_empty() {
                         continue;
                     }
                     code = effect_of(
@@ -300,10 +306,11 @@ impl Walker<'_, '_> {
                     }
                 }
                 Kind::Jump if self.constant.is_wanted() => {}
+                Kind::Branch if asks => {}
                 Kind::Branch if self.constant.is_wanted() || self.decides(f, candidates, c.decides) => {}
                 Kind::Return if frame.is_some_and(|f| f.is_returning()) => {}
                 Kind::Return if self.called_back(f).is_some() => {}
-                Kind::Call if frame.is_some_and(|f| f.call.is_some()) => {
+                Kind::Call if asks || frame.is_some_and(|f| f.call.is_some()) => {
                     code = pass(&mut by.scratch, &mut by.passed);
                 }
                 Kind::Jump | Kind::Branch | Kind::Return | Kind::Call => continue,
@@ -351,7 +358,7 @@ impl Walker<'_, '_> {
         ran: &Ran,
         stores: impl Iterator<Item = &'c Candidate>,
     ) -> Result<bool, Astray> {
-        if self.memory.is_empty() && light.is_empty() {
+        if self.memory.is_empty() && light.is_empty() && self.old.is_empty() {
             return Ok(false);
         }
         for c in stores.filter(|c| c.index >= ran.first && c.index <= ran.last) {
@@ -359,7 +366,7 @@ impl Walker<'_, '_> {
                 return Ok(true);
             }
             let address = deeds.address(ran, c)?;
-            if self.memory.may_touch(address, c.len.into()) {
+            if self.may_assign(address, c.len.into()) {
                 return Ok(true);
             }
         }
@@ -368,7 +375,10 @@ impl Walker<'_, '_> {
 
     /// Whether a stretch assigns a wanted register, or its end is looked for.
     #[inline]
-    fn may_take(&self, f: usize, candidates: &Candidates, here: Here) -> bool {
+    fn may_take(&self, f: usize, candidates: &Candidates, here: Here, asks: bool) -> bool {
+        if asks && matches!(here.tail, Some((Kind::Branch | Kind::Call, _))) {
+            return true;
+        }
         let Some(frame) = self.frames.get(f) else {
             return matches!(here.tail, Some((Kind::Return, _))) && self.called_back(f).is_some();
         };
@@ -395,7 +405,13 @@ impl Walker<'_, '_> {
     }
 
     fn stores_wanted(&self, effect: Option<&Effect>) -> bool {
-        effect.and_then(stored).is_some_and(|(start, len)| self.memory.may_touch(start, len))
+        effect.and_then(stored).is_some_and(|(start, len)| self.may_assign(start, len))
+    }
+
+    /// Whether any byte of a range may be wanted.
+    #[inline]
+    fn may_assign(&self, start: u64, len: u64) -> bool {
+        self.memory.may_touch(start, len) || self.old.may_touch(start, len)
     }
 }
 

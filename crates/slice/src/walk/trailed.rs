@@ -4,7 +4,7 @@ use super::Walker;
 use super::candidates::{Candidate, Candidates};
 use super::stretch::{Deeds, Stretches, known};
 use crate::log::{Item, Log};
-use crate::trail::{self, Trail, word};
+use crate::trail::{self, Activation, Trail, word};
 use index::Ran;
 use index::layout::Layout;
 use index::reader::Astray;
@@ -71,8 +71,12 @@ impl Walker<'_, '_> {
             numbers: &trail.numbers,
             top: trail.numbers.len() as u64,
             left: end,
-            functions: trail.functions(),
+            functions: trail.activations().map(|a| a.0).collect(),
         };
+        for (depth, activation) in (1..).zip(trail.activations()) {
+            self.live(depth, activation);
+        }
+        let mut frames = &trail.returned[..];
         let mut words = &trail.words[..];
         while let Some((&it, before)) = words.split_last() {
             words = before;
@@ -115,13 +119,19 @@ impl Walker<'_, '_> {
                     words = before;
                     let function = *rest.functions.last().ok_or(Astray(rest.left))?;
                     self.returned_back(by, &rest, (function, number, depth), Some(callee));
+                    let (&frame, before) = frames.split_last().ok_or(Astray(rest.left))?;
+                    frames = before;
                     rest.functions.push(callee);
+                    self.live(depth + 1, (callee, frame));
                 }
                 word::PASSED => by.passed = trail.log.passed.get(number as usize).cloned(),
                 word::LEFT => {
                     let (keep, gone) = trail.left.get(number as usize).ok_or(Astray(rest.left))?;
                     rest.functions.truncate(*keep as usize);
-                    rest.functions.extend(gone);
+                    for (depth, activation) in (keep + 1..).zip(gone) {
+                        rest.functions.push(activation.0);
+                        self.live(depth, *activation);
+                    }
                 }
                 word::OTHER => {
                     let item = *trail.log.items.get(number as usize).ok_or(Astray(rest.left))?;
@@ -137,6 +147,14 @@ impl Walker<'_, '_> {
             }
         }
         if rest.left == begin && rest.top == 0 { Ok(()) } else { Err(Astray(rest.left)) }
+    }
+
+    /// An activation of that depth is there, as far back as it began.
+    #[inline]
+    fn live(&mut self, depth: u32, (function, frame): Activation) {
+        if let Some(potential) = &mut self.potential {
+            potential.frame(depth, function, frame);
+        }
     }
 
     /// Something that is no run of instructions.
@@ -156,8 +174,8 @@ impl Walker<'_, '_> {
             Item::Changed { depth, change } => self.changed_back(light, log.changes[change as usize], depth),
             Item::Missed { miss } => self.missed_back(light, &log.misses[miss as usize]),
             Item::Spilled { depth, spill } => self.spilled_back(light, log.spills[spill as usize], depth),
-            // Runs have words of their own; frames are asked for by nobody here.
-            Item::Step { .. } | Item::Frame { .. } => {}
+            // Runs have words of their own.
+            Item::Step { .. } => {}
         }
     }
 }
