@@ -180,8 +180,7 @@ impl Observer for Indexer<'_> {
             if questions::leaves(view) {
                 self.left = Some(view.count);
             }
-            self.log.step(view, effect);
-            self.log.items.clear();
+            self.log.calling(view);
             if let Some(passed) = self.log.passed.pop() {
                 self.writer.extra(Extra::Passed(passed));
             }

@@ -8,7 +8,7 @@ use replay::code::{Code, Op};
 use replay::effects;
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 
-/// `Item::Step::effect`: nothing to say.
+/// Of a step's effect: nothing to say.
 pub const NONE: u32 = u32::MAX;
 /// A `Select` took its first, or its second value.
 pub const FIRST: u32 = u32::MAX - 1;
@@ -18,16 +18,11 @@ pub const SECOND: u32 = u32::MAX - 2;
 /// included; `function` is a number in the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// An instruction ran; `effect` is an index in [`Log::effects`], for a call
-    /// one in [`Log::passed`], or one of the constants above.
-    Step { function: u32, index: u32, depth: u32, effect: u32 },
     /// The step before went over this edge.
     Edge { depth: u32, from: u32, to: u32 },
     /// The activation `depth` began; `copies` indexes [`Log::copies`].
     Enter { function: u32, depth: u32, outside: bool, copies: u32 },
-    /// The call at `index` of activation `depth` returned.
-    Returned { function: u32, index: u32, depth: u32 },
-    /// The same, of a call that left the program.
+    /// The call of activation `depth` left the program and has returned.
     External { depth: u32, call: u32 },
     /// Control came back to the call at `index` by a jump.
     Landed { function: u32, index: u32, depth: u32 },
@@ -112,38 +107,22 @@ impl Log {
         }
         self.last.1
     }
-}
 
-impl Observer for Log {
-    fn step(&mut self, view: &View<'_>, effect: Effect) {
-        let function = self.number(view);
+    /// A call is about to be made. The number of its by-value arguments in [`Log::passed`], if
+    /// it has any.
+    pub fn calling(&mut self, view: &View<'_>) -> Option<u32> {
+        let Inst::Call(call) = view.inst() else { return None };
         if let Op::Call { call } = view.code.ops[view.index as usize] {
             self.listed = formatted::list_of(view, &view.code.calls[call as usize]);
         }
-        let effect = match effect {
-            Effect::None => match view.inst() {
-                Inst::Select { cond, .. } => {
-                    if view.value(*cond) & 1 != 0 {
-                        FIRST
-                    } else {
-                        SECOND
-                    }
-                }
-                Inst::Call(call) if call.args.iter().any(|a| matches!(a.ty, ArgTy::ByVal { .. })) => {
-                    let by_value = call.args.iter().filter(|a| matches!(a.ty, ArgTy::ByVal { .. }));
-                    self.passed.push(by_value.map(|a| view.value(a.value)).collect());
-                    self.passed.len() as u32 - 1
-                }
-                _ => NONE,
-            },
-            some => {
-                self.effects.push(some);
-                self.effects.len() as u32 - 1
-            }
-        };
-        self.items.push(Item::Step { function, index: view.index, depth: view.depth, effect });
+        let mut by_value = call.args.iter().filter(|a| matches!(a.ty, ArgTy::ByVal { .. })).peekable();
+        by_value.peek()?;
+        self.passed.push(by_value.map(|a| view.value(a.value)).collect());
+        Some(self.passed.len() as u32 - 1)
     }
+}
 
+impl Observer for Log {
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         self.items.push(Item::Edge { depth: view.depth, from, to });
     }
@@ -156,11 +135,6 @@ impl Observer for Log {
             self.copies.push(copied(view.function(), view));
         }
         self.items.push(Item::Enter { function, depth: view.depth, outside, copies });
-    }
-
-    fn returned(&mut self, view: &View<'_>) {
-        let function = self.number(view);
-        self.items.push(Item::Returned { function, index: view.index, depth: view.depth });
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {

@@ -260,13 +260,10 @@ impl<'n> Trail<'n> {
                 Op::Call { call } => {
                     self.run(view.index);
                     let site = &view.code.calls[call as usize];
-                    if site.moves.is_none() || site.direct.is_none() {
-                        let before = self.log.passed.len();
-                        self.log.step(view, effect);
-                        self.log.items.pop();
-                        if self.log.passed.len() > before {
-                            self.words.push(word::PASSED | before as u32);
-                        }
+                    if (site.moves.is_none() || site.direct.is_none())
+                        && let Some(passed) = self.log.calling(view)
+                    {
+                        self.words.push(word::PASSED | passed);
                     }
                 }
                 Op::Return { .. } => self.run(view.index),

@@ -166,7 +166,6 @@ impl Walker<'_, '_> {
                 let copies = log.copies.get(copies as usize).map_or(&[][..], Vec::as_slice);
                 self.entered_back(by, rest, (function, depth, outside), copies);
             }
-            Item::Returned { function, index, depth } => self.returned(function, index, depth),
             Item::External { depth, call } => {
                 self.left_program(light, &log.externals[call as usize], depth, direct);
             }
@@ -174,8 +173,6 @@ impl Walker<'_, '_> {
             Item::Changed { depth, change } => self.changed_back(light, log.changes[change as usize], depth),
             Item::Missed { miss } => self.missed_back(light, &log.misses[miss as usize]),
             Item::Spilled { depth, spill } => self.spilled_back(light, log.spills[spill as usize], depth),
-            // Runs have words of their own.
-            Item::Step { .. } => {}
         }
     }
 }
