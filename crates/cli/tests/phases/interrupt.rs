@@ -51,3 +51,37 @@ fn an_interrupted_slice_says_what_it_found_and_that_there_is_more() {
         assert_eq!(answer["incomplete"], true);
     }
 }
+
+/// A call that takes long and of which one constant comes back: quick to slice, slow to cut.
+const AWAY: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+static unsigned noise;
+static int away(unsigned n) {
+    for (unsigned i = 0; i < n; i++)
+        noise = noise * 31 + (noise >> 7) + i;
+    return 5;
+}
+int main(int argc, char **argv) {
+    int k = away((unsigned)atoi(argv[1]));
+    printf("%d\n", k);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_level_that_takes_too_long_can_be_left() {
+    let mut desk = Desk::with_program("away", AWAY);
+    desk.record("./away 1500000", "");
+    let mut window = Window::open(&desk, (24, 100), "slice run --at away.c:11 --phases", &[]);
+    window.until("the first level", |t| t.contains("asked about"));
+    window.press("\x1b[C");
+    window.until("work", |t| t.contains("replaying"));
+    window.press("\x03");
+    window.until("its end", |t| t.contains("stopped; nothing was opened"));
+    // It is still there, and can be had by waiting.
+    window.press("\x1b[C");
+    window.until("the level", |t| t.contains("loop, line"));
+    window.press("q");
+    let (status, text) = window.ended();
+    assert!(status.success(), "{status}: {text}");
+}
