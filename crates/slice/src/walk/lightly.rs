@@ -41,6 +41,7 @@ impl Walker<'_, '_> {
         callee: Option<u32>,
     ) {
         let f = depth as usize - 1;
+        self.meet(f, function);
         if self.potential.is_some() {
             self.returned(function, index, depth);
             return;
@@ -100,6 +101,7 @@ impl Walker<'_, '_> {
         (function, depth, outside): (u32, u32, bool),
         copies: &[Copied],
     ) {
+        self.meet(depth as usize - 1, function);
         for copy in copies {
             self.gather(&mut by.light, copy.to, copy.len);
         }

@@ -146,6 +146,16 @@ impl Walker<'_, '_> {
         self.all.slice.truncated && self.all.known.is_empty() && self.potential.is_none()
     }
 
+    /// An activation is of this function. A damaged index may have said otherwise before.
+    #[inline]
+    pub(super) fn meet(&mut self, f: usize, function: u32) {
+        if let Some(frame) = self.frames.get(f)
+            && frame.function.is_some_and(|known| known != function)
+        {
+            self.frames.truncate(f);
+        }
+    }
+
     /// Control went over an edge.
     pub(super) fn went<D: Deeds>(
         &mut self,
@@ -157,6 +167,7 @@ impl Walker<'_, '_> {
         to: BlockId,
     ) {
         let f = depth as usize - 1;
+        self.meet(f, function);
         if self.potential.is_some() {
             self.edge(depth, from, to);
             return;
@@ -207,6 +218,7 @@ impl Walker<'_, '_> {
         deeds: &mut D,
         ran: &Ran,
     ) -> Result<(), Astray> {
+        self.meet(ran.depth as usize - 1, ran.function);
         if self.landing.is_wanted() || self.is_asked(by, ran.step) {
             self.release_from(by, ran.depth);
             return self.ran_whole(by, deeds, ran);
