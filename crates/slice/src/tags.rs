@@ -7,8 +7,8 @@
 //! to a common branch. Groups are a forest, so that putting two together costs nothing,
 //! whatever they want.
 
+use index::hash::Map;
 use program::inst::Reg;
-use std::collections::HashMap;
 
 /// A number in [`Tags`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,50 +22,72 @@ impl Tag {
 /// A number of a group.
 pub type Group = u32;
 
-/// What a tag says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Wish {
-    /// Wanted by something that is in the slice by itself.
-    pub sure: bool,
-    /// Groups that want it, in order.
-    pub groups: Vec<Group>,
-    /// Phis that the value of a register went through on its way to whom it is wanted by: a
-    /// number of a set.
-    pub through: Phis,
-}
+/// A number of a set of groups.
+type Groups = u32;
+
+/// Whoever is sure to want something: which groups want it as well is all the same.
+const SURELY: Groups = 0;
 
 /// A number of a set of phis; 0 is the empty one.
 pub type Phis = u32;
 
-/// All tags and groups of a walk.
+/// What a tag says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Wish {
+    by: Groups,
+    through: Phis,
+}
+
+/// All tags and groups of a walk. Everything is numbered: a walk makes millions of tags, and
+/// most of what is asked was asked before.
 pub struct Tags {
     list: Vec<Wish>,
-    index: HashMap<Wish, Tag>,
-    joined: HashMap<(Tag, Tag), Tag>,
-    passed: HashMap<(Tag, Reg), Tag>,
+    index: Map<Wish, Tag>,
+    /// Sets of groups: where each is in `members`.
+    sets: Vec<(u32, u32)>,
+    members: Vec<Group>,
+    joined: Map<(Groups, Groups), Groups>,
+    /// The set of each group alone, once it is needed.
+    alone: Vec<Option<Groups>>,
     phis: Vec<Vec<Reg>>,
-    phis_index: HashMap<Vec<Reg>, Phis>,
+    phis_index: Map<Vec<Reg>, Phis>,
+    phis_joined: Map<(Phis, Phis), Phis>,
+    passed: Map<(Phis, Reg), Phis>,
     parent: Vec<Group>,
 }
 
 impl Default for Tags {
     fn default() -> Tags {
-        let sure = Wish { sure: true, ..Wish::default() };
+        let sure = Wish { by: SURELY, through: 0 };
         Tags {
-            list: vec![sure.clone()],
-            index: HashMap::from([(sure, Tag::SURE)]),
-            joined: HashMap::new(),
-            passed: HashMap::new(),
+            list: vec![sure],
+            index: Map::from_iter([(sure, Tag::SURE)]),
+            sets: vec![(0, 0)],
+            members: Vec::new(),
+            joined: Map::default(),
+            alone: Vec::new(),
             phis: vec![Vec::new()],
-            phis_index: HashMap::from([(Vec::new(), 0)]),
+            phis_index: Map::from_iter([(Vec::new(), 0)]),
+            phis_joined: Map::default(),
+            passed: Map::default(),
             parent: Vec::new(),
         }
     }
 }
 
 impl Tags {
-    pub fn get(&self, tag: Tag) -> &Wish {
-        &self.list[tag.0 as usize]
+    fn get(&self, tag: Tag) -> Wish {
+        self.list[tag.0 as usize]
+    }
+
+    /// Whether it is wanted by something that is in the slice by itself.
+    pub fn is_sure(&self, tag: Tag) -> bool {
+        self.get(tag).by == SURELY
+    }
+
+    /// Phis that the value of a register went through on its way to whom it is wanted by.
+    pub fn passed(&self, tag: Tag) -> Phis {
+        self.get(tag).through
     }
 
     /// The phis of a set, in order.
@@ -85,16 +107,36 @@ impl Tags {
 
     fn add(&mut self, wish: Wish) -> Tag {
         let next = Tag(self.list.len() as u32);
-        *self.index.entry(wish).or_insert_with_key(|wish| {
-            self.list.push(wish.clone());
+        *self.index.entry(wish).or_insert_with(|| {
+            self.list.push(wish);
             next
         })
     }
 
+    fn members(&self, set: Groups) -> &[Group] {
+        let (start, end) = self.sets[set as usize];
+        &self.members[start as usize..end as usize]
+    }
+
+    fn new_set(&mut self, groups: &[Group]) -> Groups {
+        let start = self.members.len() as u32;
+        self.members.extend_from_slice(groups);
+        self.sets.push((start, self.members.len() as u32));
+        self.sets.len() as Groups - 1
+    }
+
     /// Wanted by a group.
     pub fn of_group(&mut self, group: Group) -> Tag {
-        let groups = vec![self.find(group)];
-        self.add(Wish { groups, ..Wish::default() })
+        let group = self.find(group);
+        let by = match self.alone[group as usize] {
+            Some(by) => by,
+            None => {
+                let by = self.new_set(&[group]);
+                self.alone[group as usize] = Some(by);
+                by
+            }
+        };
+        self.add(Wish { by, through: 0 })
     }
 
     /// Wanted by both.
@@ -102,36 +144,66 @@ impl Tags {
         if a == b {
             return a;
         }
-        if let Some(tag) = self.joined.get(&(a, b)) {
-            return *tag;
+        let (x, y) = (self.get(a), self.get(b));
+        let by = self.join_groups(x.by, y.by);
+        let through = self.join_phis(x.through, y.through);
+        let wish = Wish { by, through };
+        match wish {
+            _ if wish == x => a,
+            _ if wish == y => b,
+            _ => self.add(wish),
         }
-        let (x, y) = (self.get(a).clone(), self.get(b).clone());
-        let mut groups: Vec<Group> = x.groups.into_iter().chain(y.groups).map(|g| self.find(g)).collect();
+    }
+
+    fn join_groups(&mut self, a: Groups, b: Groups) -> Groups {
+        if a == b || a == SURELY || b == SURELY {
+            return a.min(b);
+        }
+        if let Some(known) = self.joined.get(&(a, b)) {
+            return *known;
+        }
+        let mut groups = [self.members(a), self.members(b)].concat();
+        groups.iter_mut().for_each(|g| *g = self.find(*g));
         groups.sort_unstable();
         groups.dedup();
-        let through = match (x.through, y.through) {
-            (a, b) if a == b => a,
-            (a, b) => self.set([self.phis(a), self.phis(b)].concat()),
+        let set = match groups[..] {
+            _ if groups == self.members(a) => a,
+            _ if groups == self.members(b) => b,
+            _ => self.new_set(&groups),
         };
-        let tag = self.add(Wish { sure: x.sure || y.sure, groups, through });
-        self.joined.insert((a, b), tag);
-        tag
+        self.joined.insert((a, b), set);
+        set
+    }
+
+    fn join_phis(&mut self, a: Phis, b: Phis) -> Phis {
+        if a == b || a == 0 || b == 0 {
+            return a.max(b);
+        }
+        if let Some(known) = self.phis_joined.get(&(a, b)) {
+            return *known;
+        }
+        let set = self.set([self.phis(a), self.phis(b)].concat());
+        self.phis_joined.insert((a, b), set);
+        set
     }
 
     /// The same, after the value went through a phi.
     pub fn through(&mut self, tag: Tag, phi: Reg) -> Tag {
-        if let Some(after) = self.passed.get(&(tag, phi)) {
-            return *after;
-        }
-        let mut wish = self.get(tag).clone();
-        wish.through = self.set([self.phis(wish.through), &[phi]].concat());
-        let after = self.add(wish);
-        self.passed.insert((tag, phi), after);
-        after
+        let wish = self.get(tag);
+        let through = match self.passed.get(&(wish.through, phi)) {
+            Some(known) => *known,
+            None => {
+                let set = self.set([self.phis(wish.through), &[phi]].concat());
+                self.passed.insert((wish.through, phi), set);
+                set
+            }
+        };
+        if through == wish.through { tag } else { self.add(Wish { through, ..wish }) }
     }
 
     pub fn new_group(&mut self) -> Group {
         self.parent.push(self.parent.len() as Group);
+        self.alone.push(None);
         self.parent.len() as Group - 1
     }
 
@@ -155,17 +227,15 @@ impl Tags {
 
     /// Whether something is wanted by more than these groups (which must be found ones).
     pub fn is_beyond(&mut self, tag: Tag, groups: &[Group]) -> bool {
-        let wish = self.get(tag);
-        if wish.sure || groups.is_empty() {
+        let by = self.get(tag).by;
+        if by == SURELY || groups.is_empty() {
             return true;
         }
-        for i in 0..wish.groups.len() {
-            let group = self.list[tag.0 as usize].groups[i];
-            if !groups.contains(&self.find(group)) {
-                return true;
-            }
-        }
-        false
+        let (start, end) = self.sets[by as usize];
+        (start..end).any(|i| {
+            let group = self.members[i as usize];
+            !groups.contains(&self.find(group))
+        })
     }
 }
 
@@ -211,9 +281,9 @@ mod tests {
                 }
                 let chosen = tags.find(groups[b]);
                 for (tag, wish) in real.iter().zip(&model) {
-                    prop_assert_eq!(tags.get(*tag).sure, wish.0);
+                    prop_assert_eq!(tags.is_sure(*tag), wish.0);
                     let through: Vec<Reg> = wish.2.iter().copied().collect();
-                    prop_assert_eq!(tags.phis(tags.get(*tag).through), &through[..]);
+                    prop_assert_eq!(tags.phis(tags.passed(*tag)), &through[..]);
                     let beyond = wish.0 || wish.1.iter().any(|g| part[*g] != part[b]);
                     prop_assert_eq!(tags.is_beyond(*tag, &[chosen]), beyond);
                 }

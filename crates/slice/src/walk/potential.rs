@@ -117,7 +117,7 @@ impl Walker<'_, '_> {
     /// Whether what a list is wanted for makes an instruction part of the slice by itself.
     pub(super) fn is_sure(&self, list: List) -> bool {
         match &self.potential {
-            Some(p) if p.relevance.variant == Variant::Agrawal => self.all.edges.tags.get(list.tag).sure,
+            Some(p) if p.relevance.variant == Variant::Agrawal => self.all.edges.tags.is_sure(list.tag),
             _ => true,
         }
     }
@@ -265,7 +265,7 @@ impl Walker<'_, '_> {
     /// Whether an instruction only computes part of a dummy's condition.
     pub(super) fn is_of_tree(&self, f: usize, inst: &Inst, list: List) -> bool {
         let tree = &self.frames[f].tree;
-        if tree.is_empty() || !list.is_wanted() || self.all.edges.tags.get(list.tag).sure {
+        if tree.is_empty() || !list.is_wanted() || self.all.edges.tags.is_sure(list.tag) {
             return false;
         }
         let plain = !matches!(inst, Inst::Rmw { .. } | Inst::CmpXchg { .. } | Inst::Unknown { .. });
@@ -332,7 +332,7 @@ impl Walker<'_, '_> {
                 bits &= bits - 1;
                 let list = self.frames[f].regs[reg as usize];
                 let tags = &mut self.all.edges.tags;
-                let through = tags.get(list.tag).through;
+                let through = tags.passed(list.tag);
                 if !way.touches(reg) && !tags.phis(through).iter().any(|r| way.touches(*r)) {
                     continue;
                 }
