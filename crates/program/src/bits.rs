@@ -38,6 +38,12 @@ impl Bits {
         }
     }
 
+    /// How many words it takes.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
     /// All, in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().flat_map(|(word, bits)| {
@@ -121,6 +127,34 @@ impl Bits {
     }
 }
 
+/// A set in the making, for numbers that come in no order.
+#[derive(Debug, Default)]
+pub struct Collector {
+    words: Vec<u64>,
+    touched: Vec<u32>,
+}
+
+impl Collector {
+    /// Puts a number in.
+    pub fn insert(&mut self, n: u32) {
+        let word = (n / 64) as usize;
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+        }
+        if self.words[word] == 0 {
+            self.touched.push(n / 64);
+        }
+        self.words[word] |= 1 << (n % 64);
+    }
+
+    /// What was put in; empty afterwards.
+    pub fn take(&mut self) -> Bits {
+        self.touched.sort_unstable();
+        let words = self.touched.drain(..).map(|w| (w, std::mem::take(&mut self.words[w as usize])));
+        Bits { words: words.collect() }
+    }
+}
+
 impl FromIterator<u32> for Bits {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Bits {
         let mut all: Vec<u32> = numbers.into_iter().collect();
@@ -163,6 +197,11 @@ mod tests {
             prop_assert_eq!(x.iter().collect::<BTreeSet<_>>(), a.clone());
             prop_assert!((0..600).all(|n| x.contains(n) == a.contains(&n)));
             prop_assert_eq!(x.is_empty(), a.is_empty());
+            let mut collector = Collector::default();
+            for set in [&b, &a] {
+                set.iter().rev().for_each(|n| collector.insert(*n));
+                prop_assert_eq!(collector.take(), of(set));
+            }
             prop_assert_eq!(a.iter().rev().copied().collect::<Bits>(), x);
         }
     }

@@ -1,7 +1,8 @@
 //! What an instruction may store to, with all that it calls.
 //!
 //! A function's summary has every place outside of its own activation that it, or whatever it
-//! calls, may store to. Memory is that of [`crate::points_to`].
+//! calls, may store to. Memory is that of [`crate::points_to`], and so are instances: a function
+//! that was looked at more than once has a summary for each look.
 
 use crate::bits::Bits;
 use crate::inst::{Call, Inst, Operand};
@@ -38,9 +39,13 @@ pub struct MayDefine {
     pointers: PointsTo,
     /// All targets; sets have their numbers.
     targets: Vec<Target>,
-    /// What each function may store to outside of its own activation, with all it calls.
+    /// What each instance may store to outside of its own activation, with all it calls.
+    summaries: Vec<Bits>,
+    /// The same of functions, by whomever they are called.
     functions: Vec<Bits>,
-    /// What instructions of each function store to by themselves, in their order.
+    /// Instances of each function.
+    instances: Vec<Vec<u32>>,
+    /// What instructions of each instance store to by themselves, in their order.
     direct: Vec<Vec<(u32, Arc<Bits>)>>,
     /// For each function, who makes its registers' values if it is the address of a frame's
     /// place: the place.
@@ -50,23 +55,46 @@ pub struct MayDefine {
 impl MayDefine {
     /// Looks at all functions of a program.
     #[must_use]
-    pub fn compute(whole: &Whole<'_>, outside: &dyn Outside, precision: Precision) -> MayDefine {
-        let pointers = PointsTo::compute(whole, outside, precision);
+    pub fn compute(
+        whole: &Whole<'_>,
+        outside: &dyn Outside,
+        precision: Precision,
+        entries: &[u32],
+    ) -> MayDefine {
+        let pointers = PointsTo::compute(whole, outside, precision, entries);
         let frames = (0..whole.functions()).map(|f| frame_addresses(whole, f)).collect();
-        let mut all =
-            MayDefine { pointers, targets: Vec::new(), functions: Vec::new(), direct: Vec::new(), frames };
+        let mut instances = vec![Vec::new(); whole.functions() as usize];
+        for instance in 0..pointers.instances() {
+            instances[pointers.function(instance) as usize].push(instance);
+        }
+        let mut all = MayDefine {
+            pointers,
+            targets: Vec::new(),
+            summaries: Vec::new(),
+            functions: Vec::new(),
+            instances,
+            direct: Vec::new(),
+            frames,
+        };
         let mut numbers = Numbers::default();
-        for function in 0..whole.functions() {
-            let code = whole.function(function).code.iter().enumerate();
+        for instance in 0..all.pointers.instances() {
+            let code = whole.function(all.pointers.function(instance)).code.iter().enumerate();
             let stores = code.filter_map(|(index, inst)| {
-                let set = all.stores(whole, outside, function, inst, &mut numbers);
+                let set = all.stores(whole, outside, instance, inst, &mut numbers);
                 (!set.is_empty()).then_some((index as u32, set))
             });
             let stores = stores.collect();
             all.direct.push(stores);
         }
         all.targets = numbers.list;
-        all.functions = all.summaries(whole, outside);
+        all.summaries = all.summaries(whole, outside);
+        for instances in &all.instances {
+            let mut set = Bits::default();
+            for instance in instances {
+                set.extend(&all.summaries[*instance as usize]);
+            }
+            all.functions.push(set);
+        }
         all
     }
 
@@ -87,39 +115,54 @@ impl MayDefine {
         set.iter().map(|n| self.targets[n as usize])
     }
 
-    /// What an instruction may store to.
+    /// What an instruction may store to, in any instance of its function.
     #[must_use]
     pub fn of_inst(&self, whole: &Whole<'_>, outside: &dyn Outside, function: u32, index: u32) -> Bits {
-        let direct = &self.direct[function as usize];
-        let at = direct.binary_search_by_key(&index, |d| d.0);
-        let mut set = at.map_or_else(|_| Bits::default(), |i| (*direct[i].1).clone());
-        for callee in self.callees(whole, outside, function, index) {
-            set.extend(self.of_function(callee));
+        let mut set = Bits::default();
+        for instance in &self.instances[function as usize] {
+            let direct = &self.direct[*instance as usize];
+            if let Ok(i) = direct.binary_search_by_key(&index, |d| d.0) {
+                set.extend(&direct[i].1);
+            }
+            for callee in self.called(whole, outside, *instance, index) {
+                set.extend(&self.summaries[callee as usize]);
+            }
         }
         set
     }
 
-    /// The modelled functions that an instruction may call, itself or through a function that
-    /// is not modelled.
+    /// The modelled functions that a call through a pointer may call.
     #[must_use]
-    pub fn callees(&self, whole: &Whole<'_>, outside: &dyn Outside, function: u32, index: u32) -> Vec<u32> {
+    pub fn pointed_callees(&self, function: u32, index: u32) -> Vec<u32> {
+        let all = self.instances[function as usize].iter();
+        let all: BTreeSet<u32> = all.flat_map(|i| self.pointers.callees(*i, index)).copied().collect();
+        all.into_iter().collect()
+    }
+
+    /// The instances that an instruction of one may call, itself or through a function that is
+    /// not modelled.
+    #[must_use]
+    pub fn called(&self, whole: &Whole<'_>, outside: &dyn Outside, instance: u32, index: u32) -> Vec<u32> {
+        let function = self.pointers.function(instance);
         let Inst::Call(call) = &whole.function(function).code[index as usize] else { return Vec::new() };
         match whole.callee(function, call.callee) {
-            Callee::Function(callee) => vec![callee],
+            Callee::Function(callee) => vec![self.pointers.called(instance, index, callee)],
             Callee::External(name) => {
                 if outside.effect(name).is_none_or(|e| e.calls_back) {
-                    self.given(function, call)
+                    self.given(instance, call)
                 } else {
                     Vec::new()
                 }
             }
             Callee::Pointer => {
-                let mut all = self.pointers.callees(function, index).to_vec();
-                let foreign = self.pointers.of(function, call.callee, 0).iter().any(|p| {
+                let callees = self.pointers.callees(instance, index).iter();
+                let mut all: Vec<u32> =
+                    callees.map(|callee| self.pointers.called(instance, index, *callee)).collect();
+                let foreign = self.pointers.of(instance, call.callee, 0).iter().any(|p| {
                     matches!(self.pointers.objects().get(p.object), Object::Foreign { .. } | Object::Outside)
                 });
                 if foreign {
-                    all.extend(self.given(function, call));
+                    all.extend(self.given(instance, call));
                 }
                 all.sort_unstable();
                 all.dedup();
@@ -129,10 +172,10 @@ impl MayDefine {
     }
 
     /// Functions among the arguments of a call.
-    fn given(&self, function: u32, call: &Call) -> Vec<u32> {
+    fn given(&self, instance: u32, call: &Call) -> Vec<u32> {
         let mut all = BTreeSet::new();
         for (operand, slot) in slots(call) {
-            for place in self.pointers.of(function, operand, slot).iter() {
+            for place in self.pointers.of(instance, operand, slot).iter() {
                 if let Object::Code { function } = self.pointers.objects().get(place.object) {
                     all.insert(*function);
                 }
@@ -142,20 +185,20 @@ impl MayDefine {
     }
 
     fn summaries(&self, whole: &Whole<'_>, outside: &dyn Outside) -> Vec<Bits> {
-        let count = whole.functions();
+        let count = self.pointers.instances();
         let foreign: Bits = (0..self.targets.len() as u32)
             .filter(|t| matches!(self.targets[*t as usize], Target::Of { .. }))
             .collect();
         let mut sets: Vec<Bits> = Vec::new();
         let mut callers: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); count as usize];
-        for function in 0..count {
+        for instance in 0..count {
             let mut set = Bits::default();
-            for (_, stores) in &self.direct[function as usize] {
+            for (_, stores) in &self.direct[instance as usize] {
                 set.extend(stores);
             }
-            for index in 0..whole.function(function).code.len() as u32 {
-                for callee in self.callees(whole, outside, function, index) {
-                    callers[callee as usize].insert(function);
+            for index in 0..whole.function(self.pointers.function(instance)).code.len() as u32 {
+                for callee in self.called(whole, outside, instance, index) {
+                    callers[callee as usize].insert(instance);
                 }
             }
             sets.push(set.common(&foreign));
@@ -177,16 +220,16 @@ impl MayDefine {
         &self,
         whole: &Whole<'_>,
         outside: &dyn Outside,
-        function: u32,
+        instance: u32,
         inst: &Inst,
         numbers: &mut Numbers,
     ) -> Arc<Bits> {
         // Many instructions store through pointers to the same.
         let shared = match inst {
             Inst::Store { addr, ty, .. } | Inst::Rmw { addr, ty, .. } | Inst::CmpXchg { addr, ty, .. }
-                if self.own(function, *addr, 0).is_none() =>
+                if self.own(instance, *addr, 0).is_none() =>
             {
-                let list = self.pointers.list_of(function, *addr, 0);
+                let list = self.pointers.list_of(instance, *addr, 0);
                 list.map(|list| (list, u64::from(ty.bytes())))
             }
             _ => None,
@@ -195,7 +238,7 @@ impl MayDefine {
             return set.clone();
         }
         let mut targets = Vec::new();
-        self.direct(whole, outside, function, inst, &mut targets);
+        self.direct(whole, outside, instance, inst, &mut targets);
         let set: Arc<Bits> = Arc::new(targets.into_iter().map(|t| numbers.of(t)).collect());
         if let Some(key) = shared {
             numbers.shared.insert(key, set.clone());
@@ -208,32 +251,32 @@ impl MayDefine {
         &self,
         whole: &Whole<'_>,
         outside: &dyn Outside,
-        function: u32,
+        instance: u32,
         inst: &Inst,
         out: &mut Vec<Target>,
     ) {
         match inst {
             Inst::Store { addr, ty, .. } | Inst::Rmw { addr, ty, .. } | Inst::CmpXchg { addr, ty, .. } => {
-                self.pointed(function, *addr, 0, Some(ty.bytes().into()), out);
+                self.pointed(instance, *addr, 0, Some(ty.bytes().into()), out);
             }
             Inst::MemCopy { to, len, .. } | Inst::MemSet { to, len, .. } => {
                 let len = match len {
                     Operand::Const(n) => Some(*n),
                     _ => None,
                 };
-                self.pointed(function, *to, 0, len, out);
+                self.pointed(instance, *to, 0, len, out);
             }
             Inst::VaStart { list } | Inst::VaCopy { to: list, .. } => {
-                self.pointed(function, *list, 0, Some(24), out);
+                self.pointed(instance, *list, 0, Some(24), out);
             }
-            Inst::Call(call) => match whole.callee(function, call.callee) {
+            Inst::Call(call) => match whole.callee(self.pointers.function(instance), call.callee) {
                 Callee::Function(_) => {}
-                Callee::External(name) => self.foreign(outside, function, call, name, out),
+                Callee::External(name) => self.foreign(outside, instance, call, name, out),
                 Callee::Pointer => {
-                    for place in self.pointers.of(function, call.callee, 0).iter() {
+                    for place in self.pointers.of(instance, call.callee, 0).iter() {
                         match self.pointers.objects().get(place.object) {
-                            Object::Foreign { name } => self.foreign(outside, function, call, name, out),
-                            Object::Outside => self.foreign(outside, function, call, "", out),
+                            Object::Foreign { name } => self.foreign(outside, instance, call, name, out),
+                            Object::Outside => self.foreign(outside, instance, call, "", out),
                             _ => {}
                         }
                     }
@@ -243,7 +286,7 @@ impl MayDefine {
         }
     }
 
-    fn foreign(&self, outside: &dyn Outside, function: u32, call: &Call, name: &str, out: &mut Vec<Target>) {
+    fn foreign(&self, outside: &dyn Outside, instance: u32, call: &Call, name: &str, out: &mut Vec<Target>) {
         let args = slots(call);
         match outside.effect(name) {
             Some(effect) => {
@@ -252,14 +295,14 @@ impl MayDefine {
                 let all = effect.writes.iter().chain(&effect.stores_new).copied();
                 for slot in all.chain(rest) {
                     if let Some((operand, k)) = args.get(slot as usize) {
-                        self.pointed(function, *operand, *k, None, out);
+                        self.pointed(instance, *operand, *k, None, out);
                     }
                 }
             }
             // It may do anything to what it can get at.
             None => {
                 for (operand, k) in args {
-                    self.pointed(function, operand, k, None, out);
+                    self.pointed(instance, operand, k, None, out);
                 }
                 let reached = self.pointers.content(OUTSIDE).iter().map(|p| whole_of(p.object));
                 out.extend(reached.chain([whole_of(OUTSIDE)]));
@@ -268,27 +311,27 @@ impl MayDefine {
     }
 
     /// The place in the function's own frame that an operand is the address of.
-    fn own(&self, function: u32, operand: Operand, slot: u32) -> Option<u64> {
+    fn own(&self, instance: u32, operand: Operand, slot: u32) -> Option<u64> {
         let Operand::Reg(r) = operand else { return None };
-        self.frames[function as usize].get(&(r + slot)).copied()
+        self.frames[self.pointers.function(instance) as usize].get(&(r + slot)).copied()
     }
 
     /// The bytes that an operand points to; none for "as far as the object goes".
-    fn pointed(&self, function: u32, operand: Operand, slot: u32, len: Option<u64>, out: &mut Vec<Target>) {
-        if let Some(start) = self.own(function, operand, slot) {
+    fn pointed(&self, instance: u32, operand: Operand, slot: u32, len: Option<u64>, out: &mut Vec<Target>) {
+        if let Some(start) = self.own(instance, operand, slot) {
             if let Some(len) = len {
                 out.push(Target::Own { start, end: start.saturating_add(len) });
                 return;
             }
             // As far as the variable goes.
-            for place in self.pointers.of(function, operand, slot).iter() {
+            for place in self.pointers.of(instance, operand, slot).iter() {
                 if let Object::Frame { offset, size, .. } = self.pointers.objects().get(place.object) {
                     out.push(Target::Own { start: *offset, end: offset + size });
                 }
             }
             return;
         }
-        for Place { object, offset } in self.pointers.of(function, operand, slot).iter().copied() {
+        for Place { object, offset } in self.pointers.of(instance, operand, slot).iter().copied() {
             let code =
                 matches!(self.pointers.objects().get(object), Object::Code { .. } | Object::Foreign { .. });
             match (offset, len) {

@@ -12,8 +12,10 @@ pub type ObjectId = u32;
 /// What an object is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Object {
-    /// All memory that no modelled code made: the C library's, the kernel's, `argv`.
+    /// All memory that belongs to code nothing is known of.
     Outside,
+    /// What functions that are known have of their own: the C library's memory, `argv`.
+    Library,
     /// A variable of static storage.
     Data {
         /// Where it starts.
@@ -32,8 +34,8 @@ pub enum Object {
     },
     /// What an instruction allocates, all of it: a call, or an `alloca` of no fixed size.
     Made {
-        /// The function.
-        function: u32,
+        /// The instance of the function: see [`crate::points_to`].
+        instance: u32,
         /// Index of the instruction.
         index: u32,
     },
@@ -69,11 +71,14 @@ pub struct Objects {
 
 /// The first object.
 pub const OUTSIDE: ObjectId = 0;
+/// The second.
+pub const LIBRARY: ObjectId = 1;
 
 impl Objects {
     pub(crate) fn of(whole: &Whole<'_>) -> Objects {
         let mut objects = Objects { list: Vec::new(), index: HashMap::new(), frames: Vec::new() };
         objects.add(Object::Outside);
+        objects.add(Object::Library);
         for (address, size) in whole.data() {
             objects.add(Object::Data { address, size });
         }

@@ -14,6 +14,8 @@ pub struct Effect {
     pub stores_new: Vec<u32>,
     /// It copies what the second points to where the first points to.
     pub copies: Vec<(u32, u32)>,
+    /// It keeps these, and may give them back to whoever asks.
+    pub keeps: Vec<u32>,
     /// It may call functions that it is given, with what it is given.
     pub calls_back: bool,
 }
@@ -25,8 +27,12 @@ pub enum Returned {
     New,
     /// What this argument points to, or into it.
     Into(u32),
+    /// The very place that this argument points to.
+    Same(u32),
+    /// Something that was given to the library to keep.
+    Kept,
     /// Memory of the library's own.
-    Outside,
+    Library,
 }
 
 /// Knows functions that are not modelled.

@@ -4,7 +4,9 @@
 //! *Points-to Analysis in Almost Linear Time*): quick on any program, and coarse.
 //! [`Precision::Directed`] keeps who flows to whom (Andersen) and, other than the first, where
 //! in its object an address points. Both give one object to each allocating instruction, and
-//! both find the callees of calls through pointers on the way.
+//! both find the callees of calls through pointers on the way. What would take the second too
+//! long is left to the first. Functions that hand out what an allocator gave them are looked at
+//! once for each of their calls, so that not all they ever gave is one object.
 //!
 //! ```
 //! use program::outside::Nothing;
@@ -13,23 +15,27 @@
 //!
 //! let module = program::Module::default();
 //! let whole = Whole::new([(&module, &[][..])]);
-//! let pointers = PointsTo::compute(&whole, &Nothing, Precision::Directed);
-//! assert_eq!(pointers.objects().len(), 1); // all that is not the program's own
+//! let pointers = PointsTo::compute(&whole, &Nothing, Precision::Directed, &[]);
+//! assert_eq!(pointers.objects().len(), 2); // what is not the program's own
 //! ```
 
 mod constraints;
 mod directed;
 mod places;
 mod unified;
+mod wrappers;
 
 use crate::inst::{Inst, Operand};
 use crate::objects::{Object, ObjectId, Objects};
 use crate::outside::{Effect, Outside};
 use crate::whole::Whole;
 pub(crate) use constraints::slots;
-use constraints::{Constraints, Var};
+use constraints::{Constraints, Instances, Var};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// So many calls, the innermost among them, tell in which instance something happens.
+pub const CHAIN: usize = wrappers::HIGHEST as usize + 1;
 
 /// How exactly pointers are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -56,19 +62,20 @@ pub struct PointsTo {
     /// For each variable, which of `lists` it points to.
     sets: Vec<u32>,
     lists: Vec<Vec<Place>>,
-    /// First variable of each function.
-    first: Vec<Var>,
-    contents: Vec<Var>,
+    instances: Instances,
+    /// The variables of all that is stored in each object.
+    stored: Vec<Var>,
     /// Places that operands name by themselves: function and symbol.
     symbols: BTreeMap<(u32, u32), ObjectId>,
     /// Callees of calls through pointers, by function and instruction.
     callees: BTreeMap<(u32, u32), Vec<u32>>,
+    coarse: bool,
 }
 
 /// What a solver must do.
 trait Solver {
-    /// Takes in constraints that have come since the last time.
-    fn solve(&mut self, all: &Constraints<'_, '_>);
+    /// Takes in constraints that have come since the last time; false if that is too much.
+    fn solve(&mut self, all: &Constraints<'_, '_>) -> bool;
     /// The same number for variables that point to the same.
     fn class(&mut self, var: Var) -> u32;
     /// What a variable points to.
@@ -76,10 +83,36 @@ trait Solver {
 }
 
 impl PointsTo {
-    /// Finds what pointers of a program may point to.
+    /// Finds what pointers of a program may point to. Code that is not modelled calls the
+    /// `entries`, and besides only what it is given.
     #[must_use]
-    pub fn compute(whole: &Whole<'_>, outside: &dyn Outside, precision: Precision) -> PointsTo {
-        let mut all = Constraints::of(whole, outside);
+    pub fn compute(
+        whole: &Whole<'_>,
+        outside: &dyn Outside,
+        precision: Precision,
+        entries: &[u32],
+    ) -> PointsTo {
+        let by = |solver: &mut dyn Solver| PointsTo::by(solver, whole, outside, entries);
+        match precision {
+            Precision::Unified => by(&mut unified::Unified::default()).0,
+            Precision::Directed => {
+                let (answer, finished) = by(&mut directed::Directed::default());
+                if finished {
+                    return answer;
+                }
+                PointsTo { coarse: true, ..by(&mut unified::Unified::default()).0 }
+            }
+        }
+    }
+
+    /// The answer of a solver, and whether it finished.
+    fn by(
+        solver: &mut dyn Solver,
+        whole: &Whole<'_>,
+        outside: &dyn Outside,
+        entries: &[u32],
+    ) -> (PointsTo, bool) {
+        let mut all = Constraints::of(whole, outside, entries);
         let mut symbols = BTreeMap::new();
         for f in 0..whole.functions() {
             for inst in &whole.function(f).code {
@@ -92,11 +125,8 @@ impl PointsTo {
                 });
             }
         }
-        let mut solver: Box<dyn Solver> = match precision {
-            Precision::Unified => Box::new(unified::Unified::default()),
-            Precision::Directed => Box::new(directed::Directed::default()),
-        };
-        let callees = link(&mut all, &mut *solver);
+        let mut linked = Linked::default();
+        let finished = linked.link(&mut all, solver, entries);
         let mut lists = Vec::new();
         let mut classes: HashMap<u32, u32> = HashMap::new();
         let mut sets = Vec::new();
@@ -104,13 +134,21 @@ impl PointsTo {
             let next = lists.len() as u32;
             let list = *classes.entry(solver.class(var)).or_insert(next);
             if list == next {
-                lists.push(solver.places(var));
+                lists.push(if finished { solver.places(var) } else { Vec::new() });
             }
             sets.push(list);
         }
-        let first = (0..whole.functions()).map(|f| all.reg(f, 0)).collect();
-        let Constraints { objects, contents, .. } = all;
-        PointsTo { objects, sets, lists, first, contents, symbols, callees }
+        let Constraints { objects, instances, stored, .. } = all;
+        let callees = linked.callees.into_iter().map(|(at, set)| (at, set.into_iter().collect()));
+        let callees = callees.collect();
+        let coarse = false;
+        (PointsTo { objects, sets, lists, instances, stored, symbols, callees, coarse }, finished)
+    }
+
+    /// Whether this is less exact than was asked for, which would have taken too long.
+    #[must_use]
+    pub fn is_coarse(&self) -> bool {
+        self.coarse
     }
 
     /// All objects.
@@ -119,16 +157,35 @@ impl PointsTo {
         &self.objects
     }
 
-    /// What a slot of a function's operand may point to.
+    /// How many instances there are: the first of each function, which have the functions'
+    /// numbers, and others.
     #[must_use]
-    pub fn of(&self, function: u32, operand: Operand, slot: u32) -> Cow<'_, [Place]> {
+    pub fn instances(&self) -> u32 {
+        self.instances.len()
+    }
+
+    /// The function of an instance.
+    #[must_use]
+    pub fn function(&self, instance: u32) -> u32 {
+        self.instances.function(instance)
+    }
+
+    /// The instance that an instruction of one calls, if it calls this function.
+    #[must_use]
+    pub fn called(&self, caller: u32, index: u32, callee: u32) -> u32 {
+        self.instances.called(caller, index, callee)
+    }
+
+    /// What a slot of an instance's operand may point to.
+    #[must_use]
+    pub fn of(&self, instance: u32, operand: Operand, slot: u32) -> Cow<'_, [Place]> {
         match operand {
             Operand::Reg(_) => {
-                let list = self.list_of(function, operand, slot);
+                let list = self.list_of(instance, operand, slot);
                 list.map_or(&[][..], |list| self.list(list)).into()
             }
             Operand::Symbol { symbol, offset } if slot == 0 => {
-                let object = self.symbols.get(&(function, symbol));
+                let object = self.symbols.get(&(self.function(instance), symbol));
                 let offset = Some(offset.cast_unsigned());
                 object.map(|object| Place { object: *object, offset }).into_iter().collect::<Vec<_>>().into()
             }
@@ -137,10 +194,9 @@ impl PointsTo {
     }
 
     /// The number of the list of what a register may point to; many share one.
-    pub(crate) fn list_of(&self, function: u32, operand: Operand, slot: u32) -> Option<u32> {
-        let (Operand::Reg(r), Some(first)) = (operand, self.first.get(function as usize)) else {
-            return None;
-        };
+    pub(crate) fn list_of(&self, instance: u32, operand: Operand, slot: u32) -> Option<u32> {
+        let Operand::Reg(r) = operand else { return None };
+        let first = self.instances.first(instance);
         self.sets.get((first + r + slot) as usize).copied()
     }
 
@@ -152,60 +208,87 @@ impl PointsTo {
     /// What is stored in an object may point to these.
     #[must_use]
     pub fn content(&self, object: ObjectId) -> &[Place] {
-        let var = self.contents.get(object as usize);
+        let var = self.stored.get(object as usize);
         var.and_then(|v| self.sets.get(*v as usize)).map_or(&[], |list| self.list(*list))
     }
 
-    /// The modelled functions that a call through a pointer may call.
+    /// The modelled functions that an instance's call through a pointer may call.
     #[must_use]
-    pub fn callees(&self, function: u32, index: u32) -> &[u32] {
-        self.callees.get(&(function, index)).map_or(&[], Vec::as_slice)
+    pub fn callees(&self, instance: u32, index: u32) -> &[u32] {
+        self.callees.get(&(instance, index)).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Solves, links calls through pointers to what was found, and so on until nothing is new.
-fn link(all: &mut Constraints<'_, '_>, solver: &mut dyn Solver) -> BTreeMap<(u32, u32), Vec<u32>> {
-    let mut linked: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
-    let mut foreign: HashSet<(u32, u32, String)> = HashSet::new();
-    let mut back: HashSet<(usize, u32)> = HashSet::new();
-    loop {
-        solver.solve(all);
-        let before = all.list.len();
+/// What calls through pointers and calls back were found to call.
+#[derive(Default)]
+struct Linked {
+    callees: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    foreign: HashSet<(u32, u32, String)>,
+    back: HashSet<(usize, u32)>,
+}
+
+impl Linked {
+    /// Solves, links calls through pointers to what was found, and so on until nothing is new;
+    /// false if the solver gave up.
+    fn link(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver, entries: &[u32]) -> bool {
+        loop {
+            if !solver.solve(all) {
+                return false;
+            }
+            let before = all.list.len();
+            self.through_pointers(all, solver);
+            self.back(all, solver);
+            if all.list.len() > before {
+                continue;
+            }
+            // Only now is it known that nothing here calls them.
+            all.call_from_outside(entries);
+            if all.list.len() == before {
+                return true;
+            }
+        }
+    }
+
+    fn through_pointers(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver) {
         for i in 0..all.indirect.len() {
             let at = all.indirect[i];
-            let Inst::Call(call) = &all.whole.function(at.function).code[at.index as usize] else { continue };
+            let code = &all.whole.function(all.instances.function(at.instance)).code;
+            let Inst::Call(call) = &code[at.index as usize] else { continue };
             for place in solver.places(at.callee) {
-                let key = |name: &str| (at.function, at.index, name.to_owned());
+                let key = |name: &str| (at.instance, at.index, name.to_owned());
                 match all.objects.get(place.object).clone() {
-                    Object::Code { function }
-                        if linked.entry((at.function, at.index)).or_default().insert(function) =>
-                    {
-                        all.link(at.function, call, function);
+                    Object::Code { function } => {
+                        let callees = self.callees.entry((at.instance, at.index)).or_default();
+                        if all.can_call(call, function) && callees.insert(function) {
+                            all.link(at.instance, at.index, call, function);
+                        }
                     }
-                    Object::Foreign { name } if foreign.insert(key(&name)) => {
+                    Object::Foreign { name } if self.foreign.insert(key(&name)) => {
                         let effect: Option<Effect> = all.effect(&name);
-                        all.foreign(at.function, at.index, call, effect);
+                        all.foreign(at.instance, at.index, call, effect);
                     }
-                    Object::Outside if foreign.insert(key("")) => {
-                        all.foreign(at.function, at.index, call, None);
+                    Object::Outside if self.foreign.insert(key("")) => {
+                        all.foreign(at.instance, at.index, call, None);
                     }
                     _ => {}
                 }
             }
         }
+        all.look();
+    }
+
+    fn back(&mut self, all: &mut Constraints<'_, '_>, solver: &mut dyn Solver) {
         for i in 0..all.call_backs.len() {
             let given = all.call_backs[i].clone();
             for place in given.args.iter().flat_map(|a| solver.places(*a)).collect::<Vec<_>>() {
                 if let Object::Code { function } = *all.objects.get(place.object)
-                    && back.insert((i, function))
+                    && self.back.insert((i, function))
                 {
                     all.called_back(&given, function);
                 }
             }
         }
-        if all.list.len() == before {
-            return linked.into_iter().map(|(at, set)| (at, set.into_iter().collect())).collect();
-        }
+        all.look();
     }
 }
 

@@ -203,6 +203,7 @@ impl Machine<'_> {
                     reads: none,
                     writes: none,
                     modelled,
+                    frames: &self.frames,
                 },
             );
         }
@@ -255,7 +256,9 @@ impl Machine<'_> {
         if let Some(view) = self.view() {
             let Touched { reads, writes } = &self.touched;
             let result = &result[..n];
-            let done = ExternalCall { site: call, target, known, args, result, reads, writes, modelled };
+            let frames = &self.frames;
+            let done =
+                ExternalCall { site: call, target, known, args, result, reads, writes, modelled, frames };
             observer.external(&view, &done);
         }
         self.touched.reads.clear();

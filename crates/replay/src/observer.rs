@@ -7,6 +7,7 @@
 
 use crate::code::{CallSite, Code};
 use crate::image::Image;
+use crate::machine::Frame;
 use crate::memory::Memory;
 use program::inst::{BlockId, Inst, Operand};
 use program::model::{Function, Module, Place};
@@ -138,6 +139,8 @@ pub struct ExternalCall<'v> {
     pub writes: &'v [(u64, u64)],
     /// Whether the result was computed, not taken from the recording.
     pub modelled: bool,
+    /// All activations, the one that calls last; each is at the call it is about.
+    pub frames: &'v [Frame],
 }
 
 /// See the module's documentation. All methods do nothing unless overridden.

@@ -59,6 +59,7 @@ pub mod criterion;
 mod facts;
 mod filter;
 mod formatted;
+mod heap;
 mod indexed;
 pub mod indexing;
 mod library;

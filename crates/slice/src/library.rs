@@ -57,13 +57,23 @@ impl Outside for Table {
         }
         if known.has(flag::MOVES) {
             // What the old block pointed to may be found in the new one.
-            effect.returns.push(Returned::Into(0));
+            effect.returns.push(Returned::Same(0));
         }
         match known.ret {
             Ret::Int if known.has(flag::ALLOCATES) => effect.stores_new.push(0),
             Ret::Pointer if known.has(flag::ALLOCATES) => effect.returns.push(Returned::New),
-            Ret::Pointer | Ret::Stream => effect.returns.push(Returned::Outside),
+            Ret::Pointer | Ret::Stream => effect.returns.push(Returned::Library),
             Ret::Into(slot) => effect.returns.push(Returned::Into(slot.into())),
+            _ => {}
+        }
+        match name {
+            "pthread_setspecific" | "tss_set" | "signal" => {
+                effect.keeps.push(1);
+                effect.returns.push(Returned::Kept);
+            }
+            "pthread_getspecific" | "tss_get" => effect.returns.push(Returned::Kept),
+            // Functions nothing is known of.
+            "dlsym" | "dlvsym" => return None,
             _ => {}
         }
         Some(effect)
@@ -80,7 +90,7 @@ mod tests {
         assert_eq!(effect("malloc").returns, [Returned::New]);
         assert_eq!((effect("memcpy").writes, effect("memcpy").copies), (vec![0], vec![(0, 1)]));
         assert_eq!(effect("strchr").returns, [Returned::Into(0)]);
-        assert_eq!(effect("realloc").returns, [Returned::Into(0), Returned::New]);
+        assert_eq!(effect("realloc").returns, [Returned::Same(0), Returned::New]);
         assert_eq!(effect("posix_memalign").stores_new, [0]);
         assert_eq!(effect("sscanf").writes_from, Some(2));
         assert!(effect("qsort").calls_back);

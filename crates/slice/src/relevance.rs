@@ -16,7 +16,7 @@ use program::objects::{Object, ObjectId};
 pub use program::points_to::Precision;
 use program::ways::{Region, Way, Ways};
 use program::whole::{Callee, Whole};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -105,9 +105,10 @@ impl Defined {
                 let end = match *may.pointers().objects().get(object) {
                     Object::Data { size, .. } => end.min(if size > 0 { size } else { 8 }),
                     Object::Frame { size, .. } => end.min(size),
-                    Object::Made { function, index } if located(function, index) => end,
+                    Object::Made { instance, index } if located(instance, index) => end,
                     Object::Made { .. }
                     | Object::Outside
+                    | Object::Library
                     | Object::Variadic { .. }
                     | Object::ThreadLocal { .. } => {
                         self.elsewhere = true;
@@ -209,10 +210,14 @@ pub struct Potentials<'p> {
 }
 
 impl<'p> Potentials<'p> {
-    pub fn new(facts: &AllFacts<'p>, precision: Precision) -> Potentials<'p> {
+    /// `entries` were called from outside.
+    pub fn new(facts: &AllFacts<'p>, precision: Precision, entries: &BTreeSet<u32>) -> Potentials<'p> {
         let parts = facts.image.modules().map(|(_, m)| (&*m.model, &*m.addresses));
         let whole = Whole::new(parts);
-        let may = MayDefine::compute(&whole, &Table, precision);
+        let mut entries = entries.clone();
+        entries.extend((0..whole.functions()).filter(|f| whole.function(*f).name == "main"));
+        let entries: Vec<u32> = entries.into_iter().collect();
+        let may = MayDefine::compute(&whole, &Table, precision, &entries);
         let functions = (0..whole.functions()).map(|_| OnceLock::new()).collect();
         let objects = may.pointers().objects();
         let data = whole.data().filter_map(|(address, size)| {
@@ -223,9 +228,20 @@ impl<'p> Potentials<'p> {
         Potentials { whole, may, functions, data, known: Mutex::default(), others: AtomicU32::new(0) }
     }
 
-    /// The object that a call allocates.
-    pub fn made(&self, function: u32, index: u32) -> Option<ObjectId> {
-        self.may.pointers().objects().find(&Object::Made { function, index })
+    /// The object that a chain of calls allocates: functions and instructions, the innermost
+    /// first.
+    pub fn made(&self, chain: &[(u32, u32)]) -> Option<ObjectId> {
+        let pointers = self.may.pointers();
+        let mut above: Option<(u32, u32)> = None;
+        for (function, index) in chain.iter().rev().copied() {
+            let instance = match above {
+                Some((caller, at)) => pointers.called(caller, at, function),
+                None => function,
+            };
+            above = Some((instance, index));
+        }
+        let (instance, index) = above?;
+        pointers.objects().find(&Object::Made { instance, index })
     }
 
     /// The variable of static storage that an address is in, and where in it.
@@ -264,7 +280,7 @@ impl<'p> Potentials<'p> {
             if self.whole.callee(number, call.callee) != Callee::Pointer {
                 continue;
             }
-            let callees = self.may.pointers().callees(number, index as u32);
+            let callees = self.may.pointed_callees(number, index as u32);
             let other = |callee: u32| (callee, self.other(number, self.may.of_function(callee).clone()));
             let all = callees.iter().map(|callee| other(*callee));
             calls.insert(index as u32, all.collect());
@@ -294,8 +310,10 @@ impl<'p> Potentials<'p> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let defined = known.entry((function, set)).or_insert_with_key(|(_, set)| {
             // Only a call's result can be found again at an address.
-            let located =
-                |f: u32, index: u32| matches!(self.whole.function(f).code[index as usize], Inst::Call(_));
+            let located = |instance: u32, index: u32| {
+                let function = self.whole.function(self.may.pointers().function(instance));
+                matches!(function.code[index as usize], Inst::Call(_))
+            };
             let mut defined = Defined::default();
             for target in self.may.targets(set) {
                 defined.add(target, &self.may, located);
@@ -355,40 +373,5 @@ impl<'p> Potentials<'p> {
             }
         }
         WayFacts { to: way.1, region, touched, memory: self.other(function, targets) }
-    }
-}
-
-/// Where and when blocks of the heap were allocated.
-#[derive(Default)]
-pub struct Heap {
-    /// By address, in the order in which they were.
-    blocks: BTreeMap<u64, Vec<Allocated>>,
-}
-
-/// A block of the heap.
-#[derive(Clone, Copy, Debug)]
-pub struct Allocated {
-    pub stream: u32,
-    pub step: u64,
-    pub size: u64,
-    /// The call: a function's number and an index there.
-    pub function: u32,
-    pub index: u32,
-}
-
-impl Heap {
-    pub fn add(&mut self, address: u64, block: Allocated) {
-        self.blocks.entry(address).or_default().push(block);
-    }
-
-    /// The block that an address was in: where it starts, and what allocated it.
-    pub fn find(&self, address: u64, stream: u32, step: u64) -> Option<(u64, Allocated)> {
-        // Blocks that were there before, and were smaller, may lie between.
-        self.blocks.range(..=address).rev().take(16).find_map(|(start, all)| {
-            let covers = |b: &&Allocated| address - start < b.size;
-            let own = all.iter().rev().filter(|b| b.stream == stream && b.step <= step).find(covers);
-            let block = own.or_else(|| all.iter().rev().filter(|b| b.stream != stream).find(covers))?;
-            Some((*start, *block))
-        })
     }
 }

@@ -3,7 +3,8 @@
 use crate::ahead::ahead;
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
-use crate::relevance::{Allocated, Heap, Potentials, Precision, Relevance};
+use crate::heap::{Allocated, Chains, Heap};
+use crate::relevance::{Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
 use crate::trail::{Starts, Trail};
 use crate::walk::{Collected, Crossing, Potential, Stretches, Walker};
@@ -61,9 +62,12 @@ pub(crate) struct Prepared<'p> {
     pub checkpoints: Checkpoints<'p>,
     io: IoList,
     starts: Vec<Start>,
-    /// Blocks of the heap that were allocated: address, and module in place of function.
+    /// Blocks of the heap that were allocated, by address.
     allocated: Vec<(u64, Allocated)>,
+    chains: Chains,
     entry: Option<Entry>,
+    /// Functions that were called from outside.
+    entries: BTreeSet<u32>,
 }
 
 /// The function a stream began with, and its first argument.
@@ -100,12 +104,28 @@ impl<'p> Slicer<'p> {
         }
     }
 
-    fn potentials(&self, precision: Precision) -> &Potentials<'p> {
+    fn potentials(&self, precision: Precision) -> Result<&Potentials<'p>> {
         let place = match precision {
             Precision::Unified => &self.potentials[0],
             Precision::Directed => &self.potentials[1],
         };
-        place.get_or_init(|| Potentials::new(&self.facts, precision))
+        if let Some(known) = place.get() {
+            return Ok(known);
+        }
+        let mut entries = BTreeSet::new();
+        for stream in 0..self.process.streams.len() as u32 {
+            entries.extend(&self.prepared(stream)?.entries);
+        }
+        Ok(place.get_or_init(|| Potentials::new(&self.facts, precision, &entries)))
+    }
+
+    /// Looks at the program as a relevant slice will need it; without this, the first such
+    /// slice does.
+    ///
+    /// # Errors
+    /// If a stream cannot be replayed.
+    pub fn look_ahead(&self, precision: Precision) -> Result<()> {
+        self.potentials(precision).map(|_| ())
     }
 
     /// The heap of all streams.
@@ -115,8 +135,10 @@ impl<'p> Slicer<'p> {
         }
         let mut heap = Heap::default();
         for stream in 0..self.process.streams.len() as u32 {
-            for (address, block) in &self.prepared(stream)?.allocated {
-                heap.add(*address, Allocated { stream, ..*block });
+            let prepared = self.prepared(stream)?;
+            let first = heap.take_in(&prepared.chains);
+            for (address, block) in &prepared.allocated {
+                heap.add(*address, Allocated { stream, chain: first + block.chain, ..*block });
             }
         }
         Ok(self.heap.get_or_init(|| heap))
@@ -143,21 +165,20 @@ impl<'p> Slicer<'p> {
             let every = self.options.segment;
             let checkpoints = Checkpoints::make(&self.process.image, stream, every, &mut first);
             let image = &self.process.image;
-            let mut allocated = first.allocated;
-            allocated.retain_mut(|(_, (module, block))| {
-                match image.function(image.canonical(*module), block.function) {
-                    Some(number) => {
-                        block.function = number;
-                        true
-                    }
-                    None => false,
-                }
-            });
-            let allocated = allocated.into_iter().map(|(address, (_, block))| (address, block)).collect();
             let entry = first.entry.and_then(|(module, function, argument)| {
                 Some((image.function(image.canonical(module), function)?, argument))
             });
-            Prepared { checkpoints, io: first.io.finish(), starts: first.starts, allocated, entry }
+            let entries =
+                first.entries.iter().filter_map(|(module, f)| image.function(image.canonical(*module), *f));
+            Prepared {
+                checkpoints,
+                io: first.io.finish(),
+                starts: first.starts,
+                allocated: first.allocated,
+                chains: first.chains,
+                entry,
+                entries: entries.collect(),
+            }
         }))
     }
 
@@ -301,7 +322,7 @@ impl<'p> Slicer<'p> {
         let is_thread = self.starter(stream)?.is_some();
         let mut potential = None;
         if let Some(relevance) = request.relevance {
-            potential = Some(Potential::new(self.potentials(relevance.precision), self.heap()?, relevance));
+            potential = Some(Potential::new(self.potentials(relevance.precision)?, self.heap()?, relevance));
         }
         let mut walker = Walker::new(all, stream, is_thread);
         todo.give(&mut walker, total);
@@ -506,13 +527,16 @@ struct Done {
 struct First {
     io: Collector,
     starts: Vec<Start>,
-    /// Blocks of the heap: address, and the module of the function.
-    allocated: Vec<(u64, (u32, Allocated))>,
+    /// Blocks of the heap, by address.
+    allocated: Vec<(u64, Allocated)>,
+    chains: Chains,
     /// The stream of a thread that the call under way has started.
     started: Option<u32>,
     /// The function the stream began with (module and number there), and its
     /// first argument.
     entry: Option<(u32, u32, u64)>,
+    /// All functions that were called from outside: module and number there.
+    entries: BTreeSet<(u32, u32)>,
 }
 
 impl Observer for First {
@@ -521,8 +545,11 @@ impl Observer for First {
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
         match event {
             Event::Thread { stream, .. } => self.started = *stream,
-            Event::Enter { module, function, slots, .. } if self.entry.is_none() => {
-                self.entry = Some((*module, *function, slots.iter().next().unwrap_or(0)));
+            Event::Enter { module, function, slots, .. } => {
+                self.entries.insert((*module, *function));
+                if self.entry.is_none() {
+                    self.entry = Some((*module, *function, slots.iter().next().unwrap_or(0)));
+                }
             }
             _ => {}
         }
@@ -544,14 +571,8 @@ impl Observer for First {
             self.starts.push(Start { stream: started, step, routine, argument });
         }
         if let Some((address, size)) = block_of(view, call) {
-            let block = Allocated {
-                stream: 0,
-                step: view.count,
-                size,
-                function: view.code.function,
-                index: view.index,
-            };
-            self.allocated.push((address, (view.code.module, block)));
+            let chain = self.chains.of(call.frames.iter().rev().map(|f| (f.function, f.pc)));
+            self.allocated.push((address, Allocated { stream: 0, step: view.count, size, chain }));
         }
         self.io.external(view, call);
     }

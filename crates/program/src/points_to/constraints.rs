@@ -1,15 +1,21 @@
 //! What a program's text says about its pointers.
 //!
 //! Every register slot, every function's result and the content of every object is a
-//! *variable*; each instruction that can move a pointer relates some of them. Offsets in
-//! objects are kept for addresses, not for contents: what is stored anywhere in an object may
-//! be loaded from anywhere in it.
+//! *variable*; each instruction that can move a pointer relates some of them. An object's
+//! content has two: what is stored no one knows where in it, and all that is stored in it. What
+//! is stored at a known place is a solver's own business.
+//!
+//! Only functions that can be called are looked at, as their calls are found; those that hand
+//! out what an allocator gave them once for each call ([`super::wrappers`]). Each such look is
+//! an *instance*; the first instance of a function has its number.
 
+use super::wrappers::Wrappers;
 use crate::inst::{ArgTy, BinOp, Call, CastOp, Inst, Operand, Pure, Reg, Ty};
-use crate::objects::{OUTSIDE, Object, ObjectId, Objects, thread_local};
+use crate::model::Function;
+use crate::objects::{LIBRARY, OUTSIDE, Object, ObjectId, Objects, thread_local};
 use crate::outside::{Effect, Outside, Returned};
 use crate::whole::{Callee, Whole};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A variable of the analysis.
 pub type Var = u32;
@@ -32,7 +38,7 @@ pub enum Constraint {
 /// A call whose callees are found on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Indirect {
-    pub function: u32,
+    pub instance: u32,
     pub index: u32,
     /// Holds the function's address.
     pub callee: Var,
@@ -53,57 +59,164 @@ pub struct Constraints<'w, 'm> {
     pub list: Vec<Constraint>,
     pub indirect: Vec<Indirect>,
     pub call_backs: Vec<CallBack>,
-    /// First variable of each function: its slots, then those of its result.
-    first: Vec<Var>,
-    /// Variables of the contents of objects, in the order of objects.
+    pub instances: Instances,
+    wrappers: Wrappers,
+    /// Instances that have been looked at, and those still to be.
+    reached: HashSet<u32>,
+    work: Vec<u32>,
+    /// What is stored anywhere in an object, in the order of objects.
     pub contents: Vec<Var>,
+    /// All that is stored in it.
+    pub stored: Vec<Var>,
     pub vars: Var,
     called: HashSet<u32>,
+    /// Code that was looked at more than once.
+    again: usize,
+    /// Addresses that were moved.
+    moved: HashMap<(Var, Option<i64>), Var>,
 }
 
+/// Functions as they are looked at.
+#[derive(Default)]
+pub struct Instances {
+    /// The function of each, and its first variable: its slots, then those of its result.
+    list: Vec<(u32, Var)>,
+    /// The instance for a call: the caller's, the instruction, and the function called.
+    apart: HashMap<(u32, u32, u32), u32>,
+}
+
+impl Instances {
+    pub fn len(&self) -> u32 {
+        self.list.len() as u32
+    }
+
+    pub fn function(&self, instance: u32) -> u32 {
+        self.list[instance as usize].0
+    }
+
+    /// The first variable.
+    pub fn first(&self, instance: u32) -> Var {
+        self.list[instance as usize].1
+    }
+
+    /// The instance that a call calls.
+    pub fn called(&self, caller: u32, index: u32, callee: u32) -> u32 {
+        self.apart.get(&(caller, index, callee)).copied().unwrap_or(callee)
+    }
+}
+
+/// Where a program starts.
+const MAIN: &str = "main";
+/// Code is looked at again up to so many times what there is.
+const AGAIN: usize = 3;
+/// Bytes that are copied one pointer at a time.
+const COPIED_IN_PARTS: u64 = 256;
+
 impl<'w, 'm> Constraints<'w, 'm> {
-    pub fn of(whole: &'w Whole<'m>, outside: &'w dyn Outside) -> Constraints<'w, 'm> {
-        let mut first = Vec::new();
-        let mut vars = 0;
-        for number in 0..whole.functions() {
-            let f = whole.function(number);
-            first.push(vars);
-            vars += f.slots + f.ret.iter().map(|t| t.slots()).sum::<u32>();
-        }
-        let objects = Objects::of(whole);
+    /// `entries` are called by code that is not modelled, whatever is called here.
+    pub fn of(whole: &'w Whole<'m>, outside: &'w dyn Outside, entries: &[u32]) -> Constraints<'w, 'm> {
         let mut all = Constraints {
             whole,
             outside,
-            objects,
+            objects: Objects::of(whole),
             list: Vec::new(),
             indirect: Vec::new(),
             call_backs: Vec::new(),
-            first,
+            instances: Instances::default(),
+            wrappers: Wrappers::of(whole, outside),
+            reached: HashSet::new(),
+            work: Vec::new(),
             contents: Vec::new(),
-            vars,
+            stored: Vec::new(),
+            vars: 0,
             called: HashSet::new(),
+            again: 0,
+            moved: HashMap::new(),
         };
+        for function in 0..whole.functions() {
+            all.instance(function);
+        }
         all.sync();
         all.everywhere();
-        for number in 0..whole.functions() {
-            all.function(number);
-        }
-        // Whatever nobody here calls is called from outside.
-        let uncalled: Vec<u32> = (0..whole.functions()).filter(|f| !all.called.contains(f)).collect();
-        for number in uncalled {
-            for p in &whole.function(number).params {
-                let to = all.reg(number, p.reg);
-                all.list.push(Constraint::Points { to, object: OUTSIDE, offset: None });
-            }
-        }
+        // Other entries may yet be called here, with what is known here.
+        let main = |f: &u32| whole.function(*f).name == MAIN;
+        let any = entries.iter().any(main);
+        let roots: Vec<u32> = entries.iter().copied().filter(|f| !any || main(f)).collect();
+        all.call_from_outside(&roots);
         all
+    }
+
+    /// A new instance of a function.
+    fn instance(&mut self, function: u32) -> u32 {
+        let f = self.whole.function(function);
+        self.instances.list.push((function, self.vars));
+        self.vars += f.slots + f.ret.iter().map(|t| t.slots()).sum::<u32>();
+        self.instances.len() - 1
+    }
+
+    /// The instance that a call calls.
+    fn called(&mut self, caller: u32, index: u32, callee: u32) -> u32 {
+        self.called.insert(callee);
+        let code = self.whole.function(callee).code.len();
+        let from = self.instances.function(caller);
+        let key = (caller, index, callee);
+        let target = match self.instances.apart.get(&key) {
+            Some(known) => *known,
+            None if self.wrappers.is_apart(from, callee) && self.again + code <= self.most_again() => {
+                self.again += code;
+                let new = self.instance(callee);
+                self.instances.apart.insert(key, new);
+                new
+            }
+            None => callee,
+        };
+        self.reach(target);
+        target
+    }
+
+    fn most_again(&self) -> usize {
+        AGAIN * (0..self.whole.functions()).map(|f| self.whole.function(f).code.len()).sum::<usize>()
+    }
+
+    fn reach(&mut self, instance: u32) {
+        if self.reached.insert(instance) {
+            self.work.push(instance);
+        }
+    }
+
+    /// Looks at what was found to be called.
+    pub fn look(&mut self) {
+        while let Some(instance) = self.work.pop() {
+            self.function(instance);
+        }
+    }
+
+    /// What nobody here calls, as far as is known by now, is called from outside with what is
+    /// there.
+    pub fn call_from_outside(&mut self, functions: &[u32]) {
+        for number in functions.iter().copied() {
+            if !self.called.insert(number) {
+                continue;
+            }
+            let function = self.whole.function(number);
+            // The arguments of a program are data.
+            let object = if function.name == MAIN { LIBRARY } else { OUTSIDE };
+            for p in &function.params {
+                let to = self.reg(number, p.reg);
+                self.list.push(Constraint::Points { to, object, offset: None });
+            }
+            self.reach(number);
+        }
+        self.look();
     }
 
     /// Every object has a variable for its content.
     fn sync(&mut self) {
         while self.contents.len() < self.objects.len() {
-            let var = self.fresh();
-            self.contents.push(var);
+            let (anywhere, all) = (self.fresh(), self.fresh());
+            self.contents.push(anywhere);
+            self.stored.push(all);
+            self.list.push(Constraint::Copy { to: all, from: anywhere });
         }
     }
 
@@ -118,20 +231,41 @@ impl<'w, 'm> Constraints<'w, 'm> {
         id
     }
 
-    pub fn reg(&self, function: u32, reg: Reg) -> Var {
-        self.first[function as usize] + reg
+    pub fn reg(&self, instance: u32, reg: Reg) -> Var {
+        self.instances.first(instance) + reg
     }
 
-    pub fn result(&self, function: u32, slot: u32) -> Var {
-        self.first[function as usize] + self.whole.function(function).slots + slot
+    fn result(&self, instance: u32, slot: u32) -> Var {
+        self.instances.first(instance) + self.model(instance).slots + slot
+    }
+
+    fn model(&self, instance: u32) -> &'m Function {
+        self.whole.function(self.instances.function(instance))
+    }
+
+    /// The same address, moved by so many bytes; none: by any number.
+    fn moved(&mut self, from: Var, by: Option<i64>) -> Var {
+        if by == Some(0) {
+            return from;
+        }
+        if let Some(known) = self.moved.get(&(from, by)) {
+            return *known;
+        }
+        let to = self.fresh();
+        self.moved.insert((from, by), to);
+        self.list.push(Constraint::Shift { to, from, by });
+        to
     }
 
     /// Initial values, and what unknown code may do with what it got hold of.
     fn everywhere(&mut self) {
         let known = self.contents[OUTSIDE as usize];
         self.list.push(Constraint::Points { to: known, object: OUTSIDE, offset: None });
-        self.list.push(Constraint::Load { to: known, at: known });
-        self.list.push(Constraint::Store { at: known, from: known });
+        let library = self.contents[LIBRARY as usize];
+        self.list.push(Constraint::Points { to: library, object: LIBRARY, offset: None });
+        let at = self.moved(known, None);
+        self.list.push(Constraint::Load { to: known, at });
+        self.list.push(Constraint::Store { at, from: known });
         for part in self.whole.parts() {
             for (variable, target) in &part.model.initial {
                 let address = |s: &u32| part.addresses.get(*s as usize).copied().unwrap_or(0);
@@ -161,7 +295,8 @@ impl<'w, 'm> Constraints<'w, 'm> {
     }
 
     /// Where an operand points by itself: an object and a place in it.
-    pub fn address(&mut self, function: u32, operand: Operand) -> Option<(ObjectId, u64)> {
+    pub fn address(&mut self, instance: u32, operand: Operand) -> Option<(ObjectId, u64)> {
+        let function = self.instances.function(instance);
         let Operand::Symbol { symbol, offset } = operand else { return None };
         let part = self.whole.part(function);
         let address = part.addresses.get(symbol as usize).copied().unwrap_or(0);
@@ -177,14 +312,14 @@ impl<'w, 'm> Constraints<'w, 'm> {
     }
 
     /// `to` may hold what an operand is.
-    fn flow(&mut self, function: u32, to: Var, operand: Operand, slot: u32) {
+    fn flow(&mut self, instance: u32, to: Var, operand: Operand, slot: u32) {
         match operand {
             Operand::Reg(r) => {
-                let from = self.reg(function, r + slot);
+                let from = self.reg(instance, r + slot);
                 self.list.push(Constraint::Copy { to, from });
             }
             Operand::Symbol { .. } if slot == 0 => {
-                if let Some((object, offset)) = self.address(function, operand) {
+                if let Some((object, offset)) = self.address(instance, operand) {
                     self.list.push(Constraint::Points { to, object, offset: Some(offset) });
                 }
             }
@@ -193,17 +328,17 @@ impl<'w, 'm> Constraints<'w, 'm> {
     }
 
     /// A variable that holds what an operand is.
-    fn var(&mut self, function: u32, operand: Operand, slot: u32) -> Var {
+    fn var(&mut self, instance: u32, operand: Operand, slot: u32) -> Var {
         if let Operand::Reg(r) = operand {
-            return self.reg(function, r + slot);
+            return self.reg(instance, r + slot);
         }
         let var = self.fresh();
-        self.flow(function, var, operand, slot);
+        self.flow(instance, var, operand, slot);
         var
     }
 
     fn function(&mut self, number: u32) {
-        let f = self.whole.function(number);
+        let f = self.model(number);
         for phi in f.blocks.iter().flat_map(|b| &b.phis) {
             for (_, value) in &phi.incoming {
                 for k in 0..phi.slots {
@@ -212,7 +347,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
             }
         }
         for p in f.params.iter().filter(|p| matches!(p.ty, ArgTy::ByVal { .. })) {
-            if let Some((object, offset)) = self.objects.in_frame(self.whole, number, p.frame_offset) {
+            if let Some((object, offset)) = self.in_frame(number, p.frame_offset) {
                 let to = self.reg(number, p.reg);
                 self.list.push(Constraint::Points { to, object, offset: Some(offset) });
             }
@@ -220,6 +355,10 @@ impl<'w, 'm> Constraints<'w, 'm> {
         for (index, inst) in f.code.iter().enumerate() {
             self.inst(number, index as u32, inst);
         }
+    }
+
+    fn in_frame(&self, instance: u32, offset: u64) -> Option<(ObjectId, u64)> {
+        self.objects.in_frame(self.whole, self.instances.function(instance), offset)
     }
 
     fn inst(&mut self, f: u32, index: u32, inst: &Inst) {
@@ -268,20 +407,21 @@ impl<'w, 'm> Constraints<'w, 'm> {
                 }
             }
             Inst::Frame { dst, offset } => {
-                if let Some((object, offset)) = self.objects.in_frame(self.whole, f, *offset) {
+                if let Some((object, offset)) = self.in_frame(f, *offset) {
                     let to = self.reg(f, *dst);
                     self.list.push(Constraint::Points { to, object, offset: Some(offset) });
                 }
             }
             Inst::Alloca { dst, .. } => self.makes(f, index, *dst),
             Inst::ThreadLocal { dst, symbol } => {
-                let object = self.object(thread_local(self.whole, f, *symbol));
+                let object = self.object(thread_local(self.whole, self.instances.function(f), *symbol));
                 let to = self.reg(f, *dst);
                 self.list.push(Constraint::Points { to, object, offset: Some(0) });
             }
             Inst::Load { dst, addr, ty } if holds(*ty) => {
                 let at = self.var(f, *addr, 0);
                 for k in 0..ty.slots() {
+                    let at = self.moved(at, Some(8 * i64::from(k)));
                     self.list.push(Constraint::Load { to: self.reg(f, dst + k), at });
                 }
             }
@@ -296,13 +436,22 @@ impl<'w, 'm> Constraints<'w, 'm> {
                 self.list.push(Constraint::Load { to: self.reg(f, *dst), at });
                 self.store(f, *addr, *new, *ty);
             }
-            Inst::MemCopy { to, from, .. } | Inst::VaCopy { to, from } => {
+            Inst::MemCopy { to, from, len, .. } => {
                 let (to, from) = (self.var(f, *to, 0), self.var(f, *from, 0));
-                self.copy_content(to, from);
+                let len = match len {
+                    Operand::Const(n) => Some(*n),
+                    _ => None,
+                };
+                self.copy_content(to, from, len);
+            }
+            Inst::VaCopy { to, from } => {
+                let (to, from) = (self.var(f, *to, 0), self.var(f, *from, 0));
+                self.copy_content(to, from, Some(24));
             }
             Inst::VaStart { list } => {
-                let object = self.object(Object::Variadic { function: f });
+                let object = self.object(Object::Variadic { function: self.instances.function(f) });
                 let at = self.var(f, *list, 0);
+                let at = self.moved(at, None);
                 let from = self.fresh();
                 self.list.push(Constraint::Points { to: from, object, offset: None });
                 self.list.push(Constraint::Store { at, from });
@@ -313,7 +462,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
                     self.escape(arg);
                 }
                 for k in 0..ret.iter().map(|t| t.slots()).sum() {
-                    let from = self.contents[OUTSIDE as usize];
+                    let from = self.stored[OUTSIDE as usize];
                     self.list.push(Constraint::Copy { to: self.reg(f, dst + k), from });
                 }
             }
@@ -328,7 +477,7 @@ impl<'w, 'm> Constraints<'w, 'm> {
     }
 
     fn makes(&mut self, f: u32, index: u32, dst: Reg) {
-        let object = self.object(Object::Made { function: f, index });
+        let object = self.object(Object::Made { instance: f, index });
         self.list.push(Constraint::Points { to: self.reg(f, dst), object, offset: Some(0) });
     }
 
@@ -336,14 +485,24 @@ impl<'w, 'm> Constraints<'w, 'm> {
         let at = self.var(f, addr, 0);
         for k in 0..ty.slots() {
             let from = self.var(f, value, k);
+            let at = self.moved(at, Some(8 * i64::from(k)));
             self.list.push(Constraint::Store { at, from });
         }
     }
 
-    fn copy_content(&mut self, to: Var, from: Var) {
-        let moved = self.fresh();
-        self.list.push(Constraint::Load { to: moved, at: from });
-        self.list.push(Constraint::Store { at: to, from: moved });
+    /// So many bytes are copied; none: anything of it to anywhere.
+    fn copy_content(&mut self, to: Var, from: Var, len: Option<u64>) {
+        let parts: Vec<Option<i64>> = match len {
+            Some(len) if len <= COPIED_IN_PARTS => {
+                (0..len.div_ceil(8)).map(|k| Some(8 * k.cast_signed())).collect()
+            }
+            _ => vec![None],
+        };
+        for by in parts {
+            let (to, from, value) = (self.moved(to, by), self.moved(from, by), self.fresh());
+            self.list.push(Constraint::Load { to: value, at: from });
+            self.list.push(Constraint::Store { at: to, from: value });
+        }
     }
 
     /// Unknown code got hold of it.
@@ -352,35 +511,35 @@ impl<'w, 'm> Constraints<'w, 'm> {
     }
 
     fn call(&mut self, f: u32, index: u32, call: &Call) {
-        match self.whole.callee(f, call.callee) {
-            Callee::Function(callee) => self.link(f, call, callee),
+        match self.whole.callee(self.instances.function(f), call.callee) {
+            Callee::Function(callee) => self.link(f, index, call, callee),
             Callee::External(name) => {
                 let effect = self.outside.effect(name);
                 self.foreign(f, index, call, effect);
             }
             Callee::Pointer => {
                 let callee = self.var(f, call.callee, 0);
-                self.indirect.push(Indirect { function: f, index, callee });
+                self.indirect.push(Indirect { instance: f, index, callee });
             }
         }
     }
 
     /// A call may call a modelled function.
-    pub fn link(&mut self, f: u32, call: &Call, callee: u32) {
-        self.called.insert(callee);
-        let target = self.whole.function(callee);
+    pub fn link(&mut self, f: u32, index: u32, call: &Call, function: u32) {
+        let callee = self.called(f, index, function);
+        let target = self.whole.function(function);
         for (i, arg) in call.args.iter().enumerate() {
             let Some(p) = target.params.get(i) else {
-                let object = self.object(Object::Variadic { function: callee });
+                let object = self.object(Object::Variadic { function });
                 let to = self.contents[object as usize];
                 for k in 0..arg.ty.slots() {
                     self.flow(f, to, arg.value, k);
                 }
                 continue;
             };
-            if let (ArgTy::ByVal { .. }, ArgTy::ByVal { .. }) = (arg.ty, p.ty) {
+            if let (ArgTy::ByVal { size, .. }, ArgTy::ByVal { .. }) = (arg.ty, p.ty) {
                 let (to, from) = (self.reg(callee, p.reg), self.var(f, arg.value, 0));
-                self.copy_content(to, from);
+                self.copy_content(to, from, Some(size));
                 continue;
             }
             for k in 0..arg.ty.slots().min(p.ty.slots()) {
@@ -403,18 +562,21 @@ impl<'w, 'm> Constraints<'w, 'm> {
                 self.escape(*arg);
             }
             if let Some(to) = result {
-                self.list.push(Constraint::Copy { to, from: self.contents[OUTSIDE as usize] });
+                self.list.push(Constraint::Copy { to, from: self.stored[OUTSIDE as usize] });
             }
             self.call_backs.push(CallBack { args });
             return;
         };
         for (to, from) in &effect.copies {
             if let (Some(to), Some(from)) = (args.get(*to as usize), args.get(*from as usize)) {
-                self.copy_content(*to, *from);
+                self.copy_content(*to, *from, None);
             }
         }
+        for kept in effect.keeps.iter().filter_map(|s| args.get(*s as usize)) {
+            self.list.push(Constraint::Copy { to: self.contents[LIBRARY as usize], from: *kept });
+        }
         for at in effect.stores_new.iter().filter_map(|s| args.get(*s as usize)) {
-            let object = self.object(Object::Made { function: f, index });
+            let object = self.object(Object::Made { instance: f, index });
             let from = self.fresh();
             self.list.push(Constraint::Points { to: from, object, offset: Some(0) });
             self.list.push(Constraint::Store { at: *at, from });
@@ -427,9 +589,19 @@ impl<'w, 'm> Constraints<'w, 'm> {
                         self.list.push(Constraint::Shift { to, from: *from, by: None });
                     }
                 }
-                Returned::Outside => {
+                Returned::Same(slot) => {
+                    if let (Some(to), Some(from)) = (result, args.get(*slot as usize)) {
+                        self.list.push(Constraint::Copy { to, from: *from });
+                    }
+                }
+                Returned::Kept => {
                     if let Some(to) = result {
-                        self.list.push(Constraint::Points { to, object: OUTSIDE, offset: None });
+                        self.list.push(Constraint::Copy { to, from: self.stored[LIBRARY as usize] });
+                    }
+                }
+                Returned::Library => {
+                    if let Some(to) = result {
+                        self.list.push(Constraint::Points { to, object: LIBRARY, offset: None });
                     }
                 }
             }
@@ -442,13 +614,21 @@ impl<'w, 'm> Constraints<'w, 'm> {
     /// A call that may call back was given this function.
     pub fn called_back(&mut self, given: &CallBack, function: u32) {
         self.called.insert(function);
+        self.reach(function);
         for p in &self.whole.function(function).params {
             let to = self.reg(function, p.reg);
             for arg in &given.args {
-                self.list.push(Constraint::Shift { to, from: *arg, by: None });
-                self.list.push(Constraint::Load { to, at: *arg });
+                let at = self.moved(*arg, None);
+                self.list.push(Constraint::Copy { to, from: at });
+                self.list.push(Constraint::Load { to, at });
             }
         }
+    }
+
+    /// Whether a function called through a pointer can take what it is given: one that expects
+    /// more would find what was left there by others.
+    pub fn can_call(&self, call: &Call, function: u32) -> bool {
+        self.whole.function(function).params.len() <= call.args.len()
     }
 
     pub fn effect(&self, name: &str) -> Option<Effect> {

@@ -7,14 +7,15 @@
 //! all that is written, so that ways grow with places plus uses and not with their product.
 //!
 //! Addresses are places in objects, of which each object has a limited number; a pointer that
-//! is moved on and on ends as "anywhere in it".
+//! is moved on and on ends as "anywhere in it". What is stored at a place is found there and by
+//! whoever reads anywhere; what is stored anywhere is found everywhere.
 
 use super::constraints::{Constraint, Constraints, Var};
 use super::places::{Move, Places};
 use super::{Place, Solver};
-use crate::bits::Bits;
+use crate::bits::{Bits, Collector};
 use crate::objects::ObjectId;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A number of a node.
 type Id = u32;
@@ -44,7 +45,15 @@ pub struct Directed {
     edges: HashSet<(Id, Id)>,
     taken: usize,
     places: Places,
+    /// Nodes of what is stored at known places: object, and which eight bytes of it.
+    fields: HashMap<(ObjectId, u64), Id>,
+    collector: Collector,
+    /// How much has been done, roughly: words looked at.
+    work: u64,
 }
+
+/// With more to do than this, some seconds, the other precision must be good enough.
+const MOST_WORK: u64 = 2_000_000_000;
 
 impl Directed {
     fn new_node(&mut self) -> Id {
@@ -85,9 +94,18 @@ impl Directed {
             return;
         }
         self.nodes[from as usize].shifts.push((to, by));
-        let sent = &self.nodes[from as usize].sent;
-        let moved: Bits = sent.iter().map(|p| self.places.moved(p, by, &all.objects)).collect();
+        let sent = std::mem::take(&mut self.nodes[from as usize].sent);
+        let moved = self.moved(&sent, by, all);
+        self.nodes[from as usize].sent = sent;
         self.nodes[to as usize].all.extend(&moved);
+    }
+
+    fn moved(&mut self, set: &Bits, by: Move, all: &Constraints<'_, '_>) -> Bits {
+        for place in set.iter() {
+            self.collector.insert(self.places.moved(place, by, &all.objects));
+        }
+        self.work += 64 * set.words() as u64;
+        self.collector.take()
     }
 
     /// The node of all that is read (or written) through an address.
@@ -100,25 +118,49 @@ impl Directed {
         let new = self.new_node();
         let node = &mut self.nodes[at as usize];
         *if written { &mut node.written } else { &mut node.read } = Some(new);
-        for object in self.places.objects(&self.nodes[at as usize].sent) {
-            self.connect(all, object, (!written).then_some(new), written.then_some(new));
+        for place in self.places.list(&self.nodes[at as usize].sent) {
+            self.connect(all, place, (!written).then_some(new), written.then_some(new));
         }
         new
     }
 
-    fn connect(
-        &mut self,
-        all: &Constraints<'_, '_>,
-        object: ObjectId,
-        read: Option<Id>,
-        written: Option<Id>,
-    ) {
-        let content = self.of(all.contents[object as usize]);
-        if let Some(read) = read {
-            self.flow(content, read);
+    /// What is at some eight bytes of an object.
+    fn field(&mut self, all: &Constraints<'_, '_>, object: ObjectId, number: u64) -> Id {
+        if let Some(known) = self.fields.get(&(object, number)) {
+            return *known;
         }
-        if let Some(written) = written {
-            self.flow(written, content);
+        let new = self.new_node();
+        self.fields.insert((object, number), new);
+        let (anywhere, stored) = (
+            self.node_of[all.contents[object as usize] as usize],
+            self.node_of[all.stored[object as usize] as usize],
+        );
+        self.flow(anywhere, new);
+        self.flow(new, stored);
+        new
+    }
+
+    /// Whoever reads at a place gets what is there, and what may be anywhere; a pointer that
+    /// lies across two fields is in both.
+    fn connect(&mut self, all: &Constraints<'_, '_>, at: Place, read: Option<Id>, written: Option<Id>) {
+        let Place { object, offset } = at;
+        let Some(offset) = offset else {
+            if let Some(read) = read {
+                self.flow(self.node_of[all.stored[object as usize] as usize], read);
+            }
+            if let Some(written) = written {
+                self.flow(written, self.node_of[all.contents[object as usize] as usize]);
+            }
+            return;
+        };
+        for number in offset / 8..=offset.saturating_add(7) / 8 {
+            let field = self.field(all, object, number);
+            if let Some(read) = read {
+                self.flow(field, read);
+            }
+            if let Some(written) = written {
+                self.flow(written, field);
+            }
         }
     }
 
@@ -191,19 +233,20 @@ impl Directed {
             let to = self.find(*to);
             if to != id {
                 self.nodes[to as usize].all.extend(&new);
+                self.work += (new.words() + self.nodes[to as usize].all.words()) as u64;
             }
         }
         for (to, by) in &shifts {
             let to = self.find(*to);
-            let moved: Bits = new.iter().map(|p| self.places.moved(p, *by, &all.objects)).collect();
+            let moved = self.moved(&new, *by, all);
             self.nodes[to as usize].all.extend(&moved);
         }
         // Nothing was added meanwhile: places only move into sets.
         self.nodes[id as usize].to = to;
         self.nodes[id as usize].shifts = shifts;
         if read.is_some() || written.is_some() {
-            for object in self.places.objects(&new) {
-                self.connect(all, object, read, written);
+            for place in self.places.list(&new) {
+                self.connect(all, place, read, written);
             }
         }
         true
@@ -211,7 +254,7 @@ impl Directed {
 }
 
 impl Solver for Directed {
-    fn solve(&mut self, all: &Constraints<'_, '_>) {
+    fn solve(&mut self, all: &Constraints<'_, '_>) -> bool {
         while self.node_of.len() < all.vars as usize {
             let node = self.new_node();
             self.node_of.push(node);
@@ -246,9 +289,12 @@ impl Solver for Directed {
             let mut changed = false;
             for id in order {
                 changed |= self.send(id, all);
+                if self.work > MOST_WORK {
+                    return false;
+                }
             }
             if !changed {
-                return;
+                return true;
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::Place;
 use crate::bits::Bits;
 use crate::objects::{ObjectId, Objects};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Distinct places of one object that are kept apart.
 const MAX_PLACES: u32 = 64;
@@ -85,11 +85,6 @@ impl Places {
         } else {
             anywhere
         }
-    }
-
-    /// The objects of a set of places.
-    pub fn objects(&self, set: &Bits) -> BTreeSet<ObjectId> {
-        set.iter().map(|p| self.list[p as usize].object).collect()
     }
 
     /// A set of places, in order; one that may be anywhere in its object stands for all.

@@ -89,7 +89,7 @@ impl Unified {
 }
 
 impl Solver for Unified {
-    fn solve(&mut self, all: &Constraints<'_, '_>) {
+    fn solve(&mut self, all: &Constraints<'_, '_>) -> bool {
         self.objects = None;
         for constraint in &all.list[self.taken..] {
             match *constraint {
@@ -115,6 +115,7 @@ impl Solver for Unified {
         }
         self.taken = all.list.len();
         self.contents.clone_from(&all.contents);
+        true
     }
 
     fn class(&mut self, var: Var) -> u32 {

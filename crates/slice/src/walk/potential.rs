@@ -13,7 +13,8 @@
 
 use super::Walker;
 use super::pending::{Answer, ELSEWHERE, Pending, Wanted};
-use crate::relevance::{Heap, Other, Potentials, Relevance, Variant, WayFacts};
+use crate::heap::Heap;
+use crate::relevance::{Other, Potentials, Relevance, Variant, WayFacts};
 use crate::slice::{Dependence, NodeId};
 use crate::tags::{Group, Phis, Tag};
 use crate::wants::List;
@@ -28,6 +29,8 @@ type Question = (u32, BlockId, BlockId, Reg, Phis);
 pub struct Potential<'w> {
     pub facts: &'w Potentials<'w>,
     pub heap: &'w Heap,
+    /// The object that each chain of calls allocates.
+    made: Vec<Option<ObjectId>>,
     pub relevance: Relevance,
     /// Where the edge just walked over led: activation and block.
     taken: Option<(u32, BlockId)>,
@@ -48,6 +51,7 @@ impl<'w> Potential<'w> {
         Potential {
             facts,
             heap,
+            made: heap.chains().iter().map(|chain| facts.made(chain)).collect(),
             relevance,
             taken: None,
             assigned: HashMap::new(),
@@ -98,7 +102,7 @@ impl<'w> Potential<'w> {
             return self.facts.in_frame(function, address - base);
         }
         let (start, block) = self.heap.find(address, stream, step)?;
-        Some((self.facts.made(block.function, block.index)?, address - start))
+        Some((self.made[block.chain as usize]?, address - start))
     }
 }
 

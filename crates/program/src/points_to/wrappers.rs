@@ -1,0 +1,142 @@
+//! Functions that hand out what an allocator gave them.
+//!
+//! A program rarely calls `malloc` where it needs memory; it calls a function of its own that
+//! looks at the result and gives up if there is none. With one object for each call of an
+//! allocator, everything such a program has would be one object. So these functions are looked
+//! at once for each of their calls. How far above the allocator one stands is its *height*;
+//! calls go down from height to height, so that no chain of them is longer than [`HIGHEST`].
+
+use crate::inst::{CastOp, Inst, Operand, Reg};
+use crate::model::Function;
+use crate::outside::{Outside, Returned};
+use crate::whole::{Callee, Whole};
+use std::collections::{HashMap, HashSet};
+
+/// Functions above this height are like all others.
+pub const HIGHEST: u32 = 5;
+/// And so are large ones.
+const MOST_CODE: usize = 300;
+
+/// The height of each function; none for one that is no wrapper.
+pub struct Wrappers {
+    heights: Vec<Option<u32>>,
+}
+
+impl Wrappers {
+    pub fn of(whole: &Whole<'_>, outside: &dyn Outside) -> Wrappers {
+        let mut all = Wrappers { heights: vec![None; whole.functions() as usize] };
+        let candidates: Vec<(u32, Vec<Source>)> = (0..whole.functions())
+            .filter(|f| whole.function(*f).code.len() <= MOST_CODE)
+            .map(|f| (f, sources(whole, outside, f)))
+            .filter(|(_, sources)| !sources.is_empty())
+            .collect();
+        // A function is one above the lowest it gets its result from.
+        for height in 1..=HIGHEST {
+            let mut found = Vec::new();
+            for (f, sources) in candidates.iter().filter(|(f, _)| all.heights[*f as usize].is_none()) {
+                let below = |s: &Source| match s {
+                    Source::Allocator => 0,
+                    Source::Pointer => 1,
+                    Source::Function(g) => all.heights[*g as usize].unwrap_or(u32::MAX),
+                };
+                if sources.iter().any(|s| below(s) < height) {
+                    found.push(*f);
+                }
+            }
+            for f in found {
+                all.heights[f as usize] = Some(height);
+            }
+        }
+        all
+    }
+
+    /// Whether a function is looked at for this call of it alone.
+    pub fn is_apart(&self, caller: u32, callee: u32) -> bool {
+        let height = |f: u32| self.heights.get(f as usize).copied().flatten();
+        match (height(caller), height(callee)) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(above), Some(below)) => below < above,
+        }
+    }
+}
+
+/// Where a pointer that is returned may have come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Allocator,
+    Function(u32),
+    /// Whoever is called through a pointer.
+    Pointer,
+}
+
+/// What may be returned; nothing if it may be something that was there before.
+fn sources(whole: &Whole<'_>, outside: &dyn Outside, number: u32) -> Vec<Source> {
+    let function = whole.function(number);
+    let made = Made::of(function);
+    let mut work: Vec<Operand> = Vec::new();
+    for inst in &function.code {
+        if let Inst::Return { value: Some(value), .. } = inst {
+            work.push(*value);
+        }
+    }
+    let mut seen: HashSet<Reg> = HashSet::new();
+    let mut all = Vec::new();
+    while let Some(operand) = work.pop() {
+        let Operand::Reg(r) = operand else {
+            // A constant may be null; the address of a variable is something else.
+            if matches!(operand, Operand::Symbol { .. }) {
+                return Vec::new();
+            }
+            continue;
+        };
+        if !seen.insert(r) {
+            continue;
+        }
+        if let Some(incoming) = made.phis.get(&r) {
+            work.extend(incoming);
+            continue;
+        }
+        match made.by.get(&r).map(|i| &function.code[*i]) {
+            Some(Inst::Copy { a, .. } | Inst::Cast { op: CastOp::Bits, a, .. }) => work.push(*a),
+            Some(Inst::Address { base, .. }) => work.push(*base),
+            Some(Inst::Select { a, b, .. }) => work.extend([*a, *b]),
+            Some(Inst::Call(call)) => match whole.callee(number, call.callee) {
+                Callee::Function(callee) => all.push(Source::Function(callee)),
+                Callee::Pointer => all.push(Source::Pointer),
+                Callee::External(name) => {
+                    let effect = outside.effect(name);
+                    if effect.is_none_or(|e| !e.returns.contains(&Returned::New)) {
+                        return Vec::new();
+                    }
+                    all.push(Source::Allocator);
+                }
+            },
+            // A parameter: what is given back grown or as it was.
+            None => {}
+            Some(_) => return Vec::new(),
+        }
+    }
+    all
+}
+
+/// Who makes each register.
+struct Made {
+    by: HashMap<Reg, usize>,
+    phis: HashMap<Reg, Vec<Operand>>,
+}
+
+impl Made {
+    fn of(function: &Function) -> Made {
+        let mut made = Made { by: HashMap::new(), phis: HashMap::new() };
+        for (index, inst) in function.code.iter().enumerate() {
+            if let Some((dst, _)) = inst.defines() {
+                made.by.insert(dst, index);
+            }
+        }
+        for phi in function.blocks.iter().flat_map(|b| &b.phis) {
+            made.phis.insert(phi.dst, phi.incoming.iter().map(|i| i.1).collect());
+        }
+        made
+    }
+}

@@ -1,0 +1,114 @@
+//! Blocks of the heap: where, when and by which calls they were allocated.
+
+use program::points_to::CHAIN;
+use std::collections::{BTreeMap, HashMap};
+
+/// A function and an instruction of it.
+type Call = (u32, u32);
+
+/// Chains of calls that allocated something, each once: the innermost first, and no longer than
+/// matters.
+#[derive(Default)]
+pub struct Chains {
+    list: Vec<Vec<Call>>,
+    index: HashMap<Vec<Call>, u32>,
+    /// The one last met, which is often the next.
+    last: u32,
+}
+
+impl Chains {
+    /// The number of a chain.
+    pub fn of(&mut self, calls: impl Iterator<Item = Call> + Clone) -> u32 {
+        let calls = calls.take(CHAIN);
+        if self.list.get(self.last as usize).is_some_and(|l| l.iter().copied().eq(calls.clone())) {
+            return self.last;
+        }
+        let next = self.list.len() as u32;
+        self.last = *self.index.entry(calls.collect()).or_insert_with_key(|chain| {
+            self.list.push(chain.clone());
+            next
+        });
+        self.last
+    }
+}
+
+/// A block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocated {
+    pub stream: u32,
+    pub step: u64,
+    pub size: u64,
+    /// The calls, by their number.
+    pub chain: u32,
+}
+
+/// All blocks.
+#[derive(Default)]
+pub struct Heap {
+    /// By address, in the order in which they were.
+    blocks: BTreeMap<u64, Vec<Allocated>>,
+    chains: Vec<Vec<Call>>,
+}
+
+impl Heap {
+    /// Takes in the chains of a stream; gives the number of the first.
+    pub fn take_in(&mut self, chains: &Chains) -> u32 {
+        let first = self.chains.len() as u32;
+        self.chains.extend_from_slice(&chains.list);
+        first
+    }
+
+    pub fn chains(&self) -> &[Vec<Call>] {
+        &self.chains
+    }
+
+    pub fn add(&mut self, address: u64, block: Allocated) {
+        self.blocks.entry(address).or_default().push(block);
+    }
+
+    /// The block that an address was in: where it starts, and what allocated it.
+    pub fn find(&self, address: u64, stream: u32, step: u64) -> Option<(u64, Allocated)> {
+        // Blocks that were there before, and were smaller, may lie between.
+        self.blocks.range(..=address).rev().take(16).find_map(|(start, all)| {
+            let covers = |b: &&Allocated| address - start < b.size;
+            // Stream by stream, and there in order.
+            let before = &all[..all.partition_point(|b| (b.stream, b.step) <= (stream, step))];
+            let own = before.iter().rev().take_while(|b| b.stream == stream).find(covers);
+            let block = own.or_else(|| all.iter().rev().filter(|b| b.stream != stream).find(covers))?;
+            Some((*start, *block))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_calls_are_one_chain() {
+        let mut chains = Chains::default();
+        let of = |chains: &mut Chains, calls: &[Call]| chains.of(calls.iter().copied());
+        let (a, b) = (of(&mut chains, &[(1, 2), (3, 4)]), of(&mut chains, &[(1, 2), (3, 5)]));
+        assert_ne!(a, b);
+        assert_eq!((of(&mut chains, &[(1, 2), (3, 4)]), of(&mut chains, &[(1, 2), (3, 5)])), (a, b));
+        let long: Vec<Call> = (0..40).map(|n| (n, n)).collect();
+        let longer: Vec<Call> = (0..41).map(|n| (n, n)).collect();
+        assert_eq!(of(&mut chains, &long), of(&mut chains, &longer));
+    }
+
+    #[test]
+    fn a_block_is_the_last_one_before() {
+        let mut heap = Heap::default();
+        let block = |stream, step, size| Allocated { stream, step, size, chain: 0 };
+        for (address, b) in [(16, block(0, 5, 64)), (16, block(0, 9, 8)), (32, block(0, 20, 8))] {
+            heap.add(address, b);
+        }
+        heap.add(16, block(1, 1, 8));
+        let found = |address, stream, step| heap.find(address, stream, step).map(|(s, b)| (s, b.step));
+        assert_eq!(found(40, 0, 7), Some((16, 5)));
+        assert_eq!(found(20, 0, 12), Some((16, 9)));
+        assert_eq!(found(33, 0, 30), Some((32, 20)));
+        assert_eq!(found(17, 1, 3), Some((16, 1)));
+        assert_eq!(found(200, 0, 30), None);
+    }
+}
