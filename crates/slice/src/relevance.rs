@@ -46,11 +46,22 @@ pub struct Relevance {
     pub precision: Precision,
     /// Whether branches count that stand in libraries: in sources of the system's.
     pub libraries: bool,
+    /// Once so many executions are part of the slice, branches are asked no more whether they
+    /// could have mattered.
+    pub limit: u64,
 }
+
+/// The limit, unless another is asked for: about half a minute's work.
+pub const LIMIT: u64 = 50_000_000;
 
 impl Default for Relevance {
     fn default() -> Relevance {
-        Relevance { variant: Variant::Relevant, precision: Precision::Directed, libraries: true }
+        Relevance {
+            variant: Variant::Relevant,
+            precision: Precision::Directed,
+            libraries: true,
+            limit: LIMIT,
+        }
     }
 }
 
@@ -226,6 +237,11 @@ impl<'p> Potentials<'p> {
         });
         let data = data.collect();
         Potentials { whole, may, functions, data, known: Mutex::default(), others: AtomicU32::new(0) }
+    }
+
+    /// Whether pointers had to be followed less exactly than asked.
+    pub fn is_coarse(&self) -> bool {
+        self.may.pointers().is_coarse()
     }
 
     /// The object that a chain of calls allocates: functions and instructions, the innermost

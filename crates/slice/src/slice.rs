@@ -133,6 +133,12 @@ pub struct Slice {
     pub truncated: bool,
     /// Somebody stopped it: there is more.
     pub incomplete: bool,
+    /// Of a relevant slice that came to have more executions than its limit: branches before
+    /// this were not asked whether they could have mattered.
+    pub asked_back_to: Option<Occurrence>,
+    /// Of a relevant slice: pointers were followed less exactly than asked, which would have
+    /// taken too long.
+    pub coarse: bool,
     /// Instructions walked over.
     pub walked: u64,
     pub(crate) edges: Vec<Edge>,

@@ -321,7 +321,8 @@ impl<'p> Slicer<'p> {
         let total = checkpoints.counters().instructions;
         let is_thread = self.starter(stream)?.is_some();
         let mut potential = None;
-        if let Some(relevance) = request.relevance {
+        if let Some(relevance) = request.relevance.filter(|_| all.slice.asked_back_to.is_none()) {
+            all.slice.coarse = self.potentials(relevance.precision)?.is_coarse();
             potential = Some(Potential::new(self.potentials(relevance.precision)?, self.heap()?, relevance));
         }
         let mut walker = Walker::new(all, stream, is_thread);
@@ -348,6 +349,7 @@ impl<'p> Slicer<'p> {
         ahead(segments.len(), replay, |n, trail| {
             let steps = &segments[n].instructions;
             walker.trail(&mut by, trail, (steps.start, steps.end))?;
+            walker.stop_asking();
             walked += steps.end - steps.start;
             progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
             if walker.is_done() && by.is_empty() {

@@ -48,6 +48,34 @@ int main(int argc, char **argv) {
     assert!(!part.nodes.is_empty() && part.nodes.len() < whole.nodes.len());
 }
 
+/// A slice that comes to have too much asks branches no further back, and says so.
+#[test]
+fn a_large_slice_asks_no_more() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int k = argc;
+    if (argc > 7)
+        k = 2;
+    for (int i = 0; i < 100; i++)
+        k += i;
+    if (argc > 8)
+        k = 3;
+    printf(\"%d\\n\", k);
+    return 0;
+}
+";
+    let (_desk, process) = recorded(source, "");
+    let slicer = Slicer::new(&process, SlicerOptions { segment: 61, ..SlicerOptions::default() });
+    let whole = lines_of(&slicer, 10, of(Variant::Relevant));
+    assert_eq!(whole, [3, 4, 6, 7, 8, 10]);
+    let limited = Relevance { limit: 100, ..Relevance::default() };
+    assert_eq!(lines_of(&slicer, 10, Some(limited)), [3, 6, 7, 8, 10]);
+    let criteria = slicer.ask_line("p.c", 10).expect("an answer");
+    let slice = |relevance| slicer.relevant(&criteria, relevance, &mut |_| {}).expect("a slice");
+    assert!(slice(limited).asked_back_to.is_some_and(|at| at.step > 61));
+    assert_eq!(slice(Relevance::default()).asked_back_to, None);
+}
+
 const VARIANTS: [Variant; 4] = [Variant::Relevant, Variant::Agrawal, Variant::Gyimothy, Variant::Closure];
 
 /// Random programs, many in one recording, against the definition.

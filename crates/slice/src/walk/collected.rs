@@ -17,6 +17,8 @@ pub struct Collected<'a> {
     /// Per function and instruction; empty for functions without any.
     pub(super) counts: Vec<Vec<Option<Taken>>>,
     pub max_nodes: usize,
+    /// How many executions were taken.
+    pub taken: u64,
     /// Variables of static storage: address, size, where defined.
     pub(super) variables: Vec<(u64, u64, Definition)>,
     /// Nodes of streams that were walked before.
@@ -31,6 +33,7 @@ impl<'a> Collected<'a> {
             edges: Edges::default(),
             counts: vec![Vec::new(); facts.image.functions() as usize],
             max_nodes,
+            taken: 0,
             variables: variables(facts.image),
             known: HashMap::new(),
         }
@@ -42,6 +45,7 @@ impl<'a> Collected<'a> {
     }
 
     pub(super) fn count(&mut self, function: u32, index: u32, at: Occurrence) {
+        self.taken += 1;
         let of = &mut self.counts[function as usize];
         if of.is_empty() {
             *of = vec![None; self.facts.function(function).code.len()];

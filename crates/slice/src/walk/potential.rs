@@ -13,11 +13,12 @@
 
 use super::Walker;
 use super::pending::{Answer, ELSEWHERE, Pending, Wanted};
+use crate::criterion::Occurrence;
 use crate::heap::Heap;
 use crate::relevance::{Other, Potentials, Relevance, Variant, WayFacts};
 use crate::slice::{Dependence, NodeId};
 use crate::tags::{Group, Phis, Tag};
-use crate::wants::List;
+use crate::wants::{List, Ranges};
 use program::inst::{BlockId, Call, Inst, Operand, Reg};
 use program::objects::ObjectId;
 use std::collections::{BTreeMap, HashMap};
@@ -107,6 +108,18 @@ impl<'w> Potential<'w> {
 }
 
 impl Walker<'_, '_> {
+    /// Asks branches no more whether they could have mattered, if the slice is large enough.
+    pub fn stop_asking(&mut self) {
+        let enough = self.potential.as_ref().is_some_and(|p| self.all.taken >= p.relevance.limit);
+        if enough {
+            self.potential = None;
+            // It was wanted for them alone.
+            self.old = Ranges::default();
+            let at = Occurrence { stream: self.stream, step: self.next };
+            self.all.slice.asked_back_to.get_or_insert(at);
+        }
+    }
+
     /// Notes what a wanted range is in, if that matters.
     pub(super) fn note_wanted(&mut self, address: u64, len: u64) {
         let (memory, old) = (&self.memory, &self.old);

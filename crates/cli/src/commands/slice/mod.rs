@@ -97,6 +97,9 @@ struct WayArgs {
     /// Leave out what could have gone another way inside of libraries
     #[arg(long, requires = "relevant")]
     no_libraries: bool,
+    /// Ask branches until so many executions are part of the slice
+    #[arg(long, value_name = "N", default_value_t = slice::relevance::LIMIT, requires = "relevant")]
+    limit: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -133,6 +136,7 @@ impl SliceArgs {
                 PrecisionArg::Directed => Precision::Directed,
             },
             libraries: !self.ways.no_libraries,
+            limit: self.ways.limit,
         })
     }
 }
@@ -211,6 +215,10 @@ struct Answer {
     truncated: bool,
     /// It was interrupted: there is more.
     incomplete: bool,
+    /// Branches before this were not asked whether they could have mattered.
+    asked_back_to: Option<At>,
+    /// Pointers were followed less exactly than asked.
+    coarse_pointers: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -344,6 +352,8 @@ fn answer(
         executions: slice.sites.values().map(|t| t.count).sum(),
         truncated: slice.truncated,
         incomplete: slice.incomplete,
+        asked_back_to: slice.asked_back_to.map(|at| At { stream: at.stream, instruction: at.step }),
+        coarse_pointers: slice.coarse,
     };
     let exit = if args.json {
         session.json(&answer)?
