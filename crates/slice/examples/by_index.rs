@@ -4,7 +4,8 @@
 //! longest stream of the first process, the last one among them. Writes figures as
 //! lines of `name=value`; `cargo xtask bench slice` makes a table of them. By `index`
 //! it uses the index beside the recording, which must be there; `relevant` slices are
-//! made by replay.
+//! made by replay. Of these it says how long looking at the program took, how many came to
+//! their limit, and whether pointers had to be followed less exactly.
 
 use replay::process::{LoadedProcess, Options};
 use slice::{Criterion, Occurrence, Relevance, Request, Slicer, SlicerOptions, Wanted};
@@ -44,6 +45,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut taken, mut sites, mut walked) = (0, 0, 0);
     let relevance = (mode == "relevant").then(Relevance::default);
     let started = Instant::now();
+    if let Some(relevance) = relevance {
+        slicer.look_ahead(relevance.precision)?;
+        println!("analysed={:.6}", started.elapsed().as_secs_f64());
+    }
+    let started = Instant::now();
+    let (mut limited, mut coarse) = (0, false);
     for n in 1..=questions {
         let at = Occurrence { stream, step: (steps * n / questions).saturating_sub(2) };
         let criteria = [Criterion { at, wanted: vec![Wanted::All] }];
@@ -51,6 +58,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         taken += slice.sites.values().map(|t| t.count).sum::<u64>();
         sites += slice.sites.len();
         walked += slice.walked;
+        limited += u32::from(slice.asked_back_to.is_some());
+        coarse |= slice.coarse;
     }
     println!("sliced={:.6}", started.elapsed().as_secs_f64());
     println!("questions={questions}");
@@ -58,5 +67,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("taken={taken}");
     println!("sites={sites}");
     println!("code={code}");
+    if relevance.is_some() {
+        println!("limited={limited}");
+        println!("coarse={}", u32::from(coarse));
+    }
     Ok(())
 }

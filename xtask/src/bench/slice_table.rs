@@ -9,7 +9,9 @@ use super::table::cell;
 /// Seconds of a slice: making ready once, and one question.
 fn slice(way: &Figures) -> Option<f64> {
     let n = number(way, "questions")?;
-    Some(number(way, "prepared")? + number(way, "sliced")? / n)
+    // Of a relevant one also looking at the program.
+    let analysed = number(way, "analysed").unwrap_or(0.0);
+    Some(number(way, "prepared")? + analysed + number(way, "sliced")? / n)
 }
 
 /// Executed instructions, by whichever way came to its end.

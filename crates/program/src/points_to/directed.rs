@@ -48,6 +48,9 @@ pub struct Directed {
     /// Nodes of what is stored at known places: object, and which eight bytes of it.
     fields: HashMap<(ObjectId, u64), Id>,
     collector: Collector,
+    /// Numbers of sets once all is solved, and the number of each node's.
+    sets: HashMap<Bits, u32>,
+    classes: HashMap<Id, u32>,
     /// How much has been done, roughly: words looked at.
     work: u64,
 }
@@ -118,7 +121,8 @@ impl Directed {
         let new = self.new_node();
         let node = &mut self.nodes[at as usize];
         *if written { &mut node.written } else { &mut node.read } = Some(new);
-        for place in self.places.list(&self.nodes[at as usize].sent) {
+        let sent = &self.nodes[at as usize].sent;
+        for place in self.places.list(sent, sent) {
             self.connect(all, place, (!written).then_some(new), written.then_some(new));
         }
         new
@@ -245,7 +249,7 @@ impl Directed {
         self.nodes[id as usize].to = to;
         self.nodes[id as usize].shifts = shifts;
         if read.is_some() || written.is_some() {
-            for place in self.places.list(&new) {
+            for place in self.places.list(&new, &self.nodes[id as usize].all) {
                 self.connect(all, place, read, written);
             }
         }
@@ -300,7 +304,14 @@ impl Solver for Directed {
     }
 
     fn class(&mut self, var: Var) -> u32 {
-        self.of(var)
+        let id = self.of(var);
+        if let Some(class) = self.classes.get(&id) {
+            return *class;
+        }
+        let next = self.sets.len() as u32;
+        let class = *self.sets.entry(self.nodes[id as usize].all.clone()).or_insert(next);
+        self.classes.insert(id, class);
+        class
     }
 
     fn places(&mut self, var: Var) -> Vec<Place> {
@@ -308,7 +319,8 @@ impl Solver for Directed {
             return Vec::new();
         }
         let id = self.of(var);
-        self.places.list(&self.nodes[id as usize].all)
+        let set = &self.nodes[id as usize].all;
+        self.places.list(set, set)
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Places {
     by: HashMap<Option<i64>, Move>,
     /// Places of each object so far.
     of_object: HashMap<ObjectId, u32>,
+    /// Of each object, the place that may be anywhere in it.
+    anywhere: Vec<u32>,
 }
 
 impl Places {
@@ -33,8 +35,22 @@ impl Places {
         let next = self.list.len() as u32;
         *self.index.entry(place).or_insert_with(|| {
             self.list.push(place);
+            if place.offset.is_none() {
+                let object = place.object as usize;
+                if self.anywhere.len() <= object {
+                    self.anywhere.resize(object + 1, UNKNOWN);
+                }
+                self.anywhere[object] = next;
+            }
             next
         })
+    }
+
+    /// Whether a place of a set is there twice: one that may be anywhere in its object stands
+    /// for all.
+    fn is_covered(&self, place: Place, set: &Bits) -> bool {
+        let anywhere = self.anywhere.get(place.object as usize).copied().unwrap_or(UNKNOWN);
+        place.offset.is_some() && anywhere != UNKNOWN && set.contains(anywhere)
     }
 
     /// A place that is named.
@@ -87,14 +103,10 @@ impl Places {
         }
     }
 
-    /// A set of places, in order; one that may be anywhere in its object stands for all.
-    pub fn list(&self, set: &Bits) -> Vec<Place> {
-        let anywhere = |p: &Place| {
-            let of = self.index.get(&Place { offset: None, ..*p });
-            p.offset.is_some() && of.is_some_and(|of| set.contains(*of))
-        };
-        let mut all: Vec<Place> =
-            set.iter().map(|p| self.list[p as usize]).filter(|p| !anywhere(p)).collect();
+    /// Those of some places that are not covered by others of a set, in order.
+    pub fn list(&self, some: &Bits, set: &Bits) -> Vec<Place> {
+        let places = some.iter().map(|p| self.list[p as usize]);
+        let mut all: Vec<Place> = places.filter(|p| !self.is_covered(*p, set)).collect();
         all.sort_unstable();
         all
     }

@@ -8,8 +8,8 @@
 
 use crate::relevance::Defined;
 use crate::wants::List;
+use index::hash::Map;
 use program::objects::ObjectId;
-use std::collections::HashMap;
 
 /// Memory that is part of nothing that has a name here.
 pub const ELSEWHERE: ObjectId = ObjectId::MAX;
@@ -60,7 +60,7 @@ struct Held {
 pub struct Pending {
     recent: Vec<Wanted>,
     count: u64,
-    objects: HashMap<ObjectId, Held>,
+    objects: Map<ObjectId, Held>,
     askers: Vec<Asker>,
 }
 

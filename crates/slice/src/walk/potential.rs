@@ -19,6 +19,7 @@ use crate::relevance::{Other, Potentials, Relevance, Variant, WayFacts};
 use crate::slice::{Dependence, NodeId};
 use crate::tags::{Group, Phis, Tag};
 use crate::wants::{List, Ranges};
+use index::hash::Map;
 use program::inst::{BlockId, Call, Inst, Operand, Reg};
 use program::objects::ObjectId;
 use std::collections::{BTreeMap, HashMap};
@@ -36,7 +37,7 @@ pub struct Potential<'w> {
     /// Where the edge just walked over led: activation and block.
     taken: Option<(u32, BlockId)>,
     /// Answers about registers.
-    assigned: HashMap<Question, bool>,
+    assigned: Map<Question, bool>,
     /// What memory is wanted.
     pending: Pending,
     /// Frames of live activations: by address their size, function and depth.
@@ -55,7 +56,7 @@ impl<'w> Potential<'w> {
             made: heap.chains().iter().map(|chain| facts.made(chain)).collect(),
             relevance,
             taken: None,
-            assigned: HashMap::new(),
+            assigned: Map::default(),
             pending: Pending::default(),
             stack: BTreeMap::new(),
             frames: Vec::new(),
