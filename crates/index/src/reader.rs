@@ -147,8 +147,6 @@ pub struct Reader<'b, 'l> {
     begun: bool,
     /// The record of this gap has been looked at.
     is_met: bool,
-    /// Executions of stretches behind us, of which the last may not be whole.
-    stretches: u64,
 }
 
 impl<'b, 'l> Reader<'b, 'l> {
@@ -180,14 +178,7 @@ impl<'b, 'l> Reader<'b, 'l> {
             phase: Phase::Gap,
             begun: false,
             is_met: false,
-            stretches: 0,
         }
-    }
-
-    /// Only the stretch that ran last is behind us.
-    #[must_use]
-    pub fn is_last(&self) -> bool {
-        self.stretches == 1
     }
 
     /// The function that the innermost activation is of.
@@ -418,7 +409,6 @@ impl<'b, 'l> Reader<'b, 'l> {
         let turns = &mut rows.turns[number as usize];
         if !self.begun {
             *turns += 1;
-            self.stretches += 1;
         }
         let mut count = u64::from(top.at - start) + 1;
         let last = top.at;
