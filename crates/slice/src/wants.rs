@@ -9,6 +9,7 @@ use crate::filter::Filter;
 use crate::slice::{Dependence, END, Edge, NodeId};
 use crate::tags::{Tag, Tags};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// A place is wanted, but nobody is noted down: the slice has too many nodes.
 const NOBODY: u32 = END - 1;
@@ -178,6 +179,13 @@ impl Ranges {
 
     /// Takes the wanted bytes of a range out.
     pub fn take(&mut self, start: u64, len: u64, edges: &mut Edges) -> Vec<Piece> {
+        // Most often what is written is what was wanted.
+        if let Entry::Occupied(piece) = self.map.entry(start)
+            && piece.get().0 == len
+        {
+            let (len, list) = piece.remove();
+            return vec![Piece { start, len, list }];
+        }
         if !self.touches(start, len) {
             return Vec::new();
         }
@@ -213,6 +221,10 @@ impl Ranges {
         }
         if self.filter.add(start, len, self.map.len()) {
             self.filter = Filter::of(self.map.iter().map(|(s, (n, _))| (*s, *n)).chain([(start, len)]));
+        }
+        if let Some((_, wanted)) = self.map.get_mut(&start).filter(|piece| piece.0 == len) {
+            *wanted = edges.join(*wanted, list);
+            return;
         }
         if !self.touches(start, len) {
             self.map.insert(start, (len, list));
