@@ -21,6 +21,7 @@
 
 mod constraints;
 mod directed;
+mod instances;
 mod places;
 mod unified;
 mod wrappers;
@@ -30,7 +31,8 @@ use crate::objects::{Object, ObjectId, Objects};
 use crate::outside::{Effect, Outside};
 use crate::whole::Whole;
 pub(crate) use constraints::slots;
-use constraints::{Constraints, Instances, Var};
+use constraints::{Constraints, Var};
+use instances::Instances;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -9,6 +9,7 @@
 //! out what an allocator gave them once for each call ([`super::wrappers`]). Each such look is
 //! an *instance*; the first instance of a function has its number.
 
+use super::instances::Instances;
 use super::wrappers::Wrappers;
 use crate::inst::{ArgTy, BinOp, Call, CastOp, Inst, Operand, Pure, Reg, Ty};
 use crate::model::Function;
@@ -76,35 +77,6 @@ pub struct Constraints<'w, 'm> {
     moved: HashMap<(Var, Option<i64>), Var>,
 }
 
-/// Functions as they are looked at.
-#[derive(Default)]
-pub struct Instances {
-    /// The function of each, and its first variable: its slots, then those of its result.
-    list: Vec<(u32, Var)>,
-    /// The instance for a call: the caller's, the instruction, and the function called.
-    apart: HashMap<(u32, u32, u32), u32>,
-}
-
-impl Instances {
-    pub fn len(&self) -> u32 {
-        self.list.len() as u32
-    }
-
-    pub fn function(&self, instance: u32) -> u32 {
-        self.list[instance as usize].0
-    }
-
-    /// The first variable.
-    pub fn first(&self, instance: u32) -> Var {
-        self.list[instance as usize].1
-    }
-
-    /// The instance that a call calls.
-    pub fn called(&self, caller: u32, index: u32, callee: u32) -> u32 {
-        self.apart.get(&(caller, index, callee)).copied().unwrap_or(callee)
-    }
-}
-
 /// Where a program starts.
 const MAIN: &str = "main";
 /// Code is looked at again up to so many times what there is.
@@ -149,9 +121,9 @@ impl<'w, 'm> Constraints<'w, 'm> {
     /// A new instance of a function.
     fn instance(&mut self, function: u32) -> u32 {
         let f = self.whole.function(function);
-        self.instances.list.push((function, self.vars));
+        let instance = self.instances.add(function, self.vars);
         self.vars += f.slots + f.ret.iter().map(|t| t.slots()).sum::<u32>();
-        self.instances.len() - 1
+        instance
     }
 
     /// The instance that a call calls.
@@ -159,13 +131,12 @@ impl<'w, 'm> Constraints<'w, 'm> {
         self.called.insert(callee);
         let code = self.whole.function(callee).code.len();
         let from = self.instances.function(caller);
-        let key = (caller, index, callee);
-        let target = match self.instances.apart.get(&key) {
-            Some(known) => *known,
+        let target = match self.instances.apart(caller, index, callee) {
+            Some(known) => known,
             None if self.wrappers.is_apart(from, callee) && self.again + code <= self.most_again() => {
                 self.again += code;
                 let new = self.instance(callee);
-                self.instances.apart.insert(key, new);
+                self.instances.set_apart(caller, index, callee, new);
                 new
             }
             None => callee,

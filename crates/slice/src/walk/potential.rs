@@ -112,7 +112,8 @@ impl Walker<'_, '_> {
     /// Asks branches no more whether they could have mattered, if the slice is large enough.
     pub fn stop_asking(&mut self) {
         let enough = self.potential.as_ref().is_some_and(|p| self.all.taken >= p.relevance.limit);
-        if enough {
+        // At the start there is nobody left to ask.
+        if enough && self.next > 0 {
             self.potential = None;
             // It was wanted for them alone.
             self.old = Ranges::default();
