@@ -67,13 +67,25 @@ impl<'c> Model<'c> {
     /// Runs a program.
     pub fn run(case: &'c Case, a: u32, b: u32) -> Model<'c> {
         let functions: Vec<&Function> = case.helpers.iter().chain([&case.body]).collect();
+        // Only what can be called, by name or through the pointer, takes part.
         let mut pointees = BTreeSet::from([0]);
         let mut chosen: BTreeSet<usize> = (0..1).filter(|_| !case.helpers.is_empty()).collect();
-        for node in functions.iter().flat_map(|f| &f.nodes) {
-            match node.kind {
-                Kind::Point(g) => drop(pointees.insert(g)),
-                Kind::Choose(h) => drop(chosen.insert(h)),
-                _ => {}
+        let mut callable = BTreeSet::from([case.helpers.len()]);
+        loop {
+            let before = (pointees.len(), chosen.len(), callable.len());
+            for f in callable.clone() {
+                for node in &functions[f].nodes {
+                    match node.kind {
+                        Kind::Point(g) => drop(pointees.insert(g)),
+                        Kind::Choose(h) => drop(chosen.insert(h)),
+                        Kind::Call(_, Some(callee), ..) => drop(callable.insert(callee)),
+                        Kind::Call(_, None, ..) => callable.extend(&chosen),
+                        _ => {}
+                    }
+                }
+            }
+            if before == (pointees.len(), chosen.len(), callable.len()) {
+                break;
             }
         }
         let parents = functions.iter().map(|f| control(&f.nodes)).collect();
