@@ -18,9 +18,9 @@
 //! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`indexing`]: an index, so that slices need no replay;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * `ahead`, `trail`, `log`, `formatted`, `walk`, `indexed`, `wants`, `tags`, `filter`, `facts`, `library`: one
-//!   segment's steps, the way back over them, what is still looked for and for whom, and what
-//!   is known before anything runs.
+//! * `prepared`, `ahead`, `trail`, `log`, `formatted`: the first pass over a run, and one segment's
+//!   stretches of code; `walk`, `indexed`: the way back over them; `wants`, `tags`, `filter`: what
+//!   is still looked for, and for whom; `facts`, `library`, `heap`: what is known beside.
 //!
 //! # What must not be known here
 //! Good and bad versions, changes, terminals. Source files are names and line
@@ -32,8 +32,8 @@
 //! activation, ranges of memory) whose last assignment is still to be found, and
 //! for every activation the blocks whose deciding branch is still to be found.
 //! An instruction that assigns such a place, or decides such a block, is taken,
-//! and what it used is looked for in its turn. Nothing is stored but one segment
-//! of steps, and time is near-linear in the steps walked over.
+//! and what it used is looked for in its turn. Nothing is stored but what ran in a
+//! segment or two, and time is near-linear in the steps walked over.
 //!
 //! # Example
 //! ```no_run
@@ -67,6 +67,7 @@ mod log;
 pub mod nearby;
 mod outputs;
 pub mod phases;
+mod prepared;
 pub mod questions;
 pub mod relevance;
 pub mod slice;

@@ -3,7 +3,8 @@
 use crate::ahead::ahead;
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
-use crate::heap::{Allocated, Chains, Heap};
+use crate::heap::{Allocated, Heap};
+use crate::prepared::{Entry, Prepared};
 use crate::relevance::{Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
 use crate::trail::{Starts, Trail};
@@ -11,11 +12,9 @@ use crate::walk::{Collected, Crossing, Potential, Stretches, Walker};
 use crate::wants::{List, Piece};
 use crate::{Error, Result};
 use index::file::Start;
-use recording::event::{Event, Position};
 use replay::checkpoint::{Checkpoints, Segment};
-use replay::io::{Collector, IoList};
+use replay::io::IoList;
 use replay::machine::{End, Machine};
-use replay::observer::{ExternalCall, Moment, Observer, View};
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::OnceLock;
@@ -56,22 +55,6 @@ pub struct Request<'r> {
     /// Set by somebody else when what was found so far is enough.
     pub stop: Option<&'r AtomicBool>,
 }
-
-/// One stream: its checkpoints, and what the pass that made them saw.
-pub(crate) struct Prepared<'p> {
-    pub checkpoints: Checkpoints<'p>,
-    io: IoList,
-    starts: Vec<Start>,
-    /// Blocks of the heap that were allocated, by address.
-    allocated: Vec<(u64, Allocated)>,
-    chains: Chains,
-    entry: Option<Entry>,
-    /// Functions that were called from outside.
-    entries: BTreeSet<u32>,
-}
-
-/// The function a stream began with, and its first argument.
-type Entry = (u32, u64);
 
 /// See the module's documentation. Streams are replayed when first asked about.
 pub struct Slicer<'p> {
@@ -160,25 +143,8 @@ impl<'p> Slicer<'p> {
         let count = self.prepared.len();
         let place = self.prepared.get(stream as usize).ok_or(Error::NoStream(stream, count))?;
         Ok(place.get_or_init(|| {
-            let mut first = First::default();
             let stream = &self.process.streams[stream as usize].stream;
-            let every = self.options.segment;
-            let checkpoints = Checkpoints::make(&self.process.image, stream, every, &mut first);
-            let image = &self.process.image;
-            let entry = first.entry.and_then(|(module, function, argument)| {
-                Some((image.function(image.canonical(module), function)?, argument))
-            });
-            let entries =
-                first.entries.iter().filter_map(|(module, f)| image.function(image.canonical(*module), *f));
-            Prepared {
-                checkpoints,
-                io: first.io.finish(),
-                starts: first.starts,
-                allocated: first.allocated,
-                chains: first.chains,
-                entry,
-                entries: entries.collect(),
-            }
+            Prepared::new(&self.process.image, stream, self.options.segment)
         }))
     }
 
@@ -522,85 +488,4 @@ impl<'c> Todo<'c> {
 struct Done {
     streams: HashSet<u32>,
     crossed: HashSet<(u32, u32, u64, u64, u64)>,
-}
-
-/// The first pass over a stream.
-#[derive(Default)]
-struct First {
-    io: Collector,
-    starts: Vec<Start>,
-    /// Blocks of the heap, by address.
-    allocated: Vec<(u64, Allocated)>,
-    chains: Chains,
-    /// The stream of a thread that the call under way has started.
-    started: Option<u32>,
-    /// The function the stream began with (module and number there), and its
-    /// first argument.
-    entry: Option<(u32, u32, u64)>,
-    /// All functions that were called from outside: module and number there.
-    entries: BTreeSet<(u32, u32)>,
-}
-
-impl Observer for First {
-    const STEPS: bool = false;
-
-    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
-        match event {
-            Event::Thread { stream, .. } => self.started = *stream,
-            Event::Enter { module, function, slots, .. } => {
-                self.entries.insert((*module, *function));
-                if self.entry.is_none() {
-                    self.entry = Some((*module, *function, slots.iter().next().unwrap_or(0)));
-                }
-            }
-            _ => {}
-        }
-        self.io.event(moment, position, event);
-    }
-
-    fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
-        self.io.leaving(view, call);
-    }
-
-    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
-        let started = self.started.take();
-        if let Some(known) = call.known.filter(|k| k.has(externals::flag::STARTS)) {
-            // `pthread_create` has attributes before the function.
-            let first = if known.name == "thrd_create" { 1 } else { 2 };
-            let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
-            let (routine, argument) = (arg(first), arg(first + 1));
-            let step = view.count.saturating_sub(1);
-            self.starts.push(Start { stream: started, step, routine, argument });
-        }
-        if let Some((address, size)) = block_of(view, call) {
-            let chain = self.chains.of(call.frames.iter().rev().map(|f| (f.function, f.pc)));
-            self.allocated.push((address, Allocated { stream: 0, step: view.count, size, chain }));
-        }
-        self.io.external(view, call);
-    }
-
-    fn landed(&mut self, view: &View<'_>) {
-        self.io.landed(view);
-    }
-}
-
-/// The block of the heap that a call allocated: its address and size.
-fn block_of(view: &View<'_>, call: &ExternalCall<'_>) -> Option<(u64, u64)> {
-    let known = call.known.filter(|k| k.has(externals::flag::ALLOCATES))?;
-    let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
-    let result = call.result.first().copied().unwrap_or(0);
-    let (address, size) = match known.name {
-        "malloc" | "valloc" | "pvalloc" => (result, arg(0)),
-        "calloc" => (result, arg(0).saturating_mul(arg(1))),
-        "realloc" | "memalign" | "aligned_alloc" => (result, arg(1)),
-        "reallocarray" => (result, arg(1).saturating_mul(arg(2))),
-        "posix_memalign" => {
-            let mut bytes = [0; 8];
-            view.memory.peek(arg(0), &mut bytes);
-            (u64::from_le_bytes(bytes), arg(2))
-        }
-        // Strings, mostly.
-        _ => (result, view.memory.peek_string(result, 1 << 16).len() as u64 + 1),
-    };
-    (address != 0).then_some((address, size.max(1)))
 }

@@ -1,0 +1,130 @@
+//! The first pass over a stream: checkpoints for later ones, and what is seen on the way.
+
+use crate::heap::{Allocated, Chains};
+use index::file::Start;
+use recording::event::{Event, Position};
+use replay::checkpoint::Checkpoints;
+use replay::image::Image;
+use replay::io::{Collector, IoList};
+use replay::observer::{ExternalCall, Moment, Observer, View};
+use replay::tape::Stream;
+use std::collections::BTreeSet;
+
+/// One stream: its checkpoints, and what the pass that made them saw.
+pub struct Prepared<'p> {
+    pub checkpoints: Checkpoints<'p>,
+    pub io: IoList,
+    pub starts: Vec<Start>,
+    /// Blocks of the heap that were allocated, by address.
+    pub allocated: Vec<(u64, Allocated)>,
+    pub chains: Chains,
+    pub entry: Option<Entry>,
+    /// Functions that were called from outside.
+    pub entries: BTreeSet<u32>,
+}
+
+/// The function a stream began with, and its first argument.
+pub type Entry = (u32, u64);
+
+impl<'p> Prepared<'p> {
+    /// Replays a stream, with a checkpoint every so many instructions.
+    pub fn new(image: &'p Image, stream: &'p Stream, every: u64) -> Prepared<'p> {
+        let mut first = First::default();
+        let checkpoints = Checkpoints::make(image, stream, every, &mut first);
+        let entry = first.entry.and_then(|(module, function, argument)| {
+            Some((image.function(image.canonical(module), function)?, argument))
+        });
+        let entries =
+            first.entries.iter().filter_map(|(module, f)| image.function(image.canonical(*module), *f));
+        Prepared {
+            checkpoints,
+            io: first.io.finish(),
+            starts: first.starts,
+            allocated: first.allocated,
+            chains: first.chains,
+            entry,
+            entries: entries.collect(),
+        }
+    }
+}
+
+/// The first pass over a stream.
+#[derive(Default)]
+struct First {
+    io: Collector,
+    starts: Vec<Start>,
+    /// Blocks of the heap, by address.
+    allocated: Vec<(u64, Allocated)>,
+    chains: Chains,
+    /// The stream of a thread that the call under way has started.
+    started: Option<u32>,
+    /// The function the stream began with (module and number there), and its
+    /// first argument.
+    entry: Option<(u32, u32, u64)>,
+    /// All functions that were called from outside: module and number there.
+    entries: BTreeSet<(u32, u32)>,
+}
+
+impl Observer for First {
+    const STEPS: bool = false;
+
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        match event {
+            Event::Thread { stream, .. } => self.started = *stream,
+            Event::Enter { module, function, slots, .. } => {
+                self.entries.insert((*module, *function));
+                if self.entry.is_none() {
+                    self.entry = Some((*module, *function, slots.iter().next().unwrap_or(0)));
+                }
+            }
+            _ => {}
+        }
+        self.io.event(moment, position, event);
+    }
+
+    fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.io.leaving(view, call);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let started = self.started.take();
+        if let Some(known) = call.known.filter(|k| k.has(externals::flag::STARTS)) {
+            // `pthread_create` has attributes before the function.
+            let first = if known.name == "thrd_create" { 1 } else { 2 };
+            let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
+            let (routine, argument) = (arg(first), arg(first + 1));
+            let step = view.count.saturating_sub(1);
+            self.starts.push(Start { stream: started, step, routine, argument });
+        }
+        if let Some((address, size)) = block_of(view, call) {
+            let chain = self.chains.of(call.frames.iter().rev().map(|f| (f.function, f.pc)));
+            self.allocated.push((address, Allocated { stream: 0, step: view.count, size, chain }));
+        }
+        self.io.external(view, call);
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        self.io.landed(view);
+    }
+}
+
+/// The block of the heap that a call allocated: its address and size.
+fn block_of(view: &View<'_>, call: &ExternalCall<'_>) -> Option<(u64, u64)> {
+    let known = call.known.filter(|k| k.has(externals::flag::ALLOCATES))?;
+    let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
+    let result = call.result.first().copied().unwrap_or(0);
+    let (address, size) = match known.name {
+        "malloc" | "valloc" | "pvalloc" => (result, arg(0)),
+        "calloc" => (result, arg(0).saturating_mul(arg(1))),
+        "realloc" | "memalign" | "aligned_alloc" => (result, arg(1)),
+        "reallocarray" => (result, arg(1).saturating_mul(arg(2))),
+        "posix_memalign" => {
+            let mut bytes = [0; 8];
+            view.memory.peek(arg(0), &mut bytes);
+            (u64::from_le_bytes(bytes), arg(2))
+        }
+        // Strings, mostly.
+        _ => (result, view.memory.peek_string(result, 1 << 16).len() as u64 + 1),
+    };
+    (address != 0).then_some((address, size.max(1)))
+}
