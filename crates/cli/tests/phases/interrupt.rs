@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
 #[test]
 fn a_level_that_takes_too_long_can_be_left() {
     let mut desk = Desk::with_program("away", AWAY);
-    desk.record("./away 1500000", "");
+    desk.record("./away 6000000", "");
     let mut window = Window::open(&desk, (24, 100), "slice run --at away.c:11 --phases", &[]);
     window.until("the first level", |t| t.contains("asked about"));
     window.press("\x1b[C");
