@@ -13,7 +13,7 @@ use index::extra::{Change, Extra, Miss, Outside};
 use index::writer::Written;
 use index::{Layouts, Summary, Writer};
 use recording::event::{Event, Position};
-use replay::code::{Code, Op};
+use replay::code::Op;
 use replay::io::Collector;
 use replay::machine::{Machine, Stop};
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
@@ -66,7 +66,6 @@ impl Slicer<'_> {
             let mut indexer = Indexer {
                 writer: if measures { writer.measuring() } else { writer },
                 log: Log::default(),
-                last: (0, 0),
                 seen: seen(process, stream)?,
                 io: Collector::default(),
                 sinks: Sinks::default(),
@@ -128,8 +127,6 @@ struct Indexer<'l> {
     writer: Writer<'l>,
     /// For what is more than a step.
     log: Log,
-    /// The function of the last step: where its code is, and its number.
-    last: (usize, u32),
     seen: Seen,
     /// What the calls under way have written.
     io: Collector,
@@ -156,22 +153,12 @@ impl Indexer<'_> {
             self.outputs.push(&output);
         }
     }
-
-    #[inline]
-    fn number(&mut self, view: &View<'_>) -> u32 {
-        let at = std::ptr::from_ref::<Code>(view.code).addr();
-        if self.last.0 != at {
-            let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
-            self.last = (at, number);
-        }
-        self.last.1
-    }
 }
 
 impl Observer for Indexer<'_> {
     #[inline]
     fn step(&mut self, view: &View<'_>, effect: Effect) {
-        let function = self.number(view);
+        let function = self.log.number(view);
         self.writer.step(function, view.index, view.depth, effect, || match view.inst() {
             program::inst::Inst::Select { cond, .. } => view.value(*cond) & 1 != 0,
             _ => false,
@@ -193,17 +180,17 @@ impl Observer for Indexer<'_> {
     }
 
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
-        let function = self.number(view);
+        let function = self.log.number(view);
         self.writer.edge(function, view.depth, from, to);
     }
 
     fn enter(&mut self, view: &View<'_>, outside: bool) {
-        let function = self.number(view);
+        let function = self.log.number(view);
         self.writer.enter(function, view.depth, view.frame, outside);
     }
 
     fn returned(&mut self, view: &View<'_>) {
-        let function = self.number(view);
+        let function = self.log.number(view);
         self.writer.returned(function, view.index, view.depth);
     }
 
@@ -233,7 +220,7 @@ impl Observer for Indexer<'_> {
     fn landed(&mut self, view: &View<'_>) {
         self.io.landed(view);
         self.put_outputs(None);
-        let function = self.number(view);
+        let function = self.log.number(view);
         self.writer.extra(Extra::Landed { function, index: view.index, depth: view.depth });
     }
 

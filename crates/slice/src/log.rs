@@ -99,7 +99,9 @@ pub struct Log {
 }
 
 impl Log {
-    fn number(&mut self, view: &View<'_>) -> u32 {
+    /// The number of the function that runs.
+    #[inline]
+    pub fn number(&mut self, view: &View<'_>) -> u32 {
         let at = std::ptr::from_ref::<Code>(view.code).addr();
         if self.last.0 != at {
             let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);

@@ -24,7 +24,7 @@ use index::layout;
 use program::inst::Inst;
 use program::model::Function;
 use recording::event::{Event, Position};
-use replay::code::{Code, Op};
+use replay::code::Op;
 use replay::image::Image;
 use replay::machine::{Frame, Machine};
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
@@ -138,8 +138,6 @@ pub struct Trail<'n> {
     start: u32,
     /// The instruction stepped over last, unless control has moved since.
     last: Option<u32>,
-    /// The function of the last look-up: where its code is, and its number.
-    known: (usize, u32),
 }
 
 impl<'n> Trail<'n> {
@@ -154,7 +152,6 @@ impl<'n> Trail<'n> {
             open: Vec::new(),
             start: NATURAL,
             last: None,
-            known: (0, 0),
         }
     }
 
@@ -186,15 +183,6 @@ impl<'n> Trail<'n> {
     /// The activations at the end, the innermost last.
     pub fn activations(&self) -> impl Iterator<Item = Activation> + '_ {
         self.open.iter().map(|o| (o.function, o.frame))
-    }
-
-    fn number(&mut self, view: &View<'_>) -> u32 {
-        let at = std::ptr::from_ref::<Code>(view.code).addr();
-        if self.known.0 != at {
-            let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
-            self.known = (at, number);
-        }
-        self.known.1
     }
 
     /// The run under way ends with an instruction that has run.
@@ -309,7 +297,7 @@ impl Observer for Trail<'_> {
 
     #[inline]
     fn enter(&mut self, view: &View<'_>, outside: bool) {
-        let function = self.number(view);
+        let function = self.log.number(view);
         // Whoever returned to code outside left no word.
         self.leave((view.depth as usize).saturating_sub(1));
         if outside || view.code.by_value {

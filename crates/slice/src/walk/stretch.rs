@@ -290,26 +290,14 @@ impl Walker<'_, '_> {
                     if !frame.is_some_and(|frame| frame.wants(c.dst, c.count)) {
                         continue;
                     }
-                    code = effect_of(
-                        &mut by.scratch,
-                        self.all.facts.inst(ran.function, c.index),
-                        deeds,
-                        ran,
-                        c,
-                    )?;
+                    code = effect_of(&mut by.scratch, self.all.facts, deeds, ran, c)?;
                 }
                 Kind::Memory => {
                     let value = frame.is_some_and(|frame| frame.wants(c.dst, c.count));
                     if !value && self.memory.is_empty() && by.light.is_empty() && self.old.is_empty() {
                         continue;
                     }
-                    code = effect_of(
-                        &mut by.scratch,
-                        self.all.facts.inst(ran.function, c.index),
-                        deeds,
-                        ran,
-                        c,
-                    )?;
+                    code = effect_of(&mut by.scratch, self.all.facts, deeds, ran, c)?;
                     if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
                         self.gather(&mut by.light, start, len);
                     }
@@ -347,8 +335,7 @@ impl Walker<'_, '_> {
             let all = &candidates.all[here.from as usize..here.to as usize];
             let code = match all.iter().find(|c| c.index == index && c.access != Access::None) {
                 Some(c) => {
-                    let inst = self.all.facts.inst(ran.function, index);
-                    let code = effect_of(&mut by.scratch, inst, deeds, ran, c)?;
+                    let code = effect_of(&mut by.scratch, self.all.facts, deeds, ran, c)?;
                     if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
                         self.gather(&mut by.light, start, len);
                     }
@@ -468,7 +455,7 @@ fn pass(scratch: &mut Log, passed: &mut Option<Vec<u64>>) -> u32 {
 /// What an instruction did in an execution, in the form the walker reads.
 fn effect_of<D: Deeds>(
     scratch: &mut Log,
-    inst: &Inst,
+    facts: &AllFacts<'_>,
     deeds: &mut D,
     ran: &Ran,
     c: &Candidate,
@@ -479,6 +466,6 @@ fn effect_of<D: Deeds>(
         Access::Choice => return Ok(if deeds.chose_first(ran, c)? { FIRST } else { SECOND }),
         _ => {}
     }
-    scratch.effects.push(deeds.effect(ran, c, inst)?);
+    scratch.effects.push(deeds.effect(ran, c, facts.inst(ran.function, c.index))?);
     Ok(0)
 }
