@@ -148,7 +148,7 @@ impl Walker<'_, '_> {
         }
         self.forget(frame);
         if !state.list.is_wanted() {
-            self.states.push(state);
+            self.put_away(state);
             return;
         }
         match &mut self.frames[f - 1].call {
@@ -175,8 +175,14 @@ impl Walker<'_, '_> {
                 frame.want_lightly(reg + slot);
             }
         }
+        self.put_away(state);
+    }
+
+    /// Keeps the state of a call that is done with for a later one.
+    pub(super) fn put_away(&mut self, mut state: Box<CallState>) {
         if self.states.len() < SPARE {
             state.list = List::default();
+            state.arguments.clear();
             self.states.push(state);
         }
     }

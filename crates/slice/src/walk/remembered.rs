@@ -5,7 +5,6 @@
 
 use super::Walker;
 use super::automaton::{Automaton, EMPTY, State, Then};
-use super::calls::CallState;
 use super::candidates::{Access, Candidates, Here, Kind};
 use super::frame::Frame;
 use super::stretch::{Deeds, Stretches, known};
@@ -72,8 +71,7 @@ impl Walker<'_, '_> {
         let mut call = 0;
         if let Some(mut state) = frame.call.take() {
             call = by.wishes.add(state.arguments.drain(..).map(|a| (a.0, a.1)).collect());
-            state.list = List::default();
-            self.states.push(state);
+            self.put_away(state);
         }
         let frame = &mut self.frames[f];
         let state = State {
@@ -108,9 +106,10 @@ impl Walker<'_, '_> {
             self.constant = List::ANONYMOUS;
         }
         if state.call != 0 {
-            let arguments = by.wishes.get(state.call).iter().map(|(n, slot)| (*n, *slot, true)).collect();
-            frame.call =
-                Some(Box::new(CallState { list: List::ANONYMOUS, arguments, ..CallState::default() }));
+            let mut call = self.states.pop().unwrap_or_default();
+            call.list = List::ANONYMOUS;
+            call.arguments.extend(by.wishes.get(state.call).iter().map(|(n, slot)| (*n, *slot, true)));
+            frame.call = Some(call);
         }
     }
 
