@@ -200,7 +200,12 @@ impl Directed {
             }
         }
         order.reverse();
-        order.retain(|id| self.up[*id as usize] == *id);
+        if any {
+            // What was read (or written) through a circle became one too, by whichever node.
+            let mut met = HashSet::new();
+            order.iter_mut().for_each(|id| *id = self.find(*id));
+            order.retain(|id| met.insert(*id));
+        }
         order
     }
 

@@ -102,10 +102,11 @@ impl Walk<'_, '_, '_> {
                     Wish::Nothing => {}
                     Wish::Quit => return Ok(None),
                     Wish::Open { level, flow } => {
+                        // Before it is said: whoever reads it may interrupt at once.
+                        busy.store(true, Ordering::Relaxed);
                         self.state.message = Some("replaying…".to_owned());
                         screen.show(&frame::draw(&self.state, &self.sources, columns, rows))?;
                         self.state.message = None;
-                        busy.store(true, Ordering::Relaxed);
                         let answer = self.open(level, flow);
                         // An interrupt was meant for this level.
                         stop.store(false, Ordering::Relaxed);
