@@ -1,11 +1,12 @@
 //! A fast hash for small keys made of numbers. Keys come from our own counting, so
 //! nobody can aim at collisions; the default hasher would take most of the time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map by that hash.
 pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+pub type Set<K> = HashSet<K, BuildHasherDefault<Mix>>;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mix(u64);

@@ -1,10 +1,10 @@
-//! Measures slices of a recording: `by_index RECORDING replay|index|relevant [QUESTIONS]`.
+//! Measures slices of a recording: `by_index RECORDING replay|index|relevant [QUESTIONS [LIMIT]]`.
 //!
 //! Asks for all that executed instructions used, at places spread evenly over the
 //! longest stream of the first process, the last one among them. Writes figures as
 //! lines of `name=value`; `cargo xtask bench slice` makes a table of them. By `index`
 //! it uses the index beside the recording, which must be there; `relevant` slices are
-//! made by replay. Of these it says how long looking at the program took, how many came to
+//! made by replay, within the usual limit or another one. Of these it says how long looking at the program took, how many came to
 //! their limit, and whether pointers had to be followed less exactly.
 
 use replay::process::{LoadedProcess, Options};
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (path, mode) = match &args[..] {
         [path, mode, ..] => (Path::new(path), mode.as_str()),
-        _ => return Err("usage: by_index RECORDING replay|index|relevant [QUESTIONS]".into()),
+        _ => return Err("usage: by_index RECORDING replay|index|relevant [QUESTIONS [LIMIT]]".into()),
     };
     let questions: u64 = args.get(2).map_or(Ok(5), |n| n.parse())?;
     let recording = recording::Recording::open(path)?;
@@ -43,7 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let code: usize =
         process.image.modules().flat_map(|(_, m)| &m.model.functions).map(|f| f.code.len()).sum();
     let (mut taken, mut sites, mut walked) = (0, 0, 0);
-    let relevance = (mode == "relevant").then(Relevance::default);
+    let limit = args.get(3).map_or(Ok(Relevance::default().limit), |n| n.parse())?;
+    let relevance = (mode == "relevant").then(|| Relevance { limit, ..Relevance::default() });
     let started = Instant::now();
     if let Some(relevance) = relevance {
         slicer.look_ahead(relevance.precision)?;

@@ -176,6 +176,11 @@ impl WayFacts {
         has(&self.touched, reg)
     }
 
+    /// The registers, as a set.
+    pub fn touched(&self) -> &[u64] {
+        &self.touched
+    }
+
     pub fn assigns_registers(&self) -> bool {
         self.touched.iter().any(|w| *w != 0)
     }
@@ -214,7 +219,7 @@ pub struct Potentials<'p> {
     may: MayDefine,
     functions: Vec<OnceLock<FunctionWays>>,
     /// Variables of static storage, by address, with their sizes.
-    data: BTreeMap<u64, (u64, ObjectId)>,
+    data: Vec<(u64, u64, ObjectId)>,
     /// Many ways may assign the same.
     known: Mutex<HashMap<(u32, Bits), Arc<Defined>>>,
     others: AtomicU32,
@@ -233,9 +238,13 @@ impl<'p> Potentials<'p> {
         let objects = may.pointers().objects();
         let data = whole.data().filter_map(|(address, size)| {
             let object = objects.find(&Object::Data { address, size })?;
-            Some((address, (size.max(1), object)))
+            Some((address, size.max(1), object))
         });
-        let data = data.collect();
+        let mut data: Vec<(u64, u64, ObjectId)> = data.collect();
+        // Of several at one address the last one counts.
+        data.reverse();
+        data.sort_by_key(|d| d.0);
+        data.dedup_by_key(|d| d.0);
         Potentials { whole, may, functions, data, known: Mutex::default(), others: AtomicU32::new(0) }
     }
 
@@ -262,7 +271,11 @@ impl<'p> Potentials<'p> {
 
     /// The variable of static storage that an address is in, and where in it.
     pub fn static_at(&self, address: u64) -> Option<(ObjectId, u64)> {
-        let (start, (size, object)) = self.data.range(..=address).next_back()?;
+        let last = self.data.last().filter(|last| address <= last.0.saturating_add(last.1))?;
+        let (start, size, object) = match last.0 <= address {
+            true => last,
+            false => &self.data[self.data.partition_point(|d| d.0 <= address).checked_sub(1)?],
+        };
         (address - start < *size).then_some((*object, address - start))
     }
 

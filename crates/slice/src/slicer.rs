@@ -315,7 +315,7 @@ impl<'p> Slicer<'p> {
         ahead(segments.len(), replay, |n, trail| {
             let steps = &segments[n].instructions;
             walker.trail(&mut by, trail, (steps.start, steps.end))?;
-            walker.stop_asking();
+            walker.stop_asking(&mut by);
             walked += steps.end - steps.start;
             progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
             if walker.is_done() && by.is_empty() {

@@ -28,6 +28,9 @@ type Groups = u32;
 /// Whoever is sure to want something: which groups want it as well is all the same.
 const SURELY: Groups = 0;
 
+/// So many answers are kept at hand.
+const LATELY: usize = 1024;
+
 /// A number of a set of phis; 0 is the empty one.
 pub type Phis = u32;
 
@@ -47,8 +50,11 @@ pub struct Tags {
     sets: Vec<(u32, u32)>,
     members: Vec<Group>,
     joined: Map<(Groups, Groups), Groups>,
-    /// The set of each group alone, once it is needed.
-    alone: Vec<Option<Groups>>,
+    /// The tag of each group alone, once it is needed.
+    alone: Vec<Option<Tag>>,
+    /// What was asked last, by a hash of it: two tags, and a tag and a phi.
+    lately_joined: Vec<(Tag, Tag, Tag)>,
+    lately_passed: Vec<(Tag, Reg, Tag)>,
     phis: Vec<Vec<Reg>>,
     phis_index: Map<Vec<Reg>, Phis>,
     phis_joined: Map<(Phis, Phis), Phis>,
@@ -66,6 +72,9 @@ impl Default for Tags {
             members: Vec::new(),
             joined: Map::default(),
             alone: Vec::new(),
+            // What is there at first is true: nothing changes by being joined with itself.
+            lately_joined: vec![(Tag::SURE, Tag::SURE, Tag::SURE); LATELY],
+            lately_passed: vec![(Tag::SURE, Reg::MAX, Tag::SURE); LATELY],
             phis: vec![Vec::new()],
             phis_index: Map::from_iter([(Vec::new(), 0)]),
             phis_joined: Map::default(),
@@ -128,15 +137,15 @@ impl Tags {
     /// Wanted by a group.
     pub fn of_group(&mut self, group: Group) -> Tag {
         let group = self.find(group);
-        let by = match self.alone[group as usize] {
-            Some(by) => by,
-            None => {
-                let by = self.new_set(&[group]);
-                self.alone[group as usize] = Some(by);
-                by
-            }
-        };
-        self.add(Wish { by, through: 0 })
+        if let Some(tag) = self.alone[group as usize] {
+            return tag;
+        }
+        let wish = Wish { by: self.new_set(&[group]), through: 0 };
+        // Nobody else makes a tag of this set: it need not be found again by what it says.
+        let tag = Tag(self.list.len() as u32);
+        self.list.push(wish);
+        self.alone[group as usize] = Some(tag);
+        tag
     }
 
     /// Wanted by both.
@@ -144,6 +153,17 @@ impl Tags {
         if a == b {
             return a;
         }
+        let place = (a.0.wrapping_mul(31) ^ b.0) as usize % LATELY;
+        let (x, y, known) = self.lately_joined[place];
+        if (x, y) == (a, b) {
+            return known;
+        }
+        let both = self.join_anew(a, b);
+        self.lately_joined[place] = (a, b, both);
+        both
+    }
+
+    fn join_anew(&mut self, a: Tag, b: Tag) -> Tag {
         let (x, y) = (self.get(a), self.get(b));
         let by = self.join_groups(x.by, y.by);
         let through = self.join_phis(x.through, y.through);
@@ -189,6 +209,17 @@ impl Tags {
 
     /// The same, after the value went through a phi.
     pub fn through(&mut self, tag: Tag, phi: Reg) -> Tag {
+        let place = (tag.0.wrapping_mul(31) ^ phi) as usize % LATELY;
+        let (x, y, known) = self.lately_passed[place];
+        if (x, y) == (tag, phi) {
+            return known;
+        }
+        let behind = self.pass_anew(tag, phi);
+        self.lately_passed[place] = (tag, phi, behind);
+        behind
+    }
+
+    fn pass_anew(&mut self, tag: Tag, phi: Reg) -> Tag {
         let wish = self.get(tag);
         let through = match self.passed.get(&(wish.through, phi)) {
             Some(known) => *known,

@@ -11,16 +11,19 @@ mod calls;
 mod candidates;
 mod collected;
 mod frame;
+mod held;
 mod indexed;
 mod light;
 mod lightly;
 mod outside;
+mod passages;
 mod pending;
 mod potential;
 mod remembered;
 mod step;
 mod stretch;
 mod trailed;
+mod weighed;
 
 use crate::criterion::{Criterion, Occurrence};
 use crate::log::{Log, NONE};
@@ -29,6 +32,7 @@ use crate::wants::{List, Piece, Ranges};
 use calls::CallState;
 pub use collected::Collected;
 use frame::{Frame, Furniture};
+use held::Held;
 use index::hash::Map;
 pub use pending::ELSEWHERE;
 pub use potential::Potential;
@@ -52,6 +56,8 @@ pub struct Walker<'w, 'a> {
     #[allow(clippy::vec_box)] // they go from list to list at every call
     frames: Vec<Box<Frame>>,
     memory: Ranges,
+    /// Of a relevant slice: memory wanted by nobody who is noted down, beside that.
+    held: Held,
     /// Of a relevant slice: bytes whose value was there before anything wrote it, but could
     /// have been assigned all the same.
     old: Ranges,
@@ -91,6 +97,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             stream,
             frames: Vec::new(),
             memory: Ranges::default(),
+            held: Held::default(),
             old: Ranges::default(),
             constant: List::default(),
             landing: List::default(),
@@ -136,13 +143,18 @@ impl<'w, 'a> Walker<'w, 'a> {
 
     /// Nothing is looked for any more, and no question is to come.
     pub fn is_done(&self) -> bool {
-        self.memory.is_empty()
-            && self.old.is_empty()
+        !self.wants_memory()
             && self.asked.is_empty()
             && self.after.is_empty()
             && self.starts.is_empty()
             && !self.landing.is_wanted()
             && self.frames.iter().all(|f| f.is_idle())
+    }
+
+    /// Some memory is wanted, or could have been assigned all the same.
+    #[inline]
+    fn wants_memory(&self) -> bool {
+        !self.memory.is_empty() || !self.held.is_empty() || !self.old.is_empty()
     }
 
     /// An instruction that was about to run when the stream ended.
@@ -256,9 +268,12 @@ impl<'w, 'a> Walker<'w, 'a> {
     fn want_reg(&mut self, f: usize, reg: Reg, list: List) {
         self.furnish(f);
         let frame = &mut self.frames[f];
+        let is_wanted = frame.wants(reg, 1);
         let Some(place) = frame.regs.get_mut(reg as usize) else { return };
-        *place = self.all.edges.join(*place, list);
-        frame.named |= list.is_named();
+        // It may be wanted by nobody in particular: that is for sure.
+        let before = if is_wanted { place.or_nobody() } else { List::default() };
+        *place = self.all.edges.join(before, list);
+        frame.named |= place.is_named();
         frame.want_lightly(reg);
     }
 
@@ -274,7 +289,7 @@ impl<'w, 'a> Walker<'w, 'a> {
     fn want_memory(&mut self, address: u64, len: u64, node: Option<NodeId>) {
         let list = self.all.edges.one(node, Dependence::Memory { address, len });
         self.memory.want(address, len, list, &mut self.all.edges);
-        self.note_wanted(address, len);
+        self.note_wanted(address, len, true);
     }
 
     /// Takes a register out of what is wanted.
@@ -381,6 +396,7 @@ impl<'w, 'a> Walker<'w, 'a> {
                 if list.is_wanted() {
                     if self.potential.is_some() {
                         list.tag = self.all.edges.tags.through(list.tag, phi.dst + k);
+                        self.frames[f].pass(phi.dst + k);
                     }
                     moved.push((*value, k, list));
                 }

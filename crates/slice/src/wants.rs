@@ -33,6 +33,11 @@ impl List {
     /// Wanted, by nobody who is noted down.
     pub const ANONYMOUS: List = List { head: NOBODY, tail: NOBODY, tag: Tag::SURE };
 
+    /// The same, for somebody.
+    pub fn anonymous(tag: Tag) -> List {
+        List { tag, ..List::ANONYMOUS }
+    }
+
     pub fn is_wanted(self) -> bool {
         self.head != END
     }

@@ -1,6 +1,7 @@
 //! Relevant slices of real recordings: random programs against the definition. Known examples
 //! are in `fixtures`.
 
+mod counted;
 #[path = "../desk/mod.rs"]
 mod desk;
 mod generate;

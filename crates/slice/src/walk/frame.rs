@@ -39,6 +39,8 @@ pub struct Frame {
     pub rising: Option<Group>,
     /// Registers that only a dummy of the running block wants.
     pub tree: Vec<Reg>,
+    /// Phis that wanted registers may have gone through, as a set; perhaps with others.
+    pub passed: Vec<u64>,
     /// The function that the call under way called.
     pub callee: Option<u32>,
 }
@@ -69,6 +71,7 @@ impl Frame {
         self.spilled.clear();
         self.groups.clear();
         self.tree.clear();
+        self.passed.clear();
         (self.named, self.returned) = (false, 0);
         (self.call, self.rising, self.callee) = (None, None, None);
         self.state = None;
@@ -129,6 +132,23 @@ impl Frame {
             hit &= hit - 1;
         }
         true
+    }
+
+    /// A wanted register went through a phi.
+    #[inline]
+    pub fn pass(&mut self, phi: Reg) {
+        let word = phi as usize / 64;
+        if self.passed.len() <= word {
+            self.passed.resize(self.wanted_bits.len().max(word + 1), 0);
+        }
+        self.passed[word] |= 1 << (phi % 64);
+    }
+
+    /// Whether one of some registers may be wanted, or a phi that one went through.
+    #[inline]
+    pub fn may_have_passed(&self, regs: &[u64]) -> bool {
+        let hit = |set: &[u64]| set.iter().zip(regs).any(|(a, b)| a & b != 0);
+        self.wanted > 0 && (hit(&self.wanted_bits) || hit(&self.passed))
     }
 
     /// Whether some block is undecided.

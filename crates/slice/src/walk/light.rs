@@ -6,7 +6,7 @@
 
 use index::hash::Map;
 
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 const LATELY: u64 = 256;
 const NOWHERE: u32 = u32::MAX;
 
@@ -23,7 +23,7 @@ pub struct Light {
 
 /// Calls `f` with page, word and mask for every word a range touches.
 #[inline]
-fn words(start: u64, len: u64, mut f: impl FnMut(u64, usize, u64)) {
+pub(super) fn words(start: u64, len: u64, mut f: impl FnMut(u64, usize, u64)) {
     let bit = start % 64;
     if bit + len <= 64 && (1..64).contains(&len) {
         f(start / PAGE, (start % PAGE / 64) as usize, ((1 << len) - 1) << bit);

@@ -43,7 +43,7 @@ impl Walker<'_, '_> {
         let f = depth as usize - 1;
         self.meet(f, function);
         if self.potential.is_some() {
-            self.returned(function, index, depth);
+            self.returned_weighed(by, deeds, (function, index, depth), callee);
             return;
         }
         if self.frames.len() <= f {
@@ -110,9 +110,7 @@ impl Walker<'_, '_> {
         }
         let f = depth as usize - 1;
         if self.potential.is_some() {
-            // The call must know what it called, whether anything is wanted of that or not.
-            self.settle(depth, function);
-            self.entered(function, depth, outside, copies);
+            self.entered_weighed(by, deeds, (function, depth, outside), copies);
             return;
         }
         if self.counts_only() {

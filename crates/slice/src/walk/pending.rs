@@ -8,14 +8,14 @@
 
 use crate::relevance::Defined;
 use crate::wants::List;
-use index::hash::Map;
+use index::hash::{Map, Set};
 use program::objects::ObjectId;
 
 /// Memory that is part of nothing that has a name here.
 pub const ELSEWHERE: ObjectId = ObjectId::MAX;
 
 /// A range that came to be wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wanted {
     pub object: ObjectId,
     pub address: u64,
@@ -50,10 +50,22 @@ struct Asker {
 
 #[derive(Default)]
 struct Held {
-    list: Vec<Wanted>,
-    /// When the list is that long, it is time to throw away what is gone.
+    list: Set<Wanted>,
+    /// When there are so many, it is time to throw away what is gone.
     tidy_at: usize,
+    /// How often any were thrown away.
+    tidied: u32,
 }
+
+/// A range that was noted lately: noting it again is quick as long as it was not thrown away.
+#[derive(Clone, Copy)]
+struct Noted {
+    wanted: Wanted,
+    tidied: u32,
+}
+
+/// So many of them.
+const NOTED: usize = 1 << 12;
 
 /// See the module's documentation.
 #[derive(Default)]
@@ -62,25 +74,50 @@ pub struct Pending {
     count: u64,
     objects: Map<ObjectId, Held>,
     askers: Vec<Asker>,
+    /// By a hash of the address.
+    noted: Vec<Option<Noted>>,
 }
 
 impl Pending {
-    /// A range came to be wanted. `still` says whether any of a range is.
-    pub fn add(&mut self, wanted: Wanted, still: impl Fn(&Wanted) -> bool) {
+    fn place(address: u64) -> usize {
+        (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % NOTED
+    }
+
+    /// A range came to be wanted; `is_new` if some of it was not wanted just before. `still`
+    /// says whether any of a range is.
+    pub fn add(&mut self, wanted: Wanted, is_new: bool, still: impl Fn(&Wanted) -> bool) {
+        if self.noted.is_empty() {
+            self.noted = vec![None; NOTED];
+        }
+        let held = self.objects.entry(wanted.object).or_default();
+        let noted = &mut self.noted[Self::place(wanted.address)];
+        let is_noted = noted.is_some_and(|n| n.wanted == wanted && n.tidied == held.tidied);
+        if is_noted && !is_new {
+            return;
+        }
         let place = self.count as usize % RECENT;
         match self.recent.get_mut(place) {
             Some(old) => *old = wanted,
             None => self.recent.push(wanted),
         }
         self.count += 1;
-        let held = self.objects.entry(wanted.object).or_default();
+        if is_noted {
+            return;
+        }
         if held.list.len() >= held.tidy_at.max(64) {
-            held.list.sort_unstable();
-            held.list.dedup();
             held.list.retain(still);
+            held.tidied = held.tidied.wrapping_add(1);
             held.tidy_at = 2 * held.list.len();
         }
-        held.list.push(wanted);
+        held.list.insert(wanted);
+        *noted = Some(Noted { wanted, tidied: held.tidied });
+    }
+
+    /// Whether the answer to `number` was no, and can be no other now.
+    #[inline]
+    pub fn is_settled(&self, number: u32) -> bool {
+        let settled = |a: &Asker| a.seen == self.count && a.again.is_empty() && a.hit.is_none();
+        self.count == 0 || self.askers.get(number as usize).is_some_and(settled)
     }
 
     /// Whether anything wanted could have been assigned by what `number` stands for, as far as
@@ -128,7 +165,7 @@ impl Pending {
             again.clear();
             let mut held = self.objects.iter_mut().filter(|(object, _)| defined.may_assign(**object));
             held.find_map(|(_, held)| {
-                let mut hit = None;
+                let (before, mut hit) = (held.list.len(), None);
                 held.list.retain(|wanted| {
                     if hit.is_some() {
                         return true;
@@ -141,6 +178,9 @@ impl Pending {
                     }
                     answer != Answer::Gone
                 });
+                if held.list.len() != before {
+                    held.tidied = held.tidied.wrapping_add(1);
+                }
                 hit
             })
         };
@@ -176,9 +216,9 @@ mod tests {
                 let address = u64::from(object) * 100 + n;
                 match op {
                     0 => {
-                        wanted.insert(address);
+                        let is_new = wanted.insert(address);
                         let range = Wanted { object, address, len: 1, offset: n };
-                        pending.add(range, |w| wanted.contains(&w.address));
+                        pending.add(range, is_new, |w| wanted.contains(&w.address));
                     }
                     1 => drop(wanted.remove(&address)),
                     // Only what is open is yes, the rest is not now; odd ones never are.
@@ -187,6 +227,7 @@ mod tests {
                     _ => {
                         let defined = Defined::of_objects([object, (object + 1) % 4]);
                         let good = |a: u64| a.is_multiple_of(2) && open.contains(&a);
+                        let was_settled = pending.is_settled(object);
                         let answer = pending.ask(object, &defined, |w| match w.address {
                             a if !wanted.contains(&a) => Answer::Gone,
                             a if good(a) => Answer::Yes(List::ANONYMOUS),
@@ -196,6 +237,7 @@ mod tests {
                         let mine = |a: u64| defined.may_assign((a / 100) as ObjectId);
                         let expected = wanted.iter().any(|a| mine(*a) && good(*a));
                         prop_assert_eq!(answer.is_some(), expected);
+                        prop_assert!(!was_settled || !expected);
                     }
                 }
             }

@@ -11,8 +11,8 @@
 //! were they taken for themselves, why they ran would be looked for, which is why the branch
 //! ran. But what a variable is given there is a statement of its own: `n = n + 1; if (n < 3)`.
 
-use super::Walker;
 use super::pending::{Answer, ELSEWHERE, Pending, Wanted};
+use super::{Stretches, Walker};
 use crate::criterion::Occurrence;
 use crate::heap::Heap;
 use crate::relevance::{Other, Potentials, Relevance, Variant, WayFacts};
@@ -22,10 +22,22 @@ use crate::wants::{List, Ranges};
 use index::hash::Map;
 use program::inst::{BlockId, Call, Inst, Operand, Reg};
 use program::objects::ObjectId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// A register at the branch of a way: function, way, register, and the phis behind it.
 type Question = (u32, BlockId, BlockId, Reg, Phis);
+
+/// So many addresses are known by what they were in.
+const PLACED: usize = 1 << 12;
+
+/// What an address was in, at this step and back to another one.
+#[derive(Clone, Copy)]
+struct Placed {
+    address: u64,
+    since: u64,
+    object: ObjectId,
+    offset: u64,
+}
 
 /// What a walk must know and remember for a relevant slice.
 pub struct Potential<'w> {
@@ -40,12 +52,15 @@ pub struct Potential<'w> {
     assigned: Map<Question, bool>,
     /// What memory is wanted.
     pending: Pending,
-    /// Frames of live activations: by address their size, function and depth.
-    stack: BTreeMap<u64, (u64, u32, u32)>,
-    /// The same by depth.
+    /// Frames of live activations: address, size and function. The stack grows down, so the
+    /// addresses fall.
+    stack: Vec<(u64, u64, u32)>,
+    /// The addresses by depth.
     frames: Vec<Option<u64>>,
     /// Branches that were taken as dummies.
-    dummies: HashMap<(u32, u32), NodeId>,
+    dummies: HashMap<(u32, u32), Option<NodeId>>,
+    /// What addresses were in when they were looked up, by a hash of them.
+    placed: Vec<Placed>,
 }
 
 impl<'w> Potential<'w> {
@@ -58,9 +73,10 @@ impl<'w> Potential<'w> {
             taken: None,
             assigned: Map::default(),
             pending: Pending::default(),
-            stack: BTreeMap::new(),
+            stack: Vec::new(),
             frames: Vec::new(),
             dummies: HashMap::new(),
+            placed: vec![Placed { address: 0, since: u64::MAX, object: ELSEWHERE, offset: 0 }; PLACED],
         }
     }
 
@@ -72,23 +88,48 @@ impl<'w> Potential<'w> {
         // One without a frame of its own is where its caller's is.
         if size > 0 {
             self.frames[depth as usize - 1] = Some(at);
-            self.stack.insert(at, (size, function, depth));
+            self.stack.push((at, size, function));
         }
     }
 
     /// Activations from this depth on are not live (yet).
     pub fn leave(&mut self, depth: u32) {
         while self.frames.len() >= depth as usize && !self.frames.is_empty() {
-            if let Some(Some(at)) = self.frames.pop() {
-                self.stack.remove(&at);
+            if let Some(Some(_)) = self.frames.pop() {
+                self.stack.pop();
             }
         }
     }
 
     /// The frame that an address is in: where it starts, and its function.
     fn on_stack(&self, address: u64) -> Option<(u64, u32)> {
-        let (start, (size, function, _)) = self.stack.range(..=address).next_back()?;
-        (address - start < *size).then_some((*start, *function))
+        let (start, size, function) = self.stack.get(self.stack.partition_point(|s| s.0 > address))?;
+        (address.checked_sub(*start)? < *size).then_some((*start, *function))
+    }
+
+    /// The branch that this led from is behind us.
+    #[inline]
+    pub fn has_left(&mut self) {
+        self.taken = None;
+    }
+
+    /// Where control went from the branch that is running.
+    #[inline]
+    pub fn went_from(&self, f: usize) -> Option<BlockId> {
+        self.taken.filter(|(depth, _)| *depth as usize == f + 1).map(|edge| edge.1)
+    }
+
+    /// Whether it is known, without looking, that another way could have assigned nothing wanted.
+    #[inline]
+    pub fn has_settled(&self, other: &Other) -> bool {
+        other.defined.is_empty() || self.pending.is_settled(other.number)
+    }
+
+    /// A branch was taken as a dummy.
+    pub fn has_dummy(&mut self, at: (u32, u32), node: Option<NodeId>) {
+        if self.relevance.variant == Variant::Gyimothy {
+            self.dummies.insert(at, node);
+        }
     }
 
     pub fn went_to(&mut self, depth: u32, to: BlockId) {
@@ -96,25 +137,40 @@ impl<'w> Potential<'w> {
     }
 
     /// What a range of memory is in.
-    fn place(&self, stream: u32, step: u64, address: u64) -> Option<(ObjectId, u64)> {
-        if let Some(found) = self.facts.static_at(address) {
-            return Some(found);
+    fn place(&mut self, stream: u32, step: u64, address: u64) -> Option<(ObjectId, u64)> {
+        // Variables of static storage are the same always; a block of the heap, looked up on
+        // the way back, is the same until its allocation is reached.
+        let lately = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % PLACED;
+        let placed = &mut self.placed[lately];
+        if placed.address == address && step >= placed.since {
+            return Some((placed.object, placed.offset));
+        }
+        if let Some((object, offset)) = self.facts.static_at(address) {
+            *placed = Placed { address, since: 0, object, offset };
+            return Some((object, offset));
         }
         if let Some((base, function)) = self.on_stack(address) {
             return self.facts.in_frame(function, address - base);
         }
         let (start, block) = self.heap.find(address, stream, step)?;
-        Some((self.made[block.chain as usize]?, address - start))
+        let (object, offset) = (self.made[block.chain as usize]?, address - start);
+        if block.stream == stream && block.step <= step {
+            self.placed[lately] = Placed { address, since: block.step, object, offset };
+        }
+        Some((object, offset))
     }
 }
 
 impl Walker<'_, '_> {
     /// Asks branches no more whether they could have mattered, if the slice is large enough.
-    pub fn stop_asking(&mut self) {
+    pub fn stop_asking(&mut self, by: &mut Stretches) {
         let enough = self.potential.as_ref().is_some_and(|p| self.all.taken >= p.relevance.limit);
         // At the start there is nobody left to ask.
         if enough && self.next > 0 {
             self.potential = None;
+            for (start, len, _) in self.held.drain(0, u64::MAX) {
+                by.light.want(start, len);
+            }
             // It was wanted for them alone.
             self.old = Ranges::default();
             let at = Occurrence { stream: self.stream, step: self.next };
@@ -122,14 +178,19 @@ impl Walker<'_, '_> {
         }
     }
 
-    /// Notes what a wanted range is in, if that matters.
-    pub(super) fn note_wanted(&mut self, address: u64, len: u64) {
-        let (memory, old) = (&self.memory, &self.old);
+    /// Notes what a wanted range is in, if that matters. If all of it was wanted before it may
+    /// have been noted already.
+    pub(super) fn note_wanted(&mut self, address: u64, len: u64, is_new: bool) {
+        let (memory, old, held) = (&self.memory, &self.old, &self.held);
         if let Some(potential) = &mut self.potential {
             let place = potential.place(self.stream, self.next, address);
             let (object, offset) = place.unwrap_or((ELSEWHERE, 0));
-            let still = |w: &Wanted| memory.touches(w.address, w.len) || old.touches(w.address, w.len);
-            potential.pending.add(Wanted { object, address, len, offset }, still);
+            let wanted = Wanted { object, address, len, offset };
+            let still = |w: &Wanted| {
+                let (start, len) = (w.address, w.len);
+                held.touches(start, len) || memory.may_touch(start, len) || old.may_touch(start, len)
+            };
+            potential.pending.add(wanted, is_new, still);
         }
     }
 
@@ -160,13 +221,13 @@ impl Walker<'_, '_> {
         let consumer = self.all.edges.iter(list).next().map(|e| e.0);
         let Some(p) = &mut self.potential else { return list };
         if taken {
-            if let Some(node) = consumer {
-                p.dummies.entry(at).or_insert(node);
+            if list.is_wanted() {
+                p.dummies.entry(at).or_insert(consumer);
             }
             return List::default();
         }
         match p.dummies.get(&at) {
-            Some(later) if !list.is_wanted() => self.all.edges.one(Some(*later), Dependence::Potential),
+            Some(later) if !list.is_wanted() => self.all.edges.one(*later, Dependence::Potential),
             _ => list,
         }
     }
@@ -228,6 +289,11 @@ impl Walker<'_, '_> {
 
     /// Everything from here on is wanted by the dummies (or what they need) of a block.
     pub(super) fn want_for_group(&mut self, f: usize, block: BlockId) {
+        self.all.edges.tag = self.group_tag(f, block);
+    }
+
+    /// Wanted by the dummies of a block.
+    pub(super) fn group_tag(&mut self, f: usize, block: BlockId) -> Tag {
         let there = self.frames[f].groups.iter().find(|(b, _)| *b == block).map(|g| g.1);
         let group = match there {
             Some(group) => group,
@@ -237,7 +303,7 @@ impl Walker<'_, '_> {
                 group
             }
         };
-        self.all.edges.tag = self.all.edges.tags.of_group(group);
+        self.all.edges.tags.of_group(group)
     }
 
     /// Everything from here on is wanted for sure.
@@ -251,10 +317,8 @@ impl Walker<'_, '_> {
         let block = self.all.facts.get(function).block_of[index as usize];
         let node = self.node(step, f, index, list);
         self.mark_potential(node);
-        if let (Some(p), Some(node)) = (&mut self.potential, node)
-            && p.relevance.variant == Variant::Gyimothy
-        {
-            p.dummies.insert((function, index), node);
+        if let Some(potential) = &mut self.potential {
+            potential.has_dummy((function, index), node);
         }
         self.want_for_group(f, block);
         self.want_tree(f, operand, 1, node);
@@ -266,8 +330,7 @@ impl Walker<'_, '_> {
     pub(super) fn want_tree(&mut self, f: usize, operand: Operand, slots: u32, node: Option<NodeId>) {
         if let Operand::Reg(r) = operand {
             for reg in r..r + slots {
-                let alone = !self.frames[f].regs.get(reg as usize).is_some_and(|l| l.is_wanted());
-                if alone {
+                if !self.frames[f].wants(reg, 1) {
                     self.frames[f].tree.push(reg);
                 }
             }
@@ -306,7 +369,7 @@ impl Walker<'_, '_> {
         below: &[Group],
     ) -> List {
         let Some(potential) = &self.potential else { return List::default() };
-        if self.frames[f].wanted == 0 && self.memory.is_empty() && self.old.is_empty() {
+        if self.frames[f].wanted == 0 && !self.wants_memory() {
             return List::default();
         }
         let facts = potential.facts;
@@ -349,7 +412,7 @@ impl Walker<'_, '_> {
             while bits != 0 {
                 let reg = 64 * w as u32 + bits.trailing_zeros();
                 bits &= bits - 1;
-                let list = self.frames[f].regs[reg as usize];
+                let list = self.frames[f].regs[reg as usize].or_nobody();
                 let tags = &mut self.all.edges.tags;
                 let through = tags.passed(list.tag);
                 if !way.touches(reg) && !tags.phis(through).iter().any(|r| way.touches(*r)) {
@@ -370,8 +433,8 @@ impl Walker<'_, '_> {
     fn memory_of(&mut self, f: usize, other: &Other, below: &[Group]) -> List {
         let Some(potential) = &mut self.potential else { return List::default() };
         let Potential { pending, frames, facts, .. } = potential;
-        let (memory, old) = (&self.memory, &self.old);
-        if other.defined.is_empty() || memory.is_empty() && old.is_empty() {
+        let (memory, old, held) = (&self.memory, &self.old, &self.held);
+        if other.defined.is_empty() || memory.is_empty() && old.is_empty() && held.is_empty() {
             return List::default();
         }
         let tags = &mut self.all.edges.tags;
@@ -383,8 +446,17 @@ impl Walker<'_, '_> {
             let mut found = None;
             let mut within = |start: u64, end: u64| {
                 let (from, to) = (start.max(w.address), end.min(w.address.saturating_add(w.len)));
-                let pieces = [memory, old].map(|m| m.parts(from, to.saturating_sub(from)));
-                for piece in pieces.into_iter().flatten().filter(|_| from < to) {
+                if from >= to {
+                    return;
+                }
+                held.tags(from, to - from, |tag| {
+                    any = true;
+                    if found.is_none() && tags.is_beyond(tag, below) {
+                        found = Some(List::anonymous(tag));
+                    }
+                });
+                let pieces = [memory, old].map(|m| m.parts(from, to - from));
+                for piece in pieces.into_iter().flatten() {
                     any = true;
                     if found.is_none() && tags.is_beyond(piece.list.tag, below) {
                         found = Some(piece.list);
@@ -409,7 +481,12 @@ impl Walker<'_, '_> {
             match found {
                 Some(list) => Answer::Yes(list),
                 None if any => Answer::NotNow,
-                None if !memory.touches(w.address, w.len) && !old.touches(w.address, w.len) => Answer::Gone,
+                None if !held.touches(w.address, w.len)
+                    && !memory.may_touch(w.address, w.len)
+                    && !old.may_touch(w.address, w.len) =>
+                {
+                    Answer::Gone
+                }
                 None if !mine && defined.depends_on_activation(w.object) => Answer::NotNow,
                 None => Answer::No,
             }

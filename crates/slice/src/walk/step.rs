@@ -28,7 +28,7 @@ impl Walker<'_, '_> {
             let at = *at;
             for piece in self.after.remove(&at).unwrap_or_default() {
                 self.memory.want(piece.start, piece.len, piece.list, &mut self.all.edges);
-                self.note_wanted(piece.start, piece.len);
+                self.note_wanted(piece.start, piece.len, true);
             }
         }
         let inst = self.all.facts.inst(function, index);

@@ -16,6 +16,7 @@ use super::remembered::{Automata, visits};
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
 use crate::log::{Change, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
+use crate::tags::Tag;
 use crate::wants::List;
 use index::Ran;
 use index::layout::Layout;
@@ -43,13 +44,15 @@ pub struct Stretches {
     last: Option<u64>,
     pub(super) functions: Vec<Option<Box<Candidates>>>,
     /// One step's effect, in the form the walker reads.
-    scratch: Log,
+    pub(super) scratch: Log,
     /// The call that comes next was given these by value.
     pub passed: Option<Vec<u64>>,
     /// Memory wanted by nobody in particular, beside the walker's own.
     pub light: Light,
     /// Registers that phis are copies of.
     copied: Vec<Reg>,
+    /// The same, with what each is wanted for.
+    pub(super) moved: Vec<(Reg, Tag)>,
     /// By function.
     pub(super) automata: Vec<Automata>,
     pub(super) wishes: Wishes,
@@ -64,6 +67,7 @@ impl Default for Stretches {
             passed: None,
             light: Light::default(),
             copied: Vec::new(),
+            moved: Vec::new(),
             automata: Vec::new(),
             wishes: Wishes::default(),
         }
@@ -97,6 +101,9 @@ impl Walker<'_, '_> {
     pub(super) fn gather(&mut self, light: &mut Light, start: u64, len: u64) {
         for (start, len) in light.drain(start, len) {
             self.memory.want(start, len, List::ANONYMOUS, &mut self.all.edges);
+        }
+        for (start, len, tag) in self.held.drain(start, len) {
+            self.memory.want(start, len, List::anonymous(tag), &mut self.all.edges);
         }
     }
 
@@ -169,7 +176,7 @@ impl Walker<'_, '_> {
         let f = depth as usize - 1;
         self.meet(f, function);
         if self.potential.is_some() {
-            self.edge(depth, from, to);
+            self.went_weighed(by, deeds, function, depth, (from, to));
             return;
         }
         if self.frames.len() <= f {
@@ -247,11 +254,12 @@ impl Walker<'_, '_> {
         here: Here,
         from: u32,
     ) -> Result<(), Astray> {
+        if self.potential.is_some() {
+            return self.ran_weighed(by, deeds, ran, here);
+        }
         let f = ran.depth as usize - 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
-        // Every branch is asked whether it could have gone another way.
-        let asks = self.potential.is_some();
-        if !self.constant.is_wanted() && !self.may_take(f, candidates, here, asks) {
+        if !self.constant.is_wanted() && !self.may_take(f, candidates, here) {
             let stores = &candidates.stores[here.stores.0 as usize..here.stores.1 as usize];
             let stores = stores.iter().filter(|c| **c >= from).map(|c| &candidates.all[*c as usize]);
             if !self.may_store(&by.light, deeds, ran, stores)? {
@@ -283,46 +291,65 @@ impl Walker<'_, '_> {
                     Counted::Unknown => {}
                 }
             }
-            let mut code = NONE;
-            let frame = self.frames.get(f);
-            match c.kind {
-                Kind::Value => {
-                    if !frame.is_some_and(|frame| frame.wants(c.dst, c.count)) {
-                        continue;
-                    }
-                    code = effect_of(&mut by.scratch, self.all.facts, deeds, ran, c)?;
-                }
-                Kind::Memory => {
-                    let value = frame.is_some_and(|frame| frame.wants(c.dst, c.count));
-                    if !value && self.memory.is_empty() && by.light.is_empty() && self.old.is_empty() {
-                        continue;
-                    }
-                    code = effect_of(&mut by.scratch, self.all.facts, deeds, ran, c)?;
-                    if let Some((start, len)) = by.scratch.effects.first().and_then(stored) {
-                        self.gather(&mut by.light, start, len);
-                    }
-                    if !value && !self.stores_wanted(by.scratch.effects.first()) {
-                        continue;
-                    }
-                }
-                Kind::Jump if self.constant.is_wanted() => {}
-                Kind::Branch if asks => {}
-                Kind::Branch if self.constant.is_wanted() || self.decides(f, candidates, c.decides) => {}
-                Kind::Return if frame.is_some_and(|f| f.is_returning()) => {}
-                Kind::Return if self.called_back(f).is_some() => {}
-                Kind::Call if asks || frame.is_some_and(|f| f.call.is_some()) => {
-                    code = pass(&mut by.scratch, &mut by.passed);
-                }
-                Kind::Jump | Kind::Branch | Kind::Return | Kind::Call => continue,
-            }
-            self.next = ran.step + u64::from(c.index - ran.first) + 1;
-            self.step(&by.scratch, ran.function, c.index, ran.depth, code);
+            self.by_step(&mut by.scratch, &mut by.light, &mut by.passed, deeds, ran, c, candidates)?;
         }
         if taken {
             self.undecide_lightly(f, here, candidates);
         }
         by.passed = None;
         self.next = ran.step;
+        Ok(())
+    }
+
+    /// Walks over one candidate by a step of its own, if it may be taken.
+    #[allow(clippy::too_many_arguments)] // parts of one thing, one of which is lent out
+    pub(super) fn by_step<D: Deeds>(
+        &mut self,
+        scratch: &mut Log,
+        light: &mut Light,
+        passed: &mut Option<Vec<u64>>,
+        deeds: &mut D,
+        ran: &Ran,
+        c: &Candidate,
+        candidates: &Candidates,
+    ) -> Result<(), Astray> {
+        let f = ran.depth as usize - 1;
+        // Every branch is asked whether it could have gone another way.
+        let asks = self.potential.is_some();
+        let mut code = NONE;
+        let frame = self.frames.get(f);
+        match c.kind {
+            Kind::Value => {
+                if !frame.is_some_and(|frame| frame.wants(c.dst, c.count)) {
+                    return Ok(());
+                }
+                code = effect_of(scratch, self.all.facts, deeds, ran, c)?;
+            }
+            Kind::Memory => {
+                let value = frame.is_some_and(|frame| frame.wants(c.dst, c.count));
+                if !value && light.is_empty() && !self.wants_memory() {
+                    return Ok(());
+                }
+                code = effect_of(scratch, self.all.facts, deeds, ran, c)?;
+                if let Some((start, len)) = scratch.effects.first().and_then(stored) {
+                    self.gather(light, start, len);
+                }
+                if !value && !self.stores_wanted(scratch.effects.first()) {
+                    return Ok(());
+                }
+            }
+            Kind::Jump if self.constant.is_wanted() => {}
+            Kind::Branch if asks => {}
+            Kind::Branch if self.constant.is_wanted() || self.decides(f, candidates, c.decides) => {}
+            Kind::Return if frame.is_some_and(|f| f.is_returning()) => {}
+            Kind::Return if self.called_back(f).is_some() => {}
+            Kind::Call if asks || frame.is_some_and(|f| f.call.is_some()) => {
+                code = pass(scratch, passed);
+            }
+            Kind::Jump | Kind::Branch | Kind::Return | Kind::Call => return Ok(()),
+        }
+        self.next = ran.step + u64::from(c.index - ran.first) + 1;
+        self.step(scratch, ran.function, c.index, ran.depth, code);
         Ok(())
     }
 
@@ -350,14 +377,14 @@ impl Walker<'_, '_> {
 
     /// Whether some store hits wanted memory; true also if that is not so easily said.
     #[inline]
-    fn may_store<'c, D: Deeds>(
+    pub(super) fn may_store<'c, D: Deeds>(
         &self,
         light: &Light,
         deeds: &mut D,
         ran: &Ran,
         stores: impl Iterator<Item = &'c Candidate>,
     ) -> Result<bool, Astray> {
-        if self.memory.is_empty() && light.is_empty() && self.old.is_empty() {
+        if light.is_empty() && !self.wants_memory() {
             return Ok(false);
         }
         for c in stores.filter(|c| c.index >= ran.first && c.index <= ran.last) {
@@ -374,10 +401,7 @@ impl Walker<'_, '_> {
 
     /// Whether a stretch assigns a wanted register, or its end is looked for.
     #[inline]
-    fn may_take(&self, f: usize, candidates: &Candidates, here: Here, asks: bool) -> bool {
-        if asks && matches!(here.tail, Some((Kind::Branch | Kind::Call, _))) {
-            return true;
-        }
+    pub(super) fn may_take(&self, f: usize, candidates: &Candidates, here: Here) -> bool {
         let Some(frame) = self.frames.get(f) else {
             return matches!(here.tail, Some((Kind::Return, _))) && self.called_back(f).is_some();
         };
@@ -397,7 +421,7 @@ impl Walker<'_, '_> {
 
     /// Whether a jump decides about anything taken.
     #[inline]
-    fn decides(&self, f: usize, candidates: &Candidates, blocks: (u32, u32)) -> bool {
+    pub(super) fn decides(&self, f: usize, candidates: &Candidates, blocks: (u32, u32)) -> bool {
         let Some(frame) = self.frames.get(f).filter(|frame| frame.is_furnished()) else { return false };
         let masks = &candidates.masks[blocks.0 as usize..blocks.1 as usize];
         masks.iter().any(|(w, mask)| frame.bits[*w as usize] & mask != 0)
@@ -410,7 +434,7 @@ impl Walker<'_, '_> {
     /// Whether any byte of a range may be wanted.
     #[inline]
     fn may_assign(&self, start: u64, len: u64) -> bool {
-        self.memory.may_touch(start, len) || self.old.may_touch(start, len)
+        self.memory.may_touch(start, len) || self.held.touches(start, len) || self.old.may_touch(start, len)
     }
 }
 
