@@ -8,6 +8,9 @@
 //! an instruction of a stretch did is looked up when somebody wants to know, and its
 //! columns are brought to the right place then. A column nobody asks about is never
 //! opened.
+//!
+//! Where control went and what instructions did are different columns, so that two readers
+//! can share the work: one goes back, the other one [follows](Reader::follow) and is asked.
 
 use crate::column::Back;
 use crate::extra::{Activation, Extra, Record};
@@ -64,6 +67,7 @@ pub enum Move {
         function: u32,
         index: u32,
         depth: u32,
+        callee: u32,
     },
     /// Boxed: ordinary moves are many, and small.
     Extra(Box<Extra>),
@@ -84,7 +88,7 @@ enum Change {
     None,
     Edge { function: u32, from: u32, to: u32 },
     Enter { function: u32, frame: u64 },
-    Returned { function: u32, index: u32 },
+    Returned { function: u32, index: u32, callee: u32 },
 }
 
 /// The index contradicts itself or the program.
@@ -181,10 +185,24 @@ impl<'b, 'l> Reader<'b, 'l> {
         }
     }
 
-    /// The function that the innermost activation is of.
-    #[must_use]
-    pub fn running(&self) -> Option<u32> {
-        self.stack.last().map(|a| a.function)
+    /// Goes where another reader of the same stream is, to be asked what executions did that
+    /// the other one finds from there on.
+    pub fn stand_by(&mut self, other: &Reader<'_, '_>) {
+        self.left = other.left;
+        for (own, others) in self.functions.iter_mut().zip(&other.functions) {
+            if let (Some(own), Some(others)) = (own, others) {
+                own.turns.clone_from(&others.turns);
+            }
+        }
+    }
+
+    /// Another reader went back over an execution.
+    #[inline]
+    pub fn follow(&mut self, ran: &Ran) {
+        self.left = ran.step;
+        if let Some(Some(rows)) = self.functions.get_mut(ran.function as usize) {
+            rows.turns[ran.stretch as usize] = ran.turn + 1;
+        }
     }
 
     /// Steps not behind us.
@@ -295,8 +313,8 @@ impl<'b, 'l> Reader<'b, 'l> {
                         Change::Enter { function, frame } => {
                             return Ok(Some(Move::Enter { function, depth, frame }));
                         }
-                        Change::Returned { function, index } => {
-                            return Ok(Some(Move::Returned { function, index, depth }));
+                        Change::Returned { function, index, callee } => {
+                            return Ok(Some(Move::Returned { function, index, depth, callee }));
                         }
                     }
                 }
@@ -373,7 +391,7 @@ impl<'b, 'l> Reader<'b, 'l> {
                 return Err(astray);
             }
             self.stack.push(Activation { function: callee, at, frame });
-            return Ok(Change::Returned { function, index });
+            return Ok(Change::Returned { function, index, callee });
         }
         let entry = &layout.entries[stretch.block as usize];
         let from = match entry.column {

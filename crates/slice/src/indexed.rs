@@ -1,6 +1,7 @@
 //! Slices and questions answered by an index alone.
 
 use crate::Result;
+use crate::ahead::ahead;
 use crate::criterion::{Criterion, Occurrence};
 use crate::outputs;
 use crate::slice::Site;
@@ -11,9 +12,10 @@ use index::extra::Extra;
 use index::{Move, Ran, Reader, Summary};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// Moves between two looks at whether anything is left to be found.
-const LOOKED: u32 = 1 << 16;
+/// Moves that are read ahead at a time.
+const AT_ONCE: usize = 1 << 14;
 
 impl<'p> Slicer<'p> {
     /// What the index knows of a stream, if there is one.
@@ -50,32 +52,49 @@ impl<'p> Slicer<'p> {
             walker.unfinished(function, index, depth, total);
         }
         let mut by = Stretches::default();
-        let mut moves = 0;
         let mut stopped = false;
         // A segment counts as walked as a whole, as it does by replay.
         let segment = self.options.segment.max(1);
         let mut border = last / segment * segment;
         let from = (border + segment).min(total);
-        while let Some(it) = reader.back()? {
-            walker.back(&mut by, &mut reader, it)?;
-            moves += 1;
-            if moves % LOOKED == 0 {
-                let walked = from.saturating_sub(reader.left());
-                progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
-                stopped = stop.is_some_and(|s| s.load(Ordering::Relaxed));
-                if stopped {
-                    break;
+        let first = behind(&mut reader, from)?;
+        let Some(mut here) = self.reader(stream)? else { return Ok((Vec::new(), List::default())) };
+        here.stand_by(&reader);
+        let reader = Mutex::new((reader, first));
+        // One reader finds out where control came from, ahead and beside the walk, which asks
+        // the other one what instructions did there.
+        let read = |_, used: Option<Vec<Move>>| -> Result<Vec<Move>> {
+            let mut moves = used.unwrap_or_default();
+            moves.clear();
+            let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+            moves.append(&mut reader.1);
+            while moves.len() < AT_ONCE
+                && let Some(it) = reader.0.back()?
+            {
+                moves.push(it);
+            }
+            Ok(moves)
+        };
+        ahead(usize::MAX, read, |_, moves: &Vec<Move>| {
+            let mut moves = &moves[..];
+            let is_last = moves.len() < AT_ONCE;
+            while !moves.is_empty() {
+                let over = walker.back_over(&mut by, &mut here, moves, border)?;
+                moves = &moves[over..];
+                if here.left() <= border && border > 0 {
+                    if walker.is_done() && by.is_empty() {
+                        return Ok(false);
+                    }
+                    while here.left() <= border && border > 0 {
+                        border = border.saturating_sub(segment);
+                    }
                 }
             }
-            if reader.left() <= border && border > 0 {
-                if walker.is_done() && by.is_empty() {
-                    break;
-                }
-                while reader.left() <= border && border > 0 {
-                    border = border.saturating_sub(segment);
-                }
-            }
-        }
+            let walked = from.saturating_sub(here.left());
+            progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
+            stopped = stop.is_some_and(|s| s.load(Ordering::Relaxed));
+            Ok(!stopped && !is_last)
+        })?;
         let walked = from - border.min(from);
         walker.add_up(&mut by);
         if !stopped {
@@ -196,4 +215,23 @@ impl<'p> Slicer<'p> {
         let found = outputs.last(|s| outputs::is_meant(s.kind, &s.name, sink), byte)?;
         Ok(found.map(|output| outputs::criterion(stream, &output, byte - output.offset)))
     }
+}
+
+/// Goes back to the first execution that began before a step; what was met since the one before.
+fn behind(reader: &mut Reader<'_, '_>, step: u64) -> Result<Vec<Move>> {
+    let mut since = Vec::new();
+    while let Some(it) = reader.back()? {
+        match &it {
+            Move::Ran(ran) if ran.step >= step => {
+                since.clear();
+                continue;
+            }
+            Move::Ran(_) => {
+                since.push(it);
+                break;
+            }
+            _ => since.push(it),
+        }
+    }
+    Ok(since)
 }

@@ -20,6 +20,7 @@ mod passages;
 mod pending;
 mod potential;
 mod remembered;
+mod states;
 mod step;
 mod stretch;
 mod trailed;

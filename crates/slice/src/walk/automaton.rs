@@ -9,79 +9,18 @@
 //! come by.
 
 use super::candidates::{Access, Candidate, Candidates, Kind};
+use super::states::{NONE, Start, State, Wishes};
 use index::hash::Map;
-use program::inst::Reg;
 use std::collections::HashMap;
 
 /// The state in which nothing is wanted.
 pub const EMPTY: u32 = 0;
-/// Not worked out yet.
-const NONE: u32 = u32::MAX;
 /// Nodes that are worked out before it is asked whether they pay.
 const TRIED: u64 = 4096;
 /// A node pays if it is come by so often.
 const PAYS: u64 = 8;
 /// Nodes of one function, and states.
 const MOST: usize = 1 << 20;
-
-/// What is wanted of an activation, by nobody who is noted down.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct State {
-    pub regs: Vec<u64>,
-    /// Undecided blocks.
-    pub blocks: Vec<u64>,
-    /// Slots of the result.
-    pub returned: u64,
-    /// Of the call under way: a number in [`Wishes`].
-    pub call: u32,
-    /// The edge just walked over assigned a constant that is wanted.
-    pub constant: bool,
-}
-
-impl State {
-    fn want(&mut self, reg: Reg) {
-        if let Some(word) = self.regs.get_mut(reg as usize / 64) {
-            *word |= 1 << (reg % 64);
-        }
-    }
-
-    fn take(&mut self, reg: Reg) -> bool {
-        let Some(word) = self.regs.get_mut(reg as usize / 64) else { return false };
-        let bit = 1 << (reg % 64);
-        let hit = *word & bit != 0;
-        *word &= !bit;
-        hit
-    }
-}
-
-/// Arguments of a call, by number and slot, that may be wanted together. Number 0 is for a call
-/// of which nothing is wanted.
-pub struct Wishes {
-    all: Vec<Vec<(u32, u32)>>,
-    index: HashMap<Vec<(u32, u32)>, u32>,
-}
-
-impl Default for Wishes {
-    fn default() -> Wishes {
-        Wishes { all: vec![Vec::new()], index: HashMap::new() }
-    }
-}
-
-impl Wishes {
-    pub fn get(&self, number: u32) -> &[(u32, u32)] {
-        &self.all[number as usize]
-    }
-
-    pub fn add(&mut self, mut wish: Vec<(u32, u32)>) -> u32 {
-        wish.sort_unstable();
-        wish.dedup();
-        let next = self.all.len() as u32;
-        *self.index.entry(wish).or_insert_with_key(|wish| {
-            self.all.push(wish.clone());
-            next
-        })
-    }
-}
 
 /// What comes after the loads of a node.
 #[derive(Clone, Copy, Debug)]
@@ -121,13 +60,16 @@ struct Rest {
 pub struct Automaton {
     states: Vec<State>,
     index: HashMap<State, u32>,
-    /// By state and piece: the node of a stretch, or the state before an edge.
+    /// By state and piece: the node of a stretch, or the state before an edge, or the node of the
+    /// stretch that an edge came from.
     start: Start,
     pub nodes: Vec<Node>,
     pub loads: Vec<u32>,
     pub taken: Vec<u32>,
     /// By state and call: what is left of the state when its result is found, and of what slots.
     results: Map<(u32, u32), (u32, u64)>,
+    /// By slots of the result: the state in which only those are wanted.
+    returning: Map<u64, u32>,
     /// By state: what is wanted of the call when the function's beginning is reached.
     begun: Map<u32, u32>,
     /// By state and wish: the state of the caller.
@@ -141,49 +83,12 @@ pub struct Automaton {
     pub is_off: bool,
 }
 
-/// Numbers by state and piece of a function's code: stretches first, then edges with phis.
-#[derive(Default)]
-struct Start {
-    pieces: u32,
-    stretches: u32,
-    /// All pieces of the first few states, state by state.
-    near: Vec<u32>,
-    far: Map<(u32, u32), u32>,
-}
-
-/// Numbers that are held in a row.
-const NEAR: usize = 1 << 21;
-
-impl Start {
-    #[inline]
-    fn get(&self, state: u32, piece: u32) -> Option<u32> {
-        let at = state as usize * self.pieces as usize + piece as usize;
-        match self.near.get(at) {
-            Some(&number) => (number != NONE).then_some(number),
-            None => self.far.get(&(state, piece)).copied(),
-        }
-    }
-
-    fn set(&mut self, state: u32, piece: u32, number: u32) {
-        let row = state as usize * self.pieces as usize;
-        let end = row + self.pieces as usize;
-        // Numbers may be far already only if their row does not fit.
-        if end <= NEAR {
-            if self.near.len() < end {
-                self.near.resize(end, NONE);
-            }
-            self.near[row + piece as usize] = number;
-        } else {
-            self.far.insert((state, piece), number);
-        }
-    }
-}
-
 impl Automaton {
     pub fn new(of: &Candidates, slots: u32, decided: &[bool], outermost: bool) -> Automaton {
         let mut new = Automaton { outermost, decided: decided.to_vec(), ..Automaton::default() };
         new.start.stretches = of.stretches.len() as u32;
-        new.start.pieces = new.start.stretches + of.arrivals() as u32;
+        new.start.arrivals = of.arrivals() as u32;
+        new.start.pieces = new.start.stretches + 2 * new.start.arrivals;
         let regs = vec![0; slots.div_ceil(64) as usize];
         let blocks = vec![0; decided.len().div_ceil(64)];
         new.intern(State { regs, blocks, ..State::default() });
@@ -204,8 +109,13 @@ impl Automaton {
 
     /// The state in which only slots of the result are wanted.
     pub fn returning(&mut self, returned: u64) -> u32 {
+        if let Some(known) = self.returning.get(&returned) {
+            return *known;
+        }
         let state = State { returned, ..self.states[EMPTY as usize].clone() };
-        self.intern(state)
+        let number = self.intern(state);
+        self.returning.insert(returned, number);
+        number
     }
 
     /// The node of a stretch.
@@ -370,6 +280,34 @@ impl Automaton {
             }
         }
         state
+    }
+
+    /// The node of a stretch, in a state behind the edge that led away from it.
+    #[inline]
+    pub fn of_hop(
+        &mut self,
+        of: &Candidates,
+        wishes: &Wishes,
+        state: u32,
+        arrival: Option<u32>,
+        stretch: u32,
+    ) -> u32 {
+        let Some(arrival) = arrival else { return self.of_stretch(of, wishes, state, stretch) };
+        match self.start.get(state, self.start.stretches + self.start.arrivals + arrival) {
+            Some(node) => {
+                self.runs += 1;
+                node
+            }
+            None => self.hop(of, wishes, state, arrival, stretch),
+        }
+    }
+
+    #[cold]
+    fn hop(&mut self, of: &Candidates, wishes: &Wishes, state: u32, arrival: u32, stretch: u32) -> u32 {
+        let before = self.of_edge(of, state, arrival);
+        let node = self.of_stretch(of, wishes, before, stretch);
+        self.start.set(state, self.start.stretches + self.start.arrivals + arrival, node);
+        node
     }
 
     /// The state before the phis of a block were assigned, on an edge to it.

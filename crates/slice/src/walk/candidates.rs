@@ -94,6 +94,10 @@ pub struct Hop {
     pub stretch: u32,
     pub first: u32,
     pub last: u32,
+    /// In a trail: how many numbers of the function come up before the stretch, and by its end.
+    pub numbers: (u32, u32),
+    /// The edge, if there are phis at its end.
+    pub arrival: Option<u32>,
 }
 
 /// See the module's documentation.
@@ -266,7 +270,9 @@ impl Candidates {
                 let last = blocks[*from as usize].end - 1;
                 let stretch = self.stretch_of[last as usize];
                 let first = self.starts[stretch as usize];
-                self.hops.push(Hop { from: *from, to: *to, stretch, first, last });
+                let numbers = (self.before[first as usize], self.before[last as usize + 1]);
+                let arrival = self.arrival(*from, *to);
+                self.hops.push(Hop { from: *from, to: *to, stretch, first, last, numbers, arrival });
             }
             self.ways.push((start, self.hops.len() as u32));
         }

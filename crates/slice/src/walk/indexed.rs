@@ -1,8 +1,9 @@
 //! The way back by an index.
 
 use super::Walker;
-use super::candidates::Candidate;
-use super::stretch::{Deeds, Stretches};
+use super::candidates::{Candidate, Kind};
+use super::remembered::After;
+use super::stretch::{Deeds, Stretches, known};
 use crate::log::{Change, Copied, Miss, Outside, Spill};
 use index::extra::{self, Extra};
 use index::layout::Layout;
@@ -12,23 +13,104 @@ use program::inst::Inst;
 use replay::observer::Effect;
 
 impl Walker<'_, '_> {
-    /// Walks back over one move of the reader.
-    #[inline(always)] // for the same reason as the reader's
-    pub fn back(&mut self, by: &mut Stretches, reader: &mut Reader<'_, '_>, it: Move) -> Result<(), Astray> {
-        match it {
-            Move::Ran(ran) => return self.ran(by, reader, &ran),
+    /// Walks back over moves that another reader has found, at least over one, and not further
+    /// than to the first stretch that begins before the step `until` or there; over how many.
+    pub fn back_over(
+        &mut self,
+        by: &mut Stretches,
+        reader: &mut Reader<'_, '_>,
+        moves: &[Move],
+        until: u64,
+    ) -> Result<usize, Astray> {
+        let mut over = 0;
+        while let Some(it) = moves.get(over)
+            && (over == 0 || reader.left() > until)
+        {
+            over += match self.runs_over(by, reader, &moves[over..], until)? {
+                0 => {
+                    self.back(by, reader, it)?;
+                    1
+                }
+                several => several,
+            };
+        }
+        Ok(over)
+    }
+
+    /// The same for stretches and edges of one activation, as long as what they make of what is
+    /// wanted is remembered.
+    fn runs_over(
+        &mut self,
+        by: &mut Stretches,
+        reader: &mut Reader<'_, '_>,
+        moves: &[Move],
+        until: u64,
+    ) -> Result<usize, Astray> {
+        let (function, depth) = match moves[0] {
+            Move::Ran(Ran { function, depth, .. }) | Move::Edge { function, depth, .. } => (function, depth),
+            _ => return Ok(0),
+        };
+        if !self.counts_only() || self.landing.is_wanted() || self.is_asked(by, 0) {
+            return Ok(0);
+        }
+        let f = depth as usize - 1;
+        self.meet(f, function);
+        let returns = self.called_back(f).is_none();
+        known(&mut by.functions, self.all.facts, reader, function);
+        let Some(mut state) = self.hold(by, reader, f, function) else { return Ok(0) };
+        let Stretches { functions, automata, light, wishes, .. } = by;
+        let Some(of) = &functions[function as usize] else { return Ok(0) };
+        let automaton = self.automaton(automata, of, f, function);
+        let mut over = 0;
+        while reader.left() > until && !automaton.is_off {
+            let (arrival, ran, n) = match &moves[over..] {
+                [Move::Ran(ran), ..] => (None, ran, 1),
+                [Move::Edge { from, to, .. }, Move::Ran(ran), ..] => (of.arrival(*from, *to), ran, 2),
+                _ => break,
+            };
+            let here = of.stretches[ran.stretch as usize];
+            let is_whole = (ran.first, ran.last) == (here.first, here.last);
+            // A return may be wanted by who called back.
+            if ran.depth != depth || !is_whole || !returns && matches!(here.tail, Some((Kind::Return, _))) {
+                break;
+            }
+            over += n;
+            reader.follow(ran);
+            let node = automaton.of_hop(of, wishes, state, arrival, ran.stretch);
+            match self.through(automaton, of, (light, wishes), reader, ran, node)? {
+                After::State(after) => state = after,
+                After::Left { state, candidate } => {
+                    self.leave(by, reader, ran, state, candidate)?;
+                    return Ok(over);
+                }
+            }
+        }
+        if over > 0 {
+            by.passed = None;
+            self.next = reader.left();
+            self.put(f, function, state);
+        }
+        Ok(over)
+    }
+
+    /// Walks back over one move.
+    fn back(&mut self, by: &mut Stretches, reader: &mut Reader<'_, '_>, it: &Move) -> Result<(), Astray> {
+        match *it {
+            Move::Ran(ref ran) => {
+                reader.follow(ran);
+                return self.ran(by, reader, ran);
+            }
             Move::Edge { function, depth, from, to } => self.went(by, reader, function, depth, from, to),
             Move::Enter { function, depth, frame } => {
                 self.enter_back(by, reader, (function, depth, frame), false);
             }
-            Move::Returned { function, index, depth } => {
-                let callee = reader.running();
-                self.returned_back(by, reader, (function, index, depth), callee);
+            Move::Returned { function, index, depth, callee } => {
+                self.returned_back(by, reader, (function, index, depth), Some(callee));
             }
-            Move::Extra(extra) => {
+            Move::Extra(ref extra) => {
                 self.next = reader.left();
                 self.release_from(by, 0);
-                self.extra(by, reader, *extra);
+                self.extra(by, reader, Extra::clone(extra));
             }
         }
         Ok(())

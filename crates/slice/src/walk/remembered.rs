@@ -4,14 +4,26 @@
 //! Whoever wants to see the sets must *release* the activation first.
 
 use super::Walker;
-use super::automaton::{Automaton, EMPTY, State, Then};
+use super::automaton::{Automaton, EMPTY, Then};
 use super::candidates::{Access, Candidates, Here, Kind};
 use super::frame::Frame;
+use super::light::Light;
+use super::states::{State, Wishes};
 use super::stretch::{Deeds, Stretches, known};
 use crate::criterion::Occurrence;
 use crate::wants::List;
 use index::Ran;
 use index::reader::Astray;
+
+/// What a stretch made of a state.
+pub(super) enum After {
+    State(u32),
+    /// The rest, from this candidate, is nothing that can be remembered.
+    Left {
+        state: u32,
+        candidate: u32,
+    },
+}
 
 /// The automata of a function: for activations that were called, and for the outermost one.
 pub type Automata = [Option<Box<Automaton>>; 2];
@@ -23,7 +35,7 @@ impl Walker<'_, '_> {
 
     /// The automaton of an activation.
     #[inline]
-    fn automaton<'b>(
+    pub(super) fn automaton<'b>(
         &self,
         all: &'b mut Vec<Automata>,
         of: &Candidates,
@@ -44,7 +56,13 @@ impl Walker<'_, '_> {
 
     /// The state of an activation; none if what is wanted of it is more than that can say.
     #[inline]
-    fn hold<D: Deeds>(&mut self, by: &mut Stretches, deeds: &D, f: usize, function: u32) -> Option<u32> {
+    pub(super) fn hold<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &D,
+        f: usize,
+        function: u32,
+    ) -> Option<u32> {
         match self.frames.get(f) {
             None => Some(EMPTY),
             Some(frame) => match frame.state {
@@ -122,7 +140,7 @@ impl Walker<'_, '_> {
 
     /// Leaves an activation in a state.
     #[inline]
-    fn put(&mut self, f: usize, function: u32, state: u32) {
+    pub(super) fn put(&mut self, f: usize, function: u32, state: u32) {
         if self.frames.len() != f + 1 {
             if state == EMPTY && self.frames.len() <= f {
                 return;
@@ -177,49 +195,85 @@ impl Walker<'_, '_> {
         if automaton.is_off {
             return Ok(false);
         }
-        let mut number = automaton.of_stretch(of, &by.wishes, state, ran.stretch);
+        let number = automaton.of_stretch(of, &by.wishes, state, ran.stretch);
+        match self.through(automaton, of, (&mut by.light, &by.wishes), deeds, ran, number)? {
+            After::State(after) => {
+                if after != state {
+                    self.put(f, ran.function, after);
+                }
+            }
+            After::Left { state, candidate } => self.leave(by, deeds, ran, state, candidate)?,
+        }
+        Ok(true)
+    }
+
+    /// Goes through a stretch from its node on.
+    #[inline(always)] // it is all that a walk does for most stretches
+    pub(super) fn through<D: Deeds>(
+        &mut self,
+        automaton: &mut Automaton,
+        of: &Candidates,
+        (light, wishes): (&mut Light, &Wishes),
+        deeds: &mut D,
+        ran: &Ran,
+        mut number: u32,
+    ) -> Result<After, Astray> {
         loop {
             let node = &mut automaton.nodes[number as usize];
             node.visits += 1;
             if node.visits == 1 {
                 let taken = &automaton.taken[node.taken.0 as usize..node.taken.1 as usize];
-                for c in taken.iter().map(|c| &of.all[*c as usize]) {
-                    let step = ran.step + u64::from(c.index - ran.first);
-                    self.all.see(ran.function, c.index, Occurrence { stream: self.stream, step });
-                }
+                self.see_first(of, taken, ran);
             }
             let then = node.then;
             for load in &automaton.loads[node.loads.0 as usize..node.loads.1 as usize] {
                 let c = &of.all[*load as usize];
                 let address = deeds.address(ran, c)?;
-                self.want_bytes(&mut by.light, address, c.len.into());
+                self.want_bytes(light, address, c.len.into());
             }
             match then {
-                Then::End(after) => {
-                    if after != state {
-                        self.put(f, ran.function, after);
-                    }
-                    return Ok(true);
-                }
+                Then::End(after) => return Ok(After::State(after)),
                 Then::Test { candidate, .. } => {
                     let c = &of.all[candidate as usize];
                     let outcome = if c.access == Access::Choice {
                         deeds.chose_first(ran, c)?
-                    } else if by.light.is_empty() && self.memory.is_empty() {
+                    } else if light.is_empty() && self.memory.is_empty() {
                         false
                     } else {
                         let address = deeds.address(ran, c)?;
-                        self.take_bytes(&mut by.light, address, c.len.into())
+                        self.take_bytes(light, address, c.len.into())
                     };
-                    number = automaton.after(of, &by.wishes, number, outcome);
+                    number = automaton.after(of, wishes, number, outcome);
                 }
-                Then::Leave { state, candidate } => {
-                    self.put(f, ran.function, state);
-                    self.release(by, f);
-                    self.ran_from(by, deeds, ran, here, candidate)?;
-                    return Ok(true);
-                }
+                Then::Leave { state, candidate } => return Ok(After::Left { state, candidate }),
             }
+        }
+    }
+
+    /// Goes on with a stretch from a candidate on, about which nothing can be remembered.
+    pub(super) fn leave<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &mut D,
+        ran: &Ran,
+        state: u32,
+        candidate: u32,
+    ) -> Result<(), Astray> {
+        let f = ran.depth as usize - 1;
+        self.next = ran.step;
+        self.put(f, ran.function, state);
+        self.release(by, f);
+        let of = known(&mut by.functions, self.all.facts, deeds, ran.function);
+        let here = of.stretches[ran.stretch as usize];
+        self.ran_from(by, deeds, ran, here, candidate)
+    }
+
+    /// Candidates are taken for the first time in a state.
+    #[cold]
+    fn see_first(&mut self, of: &Candidates, taken: &[u32], ran: &Ran) {
+        for c in taken.iter().map(|c| &of.all[*c as usize]) {
+            let step = ran.step + u64::from(c.index - ran.first);
+            self.all.see(ran.function, c.index, Occurrence { stream: self.stream, step });
         }
     }
 

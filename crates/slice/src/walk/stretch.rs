@@ -8,11 +8,11 @@
 //! the common kinds of instruction have a shorter way that does the same.
 
 use super::Walker;
-use super::automaton::Wishes;
 use super::candidates::{Access, Candidate, Candidates, Here, Kind};
 use super::light::Light;
 use super::lightly::Counted;
 use super::remembered::{Automata, visits};
+use super::states::Wishes;
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
 use crate::log::{Change, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
@@ -139,7 +139,7 @@ impl Walker<'_, '_> {
 
     /// Whether anything is asked about a stretch whose first step is `step`.
     #[inline]
-    fn is_asked(&self, by: &mut Stretches, step: u64) -> bool {
+    pub(super) fn is_asked(&self, by: &mut Stretches, step: u64) -> bool {
         if by.last.is_none_or(|last| step > last) {
             return false;
         }

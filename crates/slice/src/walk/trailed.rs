@@ -1,7 +1,8 @@
 //! The way back over a trail.
 
 use super::Walker;
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, Candidates, Hop, Kind};
+use super::remembered::After;
 use super::stretch::{Deeds, Stretches, known};
 use crate::log::{Item, Log};
 use crate::trail::{self, Activation, Trail, word};
@@ -13,6 +14,7 @@ use replay::observer::Effect;
 
 /// What is left of a trail on the way back.
 struct Rest<'t> {
+    words: &'t [u32],
     numbers: &'t [u64],
     /// Numbers not behind us.
     top: u64,
@@ -44,6 +46,16 @@ impl Deeds for Rest<'_> {
 }
 
 impl Rest<'_> {
+    /// A whole stretch ran, to the end of its block.
+    #[inline]
+    fn hop(&mut self, hop: &Hop, function: u32, depth: u32) -> Result<Ran, Astray> {
+        let Hop { stretch, first, last, numbers, .. } = *hop;
+        self.left = self.left.checked_sub((last + 1 - first).into()).ok_or(Astray(self.left))?;
+        let turn = self.top.wrapping_sub(numbers.1.into());
+        self.top = turn.wrapping_add(numbers.0.into());
+        Ok(Ran { function, depth, stretch, first, last, step: self.left, turn, frame: 0 })
+    }
+
     /// Instructions of the function at the top ran, of a stretch, from `first` to `last`.
     #[inline]
     fn run(&mut self, of: &Candidates, stretch: u32, first: u32, last: u32) -> Result<Ran, Astray> {
@@ -68,6 +80,7 @@ impl Walker<'_, '_> {
     ) -> Result<(), Astray> {
         self.next = end;
         let mut rest = Rest {
+            words: &trail.words,
             numbers: &trail.numbers,
             top: trail.numbers.len() as u64,
             left: end,
@@ -77,31 +90,23 @@ impl Walker<'_, '_> {
             self.live(depth, activation);
         }
         let mut frames = &trail.returned[..];
-        let mut words = &trail.words[..];
-        while let Some((&it, before)) = words.split_last() {
-            words = before;
+        while let Some((&it, before)) = rest.words.split_last() {
+            if it & word::WHAT <= word::RUN && self.runs(by, &mut rest)? {
+                continue;
+            }
+            rest.words = before;
             let number = it & word::NUMBER;
             let depth = rest.functions.len() as u32;
             match it & word::WHAT {
                 word::WAY => {
-                    let from = begun(&mut words);
+                    let from = begun(&mut rest.words);
                     let function = *rest.functions.last().ok_or(Astray(rest.left))?;
                     let of = known(&mut by.functions, self.all.facts, &rest, function);
-                    let (start, end) = *of.ways.get(number as usize).ok_or(Astray(rest.left))?;
-                    let mut hop = of.hops[end as usize - 1];
-                    for n in (start..end).rev() {
-                        self.went(by, &rest, function, depth, hop.from, hop.to);
-                        let of = known(&mut by.functions, self.all.facts, &rest, function);
-                        let first = from.filter(|_| n == start).unwrap_or(hop.first);
-                        let ran = rest.run(of, hop.stretch, first, hop.last)?;
-                        if n > start {
-                            hop = of.hops[n as usize - 1];
-                        }
-                        self.ran(by, &mut rest, &ran)?;
-                    }
+                    let hops = *of.ways.get(number as usize).ok_or(Astray(rest.left))?;
+                    self.hops(by, &mut rest, function, hops, from)?;
                 }
                 word::RUN => {
-                    let from = begun(&mut words);
+                    let from = begun(&mut rest.words);
                     let function = *rest.functions.last().ok_or(Astray(rest.left))?;
                     let of = known(&mut by.functions, self.all.facts, &rest, function);
                     let stretch = *of.stretch_of.get(number as usize).ok_or(Astray(rest.left))?;
@@ -115,8 +120,8 @@ impl Walker<'_, '_> {
                     }
                 }
                 word::RETURNED => {
-                    let (&callee, before) = words.split_last().ok_or(Astray(rest.left))?;
-                    words = before;
+                    let (&callee, before) = rest.words.split_last().ok_or(Astray(rest.left))?;
+                    rest.words = before;
                     let function = *rest.functions.last().ok_or(Astray(rest.left))?;
                     self.returned_back(by, &rest, (function, number, depth), Some(callee));
                     let (&frame, before) = frames.split_last().ok_or(Astray(rest.left))?;
@@ -137,7 +142,7 @@ impl Walker<'_, '_> {
                     let item = *trail.log.items.get(number as usize).ok_or(Astray(rest.left))?;
                     self.next = rest.left;
                     self.release_from(by, depth);
-                    let direct = is_direct(words, &trail.log);
+                    let direct = is_direct(rest.words, &trail.log);
                     self.other(by, &rest, &trail.log, item, direct);
                     if let Item::Enter { .. } = item {
                         rest.functions.pop();
@@ -147,6 +152,97 @@ impl Walker<'_, '_> {
             }
         }
         if rest.left == begin && rest.top == 0 { Ok(()) } else { Err(Astray(rest.left)) }
+    }
+
+    /// Walks back over hops of a way, one by one; the first of them may have begun late.
+    fn hops(
+        &mut self,
+        by: &mut Stretches,
+        rest: &mut Rest<'_>,
+        function: u32,
+        (start, end): (u32, u32),
+        from: Option<u32>,
+    ) -> Result<(), Astray> {
+        let depth = rest.functions.len() as u32;
+        for n in (start..end).rev() {
+            let hop = known(&mut by.functions, self.all.facts, rest, function).hops[n as usize];
+            self.went(by, rest, function, depth, hop.from, hop.to);
+            let of = known(&mut by.functions, self.all.facts, rest, function);
+            let first = from.filter(|_| n == start).unwrap_or(hop.first);
+            let ran = rest.run(of, hop.stretch, first, hop.last)?;
+            self.ran(by, rest, &ran)?;
+        }
+        Ok(())
+    }
+
+    /// Walks back over the ways and runs of one activation that come next, as long as what they
+    /// make of what is wanted is remembered; false if not even the first one's is.
+    fn runs(&mut self, by: &mut Stretches, rest: &mut Rest<'_>) -> Result<bool, Astray> {
+        if !self.counts_only() || self.landing.is_wanted() || self.is_asked(by, 0) {
+            return Ok(false);
+        }
+        let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+        let (f, depth) = (rest.functions.len() - 1, rest.functions.len() as u32);
+        self.meet(f, function);
+        let returns = self.called_back(f).is_none();
+        known(&mut by.functions, self.all.facts, rest, function);
+        let Some(mut state) = self.hold(by, rest, f, function) else { return Ok(false) };
+        let Stretches { functions, automata, light, wishes, .. } = by;
+        let Some(of) = &functions[function as usize] else { return Ok(false) };
+        let automaton = self.automaton(automata, of, f, function);
+        let mut any = false;
+        while let Some((&it, before)) = rest.words.split_last()
+            && !automaton.is_off
+        {
+            let number = it & word::NUMBER;
+            let is_late = before.last().is_some_and(|it| it & word::WHAT == word::FROM);
+            match it & word::WHAT {
+                _ if is_late => break,
+                word::WAY => {
+                    let (start, end) = *of.ways.get(number as usize).ok_or(Astray(rest.left))?;
+                    rest.words = before;
+                    for n in (start..end).rev() {
+                        let hop = &of.hops[n as usize];
+                        let ran = rest.hop(hop, function, depth)?;
+                        let node = automaton.of_hop(of, wishes, state, hop.arrival, hop.stretch);
+                        match self.through(automaton, of, (light, wishes), rest, &ran, node)? {
+                            After::State(after) => state = after,
+                            After::Left { state, candidate } => {
+                                self.leave(by, rest, &ran, state, candidate)?;
+                                self.hops(by, rest, function, (start, n), None)?;
+                                return Ok(true);
+                            }
+                        }
+                    }
+                }
+                word::RUN => {
+                    let stretch = *of.stretch_of.get(number as usize).ok_or(Astray(rest.left))?;
+                    let here = of.stretches[stretch as usize];
+                    // A return may be wanted by who called back.
+                    if here.last != number || !returns && matches!(here.tail, Some((Kind::Return, _))) {
+                        break;
+                    }
+                    rest.words = before;
+                    let ran = rest.run(of, stretch, here.first, number)?;
+                    let node = automaton.of_stretch(of, wishes, state, stretch);
+                    match self.through(automaton, of, (light, wishes), rest, &ran, node)? {
+                        After::State(after) => state = after,
+                        After::Left { state, candidate } => {
+                            self.leave(by, rest, &ran, state, candidate)?;
+                            return Ok(true);
+                        }
+                    }
+                    by.passed = None;
+                }
+                _ => break,
+            }
+            any = true;
+        }
+        if any {
+            self.next = rest.left;
+            self.put(f, function, state);
+        }
+        Ok(any)
     }
 
     /// An activation of that depth is there, as far back as it began.
