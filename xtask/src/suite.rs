@@ -9,7 +9,7 @@ use crate::tools::Tools;
 use crate::{fuzz, setup, subjects};
 
 /// How many random programs are part of the tests.
-const RANDOM_PROGRAMS: u64 = 100;
+const RANDOM_PROGRAMS: u64 = 60;
 
 /// How many checks of one step passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
