@@ -39,6 +39,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// So many calls, the innermost among them, tell in which instance something happens.
 pub const CHAIN: usize = wrappers::HIGHEST as usize + 1;
 
+/// With more to do than this, some seconds, the coarser precision must be good enough.
+const MOST_WORK: u64 = 2_000_000_000;
+
 /// How exactly pointers are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
@@ -94,11 +97,22 @@ impl PointsTo {
         precision: Precision,
         entries: &[u32],
     ) -> PointsTo {
+        PointsTo::within(whole, outside, precision, entries, MOST_WORK)
+    }
+
+    /// The same, with so much work for the exact answer at most.
+    fn within(
+        whole: &Whole<'_>,
+        outside: &dyn Outside,
+        precision: Precision,
+        entries: &[u32],
+        most: u64,
+    ) -> PointsTo {
         let by = |solver: &mut dyn Solver| PointsTo::by(solver, whole, outside, entries);
         match precision {
             Precision::Unified => by(&mut unified::Unified::default()).0,
             Precision::Directed => {
-                let (answer, finished) = by(&mut directed::Directed::default());
+                let (answer, finished) = by(&mut directed::Directed::within(most));
                 if finished {
                     return answer;
                 }

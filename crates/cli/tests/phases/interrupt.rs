@@ -26,7 +26,7 @@ fn under_way(screen: &str) -> bool {
 #[test]
 fn an_interrupted_slice_says_what_it_found_and_that_there_is_more() {
     let mut desk = Desk::with_program("long", LONG);
-    desk.record("./long 6000000", "");
+    desk.record("./long 10000000", "");
     // As text, with everything on the terminal.
     let mut window = Window::open(&desk, (24, 80), "slice run --at long.c:7", &[]);
     window.until("progress", under_way);

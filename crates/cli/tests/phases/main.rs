@@ -233,3 +233,20 @@ fn an_oracle_that_makes_no_sense_is_refused() {
     [exit 2]
     "#);
 }
+
+#[test]
+fn what_was_not_asked_is_said() {
+    let source = "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {\n    \
+        unsigned sum = 7, n = (unsigned)atoi(argv[1]);\n    \
+        for (unsigned i = 0; i < n; i++)\n        sum = sum * 31 + i;\n    \
+        printf(\"%u\\n\", sum);\n    return 0;\n}\n";
+    let mut desk = Desk::with_program("long", source);
+    desk.record("./long 300000", "");
+    let command = "relapse slice run --at long.c:7 --phases --relevant";
+    let whole = json(&mut desk, command);
+    assert_eq!((&whole["asked_back_to"], &whole["coarse_pointers"]), (&Value::Null, &false.into()));
+    let bounded = json(&mut desk, &format!("{command} --limit 10"));
+    assert!(bounded["asked_back_to"]["instruction"].as_u64() > Some(1_000_000), "{bounded:#}");
+    let text = desk.quietly(&format!("{command} --limit 10"));
+    assert!(text.contains("were not asked whether they could have mattered"), "{text}");
+}

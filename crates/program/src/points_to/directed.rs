@@ -38,6 +38,8 @@ struct Node {
 /// See the module's documentation.
 #[derive(Default)]
 pub struct Directed {
+    /// With more to do than this, it gives up.
+    most: u64,
     nodes: Vec<Node>,
     /// The node that a node has become part of; itself if it has not.
     up: Vec<Id>,
@@ -55,10 +57,12 @@ pub struct Directed {
     work: u64,
 }
 
-/// With more to do than this, some seconds, the other precision must be good enough.
-const MOST_WORK: u64 = 2_000_000_000;
-
 impl Directed {
+    /// One that gives up when there is more to do than this.
+    pub fn within(most: u64) -> Directed {
+        Directed { most, ..Directed::default() }
+    }
+
     fn new_node(&mut self) -> Id {
         let id = self.nodes.len() as Id;
         self.nodes.push(Node::default());
@@ -298,7 +302,7 @@ impl Solver for Directed {
             let mut changed = false;
             for id in order {
                 changed |= self.send(id, all);
-                if self.work > MOST_WORK {
+                if self.work > self.most {
                     return false;
                 }
             }

@@ -266,6 +266,27 @@ proptest! {
     }
 }
 
+/// What would take too long is answered by the other precision, and says so.
+#[test]
+fn too_much_work_is_left_to_the_coarser_precision() {
+    let copy = |dst, symbol| Inst::Copy { dst, a: Operand::Symbol { symbol, offset: 0 } };
+    let moved = |dst, r| Inst::Copy { dst, a: Operand::Reg(r) };
+    // Two variables flow to one place, and one of them elsewhere too.
+    let (module, addresses) =
+        module(vec![vec![copy(1, 1), copy(2, 2), moved(3, 1), moved(3, 2), moved(4, 1)]]);
+    let whole = Whole::new([(&module, &addresses[..])]);
+    let within = |most| PointsTo::within(&whole, &Nothing, Precision::Directed, &[0], most);
+    let (exact, bounded) = (within(u64::MAX), within(0));
+    let unified = PointsTo::compute(&whole, &Nothing, Precision::Unified, &[0]);
+    assert!(!exact.is_coarse() && bounded.is_coarse() && !unified.is_coarse());
+    let of = |p: &PointsTo, r: Reg| p.of(0, Operand::Reg(r), 0).to_vec();
+    for r in 0..SLOTS {
+        assert_eq!(of(&bounded, r), of(&unified, r), "r{r}");
+    }
+    assert_eq!((of(&exact, 3).len(), of(&exact, 4).len()), (2, 1));
+    assert_eq!(of(&bounded, 4).len(), 2);
+}
+
 /// What a function stores to through its callee's callee, by name and through a pointer.
 #[test]
 fn summaries_go_through_calls() {

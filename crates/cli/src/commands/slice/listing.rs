@@ -70,22 +70,8 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
             "\nLines marked with ? could have gone another way, on which something of this is assigned."
         )?;
     }
-    if let Some(at) = &answer.asked_back_to {
-        writeln!(
-            out,
-            "\nBranches before instruction {} of thread {} were not asked whether they could have \
-             mattered: the slice had grown too large. A higher `--limit` asks more.",
-            at.instruction, at.stream
-        )?;
-    }
-    if answer.coarse_pointers {
-        writeln!(
-            out,
-            "\nPointers were followed less exactly than asked, as with `--pointers unified`: the program \
-             is too large for more."
-        )?;
-    }
-    if answer.truncated {
+    answer.bounds.write(out)?;
+    if answer.bounds.truncated {
         writeln!(out, "\nThe slice is longer than what is kept of it; the lines are complete.")?;
     }
     Ok(Exit::Done)

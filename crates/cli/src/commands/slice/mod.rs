@@ -1,5 +1,6 @@
 //! `relapse slice`: everything a value came from.
 
+mod bounds;
 mod browse;
 mod chain;
 mod edges;
@@ -10,6 +11,7 @@ mod why;
 use crate::failure::{Exit, Failure};
 use crate::source::{self, Spot};
 use crate::{Session, opened, progress};
+use bounds::Bounds;
 use clap::{Args, ValueEnum};
 use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
@@ -212,13 +214,8 @@ struct Answer {
     causes: Option<Vec<why::Row>>,
     instructions: u64,
     executions: u64,
-    truncated: bool,
-    /// It was interrupted: there is more.
-    incomplete: bool,
-    /// Branches before this were not asked whether they could have mattered.
-    asked_back_to: Option<At>,
-    /// Pointers were followed less exactly than asked.
-    coarse_pointers: bool,
+    #[serde(flatten)]
+    bounds: Bounds,
 }
 
 #[derive(Debug, Serialize)]
@@ -350,10 +347,7 @@ fn answer(
         causes,
         instructions: slice.walked,
         executions: slice.sites.values().map(|t| t.count).sum(),
-        truncated: slice.truncated,
-        incomplete: slice.incomplete,
-        asked_back_to: slice.asked_back_to.map(|at| At { stream: at.stream, instruction: at.step }),
-        coarse_pointers: slice.coarse,
+        bounds: Bounds::of(&slice),
     };
     let exit = if args.json {
         session.json(&answer)?

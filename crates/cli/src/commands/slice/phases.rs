@@ -1,5 +1,6 @@
 //! `relapse slice … --phases`: a slice level by level.
 
+use super::bounds::Bounds;
 use super::browse::{self, Asked};
 use super::{SliceArgs, edges, failed, walk_back};
 use crate::Session;
@@ -34,8 +35,8 @@ pub struct Answer {
     executions: usize,
     /// What it would have taken to come there along chains of dependences.
     chains: Option<Chains>,
-    /// It was interrupted: there is more.
-    incomplete: bool,
+    #[serde(flatten)]
+    bounds: Bounds,
 }
 
 #[derive(Debug, Serialize)]
@@ -95,14 +96,15 @@ pub fn run(
         shown: 0,
         executions: slice.nodes.len(),
         chains: None,
-        // A page that was cut short has no room for some levels.
-        incomplete: slice.incomplete || args.html.is_some() && stop.load(Ordering::Relaxed),
+        bounds: Bounds::of(&slice),
     };
+    // A page that was cut short has no room for some levels.
+    answer.bounds.incomplete |= args.html.is_some() && stop.load(Ordering::Relaxed);
     match &args.oracle {
         Some(path) => {
             let mut oracle = Lines::read(path)?;
             let search = phased.search(from, &mut oracle).map_err(|e| failed(&e))?;
-            answer.incomplete |= search.stopped;
+            answer.bounds.incomplete |= search.stopped;
             fill(&mut answer, &phased, &search)?;
             if !search.stopped {
                 let explored = phased.explore(from, search.found.node);
@@ -114,12 +116,12 @@ pub fn run(
                 answer.shown = level.flows.len();
                 answer.levels.push(row(&phased, &level, false, None)?);
             }
-            Err(slice::Error::Stopped) => answer.incomplete = true,
+            Err(slice::Error::Stopped) => answer.bounds.incomplete = true,
             Err(error) => return Err(failed(&error)),
         },
     }
     let exit = if args.json { session.json(&answer)? } else { print(&answer, session)? };
-    if answer.incomplete {
+    if answer.bounds.incomplete {
         return Err(edges::incomplete());
     }
     Ok(exit)
@@ -241,6 +243,10 @@ fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
             "{}",
             paint.faint(format_args!("Along chains of up to {} it would have been {all}.", chains.length))
         )?;
+    }
+    answer.bounds.write(out)?;
+    if answer.bounds.truncated {
+        writeln!(out, "\nThe slice is longer than what is kept of it; levels may lack what came first.")?;
     }
     Ok(Exit::Done)
 }
