@@ -4,8 +4,9 @@
 //! longest stream of the first process, the last one among them. Writes figures as
 //! lines of `name=value`; `cargo xtask bench slice` makes a table of them. By `index`
 //! it uses the index beside the recording, which must be there; `relevant` slices are
-//! made by replay, within the usual limit or another one. Of these it says how long looking at the program took, how many came to
-//! their limit, and whether pointers had to be followed less exactly.
+//! made by replay, within the usual limit or another one. The last question's time is also
+//! given by itself. Of relevant slices it says how long looking at the program took, how many
+//! came to their limit, and whether pointers had to be followed less exactly.
 
 use replay::process::{LoadedProcess, Options};
 use slice::{Criterion, Occurrence, Relevance, Request, Slicer, SlicerOptions, Wanted};
@@ -51,9 +52,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("analysed={:.6}", started.elapsed().as_secs_f64());
     }
     let started = Instant::now();
-    let (mut limited, mut coarse) = (0, false);
+    let (mut limited, mut coarse, mut last) = (0, false, started);
     for n in 1..=questions {
         let at = Occurrence { stream, step: (steps * n / questions).saturating_sub(2) };
+        last = Instant::now();
         let criteria = [Criterion { at, wanted: vec![Wanted::All] }];
         let slice = slicer.ask(&Request { criteria: &criteria, relevance, stop: None }, &mut |_| {})?;
         taken += slice.sites.values().map(|t| t.count).sum::<u64>();
@@ -63,6 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         coarse |= slice.coarse;
     }
     println!("sliced={:.6}", started.elapsed().as_secs_f64());
+    println!("last={:.6}", last.elapsed().as_secs_f64());
     println!("questions={questions}");
     println!("walked={walked}");
     println!("taken={taken}");

@@ -70,5 +70,6 @@ int main(int argc, char **argv)
         sum += table[r & 4095];
     }
     printf("%u %d %f\n", sum, noise[1], matrix[3][4]);
-    return 0;
+    /* So that the last question is about the whole run. */
+    return sum == 0;
 }
