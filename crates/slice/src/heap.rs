@@ -2,6 +2,8 @@
 
 use program::points_to::CHAIN;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::OnceLock;
 
 /// A function and an instruction of it.
 type Call = (u32, u32);
@@ -42,12 +44,24 @@ pub struct Allocated {
     pub chain: u32,
 }
 
+/// A block that an address was in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub start: u64,
+    pub block: Allocated,
+    /// If it is the answer for all addresses from the block's start up to here as well, and for
+    /// all steps from the block's on up to the one asked about.
+    pub until: Option<u64>,
+}
+
 /// All blocks.
 #[derive(Default)]
 pub struct Heap {
     /// By address, in the order in which they were.
     blocks: BTreeMap<u64, Vec<Allocated>>,
     chains: Vec<Vec<Call>>,
+    /// For each start, in order, how far the blocks from there or before reach.
+    reach: OnceLock<Vec<(u64, u64)>>,
 }
 
 impl Heap {
@@ -66,8 +80,41 @@ impl Heap {
         self.blocks.entry(address).or_default().push(block);
     }
 
-    /// The block that an address was in: where it starts, and what allocated it.
-    pub fn find(&self, address: u64, stream: u32, step: u64) -> Option<(u64, Allocated)> {
+    /// The block that an address was in.
+    pub fn find(&self, address: u64, stream: u32, step: u64) -> Option<Found> {
+        // The last block of this stream at the nearest start is most often the one, and then it
+        // is for all addresses up to the next start.
+        let (start, all) = self.blocks.range(..=address).next_back()?;
+        let before = all[..all.partition_point(|b| (b.stream, b.step) <= (stream, step))].last();
+        if let Some(block) = before.filter(|b| b.stream == stream && address - start < b.size) {
+            let end = start.saturating_add(block.size);
+            let next = self.blocks.range((Excluded(address), Unbounded)).next();
+            let until = Some(next.map_or(end, |next| end.min(*next.0)));
+            return Some(Found { start: *start, block: *block, until });
+        }
+        let (start, block) = self.search(address, stream, step)?;
+        Some(Found { start, block, until: None })
+    }
+
+    /// Whether a block is the only one that ever was where it is.
+    pub fn is_alone(&self, start: u64, block: &Allocated) -> bool {
+        let reach = self.reach.get_or_init(|| {
+            let mut most = 0;
+            let ends = self.blocks.iter().map(|(start, all)| {
+                let end = all.iter().map(|b| start.saturating_add(b.size)).max();
+                most = end.unwrap_or(0).max(most);
+                (*start, most)
+            });
+            ends.collect()
+        });
+        let end = start.saturating_add(block.size);
+        let here = reach.partition_point(|r| r.0 < start);
+        let before = here.checked_sub(1).map_or(0, |n| reach[n].1);
+        let after = reach.get(here + 1).map_or(u64::MAX, |r| r.0);
+        before <= start && end <= after && self.blocks.get(&start).is_some_and(|all| all.len() == 1)
+    }
+
+    fn search(&self, address: u64, stream: u32, step: u64) -> Option<(u64, Allocated)> {
         // Blocks that were there before, and were smaller, may lie between.
         self.blocks.range(..=address).rev().take(16).find_map(|(start, all)| {
             let covers = |b: &&Allocated| address - start < b.size;
@@ -83,6 +130,7 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_same_calls_are_one_chain() {
@@ -96,6 +144,35 @@ mod tests {
         assert_eq!(of(&mut chains, &long), of(&mut chains, &longer));
     }
 
+    proptest! {
+        /// Against a search for each address and step.
+        #[test]
+        fn a_block_is_found_for_all_it_is_said_to_be(
+            blocks in proptest::collection::vec((0u64..60, 0u32..2, 0u64..9, 1u64..30), 1..20),
+            (address, stream, step) in (0u64..90, 0u32..2, 0u64..10),
+        ) {
+            let mut heap = Heap::default();
+            let mut blocks = blocks;
+            blocks.sort_by_key(|b| (b.1, b.2));
+            for (start, stream, step, size) in blocks {
+                heap.add(start, Allocated { stream, step, size, chain: 0 });
+            }
+            let found = heap.find(address, stream, step);
+            let expected = heap.search(address, stream, step);
+            prop_assert_eq!(found.map(|f| (f.start, f.block)), expected);
+            if let Some(Found { start, block, until: Some(until) }) = found {
+                let overlaps = |(s, all): (&u64, &Vec<Allocated>)| {
+                    all.iter().filter(|b| *s < start + block.size && start < s + b.size).count()
+                };
+                let there: usize = heap.blocks.iter().map(overlaps).sum();
+                prop_assert_eq!(heap.is_alone(start, &block), there == 1);
+                for (a, s) in (start..until).flat_map(|a| (block.step..=step).map(move |s| (a, s))) {
+                    prop_assert_eq!(heap.search(a, stream, s), expected, "{} {}", a, s);
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_block_is_the_last_one_before() {
         let mut heap = Heap::default();
@@ -104,7 +181,7 @@ mod tests {
             heap.add(address, b);
         }
         heap.add(16, block(1, 1, 8));
-        let found = |address, stream, step| heap.find(address, stream, step).map(|(s, b)| (s, b.step));
+        let found = |address, stream, step| heap.find(address, stream, step).map(|f| (f.start, f.block.step));
         assert_eq!(found(40, 0, 7), Some((16, 5)));
         assert_eq!(found(20, 0, 12), Some((16, 9)));
         assert_eq!(found(33, 0, 30), Some((32, 20)));

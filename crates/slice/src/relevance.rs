@@ -7,7 +7,7 @@
 
 use crate::facts::AllFacts;
 use crate::library::Table;
-use crate::walk::ELSEWHERE;
+use crate::walk::{ELSEWHERE, Place};
 use program::bits::Bits;
 use program::inst::{BlockId, Inst, Operand, Reg};
 use program::may_define::{MayDefine, Target};
@@ -52,7 +52,7 @@ pub struct Relevance {
 }
 
 /// The limit, unless another is asked for: about half a minute's work.
-pub const LIMIT: u64 = 50_000_000;
+pub const LIMIT: u64 = 200_000_000;
 
 impl Default for Relevance {
     fn default() -> Relevance {
@@ -269,19 +269,24 @@ impl<'p> Potentials<'p> {
         pointers.objects().find(&Object::Made { instance, index })
     }
 
-    /// The variable of static storage that an address is in, and where in it.
-    pub fn static_at(&self, address: u64) -> Option<(ObjectId, u64)> {
-        let last = self.data.last().filter(|last| address <= last.0.saturating_add(last.1))?;
-        let (start, size, object) = match last.0 <= address {
-            true => last,
-            false => &self.data[self.data.partition_point(|d| d.0 <= address).checked_sub(1)?],
-        };
-        (address - start < *size).then_some((*object, address - start))
+    /// The variable of static storage that an address is in, and up to where that is so.
+    pub fn static_at(&self, address: u64) -> Option<(Place, u64)> {
+        let next = self.data.partition_point(|d| d.0 <= address);
+        let (start, size, object) = *self.data.get(next.checked_sub(1)?)?;
+        let end = start.saturating_add(size);
+        // Another one may begin within.
+        let until = self.data.get(next).map_or(end, |next| next.0.min(end));
+        (address < end).then_some((Place { object, start, end, is_alone: true }, until))
     }
 
-    /// The variable that a place of a function's frame is in, and where in it.
-    pub fn in_frame(&self, function: u32, offset: u64) -> Option<(ObjectId, u64)> {
-        self.may.pointers().objects().in_frame(&self.whole, function, offset)
+    /// The variable that a place of a function's frame is in, as if the frame were at 0.
+    pub fn in_frame(&self, function: u32, offset: u64) -> Option<Place> {
+        let objects = self.may.pointers().objects();
+        let (object, within) = objects.in_frame(&self.whole, function, offset)?;
+        let start = offset - within;
+        let size = objects.size(object).unwrap_or(u64::MAX);
+        // Frames come to be where others were.
+        Some(Place { object, start, end: start.saturating_add(size), is_alone: false })
     }
 
     pub fn frame_size(&self, function: u32) -> u64 {
@@ -351,11 +356,10 @@ impl<'p> Potentials<'p> {
             for (start, end) in defined.own.clone() {
                 let mut at = start;
                 // Each variable that the range touches.
-                while let Some((object, offset)) = self.in_frame(function, at).filter(|_| at < end) {
-                    defined.all.insert(object);
-                    defined.around.insert(object);
-                    let size = self.may.pointers().objects().size(object).unwrap_or(u64::MAX);
-                    at = at.saturating_add((size - offset.min(size)).max(1));
+                while let Some(variable) = self.in_frame(function, at).filter(|_| at < end) {
+                    defined.all.insert(variable.object);
+                    defined.around.insert(variable.object);
+                    at = variable.end.max(at.saturating_add(1));
                 }
             }
             Arc::new(defined)

@@ -29,7 +29,7 @@ type Groups = u32;
 const SURELY: Groups = 0;
 
 /// So many answers are kept at hand.
-const LATELY: usize = 1024;
+const LATELY: usize = 4096;
 
 /// A number of a set of phis; 0 is the empty one.
 pub type Phis = u32;

@@ -70,7 +70,7 @@ impl Walker<'_, '_> {
             }
         }
         if let Some(potential) = &mut self.potential {
-            potential.leave(depth);
+            potential.places.leave(depth);
             if let Some(caller) = (depth as usize).checked_sub(2).and_then(|c| self.frames.get_mut(c)) {
                 caller.callee = (!outside).then_some(function);
             }

@@ -114,7 +114,7 @@ impl Walker<'_, '_> {
         }
         self.settle(depth, function);
         if let Some(potential) = &mut self.potential {
-            potential.leave(depth);
+            potential.places.leave(depth);
         }
         let Some(mut frame) = self.frames.pop() else { return };
         let mut state = self.states.pop().unwrap_or_default();

@@ -6,6 +6,7 @@
 //! only goes away); what depends on the moment it asks about again. Who has not asked for long
 //! looks through all that is wanted of the objects in question.
 
+use super::places::Place;
 use crate::relevance::Defined;
 use crate::wants::List;
 use index::hash::{Map, Set};
@@ -22,6 +23,24 @@ pub struct Wanted {
     pub len: u64,
     /// From the start of the object.
     pub offset: u64,
+}
+
+/// Ranges of an object are noted by pieces of so many bytes.
+const PIECE: u64 = 256;
+
+impl Wanted {
+    /// A range in a place, with what is around it there: of large objects most often ranges near
+    /// each other come to be wanted. But where something else was at another time, what is wanted
+    /// near by may be of that.
+    pub fn in_place(place: Place, address: u64, len: u64) -> Wanted {
+        if !place.is_alone {
+            return Wanted { object: place.object, address, len, offset: address - place.start };
+        }
+        let end = address.saturating_add(len);
+        let start = (address / PIECE * PIECE).max(place.start);
+        let to = end.div_ceil(PIECE).saturating_mul(PIECE).min(place.end).max(end);
+        Wanted { object: place.object, address: start, len: to - start, offset: start - place.start }
+    }
 }
 
 /// Whether a way could have assigned a wanted range.
@@ -61,6 +80,8 @@ struct Held {
 #[derive(Clone, Copy)]
 struct Noted {
     wanted: Wanted,
+    /// How many had come before it.
+    number: u64,
     tidied: u32,
 }
 
@@ -72,6 +93,8 @@ const NOTED: usize = 1 << 12;
 pub struct Pending {
     recent: Vec<Wanted>,
     count: u64,
+    /// How many had come when somebody last looked at what was new.
+    looked: u64,
     objects: Map<ObjectId, Held>,
     askers: Vec<Asker>,
     /// By a hash of the address.
@@ -91,8 +114,9 @@ impl Pending {
         }
         let held = self.objects.entry(wanted.object).or_default();
         let noted = &mut self.noted[Self::place(wanted.address)];
-        let is_noted = noted.is_some_and(|n| n.wanted == wanted && n.tidied == held.tidied);
-        if is_noted && !is_new {
+        let known = noted.as_mut().filter(|n| n.wanted == wanted && n.tidied == held.tidied);
+        // Whoever asks next has it still before him.
+        if known.as_ref().is_some_and(|n| !is_new || n.number >= self.looked) {
             return;
         }
         let place = self.count as usize % RECENT;
@@ -101,7 +125,8 @@ impl Pending {
             None => self.recent.push(wanted),
         }
         self.count += 1;
-        if is_noted {
+        if let Some(known) = known {
+            known.number = self.count - 1;
             return;
         }
         if held.list.len() >= held.tidy_at.max(64) {
@@ -110,7 +135,7 @@ impl Pending {
             held.tidy_at = 2 * held.list.len();
         }
         held.list.insert(wanted);
-        *noted = Some(Noted { wanted, tidied: held.tidied });
+        *noted = Some(Noted { wanted, number: self.count - 1, tidied: held.tidied });
     }
 
     /// Whether the answer to `number` was no, and can be no other now.
@@ -150,6 +175,7 @@ impl Pending {
                 Answer::No | Answer::Gone => {}
             }
         }
+        self.looked = self.count;
         let hit = if self.count - asker.seen <= RECENT as u64 {
             let new = (asker.seen..self.count).map(|n| self.recent[n as usize % RECENT]);
             new.filter(|w| defined.may_assign(w.object)).find_map(|wanted| match try_it(&wanted) {
@@ -206,6 +232,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        /// What is noted has all of the range, and beyond it nothing but the object's own.
+        #[test]
+        fn pieces_stay_in_their_objects(start in 0u64..2000, size in 1u64..2000, at in 0u64..2000, len in 1u64..600) {
+            let place = Place { object: 7, start, end: start + size, is_alone: true };
+            let address = start + at % size;
+            let noted = Wanted::in_place(place, address, len);
+            prop_assert!(noted.address <= address && address + len <= noted.address + noted.len);
+            prop_assert_eq!(noted.address, start + noted.offset);
+            prop_assert!(noted.address + noted.len <= place.end.max(address + len));
+        }
+
         /// Against looking at everything each time.
         #[test]
         fn askers_miss_nothing(ops in proptest::collection::vec((0u8..4, 0u32..4, 0u64..6), 1..900)) {

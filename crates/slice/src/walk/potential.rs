@@ -12,6 +12,7 @@
 //! ran. But what a variable is given there is a statement of its own: `n = n + 1; if (n < 3)`.
 
 use super::pending::{Answer, ELSEWHERE, Pending, Wanted};
+use super::places::Places;
 use super::{Stretches, Walker};
 use crate::criterion::Occurrence;
 use crate::heap::Heap;
@@ -21,30 +22,15 @@ use crate::tags::{Group, Phis, Tag};
 use crate::wants::{List, Ranges};
 use index::hash::Map;
 use program::inst::{BlockId, Call, Inst, Operand, Reg};
-use program::objects::ObjectId;
 use std::collections::HashMap;
 
 /// A register at the branch of a way: function, way, register, and the phis behind it.
 type Question = (u32, BlockId, BlockId, Reg, Phis);
 
-/// So many addresses are known by what they were in.
-const PLACED: usize = 1 << 12;
-
-/// What an address was in, at this step and back to another one.
-#[derive(Clone, Copy)]
-struct Placed {
-    address: u64,
-    since: u64,
-    object: ObjectId,
-    offset: u64,
-}
-
 /// What a walk must know and remember for a relevant slice.
 pub struct Potential<'w> {
     pub facts: &'w Potentials<'w>,
-    pub heap: &'w Heap,
-    /// The object that each chain of calls allocates.
-    made: Vec<Option<ObjectId>>,
+    pub places: Places<'w>,
     pub relevance: Relevance,
     /// Where the edge just walked over led: activation and block.
     taken: Option<(u32, BlockId)>,
@@ -52,59 +38,21 @@ pub struct Potential<'w> {
     assigned: Map<Question, bool>,
     /// What memory is wanted.
     pending: Pending,
-    /// Frames of live activations: address, size and function. The stack grows down, so the
-    /// addresses fall.
-    stack: Vec<(u64, u64, u32)>,
-    /// The addresses by depth.
-    frames: Vec<Option<u64>>,
     /// Branches that were taken as dummies.
     dummies: HashMap<(u32, u32), Option<NodeId>>,
-    /// What addresses were in when they were looked up, by a hash of them.
-    placed: Vec<Placed>,
 }
 
 impl<'w> Potential<'w> {
     pub fn new(facts: &'w Potentials<'w>, heap: &'w Heap, relevance: Relevance) -> Potential<'w> {
         Potential {
             facts,
-            heap,
-            made: heap.chains().iter().map(|chain| facts.made(chain)).collect(),
+            places: Places::new(facts, heap),
             relevance,
             taken: None,
             assigned: Map::default(),
             pending: Pending::default(),
-            stack: Vec::new(),
-            frames: Vec::new(),
             dummies: HashMap::new(),
-            placed: vec![Placed { address: 0, since: u64::MAX, object: ELSEWHERE, offset: 0 }; PLACED],
         }
-    }
-
-    /// The frame of a live activation.
-    pub fn frame(&mut self, depth: u32, function: u32, at: u64) {
-        self.leave(depth);
-        self.frames.resize(depth as usize, None);
-        let size = self.facts.frame_size(function);
-        // One without a frame of its own is where its caller's is.
-        if size > 0 {
-            self.frames[depth as usize - 1] = Some(at);
-            self.stack.push((at, size, function));
-        }
-    }
-
-    /// Activations from this depth on are not live (yet).
-    pub fn leave(&mut self, depth: u32) {
-        while self.frames.len() >= depth as usize && !self.frames.is_empty() {
-            if let Some(Some(_)) = self.frames.pop() {
-                self.stack.pop();
-            }
-        }
-    }
-
-    /// The frame that an address is in: where it starts, and its function.
-    fn on_stack(&self, address: u64) -> Option<(u64, u32)> {
-        let (start, size, function) = self.stack.get(self.stack.partition_point(|s| s.0 > address))?;
-        (address.checked_sub(*start)? < *size).then_some((*start, *function))
     }
 
     /// The branch that this led from is behind us.
@@ -135,30 +83,6 @@ impl<'w> Potential<'w> {
     pub fn went_to(&mut self, depth: u32, to: BlockId) {
         self.taken = Some((depth, to));
     }
-
-    /// What a range of memory is in.
-    fn place(&mut self, stream: u32, step: u64, address: u64) -> Option<(ObjectId, u64)> {
-        // Variables of static storage are the same always; a block of the heap, looked up on
-        // the way back, is the same until its allocation is reached.
-        let lately = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % PLACED;
-        let placed = &mut self.placed[lately];
-        if placed.address == address && step >= placed.since {
-            return Some((placed.object, placed.offset));
-        }
-        if let Some((object, offset)) = self.facts.static_at(address) {
-            *placed = Placed { address, since: 0, object, offset };
-            return Some((object, offset));
-        }
-        if let Some((base, function)) = self.on_stack(address) {
-            return self.facts.in_frame(function, address - base);
-        }
-        let (start, block) = self.heap.find(address, stream, step)?;
-        let (object, offset) = (self.made[block.chain as usize]?, address - start);
-        if block.stream == stream && block.step <= step {
-            self.placed[lately] = Placed { address, since: block.step, object, offset };
-        }
-        Some((object, offset))
-    }
 }
 
 impl Walker<'_, '_> {
@@ -183,9 +107,10 @@ impl Walker<'_, '_> {
     pub(super) fn note_wanted(&mut self, address: u64, len: u64, is_new: bool) {
         let (memory, old, held) = (&self.memory, &self.old, &self.held);
         if let Some(potential) = &mut self.potential {
-            let place = potential.place(self.stream, self.next, address);
-            let (object, offset) = place.unwrap_or((ELSEWHERE, 0));
-            let wanted = Wanted { object, address, len, offset };
+            let wanted = match potential.places.find(self.stream, self.next, address) {
+                Some(place) => Wanted::in_place(place, address, len),
+                None => Wanted { object: ELSEWHERE, address, len, offset: 0 },
+            };
             let still = |w: &Wanted| {
                 let (start, len) = (w.address, w.len);
                 held.touches(start, len) || memory.may_touch(start, len) || old.may_touch(start, len)
@@ -432,13 +357,13 @@ impl Walker<'_, '_> {
 
     fn memory_of(&mut self, f: usize, other: &Other, below: &[Group]) -> List {
         let Some(potential) = &mut self.potential else { return List::default() };
-        let Potential { pending, frames, facts, .. } = potential;
+        let Potential { pending, places, facts, .. } = potential;
         let (memory, old, held) = (&self.memory, &self.old, &self.held);
         if other.defined.is_empty() || memory.is_empty() && old.is_empty() && held.is_empty() {
             return List::default();
         }
         let tags = &mut self.all.edges.tags;
-        let here = frames.get(f).copied().flatten();
+        let here = places.frame_of(f);
         let size = self.frames[f].function.map_or(0, |function| facts.frame_size(function));
         let defined = &other.defined;
         let try_it = |w: &Wanted| {

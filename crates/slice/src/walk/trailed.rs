@@ -249,7 +249,7 @@ impl Walker<'_, '_> {
     #[inline]
     fn live(&mut self, depth: u32, (function, frame): Activation) {
         if let Some(potential) = &mut self.potential {
-            potential.frame(depth, function, frame);
+            potential.places.frame(depth, function, frame);
         }
     }
 

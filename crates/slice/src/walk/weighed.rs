@@ -327,6 +327,16 @@ impl Walker<'_, '_> {
         let masks = &candidates.masks[c.decides.0 as usize..c.decides.1 as usize];
         let decides = self.frames.get_mut(f).is_some_and(|frame| frame.decide_lightly(masks));
         let taken = std::mem::take(&mut self.constant).is_wanted() || decides;
+        // Nothing can rise to it, and why it is taken is known.
+        let is_plain = |frame: &Frame| frame.groups.is_empty();
+        if let Some(potential) = &mut self.potential
+            && taken
+            && potential.relevance.variant != Variant::Gyimothy
+            && self.frames.get(f).is_none_or(|frame| is_plain(frame))
+        {
+            potential.has_left();
+            return Weighed::Taken;
+        }
         self.settle(ran.depth, ran.function);
         let list = self.branch(f, ran.function, c.index, taken);
         if !list.is_wanted() {
@@ -365,7 +375,11 @@ impl Walker<'_, '_> {
             }
         } else if frame.named || tag != Tag::SURE {
             let list = &mut frame.regs[reg as usize];
-            let both = self.all.edges.tags.join(list.tag, tag);
+            let tags = &mut self.all.edges.tags;
+            if tag == Tag::SURE && tags.is_sure(list.tag) {
+                return;
+            }
+            let both = tags.join(list.tag, tag);
             if both != list.tag {
                 *list = list.or_nobody();
                 list.tag = both;

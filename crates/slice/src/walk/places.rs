@@ -1,0 +1,156 @@
+//! What addresses are in: variables of static storage, of live activations, blocks of the heap.
+//!
+//! A walk asks about every range that comes to be wanted, mostly near where it asked before: so
+//! what was found is kept, with the addresses and steps for which it is the answer.
+
+use crate::heap::Heap;
+use crate::relevance::Potentials;
+use program::objects::ObjectId;
+
+/// An object in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub object: ObjectId,
+    pub start: u64,
+    pub end: u64,
+    /// Nothing else ever was there.
+    pub is_alone: bool,
+}
+
+/// For which addresses and steps a place is the answer: from its start to `until`, and at all
+/// steps walked over before `since` is.
+#[derive(Clone, Copy)]
+struct Lately {
+    place: Place,
+    until: u64,
+    since: u64,
+}
+
+const NOWHERE: Lately =
+    Lately { place: Place { object: 0, start: 0, end: 0, is_alone: false }, until: 0, since: 0 };
+
+/// Places are kept by lines of memory, for small objects, and by regions, for large ones.
+const LINE: u32 = 6;
+const LINES: usize = 1 << 12;
+const REGION: u32 = 16;
+const REGIONS: usize = 1 << 8;
+const IN_FRAMES: usize = 1 << 10;
+
+/// See the module's documentation.
+pub struct Places<'w> {
+    facts: &'w Potentials<'w>,
+    heap: &'w Heap,
+    /// The object that each chain of calls allocates.
+    made: Vec<Option<ObjectId>>,
+    /// Frames of live activations: address, size and function. The stack grows down, so the
+    /// addresses fall.
+    stack: Vec<(u64, u64, u32)>,
+    /// The addresses by depth.
+    frames: Vec<Option<u64>>,
+    lines: Vec<Lately>,
+    regions: Vec<Lately>,
+    /// By a hash of function and offset: these, and the variable as if the frame were at 0.
+    in_frames: Vec<(u32, u64, Option<Place>)>,
+}
+
+impl<'w> Places<'w> {
+    pub fn new(facts: &'w Potentials<'w>, heap: &'w Heap) -> Places<'w> {
+        Places {
+            facts,
+            heap,
+            made: heap.chains().iter().map(|chain| facts.made(chain)).collect(),
+            stack: Vec::new(),
+            frames: Vec::new(),
+            lines: vec![NOWHERE; LINES],
+            regions: vec![NOWHERE; REGIONS],
+            in_frames: vec![(u32::MAX, 0, None); IN_FRAMES],
+        }
+    }
+
+    /// The frame of a live activation.
+    pub fn frame(&mut self, depth: u32, function: u32, at: u64) {
+        self.leave(depth);
+        self.frames.resize(depth as usize, None);
+        let size = self.facts.frame_size(function);
+        // One without a frame of its own is where its caller's is.
+        if size > 0 {
+            self.frames[depth as usize - 1] = Some(at);
+            self.stack.push((at, size, function));
+        }
+    }
+
+    /// Activations from this depth on are not live (yet).
+    pub fn leave(&mut self, depth: u32) {
+        while self.frames.len() >= depth as usize && !self.frames.is_empty() {
+            if let Some(Some(_)) = self.frames.pop() {
+                self.stack.pop();
+            }
+        }
+    }
+
+    /// Where the frame of an activation is, if it has one.
+    pub fn frame_of(&self, f: usize) -> Option<u64> {
+        self.frames.get(f).copied().flatten()
+    }
+
+    /// What an address is in, at a step; steps must fall.
+    #[inline]
+    pub fn find(&mut self, stream: u32, step: u64, address: u64) -> Option<Place> {
+        let line = &self.lines[(address >> LINE) as usize % LINES];
+        if line.holds(address, step) {
+            return Some(line.place);
+        }
+        let region = self.regions[(address >> REGION) as usize % REGIONS];
+        if region.holds(address, step) {
+            self.lines[(address >> LINE) as usize % LINES] = region;
+            return Some(region.place);
+        }
+        self.look_up(stream, step, address)
+    }
+
+    fn look_up(&mut self, stream: u32, step: u64, address: u64) -> Option<Place> {
+        if let Some((place, until)) = self.facts.static_at(address) {
+            self.keep(address, Lately { place, until, since: 0 });
+            return Some(place);
+        }
+        let frame = self.stack.get(self.stack.partition_point(|s| s.0 > address)).copied();
+        if let Some((base, size, function)) = frame
+            && address.checked_sub(base).is_some_and(|offset| offset < size)
+        {
+            return self.in_frame(base, function, address - base);
+        }
+        let found = self.heap.find(address, stream, step)?;
+        let object = self.made[found.block.chain as usize]?;
+        let (start, block) = (found.start, &found.block);
+        let end = start.saturating_add(block.size);
+        let place = Place { object, start, end, is_alone: self.heap.is_alone(start, block) };
+        if let Some(until) = found.until {
+            self.keep(address, Lately { place, until, since: found.block.step });
+        }
+        Some(place)
+    }
+
+    fn keep(&mut self, address: u64, it: Lately) {
+        self.lines[(address >> LINE) as usize % LINES] = it;
+        self.regions[(address >> REGION) as usize % REGIONS] = it;
+    }
+
+    fn in_frame(&mut self, base: u64, function: u32, offset: u64) -> Option<Place> {
+        let hash = (offset ^ u64::from(function) << 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let known = &mut self.in_frames[hash as usize % IN_FRAMES];
+        if (known.0, known.1) != (function, offset) {
+            let variable = self.facts.in_frame(function, offset);
+            *known = (function, offset, variable);
+        }
+        let variable = known.2?;
+        let (start, end) = (base.wrapping_add(variable.start), base.saturating_add(variable.end));
+        Some(Place { start, end, ..variable })
+    }
+}
+
+impl Lately {
+    #[inline]
+    fn holds(&self, address: u64, step: u64) -> bool {
+        address >= self.place.start && address < self.until && step >= self.since
+    }
+}
