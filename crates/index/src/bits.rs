@@ -48,6 +48,17 @@ impl Writer {
         }
     }
 
+    /// Bits written.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64 * 8 + u64::from(self.count)
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         if self.count > 0 {

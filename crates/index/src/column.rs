@@ -1,20 +1,23 @@
 //! One sequence of numbers: written at its end while the program is replayed, read
 //! from its end while a slice walks back.
 //!
-//! Numbers that move (addresses) are kept as differences to the one before, or as
-//! distances from a prediction, whichever takes less. The numbers that occur are listed
+//! Numbers that move (addresses) are kept as differences to the one before, as distances
+//! from a prediction or as they are, whichever takes less. The numbers that occur are listed
 //! once; the sequence of their places in the list is what the grammar produces. A grammar
 //! that has grown large is sealed and a new one begun, so that memory stays bounded
 //! whatever the program does.
 
 use crate::cursor::Cursor;
-use crate::hash::Map;
+use crate::lane::{self, Lane};
 use crate::measure::Measured;
-use crate::piece::{self, Decoded};
-use crate::rlese::{Rlese, Work};
+use crate::piece::{self, Candidate, Decoded, Meaning};
+use crate::rlese::Work;
 
 /// Nodes of a grammar after which it is sealed.
 const SEALED_AT: usize = 1 << 17;
+
+/// A piece of so few bytes is not looked at in further ways.
+const LITTLE: usize = 32;
 
 /// How numbers follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,35 +40,6 @@ pub struct Size {
     pub symbols: u64,
     pub bytes: u64,
     pub work: Work,
-}
-
-/// Numbers, listed, and the grammar of their places.
-#[derive(Clone, Debug, Default)]
-struct Lane {
-    /// The last number put into the grammar, and its place in the list.
-    last: Option<(u64, u32)>,
-    list: Vec<u64>,
-    places: Map<u64, u32>,
-    grammar: Rlese,
-}
-
-impl Lane {
-    #[inline]
-    fn push(&mut self, number: u64) {
-        let place = match self.last {
-            Some((last, place)) if last == number => place,
-            _ => {
-                let next = self.list.len() as u32;
-                let place = *self.places.entry(number).or_insert(next);
-                if place == next {
-                    self.list.push(number);
-                }
-                self.last = Some((number, place));
-                place
-            }
-        };
-        self.grammar.push(place);
-    }
 }
 
 /// Takes numbers in.
@@ -157,16 +131,24 @@ impl Builder {
             Kind::Delta => self.before,
         };
         let grammar = own.grammar.finish();
-        let (mut bytes, sequitur) = piece::encode(&own.list, &grammar, end, self.measured.is_some());
+        let mut candidates = vec![Candidate::own(own.list, grammar, end)];
         if let Some(lane) = self.predicted.as_mut().map(std::mem::take) {
             add(lane.grammar.work());
-            let other = piece::code(&lane.list, &lane.grammar.finish(), None);
-            if other.len() < bytes.len() {
-                bytes = other;
-            }
+            candidates.push(Candidate::distances(lane.list, lane.grammar.finish()));
         }
+        let is_worth_more = candidates.iter().all(|c| c.size() > LITTLE);
+        if self.kind == Kind::Delta
+            && is_worth_more
+            && let Some(lane) = lane::values(candidates[0].list(), candidates[0].grammar(), end)
+        {
+            candidates.push(Candidate::values(lane.list, lane.grammar.finish()));
+        }
+        let own = &candidates[0];
+        let coded = piece::choose(&candidates);
+        let (bytes, sequitur) =
+            piece::shorter(own.list(), own.grammar(), end, coded, self.measured.is_some());
         if let Some(measured) = &mut self.measured {
-            measured.add(self.kind, &own.list, &grammar, bytes.len() as u64, sequitur);
+            measured.add(self.kind, own.list(), own.grammar(), bytes.len() as u64, sequitur);
         }
         self.size.bytes += bytes.len() as u64;
         self.pieces.push(Piece { bytes });
@@ -188,6 +170,8 @@ pub struct Back<'b> {
     number: u64,
     left: u32,
     kind: Kind,
+    /// Numbers are differences; if not, they are values, or distances from a prediction.
+    is_difference: bool,
     is_predicted: bool,
     /// A piece could not be read.
     damaged: bool,
@@ -212,7 +196,8 @@ impl<'b> Back<'b> {
     pub fn new(kind: Kind, pieces: Vec<&'b [u8]>) -> Back<'b> {
         let rest = Box::new(Rest { pieces, open: None, cursor: Cursor::default() });
         let (number, left, passed, value) = (0, 0, 0, 0);
-        Back { number, left, kind, is_predicted: false, damaged: false, passed, value, rest }
+        let (is_difference, is_predicted, damaged) = (false, false, false);
+        Back { number, left, kind, is_difference, is_predicted, damaged, passed, value, rest }
     }
 
     /// Numbers passed so far.
@@ -238,8 +223,12 @@ impl<'b> Back<'b> {
                 return None;
             };
             self.rest.cursor = Cursor::at_end(&piece.grammar);
-            self.value = piece.end;
-            self.is_predicted = piece.is_predicted;
+            self.value = match piece.meaning {
+                Meaning::Own { end } => end,
+                Meaning::Distances | Meaning::Values => 0,
+            };
+            self.is_predicted = piece.meaning == Meaning::Distances;
+            self.is_difference = self.kind == Kind::Delta && matches!(piece.meaning, Meaning::Own { .. });
             self.rest.open = Some(piece);
         }
         Some(())
@@ -272,7 +261,7 @@ impl<'b> Back<'b> {
         }
         self.left -= 1;
         self.passed += 1;
-        if self.kind == Kind::Plain || self.is_predicted {
+        if !self.is_difference {
             return Some((self.number, self.is_predicted));
         }
         let value = self.value;
@@ -357,7 +346,35 @@ mod tests {
         let strides = runs.prop_map(|runs| {
             runs.iter().flat_map(|(at, by, n)| (0..*n as u64).map(move |i| at.wrapping_add(i * by))).collect()
         });
-        prop_oneof![strides, proptest::collection::vec(0u64..5, 0..200)]
+        // A few places, come back to in any order, with runs and without.
+        let places =
+            (proptest::collection::vec(any::<u64>(), 30), proptest::collection::vec(0usize..30, 0..300));
+        let places = (places, 1usize..4).prop_map(|((at, order), copies)| {
+            order.iter().flat_map(|i| std::iter::repeat_n(at[*i], copies)).collect()
+        });
+        prop_oneof![strides, proptest::collection::vec(0u64..5, 0..200), places]
+    }
+
+    /// Objects that are visited in any order: fewer than their differences, and told as runs.
+    #[test]
+    fn places_come_back_as_they_are() {
+        let mut state = 1u64;
+        let values: Vec<u64> = (0..20_000)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let n = state >> 40 & 63;
+                0x5555_0000 + n * n * 48
+            })
+            .collect();
+        let pieces = column(Kind::Delta, &values);
+        let first = Decoded::new(&pieces[0].bytes).expect("a piece");
+        assert_eq!(first.meaning, Meaning::Values);
+        // Six bits each is what they are.
+        let bytes: usize = pieces.iter().map(|p| p.bytes.len()).sum();
+        assert!(bytes < 20_000 * 7 / 8, "{bytes}");
+        let mut back = Back::new(Kind::Delta, pieces.iter().map(|p| &p.bytes[..]).collect());
+        back.seek(700);
+        assert!(values.iter().rev().skip(700).all(|v| back.back() == Some(*v)));
     }
 
     proptest! {

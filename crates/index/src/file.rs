@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::Xxh3;
 const MAGIC: &[u8; 8] = b"RLPSINDX";
 
 /// Of the format, and of what [`crate::layout`] makes of a program.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const HEAD: usize = 28;
 

@@ -201,6 +201,46 @@ impl Grammar {
     }
 }
 
+impl Grammar {
+    /// The sequence from its beginning, as symbols with how often each comes in a row.
+    pub fn runs(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let mut stack = Vec::new();
+        if let Some(last) = self.rules().checked_sub(1) {
+            let (from, to) = self.range(last);
+            stack.push((from, to, 0));
+        }
+        let mut held: Option<(u32, u64)> = None;
+        std::iter::from_fn(move || {
+            while let Some((at, end, done)) = stack.last_mut() {
+                if at == end {
+                    stack.pop();
+                    continue;
+                }
+                let node = self.node(*at);
+                let Some(rule) = self.rule_of(node.sym) else {
+                    *at += 1;
+                    let run = (node.sym, node.count.into());
+                    match &mut held {
+                        Some((sym, count)) if *sym == node.sym => *count += run.1,
+                        _ => match held.replace(run) {
+                            None => {}
+                            ended => return ended,
+                        },
+                    }
+                    continue;
+                };
+                *done += 1;
+                if *done == node.count {
+                    (*at, *done) = (*at + 1, 0);
+                }
+                let (from, to) = self.range(rule);
+                stack.push((from, to, 0));
+            }
+            held.take()
+        })
+    }
+}
+
 /// `S -> A:2 38:2; A -> 23:1 38:6`
 impl fmt::Display for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,7 +12,8 @@
 //! * [`grammar`], [`cursor`]: a finished grammar, and the way back through it;
 //! * [`column`]: a sequence of numbers, forwards and backwards; [`relate`]: which other one
 //!   tells most of it;
-//! * [`piece`], [`bits`], [`range`]: how it is stored;
+//! * [`piece`], [`bits`]: how it is stored; [`range`], [`odds`], [`mix`]: in as many bits as
+//!   it is surprising;
 //! * [`layout`], [`layouts`]: which sequences a function has, from the program alone;
 //! * [`extra`]: what happens beyond the ordinary; [`outputs`]: what was written, and by what;
 //! * [`writer`], [`reader`]: a stream, forwards and backwards;
@@ -53,10 +54,14 @@ pub mod extra;
 pub mod file;
 pub mod grammar;
 pub mod hash;
+mod lane;
 pub mod layout;
 pub mod layouts;
 pub mod measure;
+pub mod mix;
+pub mod odds;
 pub mod outputs;
+mod pairs;
 pub mod piece;
 pub mod range;
 pub mod reader;

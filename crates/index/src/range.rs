@@ -44,6 +44,11 @@ impl Encoder {
         self.range /= total;
         self.low = self.low.wrapping_add(below * self.range);
         self.range *= share;
+        self.settle();
+    }
+
+    #[inline]
+    fn settle(&mut self) {
         while settled(self.low, &mut self.range) {
             self.bytes.push((self.low >> 56) as u8);
             self.low <<= 8;
@@ -113,6 +118,11 @@ impl<'b> Decoder<'b> {
     pub fn got(&mut self, below: u64, share: u64) {
         self.low = self.low.wrapping_add(below.wrapping_mul(self.range));
         self.range = self.range.wrapping_mul(share);
+        self.settle();
+    }
+
+    #[inline]
+    fn settle(&mut self) {
         while settled(self.low, &mut self.range) {
             self.next_byte();
             self.low <<= 8;
@@ -130,6 +140,73 @@ impl<'b> Decoder<'b> {
             value = value << part | got;
         }
         value
+    }
+}
+
+/// What models are asked for by whoever writes and by whoever reads: the same code serves
+/// both, so that they cannot disagree. What is handed in counts only for a writer; what
+/// comes out is what was meant.
+pub trait Coder {
+    /// A bit that is set with so many chances of [`WHOLE`]; neither none nor all of them.
+    fn bit(&mut self, bit: bool, share: u32) -> bool;
+    /// The low bits of a number, each as likely as not.
+    fn raw(&mut self, value: u64, width: u32) -> u64;
+    /// A symbol by how often it came. There must be one.
+    fn symbol(&mut self, symbol: usize, by: &mut Many) -> usize;
+}
+
+/// All the chances that a bit has, as a power of two.
+const WHOLE_BITS: u32 = 16;
+pub const WHOLE: u32 = 1 << WHOLE_BITS;
+
+impl Coder for Encoder {
+    #[inline]
+    fn bit(&mut self, bit: bool, share: u32) -> bool {
+        self.range >>= WHOLE_BITS;
+        let bound = self.range * u64::from(share);
+        if bit {
+            self.range = bound;
+        } else {
+            self.low = self.low.wrapping_add(bound);
+            self.range *= u64::from(WHOLE - share);
+        }
+        self.settle();
+        bit
+    }
+
+    fn raw(&mut self, value: u64, width: u32) -> u64 {
+        self.bits(value, width);
+        value
+    }
+
+    fn symbol(&mut self, symbol: usize, by: &mut Many) -> usize {
+        by.put(self, symbol);
+        symbol
+    }
+}
+
+impl Coder for Decoder<'_> {
+    #[inline]
+    fn bit(&mut self, _: bool, share: u32) -> bool {
+        self.range >>= WHOLE_BITS;
+        let bound = self.range.wrapping_mul(share.into());
+        let bit = self.code.wrapping_sub(self.low) < bound;
+        if bit {
+            self.range = bound;
+        } else {
+            self.low = self.low.wrapping_add(bound);
+            self.range = self.range.wrapping_mul((WHOLE - share).into());
+        }
+        self.settle();
+        bit
+    }
+
+    fn raw(&mut self, _: u64, width: u32) -> u64 {
+        self.bits(width)
+    }
+
+    fn symbol(&mut self, _: usize, by: &mut Many) -> usize {
+        by.get(self)
     }
 }
 

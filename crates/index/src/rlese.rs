@@ -17,7 +17,7 @@
 //!   one is made: both take nodes away.
 
 use crate::grammar::{Grammar, Sym};
-use crate::hash::Map;
+use crate::pairs::{Pair, Pairs};
 
 const GUARD: u32 = u32::MAX;
 const FREE: u32 = u32::MAX - 1;
@@ -33,6 +33,10 @@ struct Node {
     prev: u32,
     next: u32,
     count: u64,
+}
+
+fn pair(l: Node, r: Node) -> Pair {
+    Pair { symbols: (l.sym, r.sym), counts: (l.count, r.count) }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +61,7 @@ pub struct Rlese {
     free: Vec<u32>,
     rules: Vec<Rule>,
     free_rules: Vec<u32>,
-    /// Pairs with their counts: at most one place has each.
-    exact: Map<(u32, u32, u64, u64), u32>,
-    /// The last place of a pair, whatever its counts.
-    similar: Map<(u32, u32), u32>,
+    pairs: Pairs,
     /// The run that has not ended yet.
     pending: Option<(u32, u64)>,
     todo: Vec<u32>,
@@ -82,8 +83,7 @@ impl Rlese {
             free: Vec::new(),
             rules: Vec::new(),
             free_rules: Vec::new(),
-            exact: Map::default(),
-            similar: Map::default(),
+            pairs: Pairs::default(),
             pending: None,
             todo: Vec::new(),
             work: Work::default(),
@@ -214,14 +214,7 @@ impl Rlese {
     /// Takes the pair at a node out of the tables, before it changes.
     fn unnote(&mut self, left: u32) {
         if let Some((l, r)) = self.pair(left) {
-            let key = (l.sym, r.sym, l.count, r.count);
-            if self.exact.get(&key) == Some(&left) {
-                self.exact.remove(&key);
-            }
-            let key = (l.sym, r.sym);
-            if self.similar.get(&key) == Some(&left) {
-                self.similar.remove(&key);
-            }
+            self.pairs.remove(pair(l, r), left);
         }
     }
 
@@ -234,12 +227,11 @@ impl Rlese {
                 continue;
             }
             self.work.checks += 1;
-            let key = (l.sym, r.sym, l.count, r.count);
-            let same = self.exact.get(&key).copied();
+            let (same, similar) = self.pairs.get(pair(l, r));
             if same == Some(left) {
                 continue;
             }
-            let other = same.or_else(|| self.similar.get(&(l.sym, r.sym)).copied()).filter(|m| *m != left);
+            let other = same.or(similar).filter(|m| *m != left);
             if let Some(other) = other
                 && let Some(plan) = self.plan(other, left)
             {
@@ -247,8 +239,7 @@ impl Rlese {
                 self.fold(&plan);
                 continue;
             }
-            self.exact.insert(key, left);
-            self.similar.insert((l.sym, r.sym), left);
+            self.pairs.insert(pair(l, r), left);
         }
     }
 
@@ -344,8 +335,7 @@ impl Rlese {
         let first = self.nodes[guard as usize].next;
         let (l, r) = (self.nodes[first as usize], self.nodes[self.nodes[first as usize].next as usize]);
         if plan.rule.is_none() {
-            self.exact.insert((l.sym, r.sym, l.count, r.count), first);
-            self.similar.insert((l.sym, r.sym), first);
+            self.pairs.insert(pair(l, r), first);
         }
         let second = l.next;
         self.dissolve(first);

@@ -5,9 +5,10 @@
 //! followed it; what did not follow yet is looked for one symbol shorter (prediction by
 //! partial matching, after Cleary and Witten).
 
-use super::{LONGEST_ROW, fold, unfold};
+use super::LONGEST_ROW;
 use crate::grammar::{Grammar, Node};
 use crate::hash::Map;
+use crate::odds::Numbers;
 use crate::range::{Decoder, Encoder, Few, Many, Sizes};
 
 /// A context remembers at most so many symbols.
@@ -83,7 +84,7 @@ struct Models {
     contexts: Map<(u32, u32), Followers>,
     seen: Many,
     is_new: Few<2>,
-    number: Sizes,
+    number: Numbers,
     first: Sizes,
 }
 
@@ -127,7 +128,7 @@ pub fn code(list: &[u64], g: &Grammar, end: Option<u64>, form: u8) -> Vec<u8> {
                 place[symbol as usize] = Some(at);
                 known += 1;
                 m.seen.add();
-                m.number.put(&mut to, fold(list[symbol as usize]));
+                m.number.signed(&mut to, list[symbol as usize]);
             } else {
                 m.seen.put(&mut to, at as usize);
             }
@@ -160,7 +161,7 @@ pub fn read(bytes: &[u8], has_end: bool) -> Option<(Vec<u64>, Grammar, u64)> {
             Some((_, at)) => at,
             None if m.seen.is_empty() || m.is_new.get(&mut from) == 1 => {
                 m.seen.add();
-                list.push(unfold(m.number.get(&mut from)));
+                list.push(m.number.signed(&mut from, 0));
                 list.len() as u32 - 1
             }
             None => m.seen.get(&mut from) as u32,
