@@ -51,7 +51,8 @@ impl Odds {
     fn learn_until(&mut self, bit: bool, limit: u16) {
         let share = i32::from(self.share);
         let missing = if bit { WHOLE as i32 - 1 - share } else { -share };
-        let share = share + ((missing * STEP[usize::from(self.seen & 255)]) >> 16);
+        let step = STEP[usize::from(self.seen & 255)];
+        let share = share + ((i64::from(missing) * i64::from(step)) >> 16) as i32;
         self.share = share.clamp(LEAST as i32, (WHOLE - LEAST) as i32) as u16;
         self.seen += u16::from(self.seen < limit);
     }
@@ -148,6 +149,16 @@ mod tests {
     use super::*;
     use crate::range::{Decoder, Encoder};
     use proptest::prelude::*;
+
+    #[test]
+    fn the_first_bit_counts_most_however_unlikely_it_was() {
+        for (share, bit) in [(0, true), (WHOLE, false)] {
+            let mut odds = Odds::of(share);
+            let before = odds.share();
+            odds.learn(bit);
+            assert_eq!(bit, odds.share() > WHOLE / 2, "{before} to {}", odds.share());
+        }
+    }
 
     #[test]
     fn multiples_take_no_low_bits() {

@@ -16,6 +16,7 @@ mod indexed;
 mod light;
 mod lightly;
 mod outside;
+mod pages;
 mod passages;
 mod pending;
 mod places;

@@ -4,13 +4,8 @@
 //! well; a page gets room for tags when the first such byte comes to it, since most of what a
 //! slice wants it wants for sure.
 
-use super::light::{PAGE, words};
+use super::pages::{PAGE, Pages, words};
 use crate::tags::{Tag, Tags};
-use index::hash::Map;
-use std::cell::Cell;
-
-const LATELY: u64 = 256;
-const NOWHERE: u32 = u32::MAX;
 
 struct Page {
     wanted: [u64; 64],
@@ -22,9 +17,7 @@ struct Page {
 #[derive(Default)]
 pub struct Held {
     pages: Vec<Page>,
-    of: Map<u64, u32>,
-    /// Pages looked up lately, and where they are; [`NOWHERE`] if nothing of one was ever wanted.
-    lately: Vec<Cell<(u64, u32)>>,
+    of: Pages,
     /// Bytes wanted.
     bytes: u64,
 }
@@ -44,42 +37,15 @@ impl Held {
         self.bytes == 0
     }
 
-    #[inline]
-    fn page(&self, number: u64) -> Option<usize> {
-        let at = match self.lately.get((number % LATELY) as usize).map(Cell::get) {
-            Some((known, at)) if known == number => at,
-            _ => self.look_up(number),
-        };
-        (at != NOWHERE).then_some(at as usize)
-    }
-
-    #[cold]
-    fn look_up(&self, number: u64) -> u32 {
-        let at = self.of.get(&number).copied().unwrap_or(NOWHERE);
-        if let Some(place) = self.lately.get((number % LATELY) as usize) {
-            place.set((number, at));
-        }
-        at
-    }
-
-    #[cold]
-    fn add_page(&mut self, number: u64) -> usize {
-        if self.lately.is_empty() {
-            // No address is on that page.
-            self.lately = vec![Cell::new((u64::MAX, NOWHERE)); LATELY as usize];
-        }
-        let at = self.pages.len() as u32;
-        self.pages.push(Page { wanted: [0; 64], tags: None });
-        self.of.insert(number, at);
-        self.look_up(number) as usize
-    }
-
     /// Wants a range; whether any of it was not wanted before.
     #[inline]
     pub fn want(&mut self, start: u64, len: u64, tag: Tag, tags: &mut Tags) -> bool {
         let before = self.bytes;
         words(start, len, |number, w, mask| {
-            let at = self.page(number).unwrap_or_else(|| self.add_page(number));
+            let at = self.of.find(number).unwrap_or_else(|| {
+                self.pages.push(Page { wanted: [0; 64], tags: None });
+                self.of.add(number)
+            });
             let page = &mut self.pages[at];
             let known = page.wanted[w] & mask;
             self.bytes += u64::from((mask ^ known).count_ones());
@@ -104,7 +70,7 @@ impl Held {
         let before = self.bytes;
         if before > 0 {
             words(start, len, |number, w, mask| {
-                if let Some(at) = self.page(number) {
+                if let Some(at) = self.of.find(number) {
                     let word = &mut self.pages[at].wanted[w];
                     self.bytes -= u64::from((mask & *word).count_ones());
                     *word &= !mask;
@@ -120,7 +86,7 @@ impl Held {
         let mut any = false;
         if self.bytes > 0 {
             words(start, len, |number, w, mask| {
-                any |= self.page(number).is_some_and(|at| self.pages[at].wanted[w] & mask != 0);
+                any |= self.of.find(number).is_some_and(|at| self.pages[at].wanted[w] & mask != 0);
             });
         }
         any
@@ -133,7 +99,7 @@ impl Held {
             return;
         }
         words(start, len, |number, w, mask| {
-            let Some(at) = self.page(number) else { return };
+            let Some(at) = self.of.find(number) else { return };
             let page = &self.pages[at];
             let hit = page.wanted[w] & mask;
             match &page.tags {
@@ -158,22 +124,12 @@ impl Held {
         if self.bytes == 0 {
             return all;
         }
-        // A long range is looked at from the side of the pages there are.
-        if len / PAGE > self.of.len() as u64 {
-            let end = start.saturating_add(len);
-            let mut pages: Vec<u64> = self.of.keys().copied().collect();
-            pages.sort_unstable();
-            for page in pages {
-                let from = (page * PAGE).max(start);
-                let to = (page * PAGE).saturating_add(PAGE).min(end);
-                if from < to {
-                    all.extend(self.drain(from, to - from));
-                }
-            }
+        if let Some(parts) = self.of.parts_of_long(start, len) {
+            parts.into_iter().for_each(|(start, len)| all.extend(self.drain(start, len)));
             return all;
         }
         words(start, len, |number, w, mask| {
-            let Some(at) = self.page(number) else { return };
+            let Some(at) = self.of.find(number) else { return };
             let page = &mut self.pages[at];
             let hit = page.wanted[w] & mask;
             self.bytes -= u64::from(hit.count_ones());

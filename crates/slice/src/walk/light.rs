@@ -4,41 +4,15 @@
 //! is wanted: one bit. Bits of a page lie together, so that what a load wants and a
 //! store finds costs a look-up and a mask.
 
-use index::hash::Map;
-
-pub(super) const PAGE: u64 = 4096;
-const LATELY: u64 = 256;
-const NOWHERE: u32 = u32::MAX;
+use super::pages::{PAGE, Pages, words};
 
 /// See the module's documentation.
 #[derive(Default)]
 pub struct Light {
     pages: Vec<[u64; 64]>,
-    of: Map<u64, u32>,
-    /// Pages looked up lately, and where they are; [`NOWHERE`] if nothing of one was ever wanted.
-    lately: Vec<(u64, u32)>,
+    of: Pages,
     /// Bytes wanted.
     bytes: u64,
-}
-
-/// Calls `f` with page, word and mask for every word a range touches.
-#[inline]
-pub(super) fn words(start: u64, len: u64, mut f: impl FnMut(u64, usize, u64)) {
-    let bit = start % 64;
-    if bit + len <= 64 && (1..64).contains(&len) {
-        f(start / PAGE, (start % PAGE / 64) as usize, ((1 << len) - 1) << bit);
-        return;
-    }
-    let mut at = start;
-    let mut left = len.min(u64::MAX - start);
-    while left > 0 {
-        let bit = at % 64;
-        let n = left.min(64 - bit);
-        let mask = if n == 64 { u64::MAX } else { ((1 << n) - 1) << bit };
-        f(at / PAGE, (at % PAGE / 64) as usize, mask);
-        at += n;
-        left -= n;
-    }
 }
 
 impl Light {
@@ -46,37 +20,15 @@ impl Light {
         self.bytes == 0
     }
 
-    #[inline]
-    fn page(&mut self, page: u64) -> Option<u32> {
-        let at = match self.lately.get((page % LATELY) as usize) {
-            Some((known, at)) if *known == page => *at,
-            _ => self.look_up(page),
-        };
-        (at != NOWHERE).then_some(at)
-    }
-
-    #[cold]
-    fn look_up(&mut self, page: u64) -> u32 {
-        if self.lately.is_empty() {
-            // No address is on that page.
-            self.lately = vec![(u64::MAX, NOWHERE); LATELY as usize];
-        }
-        let at = self.of.get(&page).copied().unwrap_or(NOWHERE);
-        self.lately[(page % LATELY) as usize] = (page, at);
-        at
-    }
-
     /// Wants a range.
     #[inline]
     pub fn want(&mut self, start: u64, len: u64) {
         words(start, len, |page, word, mask| {
-            let at = self.page(page).unwrap_or_else(|| {
-                let at = self.pages.len() as u32;
+            let at = self.of.find(page).unwrap_or_else(|| {
                 self.pages.push([0; 64]);
-                self.of.insert(page, at);
-                self.look_up(page)
+                self.of.add(page)
             });
-            let word = &mut self.pages[at as usize][word];
+            let word = &mut self.pages[at][word];
             self.bytes += u64::from((mask & !*word).count_ones());
             *word |= mask;
         });
@@ -88,8 +40,8 @@ impl Light {
         let before = self.bytes;
         if before > 0 {
             words(start, len, |page, word, mask| {
-                if let Some(at) = self.page(page) {
-                    let word = &mut self.pages[at as usize][word];
+                if let Some(at) = self.of.find(page) {
+                    let word = &mut self.pages[at][word];
                     self.bytes -= u64::from((mask & *word).count_ones());
                     *word &= !mask;
                 }
@@ -104,23 +56,13 @@ impl Light {
         if self.bytes == 0 {
             return all;
         }
-        // A long range is looked at from the side of the pages there are.
-        if len / PAGE > self.of.len() as u64 {
-            let end = start.saturating_add(len);
-            let mut pages: Vec<u64> = self.of.keys().copied().collect();
-            pages.sort_unstable();
-            for page in pages {
-                let from = (page * PAGE).max(start);
-                let to = (page * PAGE).saturating_add(PAGE).min(end);
-                if from < to {
-                    all.extend(self.drain(from, to - from));
-                }
-            }
+        if let Some(parts) = self.of.parts_of_long(start, len) {
+            parts.into_iter().for_each(|(start, len)| all.extend(self.drain(start, len)));
             return all;
         }
         words(start, len, |page, word, mask| {
-            let Some(at) = self.page(page) else { return };
-            let place = &mut self.pages[at as usize][word];
+            let Some(at) = self.of.find(page) else { return };
+            let place = &mut self.pages[at][word];
             let mut hit = *place & mask;
             self.bytes -= u64::from(hit.count_ones());
             *place &= !mask;

@@ -4,6 +4,7 @@
 use super::Walker;
 use super::calls::CallState;
 use super::candidates::{Access, Candidate, Candidates, Here, Kind};
+use super::frame::Frame;
 use super::light::Light;
 use super::stretch::{Deeds, Stretches, known};
 use crate::log::Copied;
@@ -128,15 +129,25 @@ impl Walker<'_, '_> {
         }
         self.settle(depth, function);
         let Some(mut frame) = self.frames.pop() else { return };
+        let state = self.asked_of_call(by, deeds, function, &mut frame);
+        self.forget(frame);
+        self.ask_of_call(f - 1, state);
+    }
+
+    /// What an activation wants of the call it came from, when its beginning is reached.
+    pub(super) fn asked_of_call<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &D,
+        function: u32,
+        frame: &mut Frame,
+    ) -> Box<CallState> {
         let mut state = self.states.pop().unwrap_or_default();
         if frame.is_furnished() {
             let undecided = frame.undecide_all();
             let of = known(&mut by.functions, self.all.facts, deeds, function);
             for (reg, number, slot) in &of.parameters {
-                if frame.wanted == 0 {
-                    break;
-                }
-                if frame.take_lightly(reg / 64, 1 << (reg % 64)) {
+                if frame.wanted > 0 && frame.take_lightly(reg / 64, 1 << (reg % 64)) {
                     state.arguments.push((*number, *slot, true));
                 }
             }
@@ -144,12 +155,16 @@ impl Walker<'_, '_> {
                 state.list = List::ANONYMOUS;
             }
         }
-        self.forget(frame);
+        state
+    }
+
+    /// Adds to what is wanted of the call under way in an activation.
+    pub(super) fn ask_of_call(&mut self, f: usize, mut state: Box<CallState>) {
         if !state.list.is_wanted() {
             self.put_away(state);
             return;
         }
-        match &mut self.frames[f - 1].call {
+        match &mut self.frames[f].call {
             Some(known) => {
                 known.list = self.all.edges.join(known.list, state.list);
                 known.arguments.append(&mut state.arguments);

@@ -117,19 +117,7 @@ impl Walker<'_, '_> {
             potential.places.leave(depth);
         }
         let Some(mut frame) = self.frames.pop() else { return };
-        let mut state = self.states.pop().unwrap_or_default();
-        if frame.is_furnished() {
-            let undecided = frame.undecide_all();
-            let of = known(&mut by.functions, self.all.facts, deeds, function);
-            for (reg, number, slot) in &of.parameters {
-                if frame.wanted > 0 && frame.take_lightly(reg / 64, 1 << (reg % 64)) {
-                    state.arguments.push((*number, *slot, true));
-                }
-            }
-            if undecided || !state.arguments.is_empty() {
-                state.list = List::ANONYMOUS;
-            }
-        }
+        let state = self.asked_of_call(by, deeds, function, &mut frame);
         let caller = &mut self.frames[f - 1];
         caller.callee = Some(function);
         if !frame.groups.is_empty() || frame.rising.is_some() {
@@ -137,16 +125,6 @@ impl Walker<'_, '_> {
             caller.rising = below.reduce(|a, b| self.all.edges.tags.unite(a, b));
         }
         self.forget(frame);
-        if !state.list.is_wanted() {
-            self.put_away(state);
-            return;
-        }
-        match &mut self.frames[f - 1].call {
-            Some(known) => {
-                known.list = self.all.edges.join(known.list, state.list);
-                known.arguments.append(&mut state.arguments);
-            }
-            none => *none = Some(state),
-        }
+        self.ask_of_call(f - 1, state);
     }
 }
