@@ -3,7 +3,7 @@
 use super::Walker;
 use super::candidates::{Candidate, Kind};
 use super::remembered::After;
-use super::stretch::{Deeds, Stretches, known};
+use super::stretch::{Deeds, Stretches};
 use crate::log::{Change, Copied, Miss, Outside, Spill};
 use index::extra::{self, Extra};
 use index::layout::Layout;
@@ -50,14 +50,9 @@ impl Walker<'_, '_> {
             Move::Ran(Ran { function, depth, .. }) | Move::Edge { function, depth, .. } => (function, depth),
             _ => return Ok(0),
         };
-        if !self.counts_only() || self.landing.is_wanted() || self.is_asked(by, 0) {
-            return Ok(0);
-        }
         let f = depth as usize - 1;
-        self.meet(f, function);
+        let Some(mut state) = self.remembers(by, reader, f, function) else { return Ok(0) };
         let returns = self.called_back(f).is_none();
-        known(&mut by.functions, self.all.facts, reader, function);
-        let Some(mut state) = self.hold(by, reader, f, function) else { return Ok(0) };
         let Stretches { functions, automata, light, wishes, .. } = by;
         let Some(of) = &functions[function as usize] else { return Ok(0) };
         let automaton = self.automaton(automata, of, f, function);

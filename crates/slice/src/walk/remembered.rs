@@ -56,13 +56,7 @@ impl Walker<'_, '_> {
 
     /// The state of an activation; none if what is wanted of it is more than that can say.
     #[inline]
-    pub(super) fn hold<D: Deeds>(
-        &mut self,
-        by: &mut Stretches,
-        deeds: &D,
-        f: usize,
-        function: u32,
-    ) -> Option<u32> {
+    fn hold<D: Deeds>(&mut self, by: &mut Stretches, deeds: &D, f: usize, function: u32) -> Option<u32> {
         match self.frames.get(f) {
             None => Some(EMPTY),
             Some(frame) => match frame.state {
@@ -136,6 +130,23 @@ impl Walker<'_, '_> {
         for f in (depth as usize).saturating_sub(2)..self.frames.len() {
             self.release(by, f);
         }
+    }
+
+    /// The state of an activation whose next stretches may be gone over by remembering alone.
+    #[inline]
+    pub(super) fn remembers<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &D,
+        f: usize,
+        function: u32,
+    ) -> Option<u32> {
+        if !self.counts_only() || self.landing.is_wanted() || self.is_asked(by, 0) {
+            return None;
+        }
+        self.meet(f, function);
+        known(&mut by.functions, self.all.facts, deeds, function);
+        self.hold(by, deeds, f, function)
     }
 
     /// Leaves an activation in a state.

@@ -178,15 +178,10 @@ impl Walker<'_, '_> {
     /// Walks back over the ways and runs of one activation that come next, as long as what they
     /// make of what is wanted is remembered; false if not even the first one's is.
     fn runs(&mut self, by: &mut Stretches, rest: &mut Rest<'_>) -> Result<bool, Astray> {
-        if !self.counts_only() || self.landing.is_wanted() || self.is_asked(by, 0) {
-            return Ok(false);
-        }
         let function = *rest.functions.last().ok_or(Astray(rest.left))?;
         let (f, depth) = (rest.functions.len() - 1, rest.functions.len() as u32);
-        self.meet(f, function);
+        let Some(mut state) = self.remembers(by, rest, f, function) else { return Ok(false) };
         let returns = self.called_back(f).is_none();
-        known(&mut by.functions, self.all.facts, rest, function);
-        let Some(mut state) = self.hold(by, rest, f, function) else { return Ok(false) };
         let Stretches { functions, automata, light, wishes, .. } = by;
         let Some(of) = &functions[function as usize] else { return Ok(false) };
         let automaton = self.automaton(automata, of, f, function);
