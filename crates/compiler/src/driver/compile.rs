@@ -19,6 +19,9 @@ use super::process::Voice;
 use super::setup::Mode;
 use super::{Session, command};
 
+/// Added to plain compilations, as in the instrumented build of the same file.
+pub const ALWAYS_PLAIN: &[&str] = &["-ffp-contract=off"];
+
 /// What came of compiling one input.
 pub struct Made {
     /// Clang's exit code.
@@ -38,6 +41,9 @@ pub fn compile(
     product: &Path,
     first: bool,
 ) -> io::Result<i32> {
+    if let Some(units) = &session.units {
+        units.record(session, command, input);
+    }
     match &session.objects {
         Some(cache) => cache.compile(session, command, input, product, first),
         None => Ok(fresh(session, command, input, product, first, &mut Voice::Direct)?.code),
@@ -191,8 +197,7 @@ fn plain(
         args.push("-w".into());
     }
     if session.mode == Mode::Plain && input.kind == Kind::Source {
-        // As in the instrumented build of the same file.
-        args.push("-ffp-contract=off".into());
+        args.extend(ALWAYS_PLAIN.iter().map(OsString::from));
     }
     args.push(if command.goal == Goal::Assembly { "-S".into() } else { "-c".into() });
     args.extend(["-o".into(), product.into()]);

@@ -10,7 +10,8 @@
 //! | `-c`, `-S` | each C or C++ source: bitcode, instrumentation, code ([`compile`]) |
 //! | link | sources to temporary objects, then clang links them with the runtime ([`link`]) |
 //!
-//! In plain mode ([`Mode`]) instrumentation and runtime are left out. With an
+//! In plain mode ([`Mode`]) instrumentation and runtime are left out; such a build can be
+//! [`altered`], and can tell what it compiled ([`units`]). With an
 //! [`ObjectCache`], nothing is compiled twice. [`shims`] makes a folder of the names
 //! by which builds call compilers.
 //!
@@ -21,6 +22,7 @@
 //! processes, writes notes to standard error and, in [`Setup::from_environment`],
 //! reads environment variables (`RELAPSE_*`; the page on the driver lists them).
 
+mod altered;
 mod cache;
 mod command;
 mod compile;
@@ -33,6 +35,7 @@ mod setup;
 mod signals;
 mod toolchain;
 mod tree;
+mod units;
 mod version_script;
 
 use std::ffi::OsString;
@@ -40,10 +43,13 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Debug;
+use altered::Altered;
 use command::{Command, Goal};
 use process::{Runner, Voice};
 use tree::Tree;
+use units::Units;
 
+pub use altered::{Optimisation, Sanitizer};
 pub use cache::{CacheCounts, ObjectCache, cache_counts};
 pub use names::{ShimError, called_as, shims};
 pub use setup::{Mode, Setup};
@@ -92,6 +98,8 @@ pub struct Session {
     cache: Option<PathBuf>,
     objects: Option<ObjectCache>,
     tree: Option<Tree>,
+    altered: Altered,
+    units: Option<Units>,
     folders: Vec<PathBuf>,
     /// Clang must be told to use colours, because it talks to us and not to a terminal.
     colours: bool,
@@ -146,6 +154,12 @@ impl Session {
             .prefix("relapse-cc-")
             .tempdir()
             .map_err(|error| format!("failed to make a temporary folder: {error}"))?;
+        // Recordings are made of the program as the build wants it.
+        let plain = setup.mode == Mode::Plain;
+        let altered = match setup.mode {
+            Mode::Plain => Altered { optimisation: setup.optimisation, sanitizer: setup.sanitizer },
+            Mode::Instrument => Altered::default(),
+        };
         Ok(Session {
             language: setup.language,
             mode: setup.mode,
@@ -155,6 +169,8 @@ impl Session {
             colours: setup.objects.is_some() && io::stderr().is_terminal(),
             objects: setup.objects,
             tree: setup.tree.as_deref().and_then(Tree::new),
+            altered,
+            units: setup.units.filter(|_| plain).map(|dir| Units { dir }),
             folders: setup.folders,
             instrument: setup.instrument,
             runner: Runner { log: setup.log, temp: temp.path().to_owned() },
@@ -173,7 +189,13 @@ impl Session {
 
     fn drive(&self, args: &[OsString]) -> io::Result<i32> {
         let args = response::expand(args);
-        let command = Command::parse(&args);
+        let mut command = Command::parse(&args);
+        if let Some(option) = self.altered.apply(&mut command) {
+            self.runner.say(&format!("# without sanitizer because of {option}"));
+            if let Some(units) = &self.units {
+                units.unsanitized(self, &command, &option);
+            }
+        }
         if !command.dropped.is_empty() {
             self.note(&mut Voice::Direct, &format!("options of gcc ignored: {}", command.dropped.join(" ")));
         }
@@ -283,4 +305,12 @@ impl Session {
 fn complain(text: &str) {
     // If standard error is closed there is nobody to tell.
     let _ = writeln!(io::stderr(), "relapse-cc: {text}");
+}
+
+/// The clang that the driver runs, if there is one: `RELAPSE_CLANG`, or version 22.
+#[must_use]
+pub fn clang() -> Option<PathBuf> {
+    let named = std::env::var_os("RELAPSE_CLANG").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let found = toolchain::find_clang(named.as_deref(), std::env::current_exe().ok().as_deref())?;
+    found.is_file().then_some(found)
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::altered::{Optimisation, Sanitizer};
 use super::cache::ObjectCache;
 use super::{INSTRUMENT, Instrument, Language};
 
@@ -34,6 +35,12 @@ pub struct Setup {
     pub objects: Option<ObjectCache>,
     /// The root of the tree being built, if its place is to be kept out of the products.
     pub tree: Option<PathBuf>,
+    /// In plain mode: a level instead of the build's own.
+    pub optimisation: Option<Optimisation>,
+    /// In plain mode: what to compile and link with besides.
+    pub sanitizer: Option<Sanitizer>,
+    /// In plain mode: a folder in which is written what was compiled, and how.
+    pub units: Option<PathBuf>,
     pub instrument: Instrument,
     /// Names of the current folder: clang may put any of them into debug information.
     pub folders: Vec<PathBuf>,
@@ -66,6 +73,19 @@ impl Setup {
                 .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"))),
             objects: path("RELAPSE_CACHE").map(|dir| ObjectCache { dir, limit }),
             tree: path("RELAPSE_TREE"),
+            optimisation: named(
+                "RELAPSE_OPTIMISE",
+                value("RELAPSE_OPTIMISE"),
+                Optimisation::named,
+                "`0`, `1`, `2`, `3` or `s`",
+            )?,
+            sanitizer: named(
+                "RELAPSE_SANITIZE",
+                value("RELAPSE_SANITIZE"),
+                Sanitizer::named,
+                "`address` or `memory`",
+            )?,
+            units: path("RELAPSE_UNITS"),
             instrument: Instrument::Program { program, words },
             folders: std::env::current_dir().ok().into_iter().chain(path("PWD")).collect(),
         })
@@ -77,6 +97,20 @@ fn mode(text: Option<&str>) -> Result<Mode, String> {
         None | Some("instrument") => Ok(Mode::Instrument),
         Some("plain") => Ok(Mode::Plain),
         Some(other) => Err(format!("failed to read RELAPSE_MODE={other}: it is `plain` or `instrument`")),
+    }
+}
+
+/// What a variable that has one of a few values stands for.
+fn named<T>(
+    name: &str,
+    text: Option<OsString>,
+    meaning: fn(&str) -> Option<T>,
+    values: &str,
+) -> Result<Option<T>, String> {
+    let Some(text) = text.map(|text| text.to_string_lossy().into_owned()) else { return Ok(None) };
+    match meaning(&text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(format!("failed to read {name}={text}: it is {values}")),
     }
 }
 

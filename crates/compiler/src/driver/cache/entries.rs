@@ -1,12 +1,12 @@
 //! Entries on disk.
 //!
 //! ```text
-//! DIR/objects/3f/0c...   one entry: a header, diagnostics, the object
+//! DIR/objects/3f/0c...   one entry: a header, diagnostics, the object if there is one
 //! DIR/stats              one line per lookup
 //!
-//! header: magic (8) │ checksum of the rest (16) │ length of diagnostics (8, little endian)
+//! header: magic (8) │ checksum of the rest (16) │ exit code (4) │ length of diagnostics (8)
 //! ```
-//! An entry is written beside its place and renamed, so that a reader never sees half
+//! Numbers are little endian. A failure is an entry without object. An entry is written beside its place and renamed, so that a reader never sees half
 //! of one, and two builds that make the same entry at once do not disturb each other.
 //! An entry's time of modification is the time of its last use.
 
@@ -17,8 +17,8 @@ use std::time::SystemTime;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-const MAGIC: &[u8; 8] = b"rlpsobj1";
-const HEADER: usize = 8 + 16 + 8;
+const MAGIC: &[u8; 8] = b"rlpsobj2";
+const HEADER: usize = 8 + 16 + 4 + 8;
 
 /// A longer file of statistics begins anew; the old one stays beside it.
 const LONG_STATS: u64 = 8 << 20;
@@ -26,6 +26,8 @@ const LONG_STATS: u64 = 8 << 20;
 /// What was compiled once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// The compiler's exit code.
+    pub code: i32,
     pub diagnostics: Vec<u8>,
     pub object: Vec<u8>,
 }
@@ -120,7 +122,8 @@ impl Entries {
 }
 
 fn encode(entry: &Entry) -> Vec<u8> {
-    let mut rest = Vec::with_capacity(8 + entry.diagnostics.len() + entry.object.len());
+    let mut rest = Vec::with_capacity(4 + 8 + entry.diagnostics.len() + entry.object.len());
+    rest.extend_from_slice(&entry.code.to_le_bytes());
     rest.extend_from_slice(&(entry.diagnostics.len() as u64).to_le_bytes());
     rest.extend_from_slice(&entry.diagnostics);
     rest.extend_from_slice(&entry.object);
@@ -137,17 +140,21 @@ fn decode(bytes: &[u8]) -> Option<Entry> {
     if xxh3_128(rest) != u128::from_le_bytes(*sum) {
         return None;
     }
+    let (code, rest) = rest.split_first_chunk::<4>()?;
     let (length, rest) = rest.split_first_chunk::<8>()?;
     let (diagnostics, object) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    Some(Entry { diagnostics: diagnostics.to_vec(), object: object.to_vec() })
+    let code = i32::from_le_bytes(*code);
+    Some(Entry { code, diagnostics: diagnostics.to_vec(), object: object.to_vec() })
 }
 
 /// How often a cache was asked, and what came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
-    /// Nothing was compiled.
+    /// Nothing was compiled: the object was there.
     pub hits: u64,
-    /// Compiled, and stored if that succeeded.
+    /// Nothing was compiled: the same was refused before.
+    pub failed_hits: u64,
+    /// Compiled, and stored if that succeeded or the source was refused.
     pub misses: u64,
     /// Compiled without asking, because the command is one whose result is not kept.
     pub bypassed: u64,
@@ -167,6 +174,7 @@ pub fn cache_counts(dir: &Path) -> io::Result<CacheCounts> {
     for line in text.split(|&byte| byte == b'\n') {
         match line.split(|&byte| byte == b'\t').next().unwrap_or_default() {
             b"hit" => counts.hits += 1,
+            b"hit-failure" => counts.failed_hits += 1,
             b"miss" => counts.misses += 1,
             b"bypass" => counts.bypassed += 1,
             b"damaged" => counts.damaged += 1,
@@ -189,7 +197,7 @@ mod tests {
     }
 
     fn entry(length: usize) -> Entry {
-        Entry { diagnostics: b"a warning".to_vec(), object: vec![7; length] }
+        Entry { code: 0, diagnostics: b"a warning".to_vec(), object: vec![7; length] }
     }
 
     #[test]
@@ -197,9 +205,10 @@ mod tests {
         let (_dir, entries) = entries();
         assert_eq!(entries.find(1), Found::Nothing);
         entries.store(1, &entry(10)).unwrap();
-        entries.store(2, &entry(0)).unwrap();
+        let failure = Entry { code: 1, ..entry(0) };
+        entries.store(2, &failure).unwrap();
         assert_eq!(entries.find(1), Found::Entry(entry(10)));
-        assert_eq!(entries.find(2), Found::Entry(entry(0)));
+        assert_eq!(entries.find(2), Found::Entry(failure));
         assert_eq!(entries.find(3), Found::Nothing);
     }
 
@@ -244,10 +253,11 @@ mod tests {
     fn lookups_are_counted() {
         let (_dir, entries) = entries();
         assert_eq!(cache_counts(&entries.dir).unwrap(), CacheCounts::default());
-        for (what, detail) in [("hit", "a.c"), ("hit", "two\nlines"), ("miss", "b.c"), ("bypass", "-v")] {
+        let lines = ["hit", "hit", "hit-failure", "miss", "bypass"].into_iter();
+        for (what, detail) in lines.zip(["a.c", "two\nlines", "broken.c", "b.c", "-v"]) {
             entries.count(what, detail);
         }
-        let expected = CacheCounts { hits: 2, misses: 1, bypassed: 1, damaged: 0 };
+        let expected = CacheCounts { hits: 2, failed_hits: 1, misses: 1, bypassed: 1, damaged: 0 };
         assert_eq!(cache_counts(&entries.dir).unwrap(), expected);
     }
 }

@@ -21,7 +21,7 @@ use super::super::tree::{Begins, Tree, hidden_path};
 use super::super::{Session, compile};
 
 /// Changes when the meaning of keys or entries does.
-const VERSION: &str = "relapse object cache 1";
+const VERSION: &str = "relapse object cache 2";
 
 /// Words in a source whose value depends on the column they stand in.
 const COLUMN_WORDS: &[&str] = &["__builtin_COLUMN", "__builtin_source_location"];

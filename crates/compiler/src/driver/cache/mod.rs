@@ -1,5 +1,5 @@
 //! The object cache: no translation unit with the same preprocessed text and the same
-//! options is compiled twice.
+//! options is compiled twice, whether it compiles or is refused.
 //!
 //! ```text
 //! a.c ─ clang -E ─► text ─┐
@@ -8,6 +8,7 @@
 //! ```
 //! * [`odd`]: what is not for the cache;
 //! * [`key`]: what decides about a result;
+//! * [`refused`]: which failures are the source's own, so that they may be kept;
 //! * [`entries`]: the files, their checksums, their size, the statistics.
 //!
 //! The preprocessing run also writes the dependency file, which names other files in
@@ -16,6 +17,7 @@
 mod entries;
 mod key;
 mod odd;
+mod refused;
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
@@ -71,14 +73,16 @@ impl ObjectCache {
         let name = input.path.to_string_lossy();
         match entries.find(key) {
             Found::Entry(entry) => {
+                let failed = entry.code != 0;
                 // If the product cannot be written, clang has the right words for it.
-                if place(&entry.object, product).is_ok() {
-                    entries.count("hit", &name);
+                let placed = if failed { take_away(product) } else { place(&entry.object, product) };
+                if placed.is_ok() {
+                    entries.count(if failed { "hit-failure" } else { "hit" }, &name);
                     session.runner.say(&format!("# from the cache: {key:032x}"));
                     let said = tree.map_or(entry.diagnostics.clone(), |tree| tree.show(&entry.diagnostics));
                     // If standard error is closed there is nobody to tell.
                     let _ = io::stderr().write_all(&said);
-                    return Ok(0);
+                    return Ok(entry.code);
                 }
             }
             Found::Damaged => entries.count("damaged", &name),
@@ -88,9 +92,10 @@ impl ObjectCache {
         let before = stamps(&sources);
         let mut voice = Voice::Kept(Vec::new());
         let made = compile::fresh(session, command, input, product, first, &mut voice)?;
+        let lasting = made.code == 0 || refused::is_refusal(made.code, voice.kept());
         // What was edited meanwhile is not what the key says.
-        if made.code == 0 && made.as_asked && stamps(&sources) == before {
-            let stored = self.store(&entries, key, product, tree, &voice);
+        if lasting && made.as_asked && stamps(&sources) == before {
+            let stored = self.store(&entries, key, made.code, product, tree, &voice);
             if let Err(error) = stored {
                 session.runner.say(&format!("# failed to store in the cache: {error}"));
             }
@@ -102,13 +107,15 @@ impl ObjectCache {
         &self,
         entries: &Entries,
         key: u128,
+        code: i32,
         product: &Path,
         tree: Option<&Tree>,
         voice: &Voice,
     ) -> io::Result<()> {
         let said = voice.kept();
         let diagnostics = tree.map_or_else(|| said.to_vec(), |tree| tree.hide(said, Begins::Apart));
-        entries.store(key, &Entry { diagnostics, object: fs::read(product)? })?;
+        let object = if code == 0 { fs::read(product)? } else { Vec::new() };
+        entries.store(key, &Entry { code, diagnostics, object })?;
         if key.is_multiple_of(TRIM_EVERY) {
             entries.trim(self.limit)?;
         }
@@ -152,6 +159,14 @@ fn place(object: &[u8], product: &Path) -> io::Result<()> {
     file.write_all(object)?;
     file.persist(product).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Takes away what an earlier compilation made, as clang does when it refuses a source.
+fn take_away(product: &Path) -> io::Result<()> {
+    match fs::remove_file(product) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Size and time of files, to see whether they change.
