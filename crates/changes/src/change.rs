@@ -1,5 +1,5 @@
 //! What a change is: the smallest piece of a difference that can be reverted
-//! by itself.
+//! by itself; and the hunks changes are parts of.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -10,6 +10,11 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ChangeId(pub u32);
 
+/// Number of a hunk in its [`Difference`](crate::Difference), from 0, in the
+/// same order as changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct HunkId(pub u32);
+
 /// A set of changes: those *reverted* in the bad version, unless said otherwise.
 pub type ChangeSet = BTreeSet<ChangeId>;
 
@@ -17,6 +22,8 @@ pub type ChangeSet = BTreeSet<ChangeId>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub id: ChangeId,
+    /// The hunk it is a part of, or all of.
+    pub hunk: HunkId,
     /// Path in the bad version, relative to its root, with `/`; for a file
     /// that bad has not, the path in good.
     pub file: String,
@@ -33,6 +40,10 @@ pub struct Change {
     pub new_lines: Vec<String>,
     /// The enclosing function or section as `diff -p` would show it; empty if unknown.
     pub heading: String,
+    /// The function it is of by the syntax of bad (of good for a
+    /// deletion), the first if it is of several; none outside functions and
+    /// where the syntax is not known.
+    pub function: Option<String>,
 }
 
 impl Change {
@@ -47,6 +58,18 @@ impl Change {
     pub fn old_range(&self) -> Range<u32> {
         self.old_start..self.old_start + u32::try_from(self.old_lines.len()).unwrap_or(u32::MAX)
     }
+}
+
+/// What `diff` shows as one piece: a run of changed lines with no unchanged
+/// line between them but blank ones, or a change of a file as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    pub id: HunkId,
+    /// Its parts, in order; more than one only where each can be reverted
+    /// without the others.
+    pub changes: Vec<ChangeId>,
+    /// As [`Change::file`].
+    pub file: String,
 }
 
 /// What reverting does.

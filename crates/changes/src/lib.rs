@@ -3,7 +3,9 @@
 //!
 //! Two rooms. [`diff`] compares two directory trees and cuts what differs into
 //! [`Change`]s: the smallest groups of lines (or whole files) that can be
-//! reverted by themselves. It also goes the other way: which bytes every
+//! reverted by themselves, by the syntax of C and C++ where it can. Changes are
+//! parts of [`Hunk`]s, and hunks that a person made in one go (a block moved, a
+//! variable renamed) are [`Unit`]s. It also goes the other way: which bytes every
 //! touched file has when a given set of changes is reverted, which line of one
 //! version is which line of the other. [`search`] asks for [`Trials`] of such
 //! sets until it knows which changes make the test fail.
@@ -30,7 +32,7 @@
 //!     fn builds(&mut self, _: &ChangeSet) -> Result<bool, Self::Error> {
 //!         Ok(true)
 //!     }
-//!     fn complaint(&mut self, _: &ChangeSet) -> Option<String> {
+//!     fn diagnostics(&mut self, _: &ChangeSet) -> Option<String> {
 //!         None
 //!     }
 //! }
@@ -39,7 +41,7 @@
 //! let mut watch = |_: &Progress| {};
 //! let mut world = World;
 //! let mut search = Search::new(&mut world, &structure, &mut watch);
-//! let found = search.dynamic(&difference.all())?.expect("one of them is guilty");
+//! let found = search.find(&[ChangeId(0), ChangeId(1)])?.expect("one of them is guilty");
 //! assert_eq!(difference.change(*found.root.first().unwrap()).new_lines, ["int b = 2;"]);
 //! assert!(search.verify(&found)?.minimal);
 //! # Ok(())
@@ -48,12 +50,14 @@
 //!
 //! What must not be known here: how a program is built or run, what a
 //! recording is, where versions come from. The search knows nothing but sets,
-//! outcomes, and hints ([`Structure`], compilers' complaints); a wrong hint costs
+//! outcomes, and hints ([`Structure`], compilers' diagnostics); a wrong hint costs
 //! trials and never changes whether an answer is right.
 //!
 //! Invariants, each with a property test:
 //! * Reverting nothing gives bad and reverting everything gives good, byte by
 //!   byte, whatever the files hold.
+//! * What begins and ends within a hunk (a loop, a condition, a declaration) is
+//!   of one change, in both versions.
 //! * An answer that [`Search::verify`] calls minimal passes, and does not pass
 //!   with any single change put back.
 //! * Answers, and the trials that led to them, do not depend on how many trials
@@ -64,10 +68,11 @@ pub mod diff;
 pub mod error;
 pub mod outcome;
 pub mod search;
+mod syntax;
 pub mod words;
 
-pub use change::{Change, ChangeId, ChangeKind, ChangeSet, Matter};
-pub use diff::{DiffOptions, Difference, FileState, FileSummary, Summary, difference};
+pub use change::{Change, ChangeId, ChangeKind, ChangeSet, Hunk, HunkId, Matter};
+pub use diff::{DiffOptions, Difference, FileState, FileSummary, Summary, Unit, UnitKind, difference};
 pub use error::{Error, Result};
-pub use outcome::{Outcome, Trials};
-pub use search::{Found, Progress, Search, Stage, Structure, Tried, Verified};
+pub use outcome::{Outcome, Sanity, Trials};
+pub use search::{Found, Progress, Proof, Search, Shown, Stage, Structure, Tried, Verified};

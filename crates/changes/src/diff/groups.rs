@@ -1,12 +1,15 @@
 //! From two texts to the smallest groups of lines that can be reverted alone.
 //!
-//! The histogram algorithm gives hunks. A hunk in which lines were replaced is
-//! cut further: lines that are alike are paired, each pair is a group, and so
-//! is what lies between pairs. A cut makes sense only if both halves can live
-//! without each other, so groups are joined again while old and new lines open
-//! different numbers of brackets or end in different ways: reverting half of a
-//! brace pair only costs a build.
+//! The histogram algorithm gives hunks. Where the syntax of both versions is
+//! known, `cut` parts a hunk. Elsewhere lines and brackets must do: lines that
+//! are alike are paired, each pair is a group, and so is what lies between
+//! pairs. A cut makes sense only if both halves can live without each other, so
+//! groups are joined again while old and new lines open different numbers of
+//! brackets or end in different ways: reverting half of a brace pair only costs
+//! a build.
 
+use super::alike::{pairs, segments};
+use super::cut::{Parsed, parts};
 use super::language::{Comments, Language};
 use super::lexis::Lexed;
 use crate::change::Matter;
@@ -22,6 +25,7 @@ pub(super) struct Lines {
 
 /// One version of a file.
 pub(super) struct Side<'a> {
+    pub text: &'a [u8],
     /// With their ends.
     pub lines: Vec<&'a [u8]>,
     pub lexed: Lexed,
@@ -31,30 +35,115 @@ impl<'a> Side<'a> {
     pub fn new(language: Language, text: &'a [u8]) -> Side<'a> {
         let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
         let lexed = Lexed::new(language, &lines);
-        Side { lines, lexed }
+        Side { text, lines, lexed }
     }
 
     fn slice(&self, range: &Range<u32>) -> &[&'a [u8]] {
         &self.lines[range.start as usize..range.end as usize]
     }
+
+    pub fn is_blank(&self, range: Range<u32>) -> bool {
+        self.slice(&range).iter().all(|line| line.trim_ascii().is_empty())
+    }
+
+    /// Its last line has no end: it glues itself to whatever follows it, so what
+    /// stands around it is reverted with it or not at all.
+    fn is_unended(&self, range: &Range<u32>) -> bool {
+        self.slice(range).last().is_some_and(|line| !line.ends_with(b"\n"))
+    }
 }
 
-/// Beyond so many pairs of lines to compare, a hunk's lines are not matched.
-const MOST_COMPARED: usize = 40_000;
+/// A hunk: runs of changed lines between which only blank lines lie.
+pub(super) type Runs = Vec<Lines>;
 
-/// The groups between two versions of a file, in order.
-pub(super) fn groups(language: Language, old: &Side, new: &Side) -> Vec<Lines> {
+/// The hunks between two versions of a file, in order.
+pub(super) fn hunks(old: &Side, new: &Side) -> Vec<Runs> {
     let mut input = InternedInput::default();
     input.update_before(old.lines.iter().copied());
     input.update_after(new.lines.iter().copied());
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let mut groups = Vec::new();
-    for hunk in diff.hunks() {
-        let hunk = Lines { old: hunk.before, new: hunk.after };
-        split(language, old, new, hunk, &mut groups);
+    let mut hunks: Vec<Runs> = Vec::new();
+    for run in diff.hunks() {
+        let run = Lines { old: run.before, new: run.after };
+        let near = |last: &Lines| old.is_blank(last.old.end..run.old.start);
+        match hunks.last_mut().filter(|runs| runs.last().is_some_and(near)) {
+            Some(runs) => runs.push(run),
+            None => hunks.push(vec![run]),
+        }
+    }
+    hunks
+}
+
+/// Cuts a hunk into groups, in order.
+pub(super) fn groups(
+    language: Language,
+    parsed: Option<&Parsed>,
+    old: &Side,
+    new: &Side,
+    runs: &[Lines],
+) -> Vec<Lines> {
+    let parts = match (parsed, runs) {
+        (Some(parsed), [first, .., last]) => by_syntax(parsed, old, new, first, last, runs),
+        (Some(parsed), [only]) => by_syntax(parsed, old, new, only, only, runs),
+        _ => runs.iter().flat_map(|run| split(old, new, run)).collect(),
+    };
+    let mut groups: Vec<Lines> = Vec::new();
+    for part in parts.iter().map(|part| trimmed(old, new, part)) {
+        if part.old.is_empty() && part.new.is_empty() {
+            continue;
+        }
+        // Re-indented or re-commented lines in a row are one change: cutting
+        // them tells nobody anything.
+        if let Some(last) = groups.last_mut()
+            && last.old.end == part.old.start
+            && last.new.end == part.new.start
+            && matter(language, old, new, last) != Matter::Substance
+            && matter(language, old, new, &part) != Matter::Substance
+        {
+            last.old.end = part.old.end;
+            last.new.end = part.new.end;
+            continue;
+        }
+        groups.push(part);
     }
     groups
+}
+
+fn by_syntax(
+    parsed: &Parsed,
+    old: &Side,
+    new: &Side,
+    first: &Lines,
+    last: &Lines,
+    runs: &[Lines],
+) -> Vec<Lines> {
+    let hunk = Lines { old: first.old.start..last.old.end, new: first.new.start..last.new.end };
+    if old.is_unended(&hunk.old) || new.is_unended(&hunk.new) {
+        return vec![hunk];
+    }
+    let mut found = Vec::new();
+    let mut behind = (hunk.old.start, hunk.new.start);
+    for run in runs {
+        found.extend((behind.0..run.old.start).zip(behind.1..run.new.start));
+        found.extend(pairs(old, new, run));
+        behind = (run.old.end, run.new.end);
+    }
+    parts(parsed, old, new, &hunk, &found)
+}
+
+/// Without equal lines at its ends.
+fn trimmed(old: &Side, new: &Side, part: &Lines) -> Lines {
+    let (a, b) = (old.slice(&part.old), new.slice(&part.new));
+    let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (rest_a, rest_b) = (&a[front..], &b[front..]);
+    let back = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let count = |count: usize| u32::try_from(count).unwrap_or(0);
+    let (front, back) = (count(front), count(back));
+    Lines {
+        old: part.old.start + front..part.old.end - back,
+        new: part.new.start + front..part.new.end - back,
+    }
 }
 
 /// What kind of change a group is; movement is seen later, over all files.
@@ -74,44 +163,18 @@ pub(super) fn matter(language: Language, old: &Side, new: &Side, group: &Lines) 
     }
 }
 
-fn split(language: Language, old: &Side, new: &Side, hunk: Lines, out: &mut Vec<Lines>) {
-    // A last line without an end glues itself to whatever follows it, so what
-    // stands around it is reverted with it or not at all.
-    let unended =
-        |side: &Side, range: &Range<u32>| side.slice(range).last().is_some_and(|line| !line.ends_with(b"\n"));
-    if unended(old, &hunk.old) || unended(new, &hunk.new) {
-        out.push(hunk);
-        return;
+/// Cuts a hunk by lines and brackets.
+fn split(old: &Side, new: &Side, hunk: &Lines) -> Vec<Lines> {
+    if old.is_unended(&hunk.old) || new.is_unended(&hunk.new) {
+        return vec![hunk.clone()];
     }
     if hunk.old.is_empty() {
-        out.extend(paragraphs(new, &hunk.new).map(|new| Lines { old: hunk.old.clone(), new }));
-        return;
+        return paragraphs(new, &hunk.new).map(|new| Lines { old: hunk.old.clone(), new }).collect();
     }
     if hunk.new.is_empty() {
-        out.extend(paragraphs(old, &hunk.old).map(|old| Lines { old, new: hunk.new.clone() }));
-        return;
+        return paragraphs(old, &hunk.old).map(|old| Lines { old, new: hunk.new.clone() }).collect();
     }
-    let segments = segments(&hunk, &pairs(old, new, &hunk));
-    let groups = join_dependent(old, new, &segments);
-    let first = out.len();
-    for group in groups {
-        if old.slice(&group.old) == new.slice(&group.new) {
-            continue;
-        }
-        // Re-indented or re-commented lines in a row are one change: cutting
-        // them tells nobody anything.
-        if let Some(last) = out.get_mut(first..).and_then(<[Lines]>::last_mut)
-            && last.old.end == group.old.start
-            && last.new.end == group.new.start
-            && matter(language, old, new, last) != Matter::Substance
-            && matter(language, old, new, &group) != Matter::Substance
-        {
-            last.old.end = group.old.end;
-            last.new.end = group.new.end;
-            continue;
-        }
-        out.push(group);
-    }
+    join_dependent(old, new, &segments(hunk, &pairs(old, new, hunk)))
 }
 
 /// Cuts added (or deleted) lines at blank lines outside all brackets.
@@ -134,124 +197,6 @@ fn paragraphs(side: &Side, range: &Range<u32>) -> impl Iterator<Item = Range<u32
     }
     cuts.push(start..range.end);
     cuts.into_iter()
-}
-
-/// Lines of a hunk that are versions of each other, in order on both sides.
-fn pairs(old: &Side, new: &Side, hunk: &Lines) -> Vec<(u32, u32)> {
-    // Equal but for layout: found by the same diff over tokens, which is fast
-    // also where a whole file was re-indented.
-    let mut unique = 0_u64;
-    let mut keys = |side: &Side, range: &Range<u32>| -> Vec<(u64, Vec<u64>)> {
-        range
-            .clone()
-            .map(|line| {
-                let tokens = side.lexed.tokens(line, line + 1).to_vec();
-                let comment = side.lexed.comments(line, line + 1).next().unwrap_or(0);
-                if tokens.is_empty() && comment == 0 {
-                    unique += 1;
-                    (unique << 1, tokens)
-                } else {
-                    (comment, tokens)
-                }
-            })
-            .collect()
-    };
-    let mut input = InternedInput::default();
-    input.update_before(keys(old, &hunk.old).into_iter());
-    input.update_after(keys(new, &hunk.new).into_iter());
-    let diff = Diff::compute(Algorithm::Histogram, &input);
-    let mut found = Vec::new();
-    let (mut at_old, mut at_new) = (hunk.old.start, hunk.new.start);
-    for inner in diff.hunks() {
-        let gap = Lines {
-            old: hunk.old.start + inner.before.start..hunk.old.start + inner.before.end,
-            new: hunk.new.start + inner.after.start..hunk.new.start + inner.after.end,
-        };
-        found.extend((at_old..gap.old.start).zip(at_new..gap.new.start));
-        alike(old, new, &gap, &mut found);
-        (at_old, at_new) = (gap.old.end, gap.new.end);
-    }
-    found.extend((at_old..hunk.old.end).zip(at_new..hunk.new.end));
-    found
-}
-
-/// Pairs lines that share most of their tokens: the order-preserving matching
-/// with the largest sum of shared tokens.
-fn alike(old: &Side, new: &Side, gap: &Lines, found: &mut Vec<(u32, u32)>) {
-    let (rows, columns) = (gap.old.len(), gap.new.len());
-    if rows == 0 || columns == 0 || rows.saturating_mul(columns) > MOST_COMPARED {
-        return;
-    }
-    let sorted = |side: &Side, range: &Range<u32>| -> Vec<Vec<u64>> {
-        range
-            .clone()
-            .map(|line| {
-                let mut tokens = side.lexed.tokens(line, line + 1).to_vec();
-                tokens.sort_unstable();
-                tokens
-            })
-            .collect()
-    };
-    let (a, b) = (sorted(old, &gap.old), sorted(new, &gap.new));
-    let width = columns + 1;
-    let mut best = vec![0_u32; (rows + 1) * width];
-    let mut weight = vec![0_u32; rows * columns];
-    for row in (0..rows).rev() {
-        for column in (0..columns).rev() {
-            let shared = shared(&a[row], &b[column]);
-            let enough = shared > 0 && 4 * shared >= a[row].len() + b[column].len();
-            let shared = if enough { u32::try_from(shared).unwrap_or(u32::MAX) } else { 0 };
-            weight[row * columns + column] = shared;
-            let skip = best[(row + 1) * width + column].max(best[row * width + column + 1]);
-            let take = if shared > 0 { shared + best[(row + 1) * width + column + 1] } else { 0 };
-            best[row * width + column] = skip.max(take);
-        }
-    }
-    let (mut row, mut column) = (0, 0);
-    let (mut line_old, mut line_new) = (gap.old.start, gap.new.start);
-    while row < rows && column < columns {
-        let here = best[row * width + column];
-        let shared = weight[row * columns + column];
-        if shared > 0 && here == shared + best[(row + 1) * width + column + 1] {
-            found.push((line_old, line_new));
-            (row, column, line_old, line_new) = (row + 1, column + 1, line_old + 1, line_new + 1);
-        } else if here == best[(row + 1) * width + column] {
-            (row, line_old) = (row + 1, line_old + 1);
-        } else {
-            (column, line_new) = (column + 1, line_new + 1);
-        }
-    }
-}
-
-/// Size of the intersection of two sorted multisets.
-fn shared(a: &[u64], b: &[u64]) -> usize {
-    let (mut i, mut j, mut count) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                (i, j, count) = (i + 1, j + 1, count + 1);
-            }
-        }
-    }
-    count
-}
-
-/// The pairs and what lies between them, without a gap.
-fn segments(hunk: &Lines, pairs: &[(u32, u32)]) -> Vec<Lines> {
-    let mut segments = Vec::new();
-    let (mut at_old, mut at_new) = (hunk.old.start, hunk.new.start);
-    for &(old, new) in pairs.iter().chain(std::iter::once(&(hunk.old.end, hunk.new.end))) {
-        if at_old < old || at_new < new {
-            segments.push(Lines { old: at_old..old, new: at_new..new });
-        }
-        if old < hunk.old.end && new < hunk.new.end {
-            segments.push(Lines { old: old..old + 1, new: new..new + 1 });
-        }
-        (at_old, at_new) = (old + 1, new + 1);
-    }
-    segments
 }
 
 fn join_dependent(old: &Side, new: &Side, segments: &[Lines]) -> Vec<Lines> {
@@ -296,8 +241,9 @@ mod tests {
         let text = |side: &Side, range: &Range<u32>| -> Vec<String> {
             side.slice(range).iter().map(|line| String::from_utf8_lossy(line).trim().to_owned()).collect()
         };
-        groups(language, &old, &new)
+        hunks(&old, &new)
             .iter()
+            .flat_map(|runs| groups(language, None, &old, &new, runs))
             .map(|group| (text(&old, &group.old), text(&new, &group.new)))
             .collect()
     }

@@ -1,10 +1,15 @@
 //! The difference between two trees.
 //!
 //! One file per step: `walk` lists and reads, `rename` pairs names, `pair`
-//! compares one file, `groups` cuts its hunks with the help of `lexis`, `moved`
-//! looks across files. `state` puts versions together again; `places`
-//! translates lines.
+//! compares one file, `groups` finds its hunks, `alike` their lines that are
+//! versions of each other. `cut` parts them by syntax where it is known; elsewhere
+//! `groups` does so with the help of `lexis`. `detail` keeps what a change says;
+//! `moved` and `units` look across files. `state` puts versions together again;
+//! `places` translates lines.
 
+mod alike;
+mod cut;
+mod detail;
 mod groups;
 mod heading;
 mod language;
@@ -12,17 +17,22 @@ mod lexis;
 mod moved;
 mod pair;
 mod places;
+#[cfg(test)]
+mod programs;
 mod rename;
 mod state;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod units;
 mod walk;
 
+pub(crate) use detail::{Detail, Names, Spoken};
 pub use state::FileState;
 pub use summary::{FileSummary, Summary};
+pub use units::{Unit, UnitKind};
 
-use crate::change::{Change, ChangeId, ChangeSet};
+use crate::change::{Change, ChangeId, ChangeSet, Hunk, HunkId};
 use crate::error::Result;
 use pair::Pair;
 use rayon::prelude::*;
@@ -41,6 +51,9 @@ pub struct DiffOptions {
 /// reverted one by one.
 pub struct Difference {
     changes: Vec<Change>,
+    hunks: Vec<Hunk>,
+    /// Of each change.
+    details: Vec<Detail>,
     pairs: Vec<Pair>,
     /// Index of a pair by its name in bad and by its name in good.
     by_new: HashMap<String, usize>,
@@ -99,17 +112,30 @@ impl Difference {
         pairs.sort_by(|(a, _), (b, _)| a.file().cmp(b.file()));
         let mut difference = Difference {
             changes: Vec::new(),
+            hunks: Vec::new(),
+            details: Vec::new(),
             pairs: Vec::new(),
             by_new: HashMap::new(),
             by_old: HashMap::new(),
         };
         for (mut pair, changes) in pairs {
-            let first = u32::try_from(difference.changes.len()).unwrap_or(u32::MAX);
+            let first = number(difference.changes.len());
+            let first_hunk = number(difference.hunks.len());
             pair.shift(first);
-            difference.changes.extend(changes.into_iter().map(|mut change| {
+            for mut change in changes {
                 change.id.0 += first;
-                change
-            }));
+                change.hunk.0 += first_hunk;
+                match difference.hunks.last_mut().filter(|hunk| hunk.id == change.hunk) {
+                    Some(hunk) => hunk.changes.push(change.id),
+                    None => difference.hunks.push(Hunk {
+                        id: change.hunk,
+                        changes: vec![change.id],
+                        file: change.file.clone(),
+                    }),
+                }
+                difference.changes.push(change);
+            }
+            difference.details.append(&mut pair.details);
             let number = difference.pairs.len();
             if let Some(path) = &pair.new_path {
                 difference.by_new.insert(path.clone(), number);
@@ -136,6 +162,24 @@ impl Difference {
         &self.changes[id.0 as usize]
     }
 
+    /// All hunks, in the order of their numbers.
+    #[must_use]
+    pub fn hunks(&self) -> &[Hunk] {
+        &self.hunks
+    }
+
+    /// # Panics
+    /// If the number is of another difference.
+    #[must_use]
+    pub fn hunk(&self, id: HunkId) -> &Hunk {
+        &self.hunks[id.0 as usize]
+    }
+
+    /// The names that a change speaks of, if its syntax is known.
+    pub(crate) fn names(&self, id: ChangeId) -> Option<&Names> {
+        self.details.get(id.0 as usize)?.names.as_ref()
+    }
+
     /// The set of all changes: reverted, they give good.
     #[must_use]
     pub fn all(&self) -> ChangeSet {
@@ -146,4 +190,8 @@ impl Difference {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }

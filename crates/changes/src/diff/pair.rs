@@ -1,12 +1,15 @@
 //! One file in both versions, and its changes.
 
-use super::groups::{Side, groups, matter};
+use super::cut::Parsed;
+use super::detail::Detail;
+use super::groups::{Lines, Runs, Side, groups, hunks, matter};
 use super::heading::Headings;
 use super::language::Language;
 use super::state::FileState;
 use super::walk::executable;
-use crate::change::{Change, ChangeId, ChangeKind, Matter};
+use crate::change::{Change, ChangeId, ChangeKind, HunkId, Matter};
 use crate::error::{Error, Result};
+use crate::syntax::{Interest, Syntax};
 use std::ops::Range;
 
 /// A file that differs. Numbers of changes count from 0 within the pair until
@@ -25,6 +28,8 @@ pub(super) struct Pair {
     pub mode: Option<ChangeId>,
     pub binary: Option<ChangeId>,
     pub groups: Vec<Group>,
+    /// Of each change, in order.
+    pub details: Vec<Detail>,
     /// Where each line begins, and at last where the text ends.
     pub old_at: Vec<usize>,
     pub new_at: Vec<usize>,
@@ -58,10 +63,12 @@ impl Pair {
             mode: None,
             binary: None,
             groups: Vec::new(),
+            details: Vec::new(),
             old_at: Vec::new(),
             new_at: Vec::new(),
         };
         let changes = pair.compare()?;
+        pair.detail_whole();
         Ok((pair, changes))
     }
 
@@ -139,8 +146,15 @@ impl Pair {
         }
         self.old_at = offsets(&old.lines);
         self.new_at = offsets(&new.lines);
+        let hunks = hunks(&old, &new);
+        let parsed = self.parse(&old, &new, &hunks);
         let headings = Headings::new(self.file(), &new.lines);
-        for group in groups(language, &old, &new) {
+        let first_hunk = changes.last().map_or(0, |last| last.hunk.0 + 1);
+        let parts = (first_hunk..).zip(&hunks).flat_map(|(number, runs)| {
+            let groups = groups(language, parsed.as_ref(), &old, &new, runs);
+            groups.into_iter().map(move |group| (HunkId(number), group))
+        });
+        for (hunk, group) in parts {
             let id = self.push(changes, ChangeKind::Lines);
             let change = &mut changes[id.0 as usize];
             change.matter = matter(language, &old, &new, &group);
@@ -149,17 +163,61 @@ impl Pair {
             let place =
                 if group.new.is_empty() { group.new.start.saturating_sub(1) } else { group.new.start };
             change.heading = headings.around(place);
+            let function = parsed.as_ref().and_then(|parsed| parsed.function(&group));
+            change.function = function.map(|function| function.name.clone());
+            change.hunk = hunk;
+            self.details[id.0 as usize] = Detail::new(parsed.as_ref(), &old, &new, &group);
             self.groups.push(Group { id, old: group.old, new: group.new });
         }
         Ok(())
     }
 
-    fn push(&self, changes: &mut Vec<Change>, kind: ChangeKind) -> ChangeId {
+    /// Both versions as their syntax shows them, if it does.
+    fn parse(&self, old: &Side, new: &Side, hunks: &[Runs]) -> Option<Parsed> {
+        let (old_path, new_path) = (self.old_path.as_deref()?, self.new_path.as_deref()?);
+        let interest = |side: fn(&Lines) -> &Range<u32>| {
+            Interest::new(hunks.iter().flatten().map(side).cloned().collect())
+        };
+        let (old_lines, new_lines) = (interest(|hunk| &hunk.old), interest(|hunk| &hunk.new));
+        let (old, new) = rayon::join(
+            || Syntax::parse(old_path, old.text, &old_lines),
+            || Syntax::parse(new_path, new.text, &new_lines),
+        );
+        Some(Parsed { old: old?, new: new? })
+    }
+
+    /// Details of a change of the file as a whole, which are told by its text.
+    fn detail_whole(&mut self) {
+        if self.whole.is_none() {
+            return;
+        }
+        let language = Language::of(self.file());
+        let text = |state: &FileState| match state {
+            FileState::Content { bytes, .. } if is_text(bytes) => bytes.clone(),
+            _ => [].into(),
+        };
+        let (old, new) = (text(&self.old), text(&self.new));
+        let (old, new) = (Side::new(language, &old), Side::new(language, &new));
+        let all = |side: &Side| 0..u32::try_from(side.lines.len()).unwrap_or(u32::MAX);
+        let lines = Lines { old: all(&old), new: all(&new) };
+        let interest = |lines: &Range<u32>| Interest::only(lines.clone());
+        let parse = |side: &Side, lines: &Range<u32>| Syntax::parse(self.file(), side.text, &interest(lines));
+        let parsed = match (parse(&old, &lines.old), parse(&new, &lines.new)) {
+            (Some(old), Some(new)) => Some(Parsed { old, new }),
+            _ => None,
+        };
+        self.details[0] = Detail::new(parsed.as_ref(), &old, &new, &lines);
+    }
+
+    fn push(&mut self, changes: &mut Vec<Change>, kind: ChangeKind) -> ChangeId {
         let id = ChangeId(u32::try_from(changes.len()).unwrap_or(u32::MAX));
         let old_file =
             self.old_path.clone().filter(|old| self.new_path.as_ref().is_some_and(|new| new != old));
+        self.details.push(Detail::default());
+        let hunk = changes.last().map_or(HunkId(0), |last| HunkId(last.hunk.0 + 1));
         changes.push(Change {
             id,
+            hunk,
             file: self.file().to_owned(),
             old_file,
             kind,
@@ -169,6 +227,7 @@ impl Pair {
             new_start: 0,
             new_lines: Vec::new(),
             heading: String::new(),
+            function: None,
         });
         id
     }

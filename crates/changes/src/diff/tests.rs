@@ -223,6 +223,27 @@ fn renamed_files_and_their_lines_are_separate_changes() {
 }
 
 #[test]
+fn every_change_is_part_of_a_hunk() {
+    let good = files(&[
+        ("Makefile", "one: 1 a b\ntwo: 2 a b\nthree: 3 a b\n\nfour: 4 a b\nfive: 5 a b\n"),
+        ("old.c", "int x;\n"),
+    ]);
+    let bad = files(&[
+        ("Makefile", "one: 9 a b\ntwo: 8 a b\nthree: 7 a b\n\nfour: 6 a b\nfive: 5 a b\nsix\n"),
+        ("new.c", "int unlike;\n"),
+    ]);
+    let difference = compare(&good, &bad);
+    let hunks: Vec<(&str, usize)> =
+        difference.hunks().iter().map(|hunk| (hunk.file.as_str(), hunk.changes.len())).collect();
+    // The blank line does not part the first hunk, the line `five` does.
+    assert_eq!(hunks, [("Makefile", 4), ("Makefile", 1), ("new.c", 1), ("old.c", 1)]);
+    for (number, hunk) in difference.hunks().iter().enumerate() {
+        assert_eq!(hunk.id.0 as usize, number);
+        assert!(hunk.changes.iter().all(|id| difference.change(*id).hunk == hunk.id));
+    }
+}
+
+#[test]
 fn modes_links_and_binary_files() {
     let good =
         write(&files(&[("run.sh", "echo\n"), ("data.bin", "\0a"), ("kind", "text\n"), ("tool/own", "1")]));

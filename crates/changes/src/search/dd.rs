@@ -60,10 +60,15 @@ impl<T: Trials> Search<'_, T> {
         }
         let root = set(&applied);
         match self.first_passing(vec![applied.clone()])? {
-            Some(passing) => self.finish(passing, &applied).map(Some),
+            Some(passing) => {
+                let least = self.one_minimal(&passing.full, &applied)?;
+                let kept = &root & &least;
+                let root = if kept.is_empty() { least.clone() } else { kept };
+                Ok(Some(Found { auxiliary: &least - &root, root, ..Found::default() }))
+            }
             None => {
-                let auxiliary = self.auxiliary(&root)?;
-                Ok(Some(Found { root, auxiliary }))
+                let full = self.completed(&root)?.unwrap_or_else(|| root.clone());
+                Ok(Some(Found { auxiliary: &full - &root, root, ..Found::default() }))
             }
         }
     }

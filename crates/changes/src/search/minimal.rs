@@ -1,12 +1,12 @@
 //! Passing sets without anything superfluous.
 
-use super::complaint::{Toward, first_line, hinted};
-use super::{Found, Search, Stage, set};
+use super::diagnostics::{Toward, first_errors, hinted};
+use super::{Search, Stage, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 use std::ops::Range;
 
-/// Complaints are followed this often before it is given up.
+/// Diagnostics are followed this often before it is given up.
 const MOST_ROUNDS: usize = 6;
 /// So many changes are gone through one by one, without trying large pieces.
 const FEW: usize = 32;
@@ -23,24 +23,29 @@ impl<T: Trials> Search<'_, T> {
     }
 
     fn shrink(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
-        // What builds only together goes together, then one by one.
-        let units = self.structure.units(&by_preference(passing, order));
-        let kept = if units.len() == passing.len() {
-            units
+        // What builds only together goes together, then whole units, then parts of hunks.
+        let clusters = self.structure.clusters(&by_preference(passing, order));
+        let kept = if clusters.len() == passing.len() {
+            clusters
         } else if passing.len() > FEW {
-            let half = units.len().div_ceil(2);
-            self.leave_out(units, half)?
+            let half = clusters.len().div_ceil(2);
+            self.leave_out(clusters, half)?
         } else {
             // Those that are alone have their turn below.
-            let (mut kept, several): (Vec<_>, Vec<_>) = units.into_iter().partition(|unit| unit.len() == 1);
+            let (mut kept, several): (Vec<_>, Vec<_>) =
+                clusters.into_iter().partition(|unit| unit.len() == 1);
             let fixed = kept.len();
             kept.extend(several);
             self.sweep(kept, fixed, 1, &mut ChangeSet::new())?
         };
-        let singles: Vec<Vec<ChangeId>> =
-            by_preference(&set(&kept.concat()), order).into_iter().map(|id| vec![id]).collect();
-        let size = if singles.len() > FEW { singles.len().div_ceil(2) } else { 1 };
-        Ok(set(&self.leave_out(singles, size)?.concat()))
+        let units = self.structure.whole_units(&by_preference(&set(&kept.concat()), order));
+        let size = if units.len() > FEW { units.len().div_ceil(2) } else { 1 };
+        let kept = self.leave_out(units, size)?;
+        let parts = self.structure.parts(&by_preference(&set(&kept.concat()), order));
+        if parts.len() == kept.len() {
+            return Ok(set(&kept.concat()));
+        }
+        Ok(set(&self.leave_out(parts, 1)?.concat()))
     }
 
     /// Leaves out units, the last first, until no single one can be left out.
@@ -113,7 +118,7 @@ impl<T: Trials> Search<'_, T> {
 
     /// Leaves out changes that hang together. Putting one of them back alone
     /// does not build, so that leaving out one by one keeps them all; the
-    /// compiler's complaint tells which others must be put back with it. What
+    /// compiler's diagnostics tell which others must be put back with it. What
     /// is `needed` is not touched.
     pub(super) fn drop_clusters(
         &mut self,
@@ -123,9 +128,10 @@ impl<T: Trials> Search<'_, T> {
     ) -> Result<ChangeSet, T::Error> {
         self.during(Stage::Shrinking, |search| {
             let mut kept = passing.clone();
-            for id in by_preference(passing, order).into_iter().rev() {
-                if kept.contains(&id) && !needed.contains(&id) && !search.exhausted() {
-                    kept = search.drop_cluster(kept, id, needed)?;
+            for part in search.structure.parts(&by_preference(passing, order)).into_iter().rev() {
+                let part = set(&part);
+                if part.is_subset(&kept) && part.is_disjoint(needed) && !search.exhausted() {
+                    kept = search.drop_cluster(kept, part, needed)?;
                 }
             }
             Ok(kept)
@@ -135,10 +141,10 @@ impl<T: Trials> Search<'_, T> {
     fn drop_cluster(
         &mut self,
         kept: ChangeSet,
-        first: ChangeId,
+        first: ChangeSet,
         needed: &ChangeSet,
     ) -> Result<ChangeSet, T::Error> {
-        let mut back = ChangeSet::from([first]);
+        let mut back = first;
         for _ in 0..MOST_ROUNDS {
             let rest = &kept - &back;
             match self.outcome(&rest)? {
@@ -146,50 +152,23 @@ impl<T: Trials> Search<'_, T> {
                 Outcome::Broken => {}
                 Outcome::Fail | Outcome::Unresolved => break,
             }
-            let Some(text) = self.trials.complaint(&rest) else { break };
-            let Some(circle) =
-                hinted(self.structure, first_line(&text), &rest, Toward::Bad).into_iter().next()
+            let Some(text) = self.trials.diagnostics(&rest) else { break };
+            let Some(circle) = first_errors(&text)
+                .next()
+                .and_then(|error| hinted(self.structure, error, &rest, Toward::Bad).into_iter().next())
             else {
                 break;
             };
             if !circle.is_disjoint(needed) {
                 break;
             }
-            back.extend(circle);
+            back.extend(self.structure.whole(&circle));
         }
         Ok(kept)
     }
-
-    /// Tells root from auxiliary in a passing set. Root is what a search
-    /// claimed, and whatever the test is seen to need: without it the program
-    /// builds and does not pass. The rest is there so that it builds.
-    pub(super) fn roles(
-        &mut self,
-        passing: ChangeSet,
-        claimed: ChangeSet,
-        order: &[ChangeId],
-    ) -> Result<Found, T::Error> {
-        let list = by_preference(&passing, order);
-        let one_back: Vec<ChangeSet> =
-            list.iter().map(|id| passing.iter().copied().filter(|other| other != id).collect()).collect();
-        let outcomes = self.ask(&one_back, None)?;
-        let mut root = claimed;
-        for (at, id) in list.iter().enumerate() {
-            // What was not tried any more is not excused either.
-            if outcomes.get(at) != Some(&Outcome::Broken) {
-                root.insert(*id);
-            }
-        }
-        if root.is_empty() {
-            // Everything hangs together; the dearest stands for the rest.
-            root.extend(list.first());
-        }
-        let auxiliary = &passing - &root;
-        Ok(Found { root, auxiliary })
-    }
 }
 
-fn by_preference(changes: &ChangeSet, order: &[ChangeId]) -> Vec<ChangeId> {
+pub(super) fn by_preference(changes: &ChangeSet, order: &[ChangeId]) -> Vec<ChangeId> {
     let mut left = changes.clone();
     let mut list: Vec<ChangeId> = order.iter().copied().filter(|id| left.remove(id)).collect();
     list.extend(left);

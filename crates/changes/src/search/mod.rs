@@ -3,50 +3,92 @@
 //! A trial reverts a set of changes in the bad version, builds and tests. Bad
 //! itself (nothing reverted) fails, good (everything reverted) passes; the
 //! caller has seen to that. Between the two anything can happen: a set may not
-//! build, may fail otherwise, and what passes need not keep passing when more
-//! is reverted.
+//! build, may fail otherwise, may pass by luck, and what passes need not keep
+//! passing when more is reverted.
 //!
-//! * `dd`: delta debugging, in the two forms used for comparison
-//! * `dynamic`: the search that trusts passing trials only, and its form for
-//!   ranked candidates
-//! * `together`: many suspects cleared by one trial
-//! * `auxiliary`: what must be reverted too, so that it builds; `complaint`
+//! An answer has two sides. It is *needed*: undone in bad, the test passes. It is
+//! *sufficient*: put into good, the test fails in the same way. One-sided answers
+//! are often lucky: undoing a change that switches the feature under test off
+//! makes the test pass, but putting it into good breaks nothing. So a set that is
+//! only needed is kept as a fallback while the search goes on. A set whose
+//! program is not [sane](crate::outcome::Sanity) is no answer at all.
+//!
+//! Changes are tried in whole units (hunks, moved blocks, renamed names) before
+//! parts of them.
+//!
+//! * `ranked`: the stages of the search over ranked candidates
+//! * `conclude`: from a passing set to an answer: minimal, sane, sufficient
+//! * `sufficient`: the other direction, changes put into good
+//! * `group_testing`: many suspects cleared by one trial
+//! * `complete`: what must be reverted too, so that it builds; `diagnostics`
 //!   reads hints off the compiler's messages
-//! * `minimal`: making a passing set 1-minimal, and telling root from auxiliary
+//! * `minimal`: making a passing set 1-minimal
+//! * `dd`: delta debugging, in the two forms used for comparison
 //! * `verify`: the last word
 //!
 //! Answers do not depend on how many trials run side by side: of a batch,
 //! everything behind the first outcome that decides is disregarded, also when it
 //! is known.
 
-mod auxiliary;
-mod complaint;
+mod complete;
+mod conclude;
 mod dd;
-mod dynamic;
+mod diagnostics;
+mod group_testing;
 mod minimal;
 #[cfg(test)]
 mod model;
+mod ranked;
 mod structure;
+mod sufficient;
 #[cfg(test)]
 mod tests;
-mod together;
 mod verify;
 
 pub use structure::Structure;
 pub use verify::Verified;
 
 use crate::change::{ChangeId, ChangeSet};
-use crate::outcome::{Outcome, Trials};
+use crate::outcome::{Outcome, Sanity, Trials};
 use std::collections::{HashMap, HashSet};
 
-/// What a search found: reverting both sets together makes the test pass, if
-/// [`Search::verify`] says so.
+/// What a search found, and what was shown of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Changes whose reversion the test needs.
+    /// Changes that the failure comes from.
     pub root: ChangeSet,
     /// Changes that must be reverted with them for the program to build.
     pub auxiliary: ChangeSet,
+    /// Changes that must be put into good with them for good to build and to fail.
+    pub applied_with: ChangeSet,
+    pub proof: Proof,
+}
+
+/// What was shown of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Undone in bad, the test passes.
+    pub needed: Shown,
+    /// Put into good, the test fails in the same way.
+    pub sufficient: Shown,
+    /// The program with the answer undone shows no undefined or accidental behaviour that
+    /// good and bad do not show.
+    pub sane: Shown,
+}
+
+/// Whether something was shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shown {
+    No,
+    #[default]
+    NotTried,
+    Yes,
+}
+
+impl Shown {
+    pub(crate) fn from(yes: bool) -> Shown {
+        if yes { Shown::Yes } else { Shown::No }
+    }
 }
 
 impl Found {
@@ -63,7 +105,9 @@ pub enum Stage {
     /// Finding changes that make the test pass when reverted.
     Narrowing,
     /// Finding what must be reverted too for it to build.
-    Auxiliary,
+    Completing,
+    /// Putting changes into good.
+    Applying,
     /// Leaving out what is not needed.
     Shrinking,
     Verifying,
@@ -96,8 +140,17 @@ pub struct Search<'a, T: Trials> {
     watch: &'a mut dyn FnMut(&Progress),
     known: HashMap<ChangeSet, Outcome>,
     built: HashMap<ChangeSet, bool>,
+    type_checked: HashMap<ChangeSet, bool>,
+    examined: HashMap<ChangeSet, Sanity>,
     /// Sets that did not build, and what made them build.
     completed: Vec<(ChangeSet, ChangeSet)>,
+    /// The best answer so far, and after how many trials the first was found.
+    best: Option<Found>,
+    needed_at: Option<u64>,
+    /// A passing set that nothing more is known of yet.
+    preliminary: Option<Found>,
+    /// Changes known to lie on the way from the change to the failure.
+    on_chain: ChangeSet,
     log: Vec<Tried>,
     asked: u64,
     limit: u64,
@@ -117,7 +170,13 @@ impl<'a, T: Trials> Search<'a, T> {
             watch,
             known,
             built: HashMap::new(),
+            type_checked: HashMap::new(),
+            examined: HashMap::new(),
             completed: Vec::new(),
+            best: None,
+            needed_at: None,
+            preliminary: None,
+            on_chain: ChangeSet::new(),
             log: Vec::new(),
             asked: 0,
             limit: u64::MAX,
@@ -148,6 +207,19 @@ impl<'a, T: Trials> Search<'a, T> {
     #[must_use]
     pub fn exhausted(&self) -> bool {
         self.asked >= self.limit
+    }
+
+    /// Tells the search which changes lie on the way from the change to the failure, as
+    /// far as recordings show it: of changes that only compile together these are the
+    /// cause.
+    pub fn set_on_chain(&mut self, changes: ChangeSet) {
+        self.on_chain = changes;
+    }
+
+    /// The best answer so far, for a search that was interrupted.
+    #[must_use]
+    pub fn best(&self) -> Option<&Found> {
+        self.best.as_ref().or(self.preliminary.as_ref())
     }
 
     /// Trials that may still be asked for.
@@ -219,38 +291,45 @@ impl<'a, T: Trials> Search<'a, T> {
         Ok(outcomes)
     }
 
-    /// Index of the first set that builds.
-    fn first_built(&mut self, sets: &[ChangeSet]) -> Result<Option<usize>, T::Error> {
-        let known = |search: &Self, set: &ChangeSet| {
-            search
-                .built
-                .get(set)
-                .copied()
-                .or_else(|| search.known.get(set).map(|outcome| *outcome != Outcome::Broken))
-        };
-        let known_built = sets.iter().position(|set| known(self, set) == Some(true));
-        let sets = &sets[..known_built.map_or(sets.len(), |at| at + 1)];
-        let unknown = distinct(sets, self.room(), |set| known(self, set).is_some());
-        if !unknown.is_empty() {
-            self.tell(unknown[0].len());
-            let mut answers = self.trials.builds_until(&unknown)?;
-            if let Some(at) = answers.iter().position(|built| *built) {
-                answers.truncate(at + 1);
-            }
-            for (set, built) in unknown.into_iter().zip(answers) {
-                self.asked += 1;
-                if !built {
-                    self.log.push(Tried {
-                        reverted: set.clone(),
-                        outcome: Outcome::Broken,
-                        stage: self.stage,
-                    });
-                    self.known.insert(set.clone(), Outcome::Broken);
-                }
-                self.built.insert(set, built);
-            }
+    /// Whether a set builds, or at least type-checks where only that can be asked.
+    fn builds(&mut self, set: &ChangeSet) -> Result<bool, T::Error> {
+        let known = self.known.get(set).map(|outcome| *outcome != Outcome::Broken);
+        if let Some(built) = self.built.get(set).copied().or(known) {
+            return Ok(built);
         }
-        Ok(sets.iter().position(|set| known(self, set) == Some(true)))
+        if self.exhausted() || !self.type_checks(set)? {
+            return Ok(false);
+        }
+        self.tell(set.len());
+        let built = self.trials.builds(set)?;
+        self.asked += 1;
+        if !built {
+            self.note_broken(set);
+        }
+        self.built.insert(set.clone(), built);
+        Ok(built)
+    }
+
+    /// Whether the touched sources are correct to the compiler. No trial is counted.
+    fn type_checks(&mut self, set: &ChangeSet) -> Result<bool, T::Error> {
+        if let Some(outcome) = self.known.get(set) {
+            return Ok(*outcome != Outcome::Broken);
+        }
+        if let Some(correct) = self.type_checked.get(set) {
+            return Ok(*correct);
+        }
+        let correct = self.trials.type_checks(set)?;
+        if !correct {
+            self.note_broken(set);
+        }
+        self.type_checked.insert(set.clone(), correct);
+        Ok(correct)
+    }
+
+    fn note_broken(&mut self, set: &ChangeSet) {
+        self.log.push(Tried { reverted: set.clone(), outcome: Outcome::Broken, stage: self.stage });
+        self.known.insert(set.clone(), Outcome::Broken);
+        self.built.insert(set.clone(), false);
     }
 
     fn tell(&mut self, reverting: usize) {

@@ -1,12 +1,13 @@
 //! Worlds to search in, made up for tests.
 
 use crate::change::{ChangeId, ChangeSet};
-use crate::outcome::{Outcome, Trials};
+use crate::outcome::{Outcome, Sanity, Trials};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+/// Whether a set's program is not sane.
+type Insane = Box<dyn Fn(&ChangeSet) -> bool>;
 /// What a compiler says to a set.
 type Complain = Box<dyn Fn(&ChangeSet) -> String>;
 
@@ -16,12 +17,14 @@ pub(super) struct Model<F> {
     /// Tries whole batches, as many workers would.
     pub eager: bool,
     pub complain: Option<Complain>,
+    /// Whether the program of a passing set is not sane.
+    pub insane: Option<Insane>,
     pub tried: u64,
 }
 
 impl<F: Fn(&ChangeSet) -> Outcome> Model<F> {
     pub fn new(outcome: F) -> Self {
-        Model { outcome, eager: false, complain: None, tried: 0 }
+        Model { outcome, eager: false, complain: None, insane: None, tried: 0 }
     }
 }
 
@@ -50,6 +53,10 @@ impl<F: Fn(&ChangeSet) -> Outcome> Trials for Model<F> {
         Ok(outcomes)
     }
 
+    fn type_checks(&mut self, reverted: &ChangeSet) -> Result<bool, Infallible> {
+        Ok((self.outcome)(reverted) != Outcome::Broken)
+    }
+
     fn builds(&mut self, reverted: &ChangeSet) -> Result<bool, Infallible> {
         self.tried += 1;
         Ok((self.outcome)(reverted) != Outcome::Broken)
@@ -59,7 +66,15 @@ impl<F: Fn(&ChangeSet) -> Outcome> Trials for Model<F> {
         (self.outcome)(reverted) == Outcome::Fail
     }
 
-    fn complaint(&mut self, reverted: &ChangeSet) -> Option<String> {
+    fn examine(&mut self, reverted: &ChangeSet) -> Result<Sanity, Infallible> {
+        Ok(match &self.insane {
+            Some(insane) if insane(reverted) => Sanity::Insane("it reads what was never set".to_owned()),
+            Some(_) => Sanity::Sane,
+            None => Sanity::Unknown,
+        })
+    }
+
+    fn diagnostics(&mut self, reverted: &ChangeSet) -> Option<String> {
         self.complain.as_ref().map(|complain| complain(reverted))
     }
 }
@@ -111,25 +126,19 @@ impl World {
         Model::new(move |set: &ChangeSet| world.outcome(set))
     }
 
-    /// By trying every set: those that pass and stop passing when any single
-    /// change is put back.
-    pub fn minimal_sets(&self) -> BTreeMap<ChangeSet, ()> {
-        let mut found = BTreeMap::new();
-        for bits in 0_u32..1 << self.changes {
-            let set: ChangeSet = (0..self.changes).filter(|id| bits >> id & 1 == 1).map(ChangeId).collect();
-            if self.outcome(&set) == Outcome::Pass && self.needed_singly(&set) {
-                found.insert(set, ());
-            }
-        }
-        found
+    pub fn needed_singly(&self, set: &ChangeSet) -> bool {
+        set.iter().all(|id| self.outcome(&less(set, *id)) != Outcome::Pass)
     }
 
-    pub fn needed_singly(&self, set: &ChangeSet) -> bool {
-        set.iter().all(|id| {
-            let less: ChangeSet = set.iter().copied().filter(|other| other != id).collect();
-            self.outcome(&less) != Outcome::Pass
-        })
+    /// Each is needed so that it passes, or so that good fails.
+    pub fn needed_either_way(&self, set: &ChangeSet) -> bool {
+        let breaks = |set: &ChangeSet| self.outcome(&(&self.all() - set)) == Outcome::Fail;
+        set.iter().all(|id| self.outcome(&less(set, *id)) != Outcome::Pass || !breaks(&less(set, *id)))
     }
+}
+
+pub(super) fn less(set: &ChangeSet, id: ChangeId) -> ChangeSet {
+    set.iter().copied().filter(|other| *other != id).collect()
 }
 
 /// Worlds of up to `most` changes, tame or wild.

@@ -2,7 +2,7 @@
 //! together, and which words they mention.
 
 use crate::change::{Change, ChangeId, ChangeKind, ChangeSet};
-use crate::diff::Difference;
+use crate::diff::{Difference, Names, Spoken};
 use crate::words::{Word, code_of, words_of};
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,8 +17,20 @@ pub struct Structure {
     bases: HashMap<String, ChangeSet>,
     /// Line changes of each file, in order.
     files: HashMap<String, Vec<Extent>>,
+    /// What is one change to a person: hunks, moved blocks, renamed names. Empty: each
+    /// change by itself.
+    units: Vec<Unit>,
+    unit_of: BTreeMap<ChangeId, usize>,
     /// Changes that open or close more brackets (or `#if`s) than they replace.
     unbalanced: ChangeSet,
+}
+
+/// Changes that are one change to a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Unit {
+    changes: ChangeSet,
+    /// Whether a part of it makes sense by itself.
+    divisible: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,16 +73,22 @@ impl Structure {
     /// Of the changes of a difference.
     #[must_use]
     pub fn new(difference: &Difference) -> Structure {
-        Structure::of(difference.changes())
+        Structure::build(difference.changes(), |change| difference.names(change.id))
     }
 
     /// Of these changes, which should be all of a difference.
     #[must_use]
     pub fn of(changes: &[Change]) -> Structure {
+        Structure::build(changes, |_| None)
+    }
+
+    /// Names come from the syntax where it is known.
+    fn build<'n>(changes: &[Change], names: impl Fn(&Change) -> Option<&'n Names>) -> Structure {
         let mut structure = Structure::default();
         for change in changes {
             structure.all.insert(change.id);
-            let place = Place { file: change.file.clone(), heading: change.heading.clone() };
+            let heading = change.function.as_ref().unwrap_or(&change.heading).clone();
+            let place = Place { file: change.file.clone(), heading };
             structure.places.insert(change.id, place);
             for path in [Some(&change.file), change.old_file.as_ref()].into_iter().flatten() {
                 let base = path.rsplit('/').next().unwrap_or(path);
@@ -79,7 +97,10 @@ impl Structure {
             if brackets(&change.old_lines) != brackets(&change.new_lines) {
                 structure.unbalanced.insert(change.id);
             }
-            let words = count_words(change);
+            let words = match names(change) {
+                Some(names) => mentioned(change, names),
+                None => count_words(change),
+            };
             if change.kind == ChangeKind::Lines {
                 let count = |lines: &[String]| u32::try_from(lines.len()).unwrap_or(u32::MAX);
                 structure.files.entry(change.file.clone()).or_default().push(Extent {
@@ -110,6 +131,52 @@ impl Structure {
                 place.heading = name;
             }
         }
+    }
+
+    /// Tells what is one change to a person, and whether a part of it makes sense alone.
+    pub fn set_units(&mut self, units: impl IntoIterator<Item = (ChangeSet, bool)>) {
+        for (changes, divisible) in units {
+            for id in &changes {
+                self.unit_of.insert(*id, self.units.len());
+            }
+            self.units.push(Unit { changes, divisible });
+        }
+    }
+
+    /// The listed changes in whole units, in the order in which the list comes to them.
+    pub(super) fn whole_units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+        self.grouped(list, |_| true)
+    }
+
+    /// The listed changes in pieces that make sense by themselves.
+    pub(super) fn parts(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+        self.grouped(list, |unit| !unit.divisible)
+    }
+
+    fn grouped(&self, list: &[ChangeId], joins: impl Fn(&Unit) -> bool) -> Vec<Vec<ChangeId>> {
+        let mut groups: Vec<Vec<ChangeId>> = Vec::new();
+        let mut group_of: HashMap<usize, usize> = HashMap::new();
+        for id in list {
+            let unit = self.unit_of.get(id).filter(|unit| joins(&self.units[**unit]));
+            match unit.and_then(|unit| group_of.get(unit)) {
+                Some(group) => groups[*group].push(*id),
+                None => {
+                    if let Some(unit) = unit {
+                        group_of.insert(*unit, groups.len());
+                    }
+                    groups.push(vec![*id]);
+                }
+            }
+        }
+        groups
+    }
+
+    /// A set with all other changes of its units.
+    pub(super) fn whole(&self, set: &ChangeSet) -> ChangeSet {
+        let units = set.iter().filter_map(|id| self.unit_of.get(id));
+        let mut whole: ChangeSet = units.flat_map(|unit| self.units[*unit].changes.iter().copied()).collect();
+        whole.extend(set);
+        whole
     }
 
     /// All changes there are.
@@ -183,37 +250,45 @@ impl Structure {
         needs
     }
 
-    /// The list in units such that every beginning of it probably builds: each
-    /// change comes with those that must be reverted along with it, if they
-    /// have not come before. Old lines that use a name need the change that
-    /// took its declaration away; a declaration that bad brought cannot go
-    /// without its uses.
-    pub(super) fn closed_units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
-        let needs = self.needs(list);
+    /// Units such that every beginning of the list probably builds: each comes with those
+    /// that must be reverted along with it, if they have not come before. Old lines that
+    /// use a name need the change that took its declaration away; a declaration that bad
+    /// brought cannot go without its uses.
+    pub(super) fn closed_units(&self, units: &[Vec<ChangeId>]) -> Vec<Vec<ChangeId>> {
+        let list = units.concat();
+        let needs = self.needs(&list);
+        let listed: ChangeSet = list.iter().copied().collect();
         let mut placed = ChangeSet::new();
-        let mut units = Vec::new();
-        for id in list {
-            let mut unit = Vec::new();
-            let mut pending = vec![*id];
+        let mut closed = Vec::new();
+        for unit in units {
+            let mut members = Vec::new();
+            let mut pending: Vec<ChangeId> = unit.iter().rev().copied().collect();
             while let Some(next) = pending.pop() {
                 if placed.insert(next) {
-                    unit.push(next);
+                    members.push(next);
+                    let whole = self.whole(&ChangeSet::from([next]));
+                    pending.extend((&whole & &listed).into_iter().rev());
                     pending.extend(needs.get(&next).into_iter().flatten().rev());
                 }
             }
-            if !unit.is_empty() {
-                units.push(unit);
+            if !members.is_empty() {
+                closed.push(members);
             }
         }
-        units
+        closed
     }
 
     /// Changes that use a name together with those that declare it in one
-    /// version only, and so on: what probably builds only together. Units keep
+    /// version only, and so on: what probably builds only together. Clusters keep
     /// the order of the list by their first members, and so do their members.
-    pub(super) fn units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+    pub(super) fn clusters(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
         let position: HashMap<ChangeId, usize> = list.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         let mut leader: Vec<usize> = (0..list.len()).collect();
+        for unit in self.whole_units(list) {
+            for id in &unit[1..] {
+                join(&mut leader, position[&unit[0]], position[id]);
+            }
+        }
         for mentions in self.words.values() {
             let here = |mention: &&Mention| position.contains_key(&mention.id) && mention.old != mention.new;
             for declaration in mentions.iter().filter(here) {
@@ -319,7 +394,21 @@ fn brackets(lines: &[String]) -> [i32; 4] {
     sum
 }
 
-/// How often each word stands in old and new lines.
+/// How the syntax trees speak of each name.
+fn mentioned(change: &Change, names: &Names) -> BTreeMap<String, Mention> {
+    let mention = |spoken: &Spoken| Mention {
+        id: change.id,
+        old: spoken.old,
+        new: spoken.new,
+        old_declares: spoken.old_declares,
+        new_declares: spoken.new_declares,
+        global: spoken.wide && (spoken.old_declares || spoken.new_declares),
+    };
+    names.iter().map(|(name, spoken)| (name.clone(), mention(spoken))).collect()
+}
+
+/// How often each word stands in old and new lines, and whether they look as if
+/// they declared it, where no syntax tells.
 fn count_words(change: &Change) -> BTreeMap<String, Mention> {
     let header = change.file.rsplit('.').next().is_some_and(|extension| extension.starts_with(['h', 'H']));
     let mut words = BTreeMap::new();

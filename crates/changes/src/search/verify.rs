@@ -10,9 +10,10 @@ pub struct Verified {
     /// Of reverting all of it.
     pub outcome: Outcome,
     pub passes: bool,
-    /// It passes, and putting any one change back makes it not pass.
+    /// It passes, and each change is needed: put back, the test does not pass, or left out
+    /// of what is put into good, good does not fail.
     pub minimal: bool,
-    /// Changes that can be put back without harm.
+    /// Changes that are not needed either way.
     pub superfluous: ChangeSet,
     /// Outcome with this one put back; empty if the whole does not pass, or if
     /// no more trials were allowed.
@@ -30,12 +31,22 @@ impl<T: Trials> Search<'_, T> {
             let outcome = search.outcome(&all)?;
             let mut without = Vec::new();
             if outcome == Outcome::Pass && !search.exhausted() {
-                let sets: Vec<ChangeSet> =
-                    all.iter().map(|id| all.iter().copied().filter(|other| other != id).collect()).collect();
-                without = all.iter().copied().zip(search.ask(&sets, None)?).collect();
+                let parts = search.structure.parts(&super::list(&all));
+                let sets: Vec<ChangeSet> = parts.iter().map(|part| &all - &super::set(part)).collect();
+                let outcomes = search.ask(&sets, None)?;
+                let each = parts
+                    .iter()
+                    .zip(outcomes)
+                    .map(|(part, outcome)| part.iter().map(move |id| (*id, outcome)));
+                without = each.flatten().collect();
             }
-            let superfluous: ChangeSet =
-                without.iter().filter(|(_, outcome)| *outcome == Outcome::Pass).map(|(id, _)| *id).collect();
+            let mut superfluous = ChangeSet::new();
+            for part in search.structure.parts(&super::list(&all)) {
+                let passes = |id: &ChangeId| without.contains(&(*id, Outcome::Pass));
+                if part.iter().any(passes) && search.breaks_good(&(&all - &super::set(&part)))? {
+                    superfluous.extend(part);
+                }
+            }
             let passes = outcome == Outcome::Pass;
             let minimal = passes && superfluous.is_empty() && !all.is_empty() && without.len() == all.len();
             Ok(Verified { outcome, passes, minimal, superfluous, without })

@@ -1,4 +1,4 @@
-//! What a compiler's complaint points at.
+//! What a compiler's diagnostics point at.
 //!
 //! A set of changes mostly does not build because a name is gone that the
 //! reverted lines use, or is there twice. Compilers quote the name, and say the
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// A hint with more changes than this is none.
 const MOST_HINTED: usize = 64;
 
-/// What a complaint is read for.
+/// What diagnostics are read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Toward {
     /// Changes to revert as well.
@@ -38,15 +38,15 @@ impl Toward {
     }
 }
 
-/// Changes that the complaint about reverting `reverted` points at: the closest
+/// Changes that the diagnostics about reverting `reverted` point at: the closest
 /// circle first, each without those before it.
 pub(super) fn hinted(
     structure: &Structure,
-    complaint: &str,
+    diagnostics: &str,
     reverted: &ChangeSet,
     toward: Toward,
 ) -> Vec<ChangeSet> {
-    let read = Complaint::read(complaint);
+    let read = Diagnostics::read(diagnostics);
     let fresh = |ids: &mut dyn Iterator<Item = ChangeId>| -> ChangeSet {
         ids.filter(|id| reverted.contains(id) == (toward == Toward::Bad)).collect()
     };
@@ -102,15 +102,26 @@ pub(super) fn hinted(
     distinct
 }
 
-/// The first error of a complaint.
-pub(super) fn first_line(complaint: &str) -> &str {
-    complaint.lines().next().unwrap_or_default()
+/// The first error of each file, in order: what is said further on about the same file often
+/// only follows from the first. Of what names no file, the first line.
+pub(super) fn first_errors(diagnostics: &str) -> impl Iterator<Item = &str> {
+    let mut files = BTreeSet::new();
+    let first = diagnostics.lines().next().unwrap_or_default();
+    let placed = diagnostics.lines().skip(1).filter(|line| line.contains("error: "));
+    std::iter::once(first).chain(placed).enumerate().filter_map(move |(number, line)| {
+        let file = error_place(line).map(|(file, _)| file);
+        let is_new = match file {
+            Some(file) => files.insert(file),
+            None => number == 0,
+        };
+        is_new.then_some(line)
+    })
 }
 
-/// Reverted changes that a complaint accuses, error by error: those that stand
+/// Reverted changes that diagnostics accuse, error by error: those that stand
 /// where the error was seen, else those that declare what it names, else those
 /// where the compiler's notes point.
-pub(super) fn accused(structure: &Structure, complaint: &str, reverted: &ChangeSet) -> ChangeSet {
+pub(super) fn accused(structure: &Structure, diagnostics: &str, reverted: &ChangeSet) -> ChangeSet {
     let at = |place: &Option<(String, u32)>| -> ChangeSet {
         let Some((file, line)) = place else { return ChangeSet::new() };
         let here = structure.at(file, *line, reverted).into_iter().map(|(id, _)| id);
@@ -125,7 +136,7 @@ pub(super) fn accused(structure: &Structure, complaint: &str, reverted: &ChangeS
     };
     let mut accused = ChangeSet::new();
     let mut open = false;
-    for line in complaint.lines() {
+    for line in diagnostics.lines() {
         if line.contains("error: ") {
             let mut here = at(&error_place(line));
             if here.is_empty() {
@@ -151,7 +162,7 @@ fn place_of(line: &str, before: &str) -> Option<(String, u32)> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Complaint {
+struct Diagnostics {
     /// Names said not to exist.
     missing: BTreeSet<String>,
     /// All names that are quoted.
@@ -179,9 +190,9 @@ const MISSING: [&str; 10] = [
 const SYNTAX: [&str; 6] = ["expected", "extraneous", "unterminated", "#endif", "#else", "missing '"];
 const NO_FILE: [&str; 4] = ["file not found", "No such file", "No rule to make", "missing and no known rule"];
 
-impl Complaint {
-    fn read(text: &str) -> Complaint {
-        let mut complaint = Complaint::default();
+impl Diagnostics {
+    fn read(text: &str) -> Diagnostics {
+        let mut found = Diagnostics::default();
         for line in text.lines().take(2000) {
             let about_missing = MISSING.iter().any(|words| line.contains(words));
             let about_file = NO_FILE.iter().any(|words| line.contains(words));
@@ -189,25 +200,25 @@ impl Complaint {
             if !(about_error || about_file || line.contains("note:") || line.contains("duplicate symbol")) {
                 continue;
             }
-            complaint.syntax |= about_error && SYNTAX.iter().any(|words| line.contains(words));
+            found.syntax |= about_error && SYNTAX.iter().any(|words| line.contains(words));
             for quoted in quoted(line) {
                 if about_file {
-                    complaint.files.insert(quoted.to_owned());
+                    found.files.insert(quoted.to_owned());
                     continue;
                 }
                 for word in words(quoted) {
                     if about_missing {
-                        complaint.missing.insert(word.to_owned());
+                        found.missing.insert(word.to_owned());
                     }
-                    complaint.named.insert(word.to_owned());
+                    found.named.insert(word.to_owned());
                 }
             }
             if let Some((_, symbol)) = line.split_once("symbol: ") {
-                complaint.missing.extend(words(symbol).take(1).map(str::to_owned));
+                found.missing.extend(words(symbol).take(1).map(str::to_owned));
             }
-            complaint.places.extend(error_place(line));
+            found.places.extend(error_place(line));
         }
-        complaint
+        found
     }
 }
 
@@ -249,20 +260,26 @@ mod tests {
 
     #[test]
     fn names_places_and_files_are_read() {
-        let complaint = Complaint::read(
+        let diagnostics = Diagnostics::read(
             "cc -c a.c\nsrc/a.c:12:9: error: use of undeclared identifier 'm'\n   12 |   z = x + m;\n\
              src/b.c:3: fatal error: 'gone.h' file not found\nld.lld: error: undefined symbol: helper\n\
              a.c:(.text+0x1): undefined reference to `other'\nb.c:7:1: error: conflicting types for 'f'\n",
         );
-        assert_eq!(complaint.missing, set(&["m", "helper", "other"]));
-        assert_eq!(complaint.named, set(&["m", "other", "f"]));
-        assert_eq!(complaint.files, set(&["gone.h"]));
+        assert_eq!(diagnostics.missing, set(&["m", "helper", "other"]));
+        assert_eq!(diagnostics.named, set(&["m", "other", "f"]));
+        assert_eq!(diagnostics.files, set(&["gone.h"]));
         let places = [("b.c", 7), ("src/a.c", 12), ("src/b.c", 3)];
-        assert_eq!(complaint.places, places.iter().map(|(file, line)| ((*file).to_owned(), *line)).collect());
+        assert_eq!(
+            diagnostics.places,
+            places.iter().map(|(file, line)| ((*file).to_owned(), *line)).collect()
+        );
     }
 
     #[test]
     fn nonsense_is_no_hint() {
-        assert_eq!(Complaint::read("error: ‘ü\nerror '\n: error: x\nö:é: error: '"), Complaint::default());
+        assert_eq!(
+            Diagnostics::read("error: ‘ü\nerror '\n: error: x\nö:é: error: '"),
+            Diagnostics::default()
+        );
     }
 }

@@ -1,0 +1,366 @@
+//! A hunk cut into parts that can live without each other, by syntax.
+//!
+//! A cut lies at a border of two members of one list (statements of a block,
+//! entries of a table, declarations of a file) that holds the whole hunk, in
+//! both versions and at the same nesting. So no control structure is torn: what
+//! begins within the hunk ends in the same part. And parts share no name that
+//! one of them declares or assigns: a variable is never left without its
+//! declaration or with half of its values. Where in doubt the hunk stays whole:
+//! it is what somebody wrote in one go.
+
+use super::alike::segments;
+use super::groups::{Lines, Side};
+use crate::syntax::{Function, Reach, Syntax, World, deed};
+use std::collections::HashMap;
+use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A file in both versions, parsed.
+pub(super) struct Parsed {
+    pub old: Syntax,
+    pub new: Syntax,
+}
+
+impl Parsed {
+    /// The function that a group is of: in bad, or in good if bad has nothing of
+    /// the group.
+    pub fn function(&self, group: &Lines) -> Option<&Function> {
+        let (syntax, lines) =
+            if group.new.is_empty() { (&self.old, &group.old) } else { (&self.new, &group.new) };
+        syntax.function(lines)
+    }
+
+    /// Whether the function goes on before and behind the group.
+    pub fn is_enclosed(&self, group: &Lines) -> bool {
+        let lines = if group.new.is_empty() { &group.old } else { &group.new };
+        self.function(group)
+            .is_some_and(|function| function.lines.start < lines.start && lines.end < function.lines.end)
+    }
+}
+
+/// The parts of a hunk, without a gap; one if it cannot be cut.
+pub(super) fn parts(
+    parsed: &Parsed,
+    old: &Side,
+    new: &Side,
+    hunk: &Lines,
+    pairs: &[(u32, u32)],
+) -> Vec<Lines> {
+    let mut in_function = false;
+    let mut cuts: Vec<(u32, u32)> = Vec::new();
+    let mut consider = |at_old: u32, at_new: u32| {
+        let here = parsed.old.cuttable(&hunk.old, at_old);
+        let there = parsed.new.cuttable(&hunk.new, at_new);
+        if let (Some(here), Some(there)) = (here, there)
+            && here == there
+        {
+            in_function = here.in_function;
+            cuts.push((at_old, at_new));
+        }
+    };
+    for segment in segments(hunk, pairs) {
+        // Lines of one version alone may be cut anywhere; of lines that were
+        // replaced by unlike ones nobody knows which replaced which.
+        if old.is_blank(segment.old.clone()) {
+            segment.new.clone().skip(1).for_each(|line| consider(segment.old.start, line));
+        } else if new.is_blank(segment.new.clone()) {
+            segment.old.clone().skip(1).for_each(|line| consider(line, segment.new.start));
+        }
+        if segment.old.end < hunk.old.end || segment.new.end < hunk.new.end {
+            consider(segment.old.end, segment.new.end);
+        }
+    }
+    if cuts.is_empty() {
+        return vec![hunk.clone()];
+    }
+    let parts = with_code(old, new, between(hunk, &cuts));
+    independent(parsed, old, new, hunk, parts, in_function)
+}
+
+fn between(hunk: &Lines, cuts: &[(u32, u32)]) -> Vec<Lines> {
+    let (mut at_old, mut at_new) = (hunk.old.start, hunk.new.start);
+    let mut parts = Vec::with_capacity(cuts.len() + 1);
+    for &(old, new) in cuts.iter().chain(std::iter::once(&(hunk.old.end, hunk.new.end))) {
+        parts.push(Lines { old: at_old..old, new: at_new..new });
+        (at_old, at_new) = (old, new);
+    }
+    parts
+}
+
+/// Joins blank lines and comments to the part behind them, and blank lines at
+/// the end of the hunk to the part before.
+fn with_code(old: &Side, new: &Side, parts: Vec<Lines>) -> Vec<Lines> {
+    let mut out: Vec<Lines> = Vec::with_capacity(parts.len());
+    let mut open: Option<Lines> = None;
+    for part in parts {
+        let joined = open.take().map_or_else(|| part.clone(), |before| span(&before, &part));
+        let code = !old.lexed.tokens(joined.old.start, joined.old.end).is_empty()
+            || !new.lexed.tokens(joined.new.start, joined.new.end).is_empty();
+        if code { out.push(joined) } else { open = Some(joined) }
+    }
+    if let Some(rest) = open {
+        let blank = old.is_blank(rest.old.clone()) && new.is_blank(rest.new.clone());
+        match out.last_mut().filter(|_| blank) {
+            Some(last) => *last = span(last, &rest),
+            None => out.push(rest),
+        }
+    }
+    out
+}
+
+fn span(a: &Lines, b: &Lines) -> Lines {
+    Lines { old: a.old.start..b.old.end, new: a.new.start..b.new.end }
+}
+
+/// What the parts do with one name.
+#[derive(Clone, Copy)]
+struct Mentioned {
+    first: usize,
+    last: usize,
+    /// First and last part that assign a part of it, or use it as a whole.
+    related: Option<(usize, usize)>,
+    deeds: u8,
+}
+
+/// Joins parts of which one declares or assigns what the other mentions, with
+/// all that lies between them.
+fn independent(
+    parsed: &Parsed,
+    old: &Side,
+    new: &Side,
+    hunk: &Lines,
+    parts: Vec<Lines>,
+    in_function: bool,
+) -> Vec<Lines> {
+    let mut names: HashMap<(World, u64), Mentioned> = HashMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        let sides: [(&Syntax, &Side, &Range<u32>, u32); 2] =
+            [(&parsed.old, old, &part.old, hunk.old.start), (&parsed.new, new, &part.new, hunk.new.start)];
+        for (syntax, side, lines, start) in sides {
+            for name in syntax.names(lines) {
+                // Of a scope that begins in the hunk nothing is seen outside its part.
+                if matches!(name.reach, Reach::Local(scope) if scope >= start) {
+                    continue;
+                }
+                let mut deeds = name.deeds;
+                if !in_function {
+                    // Functions that write the same fields are functions of their own.
+                    if name.world == World::Field && deeds & deed::ASSIGN != 0 {
+                        deeds = deed::USE;
+                    }
+                    deeds &= !deed::ASSIGN_PART;
+                }
+                let key = (name.world, xxh3_64(&side.text[name.at.clone()]));
+                let mentioned = names.entry(key).or_insert(Mentioned {
+                    first: number,
+                    last: number,
+                    related: None,
+                    deeds: 0,
+                });
+                mentioned.last = number;
+                mentioned.deeds |= deeds;
+                if deeds & (deed::ASSIGN_PART | deed::USE) != 0 {
+                    let first = mentioned.related.map_or(number, |(first, _)| first);
+                    mentioned.related = Some((first, number));
+                }
+            }
+        }
+    }
+    // Up to which part each must reach.
+    let mut reach: Vec<usize> = (0..parts.len()).collect();
+    for mentioned in names.values() {
+        let (first, last) = if mentioned.deeds & (deed::DECLARE | deed::ASSIGN) != 0 {
+            (mentioned.first, mentioned.last)
+        } else if mentioned.deeds & deed::ASSIGN_PART != 0 && mentioned.deeds & deed::USE != 0 {
+            mentioned.related.unwrap_or((0, 0))
+        } else {
+            continue;
+        };
+        reach[first] = reach[first].max(last);
+    }
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < parts.len() {
+        let mut end = at;
+        let mut next = at;
+        while next <= end {
+            end = end.max(reach[next]);
+            next += 1;
+        }
+        out.push(span(&parts[at], &parts[end]));
+        at = end + 1;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pair::Pair;
+    use super::super::{Difference, FileState};
+
+    fn compare(path: &str, old: &str, new: &str) -> Difference {
+        let side = |text: &str| {
+            (Some(path.to_owned()), FileState::Content { bytes: text.as_bytes().into(), mode: 0o644 })
+        };
+        Difference::new(vec![Pair::new(side(old), side(new)).unwrap()])
+    }
+
+    /// The first new (or old) line of each change.
+    fn parts(old: &str, new: &str) -> Vec<String> {
+        let difference = compare("a.c", old, new);
+        let shown = difference.changes().iter().map(|change| {
+            let mut lines = change.new_lines.iter().chain(&change.old_lines).map(|line| line.trim());
+            lines.find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+        });
+        shown.collect()
+    }
+
+    /// The parts of a change of statements.
+    fn statements(old: &str, new: &str) -> Vec<String> {
+        let function =
+            |body: &str| format!("int f(int x, int y)\n{{\n  int a, b, c;\n{body}\n  end();\n}}\n");
+        parts(&function(old), &function(new))
+    }
+
+    #[test]
+    fn statements_on_unrelated_variables_are_parts() {
+        assert_eq!(
+            statements("a = x + 1;\nb = y + 1;", "a = x + 2;\nb = y + 2;"),
+            ["a = x + 2;", "b = y + 2;"]
+        );
+        // New ones too, with a blank line between them or not.
+        assert_eq!(statements("", "a = 1;\n\nlog(y);"), ["a = 1;", "log(y);"]);
+        assert_eq!(statements("a = 1;\nb = 2;", ""), ["a = 1;", "b = 2;"]);
+        // A statement over several lines is one.
+        assert_eq!(statements("a = x +\n 1;\nb = 1;", "a = x +\n 2 +\n 3;\nb = 2;"), ["2 +", "b = 2;"]);
+    }
+
+    #[test]
+    fn a_variable_is_not_parted_from_its_values() {
+        assert_eq!(statements("a = 1;\nb = 2;", "a = 3;\nb = a;").len(), 1);
+        assert_eq!(statements("a = 1;\na = a + 2;", "a = 3;\na = a + 4;").len(), 1);
+        assert_eq!(statements("", "int n;\nlog(y);\nn = 4;").len(), 1);
+        assert_eq!(statements("a = 1;\nlog(x, 1);", "scan(&x);\nlog(x, 2);").len(), 1);
+        // Neither is what only one version has.
+        assert_eq!(statements("b = c;\nx = 1;", "b = 2;\nc = x;").len(), 1);
+    }
+
+    #[test]
+    fn fields_are_variables_of_their_own() {
+        assert_eq!(statements("x->m = 1;\nx->n = 2;", "x->m = 3;\nx->n = 4;").len(), 2);
+        assert_eq!(statements("x->m = 1;\na = x->m;", "x->m = 3;\na = -x->m;").len(), 1);
+        assert_eq!(statements("x->m = 1;\nsend(x, 1);", "x->m = 3;\nsend(x, 2);").len(), 1);
+    }
+
+    #[test]
+    fn a_buffer_is_not_parted_from_what_fills_it() {
+        let f = |body: &str| {
+            format!("int f(const char *s, struct t *t)\n{{\n  char m[9];\n{body}\n  end();\n}}\n")
+        };
+        assert_eq!(parts(&f("copy(m, s, 1);\nputs(m, 2);"), &f("copy(m, s, 2);\nputs(m, 3);")).len(), 1);
+        // A handle is not filled by whoever gets it, nor is a constant text.
+        assert_eq!(parts(&f("copy(t, 1);\nputs(t, 2);"), &f("copy(t, 2);\nputs(t, 3);")).len(), 2);
+        assert_eq!(parts(&f("copy(s, 1);\nputs(s, 2);"), &f("copy(s, 2);\nputs(s, 3);")).len(), 2);
+    }
+
+    #[test]
+    fn control_structures_stay_whole() {
+        // The header is not parted from its body.
+        assert_eq!(statements("a = 1;\nb = 1;", "for (;;)\n  a = 2;\nb = 2;"), ["for (;;)", "b = 2;"]);
+        assert_eq!(statements("log(1);\nput(1);", "if (x) {\n  log(2);\n  put(2);\n}").len(), 1);
+        assert_eq!(
+            statements("if (x)\n  log(1);\nelse\n  put(1);", "if (y)\n  log(2);\nelse if (x)\n  put(2);")
+                .len(),
+            1
+        );
+        // Neither is a loop's end from its body.
+        let old = "do {\n  log(1);\n  put(1);\n} while (x);";
+        assert_eq!(statements(old, "do {\n  log(2);\n  put(2);\n} while (y);").len(), 1);
+        // Within an unchanged header statements are parts.
+        assert_eq!(
+            statements("while (x) {\n  log(1);\n  put(1);\n}", "while (x) {\n  log(2);\n  put(2);\n}").len(),
+            2
+        );
+    }
+
+    #[test]
+    fn what_leaves_is_not_parted_from_what_it_skips() {
+        assert_eq!(statements("if (x) return 1;\nlog(1);", "if (x) return 2;\nlog(2);").len(), 1);
+        assert_eq!(statements("log(1);\nreturn 1;", "log(2);\nreturn 2;").len(), 1);
+        assert_eq!(statements("while (x) break;\nlog(1);", "while (y) break;\nlog(2);").len(), 2);
+    }
+
+    #[test]
+    fn cases_are_parts_unless_one_falls_into_the_next() {
+        let switch = |body: &str| format!("switch (x) {{\ncase 0: break;\n{body}}}");
+        let cases = "case 1:\n  log(1);\n  break;\ncase 2:\n  put(1);\n  break;\n";
+        assert_eq!(statements(&switch(""), &switch(cases)), ["case 1:", "case 2:"]);
+        let falls = "case 1:\n  log(1);\ncase 2:\n  put(1);\n  break;\n";
+        assert_eq!(statements(&switch(""), &switch(falls)).len(), 1);
+        // Within a case, statements are parts.
+        let within = |n: u32| format!("case 1:\n  log({n});\n  put({n});\n");
+        assert_eq!(statements(&switch(&within(1)), &switch(&within(2))).len(), 2);
+    }
+
+    #[test]
+    fn entries_and_enumerators_with_values_are_parts() {
+        let table = |a: u32, b: u32| {
+            format!("struct s t[] = {{\n  {{ \"a\", {a} }},\n  {{ \"b\", {b} }},\n  {{ 0 }}\n}};\n")
+        };
+        assert_eq!(parts(&table(1, 2), &table(3, 4)).len(), 2);
+        let valued = |a: u32, b: u32| format!("enum e {{\n  A = {a},\n  B = {b},\n  C\n}};\n");
+        assert_eq!(parts(&valued(1, 2), &valued(3, 4)).len(), 2);
+        assert_eq!(parts("enum e {\n  A,\n  D\n};\n", "enum e {\n  A,\n  B,\n  C,\n  D\n};\n").len(), 1);
+        // The comma behind the last one comes with the next.
+        assert_eq!(parts("enum e {\n  A = 1\n};\n", "enum e {\n  A = 1,\n  B = 2\n};\n").len(), 1);
+    }
+
+    #[test]
+    fn neighbouring_functions_are_parts() {
+        let two = "int f(int n)\n{\n  int i = n;\n  return i;\n}\n\n/* The other. */\nint g(int n)\n{\n  int i = -n;\n  return i;\n}\n";
+        assert_eq!(parts("int last;\n", &format!("{two}int last;\n")), ["int f(int n)", "/* The other. */"]);
+        let calls = two.replace("-n", "f(n)");
+        assert_eq!(parts("int last;\n", &format!("{calls}int last;\n")).len(), 1);
+        // A macro and its use, a type and its use, a prototype and its function.
+        assert_eq!(parts("", "#define M 3\nint a = M;\n").len(), 1);
+        assert_eq!(parts("", "#define M 3\nint a = 2;\n").len(), 2);
+        assert_eq!(parts("", "typedef int T;\nT t;\n").len(), 1);
+        assert_eq!(parts("", "struct s { int m; };\nint f(void *p) { return T(p)->m; }\n").len(), 1);
+    }
+
+    #[test]
+    fn borders_of_another_nesting_are_no_cuts() {
+        // As diff shows it: the end of one function and the head of the next.
+        let old = "int f(void)\n{\n  a();\n  return 2;\n}\n";
+        let new = "int f(void)\n{\n  a();\n  return 1;\n}\n\nint g(void)\n{\n  b();\n  return 2;\n}\n";
+        assert_eq!(parts(old, new).len(), 1);
+        // Within `#if` the two halves stay together.
+        let both = |n: u32| format!("#if A\nint a = {n};\n#else\nint b = {n};\n#endif\nint c;\n");
+        let halves = compare("a.c", &both(1), &both(2));
+        assert_eq!(halves.hunks().len(), 2);
+        let all = |n: u32| format!("#if A\nint a = {n};\n#else /* {n} */\nint b = {n};\n#endif\nint c;\n");
+        assert_eq!(compare("a.c", &all(1), &all(2)).changes().len(), 1);
+    }
+
+    #[test]
+    fn old_style_and_broken_code_is_tolerated() {
+        let old = "int f(a, b)\n  int a;\n  char *b;\n{\n  log(a, 1);\n  put(b, 1);\n}\nFOO(x) BAR\n";
+        let difference = compare("a.c", old, &old.replace(", 1", ", 2"));
+        assert_eq!(difference.changes().len(), 2);
+        assert_eq!(difference.changes()[1].function.as_deref(), Some("f"));
+        // What cannot be parsed at all goes by lines.
+        let broken = "} ) = = {\n] ] = if else (\n a = 1 2 3 {\n";
+        assert_eq!(compare("a.c", broken, &broken.replace(" = ", " @ ")).hunks().len(), 1);
+    }
+
+    #[test]
+    fn headers_may_be_of_either_language() {
+        let class = |n: u32| {
+            format!("class A {{\npublic:\n  int f() {{ return {n}; }}\n  int g() {{ return {n}; }}\n}};\n")
+        };
+        let difference = compare("a.h", &class(1), &class(2));
+        let functions: Vec<Option<&str>> =
+            difference.changes().iter().map(|change| change.function.as_deref()).collect();
+        assert_eq!(functions, [Some("f"), Some("g")]);
+    }
+}

@@ -1,0 +1,69 @@
+//! What a change says beyond its lines: its tokens, and the names it speaks of.
+
+use super::cut::Parsed;
+use super::groups::{Lines, Side};
+use crate::syntax::{Reach, Syntax, deed};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How a change speaks of a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spoken {
+    /// How often in its old and new lines.
+    pub old: u32,
+    pub new: u32,
+    /// Whether old (new) lines declare or define it.
+    pub old_declares: bool,
+    pub new_declares: bool,
+    /// Whether the name is known beyond a function, wherever it is spoken of.
+    pub wide: bool,
+    /// Whether it is known beyond its file.
+    pub global: bool,
+}
+
+pub(crate) type Names = BTreeMap<String, Spoken>;
+
+#[derive(Default)]
+pub(crate) struct Detail {
+    /// Hashes of the tokens of its old and new lines.
+    pub old: Vec<u64>,
+    pub new: Vec<u64>,
+    /// It stands within a function that begins before and ends behind it.
+    pub enclosed: bool,
+    /// None where the syntax is not known.
+    pub names: Option<Names>,
+}
+
+impl Detail {
+    pub(super) fn new(parsed: Option<&Parsed>, old: &Side, new: &Side, group: &Lines) -> Detail {
+        let names = parsed.map(|parsed| {
+            let mut names = Names::new();
+            add(&mut names, &parsed.old, old, &group.old, true);
+            add(&mut names, &parsed.new, new, &group.new, false);
+            names
+        });
+        Detail {
+            old: old.lexed.tokens(group.old.start, group.old.end).to_vec(),
+            new: new.lexed.tokens(group.new.start, group.new.end).to_vec(),
+            enclosed: parsed.is_some_and(|parsed| parsed.is_enclosed(group)),
+            names,
+        }
+    }
+}
+
+fn add(names: &mut Names, syntax: &Syntax, side: &Side, lines: &Range<u32>, old: bool) {
+    for name in syntax.names(lines) {
+        let text = String::from_utf8_lossy(&side.text[name.at.clone()]);
+        let spoken = names.entry(text.into_owned()).or_default();
+        let declares = name.deeds & deed::DECLARE != 0;
+        let (count, declared) = if old {
+            (&mut spoken.old, &mut spoken.old_declares)
+        } else {
+            (&mut spoken.new, &mut spoken.new_declares)
+        };
+        *count += 1;
+        *declared |= declares;
+        spoken.wide |= !matches!(name.reach, Reach::Local(_));
+        spoken.global |= name.reach == Reach::Global;
+    }
+}

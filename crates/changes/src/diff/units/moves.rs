@@ -1,0 +1,187 @@
+//! Blocks that stand elsewhere in bad, and statements that changed places.
+
+use super::super::{Difference, Spoken};
+use super::{Free, Unit, UnitKind};
+use crate::change::{Change, ChangeId, ChangeKind};
+use imara_diff::{Algorithm, Diff, InternedInput};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A block must have so many lines with code, or so many bytes of it: shorter
+/// ones are equal by chance.
+const LEAST_LINES: usize = 3;
+const LEAST_BYTES: usize = 24;
+/// A statement must have so many tokens: `break;` is equal by chance.
+const LEAST_TOKENS: usize = 3;
+/// A token that more blocks have than this tells nothing about them.
+const MOST_BLOCKS: usize = 32;
+
+/// Lines that only one version has.
+struct Block {
+    changes: Vec<ChangeId>,
+    tokens: Vec<u64>,
+    gone: bool,
+}
+
+/// The block that these changes of a hunk are together.
+fn block(difference: &Difference, changes: &[ChangeId], free: &Free) -> Option<Block> {
+    let all = || changes.iter().map(|id| difference.change(*id));
+    if !all().all(|change| change.kind == ChangeKind::Lines && free.has(change.id)) {
+        return None;
+    }
+    let tokens = |old: bool| -> Vec<u64> {
+        let details = changes.iter().map(|id| &difference.details[id.0 as usize]);
+        details.flat_map(|detail| if old { &detail.old } else { &detail.new }).copied().collect()
+    };
+    let (old, new) = (tokens(true), tokens(false));
+    match (old.is_empty(), new.is_empty()) {
+        (false, true) => Some(Block { changes: changes.to_vec(), tokens: old, gone: true }),
+        (true, false) => Some(Block { changes: changes.to_vec(), tokens: new, gone: false }),
+        _ => None,
+    }
+}
+
+/// File and function of statements, and their tokens.
+type Place<'d> = (&'d str, &'d str, Vec<u64>);
+
+/// Pairs of a deletion and an insertion of the same statements within one
+/// function, nearest first.
+pub(super) fn swapped(difference: &Difference, free: &mut Free) -> Vec<Unit> {
+    let mut places: BTreeMap<Place, [Vec<ChangeId>; 2]> = BTreeMap::new();
+    for change in &difference.changes {
+        let Some(block) = block(difference, &[change.id], free) else { continue };
+        let Some(function) = function(difference, change) else { continue };
+        // `return 0;` names nothing and is equal by chance.
+        let named = difference.names(change.id).is_none_or(|names| !names.is_empty());
+        if named && block.tokens.len() >= LEAST_TOKENS {
+            let place = places.entry((&change.file, function, block.tokens)).or_default();
+            place[usize::from(block.gone)].push(change.id);
+        }
+    }
+    let mut units = Vec::new();
+    for [added, gone] in places.into_values() {
+        let mut pairs: Vec<(u32, ChangeId, ChangeId)> = Vec::new();
+        // In order on both sides, so the nearest of each are next to each other.
+        for from in &gone {
+            let next = added.partition_point(|to| to < from);
+            let near = added[..next].last().into_iter().chain(added.get(next));
+            pairs.extend(near.map(|to| (to.0.abs_diff(from.0), *from, *to)));
+        }
+        pairs.sort_unstable();
+        for (_, from, to) in pairs {
+            if free.has(from) && free.has(to) {
+                free.take([from, to]);
+                units.push(Unit { changes: [from, to].into(), kind: UnitKind::Swapped });
+            }
+        }
+    }
+    units
+}
+
+/// The function around a change, by its look where its syntax is not known.
+fn function<'d>(difference: &'d Difference, change: &'d Change) -> Option<&'d str> {
+    let detail = &difference.details[change.id.0 as usize];
+    match &detail.names {
+        Some(_) => change.function.as_deref().filter(|_| detail.enclosed),
+        None => Some(change.heading.as_str()).filter(|heading| !heading.is_empty()),
+    }
+}
+
+/// Pairs of a block that is gone and one that is new, alike or nearly so: whole
+/// hunks first, then their parts.
+pub(super) fn moved(difference: &Difference, free: &mut Free) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for by_hunk in [true, false] {
+        let mut blocks: Vec<Block> = Vec::new();
+        for hunk in &difference.hunks {
+            let size = if by_hunk { hunk.changes.len() } else { 1 };
+            let found = hunk.changes.chunks(size).filter_map(|part| block(difference, part, free));
+            blocks.extend(found.filter(|block| is_large(difference, block)));
+        }
+        for (from, to) in alike(&blocks, |from, to| same_names(difference, from, to)) {
+            let changes = blocks[from].changes.iter().chain(&blocks[to].changes).copied();
+            let changes: crate::change::ChangeSet = changes.collect();
+            free.take(changes.iter().copied());
+            units.push(Unit { changes, kind: UnitKind::Moved });
+        }
+    }
+    units
+}
+
+fn is_large(difference: &Difference, block: &Block) -> bool {
+    let all = block.changes.iter().map(|id| difference.change(*id));
+    let texts = all.flat_map(|change| if block.gone { &change.old_lines } else { &change.new_lines });
+    let (mut lines, mut bytes) = (0, 0);
+    for text in texts.map(|line| line.trim()).filter(|line| !line.is_empty()) {
+        lines += 1;
+        bytes += text.len();
+    }
+    lines >= LEAST_LINES || bytes >= LEAST_BYTES
+}
+
+/// Whether two blocks declare, beyond a function, some of the same names, or one
+/// of them none: a function of another name is another function, however much
+/// of its punctuation is the same.
+fn same_names(difference: &Difference, from: &Block, to: &Block) -> bool {
+    let declared = |block: &Block| -> BTreeSet<&str> {
+        let names = block.changes.iter().filter_map(|id| difference.names(*id)).flatten();
+        let here = |spoken: &Spoken| if block.gone { spoken.old_declares } else { spoken.new_declares };
+        names.filter(|(_, spoken)| spoken.wide && here(spoken)).map(|(name, _)| name.as_str()).collect()
+    };
+    let (from, to) = (declared(from), declared(to));
+    from.is_empty() || to.is_empty() || !from.is_disjoint(&to)
+}
+
+/// Pairs of blocks, gone and new, the most alike first, none twice.
+fn alike(blocks: &[Block], may: impl Fn(&Block, &Block) -> bool) -> Vec<(usize, usize)> {
+    let mut index: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (number, block) in blocks.iter().enumerate().filter(|(_, block)| !block.gone) {
+        for token in &block.tokens {
+            let places = index.entry(*token).or_default();
+            if places.last() != Some(&number) && places.len() <= MOST_BLOCKS {
+                places.push(number);
+            }
+        }
+    }
+    let mut found: Vec<(usize, usize, usize)> = Vec::new();
+    for (from, block) in blocks.iter().enumerate().filter(|(_, block)| block.gone) {
+        let known = block.tokens.iter().filter_map(|token| index.get(token));
+        let mut near: Vec<usize> =
+            known.filter(|places| places.len() <= MOST_BLOCKS).flatten().copied().collect();
+        near.sort_unstable();
+        near.dedup();
+        for to in near {
+            let other = &blocks[to].tokens;
+            let (less, more) = (block.tokens.len().min(other.len()), block.tokens.len().max(other.len()));
+            // Too unlike in length to be alike.
+            if 2 * less * 10 < 8 * (less + more) {
+                continue;
+            }
+            if !may(block, &blocks[to]) {
+                continue;
+            }
+            let common = common(&block.tokens, other);
+            if 2 * common * 10 >= 8 * (less + more) {
+                found.push((2 * common * 10_000 / (less + more), from, to));
+            }
+        }
+    }
+    found.sort_unstable_by(|a, b| b.0.cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut taken = vec![false; blocks.len()];
+    let mut pairs = Vec::new();
+    for (_, from, to) in found {
+        if !taken[from] && !taken[to] {
+            (taken[from], taken[to]) = (true, true);
+            pairs.push((from, to));
+        }
+    }
+    pairs
+}
+
+/// How many tokens both have, in the same order.
+fn common(old: &[u64], new: &[u64]) -> usize {
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let diff = Diff::compute(Algorithm::Myers, &input);
+    old.len() - diff.count_removals() as usize
+}

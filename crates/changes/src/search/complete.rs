@@ -1,0 +1,159 @@
+//! Completing a set so that it builds.
+//!
+//! Reverted alone, a change often does not compile: it uses a name whose declaration is
+//! gone, or leaves uses of a name that it takes away. AFTER calls what must be reverted
+//! with it *auxiliary changes* and finds them by shrinking the set of all others. Compilers
+//! say what is missing, so their diagnostics are followed first: each round adds the
+//! changes that declare, or stop using, what the first error of each file is about. Only
+//! the touched files are type-checked in a round, which costs a fraction of a build.
+//! Where diagnostics say nothing, the function and the file around the set are added, then
+//! shrunk again.
+//!
+//! The same works in the other direction: of changes put into good (everything else
+//! reverted), those that must be put in with them.
+
+use super::diagnostics::{Toward, first_errors, hinted};
+use super::{Search, Stage, cut, list, set, without};
+use crate::change::ChangeSet;
+use crate::outcome::Trials;
+
+/// Diagnostics are followed this often before it is given up.
+const MOST_ROUNDS: usize = 24;
+/// Shrinking what was added ends after so many checks.
+const MOST_CHECKS: u64 = 48;
+/// Files whose first errors are followed at once.
+const MOST_FILES: usize = 6;
+/// A completion that adds more than this, and more than [`MOST_TIMES`] what was asked for,
+/// says nothing about it any more.
+const MOST_ADDED: usize = 32;
+const MOST_TIMES: usize = 4;
+
+impl<T: Trials> Search<'_, T> {
+    /// The smallest superset of `reverted` that was found to build; `None` if none was
+    /// found within reason.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out.
+    pub fn completed(&mut self, reverted: &ChangeSet) -> Result<Option<ChangeSet>, T::Error> {
+        if let Some((_, full)) = self.completed.iter().find(|(set, _)| set == reverted) {
+            return Ok(Some(full.clone()));
+        }
+        let full = self.during(Stage::Completing, |search| search.complete(reverted))?;
+        if let Some(full) = &full {
+            self.completed.push((reverted.clone(), full.clone()));
+        }
+        Ok(full)
+    }
+
+    fn complete(&mut self, reverted: &ChangeSet) -> Result<Option<ChangeSet>, T::Error> {
+        if let Some(full) = self.follow_diagnostics(reverted, Toward::Good)? {
+            if full.len() <= reverted.len() + 1 {
+                return Ok(Some(full));
+            }
+            let added = self.shrink_added(reverted, &full - reverted)?;
+            return Ok(Some(reverted | &added));
+        }
+        match self.grow(reverted)? {
+            Some(added) => Ok(Some(reverted | &self.shrink_added(reverted, added)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Adds what the compiler asks for until it builds.
+    pub(super) fn follow_diagnostics(
+        &mut self,
+        reverted: &ChangeSet,
+        toward: Toward,
+    ) -> Result<Option<ChangeSet>, T::Error> {
+        let mut now = reverted.clone();
+        let size = match toward {
+            Toward::Good => reverted.len(),
+            Toward::Bad => self.structure.all().len() - reverted.len(),
+        };
+        let most = MOST_ADDED.max(size * MOST_TIMES);
+        for _ in 0..MOST_ROUNDS {
+            if self.builds(&now)? {
+                return Ok(Some(now));
+            }
+            let Some(text) = self.trials.diagnostics(&now) else { return Ok(None) };
+            let mut added = ChangeSet::new();
+            for error in first_errors(&text).take(MOST_FILES) {
+                let closest = hinted(self.structure, error, &now, toward).into_iter().next();
+                added.extend(closest.unwrap_or_default());
+            }
+            // A unit goes as a whole.
+            let added = self.structure.whole(&added);
+            let next = match toward {
+                Toward::Good => &now | &added,
+                Toward::Bad => &now - &added,
+            };
+            let moved = next.len().abs_diff(reverted.len());
+            if next == now || moved > most || self.exhausted() {
+                return Ok(None);
+            }
+            now = next;
+        }
+        Ok(None)
+    }
+
+    /// What made a superset build, then the functions around, then the files.
+    fn grow(&mut self, reverted: &ChangeSet) -> Result<Option<ChangeSet>, T::Error> {
+        let mut tries: Vec<ChangeSet> = Vec::new();
+        let known = self
+            .completed
+            .iter()
+            .filter(|(smaller, full)| reverted.is_subset(full) && smaller.len() < full.len());
+        if let Some((_, full)) = known.min_by_key(|(_, full)| full.len()) {
+            tries.push(full.clone());
+        }
+        for near in self.structure.around(reverted) {
+            if !near.is_empty() {
+                tries.push(reverted | &near);
+            }
+        }
+        tries.sort_by_key(ChangeSet::len);
+        tries.dedup();
+        for full in tries {
+            if self.builds(&full)? {
+                return Ok(Some(&full - reverted));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Leaves out of `added` what it type-checks without, in parts that follow the
+    /// structure of the program. What is left builds.
+    fn shrink_added(&mut self, reverted: &ChangeSet, added: ChangeSet) -> Result<ChangeSet, T::Error> {
+        let mut kept = list(&added);
+        let mut left = MOST_CHECKS;
+        let mut parts = 2;
+        while kept.len() > 1 && left > 0 && !self.exhausted() {
+            let cuts = cut(self.structure, &kept, parts);
+            let mut tries: Vec<Vec<_>> = cuts.iter().map(|part| part.to_vec()).collect();
+            if cuts.len() > 2 {
+                tries.extend(cuts.iter().map(|part| without(&kept, part)));
+            }
+            let mut smaller = None;
+            for fewer in tries {
+                left = left.saturating_sub(1);
+                let full = reverted | &set(&fewer);
+                if self.type_checks(&full)? && self.builds(&full)? {
+                    smaller = Some(fewer);
+                    break;
+                }
+                if left == 0 {
+                    break;
+                }
+            }
+            if let Some(fewer) = smaller {
+                kept = fewer;
+                parts = 2;
+            } else if parts >= kept.len() {
+                break;
+            } else {
+                parts = (2 * parts).min(kept.len());
+            }
+        }
+        Ok(set(&kept))
+    }
+}

@@ -1,0 +1,173 @@
+//! From a set that passes to an answer.
+//!
+//! A passing set is made minimal, in whole units first; the program it gives is examined;
+//! its changes are put into good. What turns out not to be sane is unresolved from then on,
+//! so that the next attempt to make the set minimal goes another way.
+
+use super::{Found, Proof, Search, Shown, Stage, list, set};
+use crate::change::{ChangeId, ChangeSet};
+use crate::outcome::{Outcome, Sanity, Trials};
+
+/// Sets found not to be sane before a passing set is given up.
+const MOST_INSANE: usize = 6;
+
+/// Candidates whose reversion, with everything else in `full`, passes.
+#[derive(Clone, Debug)]
+pub(super) struct Passing {
+    pub candidates: Vec<ChangeId>,
+    pub full: ChangeSet,
+}
+
+impl<T: Trials> Search<'_, T> {
+    /// Makes an answer of a passing set. Says whether it is good enough to end the search:
+    /// needed, sane and sufficient.
+    pub(super) fn conclude(&mut self, passing: &Passing, ranked: &[ChangeId]) -> Result<bool, T::Error> {
+        let order: Vec<ChangeId> = passing.candidates.iter().chain(ranked).copied().collect();
+        let root = &set(&passing.candidates) & &passing.full;
+        let proof = Proof { needed: Shown::Yes, ..Proof::default() };
+        let auxiliary = &passing.full - &root;
+        self.preliminary = Some(Found { root, auxiliary, applied_with: ChangeSet::new(), proof });
+        let least = self.sane_minimal(&passing.full, &order)?;
+        if self.exhausted() && self.best.is_none() {
+            return Ok(false);
+        }
+        self.preliminary = None;
+        let Some(least) = least else { return Ok(false) };
+        if self.settle(&least, &order)? {
+            return Ok(true);
+        }
+        // Of a larger set, another part may be the cause: the least that breaks good.
+        if passing.full.len() > least.len() {
+            let units = self.structure.whole_units(&list(&passing.full));
+            if let Some(sufficient) = self.least_sufficient(&units)? {
+                return self.settle_sufficient(&sufficient, &order);
+            }
+        }
+        Ok(false)
+    }
+
+    /// An answer out of changes that break good, if undoing them helps.
+    pub(super) fn settle_sufficient(
+        &mut self,
+        sufficient: &ChangeSet,
+        order: &[ChangeId],
+    ) -> Result<bool, T::Error> {
+        let Some(full) = self.completed(sufficient)? else { return Ok(false) };
+        if !self.accepts(&full)? {
+            return Ok(false);
+        }
+        self.settle(&full, order)
+    }
+
+    /// Whether the set passes and its program is sane, as far as that can be told.
+    pub(super) fn accepts(&mut self, reverted: &ChangeSet) -> Result<bool, T::Error> {
+        if self.outcome(reverted)? != Outcome::Pass {
+            return Ok(false);
+        }
+        Ok(!matches!(self.examine(reverted)?, Sanity::Insane(_)))
+    }
+
+    fn examine(&mut self, reverted: &ChangeSet) -> Result<Sanity, T::Error> {
+        if let Some(known) = self.examined.get(reverted) {
+            return Ok(known.clone());
+        }
+        let sanity = self.during(Stage::Verifying, |search| {
+            search.tell(reverted.len());
+            search.trials.examine(reverted)
+        })?;
+        if matches!(sanity, Sanity::Insane(_)) {
+            self.known.insert(reverted.clone(), Outcome::Unresolved);
+        }
+        self.examined.insert(reverted.clone(), sanity.clone());
+        Ok(sanity)
+    }
+
+    /// A minimal part of a passing set whose program is sane.
+    fn sane_minimal(
+        &mut self,
+        passing: &ChangeSet,
+        order: &[ChangeId],
+    ) -> Result<Option<ChangeSet>, T::Error> {
+        // What a lucky smaller set leaves out may be all that is wrong with it.
+        let mut fallback = None;
+        for _ in 0..MOST_INSANE {
+            if self.outcome(passing)? != Outcome::Pass {
+                return Ok(fallback);
+            }
+            let least = self.minimal(passing, order)?;
+            if self.accepts(&least)? {
+                return Ok(Some(least));
+            }
+            if self.exhausted() {
+                break;
+            }
+            if fallback.is_none() && least != *passing && self.accepts(passing)? {
+                fallback = Some(passing.clone());
+            }
+        }
+        Ok(fallback)
+    }
+
+    fn minimal(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
+        let mut least = self.one_minimal(passing, order)?;
+        loop {
+            let fewer = self.drop_clusters(&least, &ChangeSet::new(), order)?;
+            if fewer == least {
+                return Ok(least);
+            }
+            least = self.one_minimal(&fewer, order)?;
+        }
+    }
+
+    /// Tells roles, puts the answer into good, and keeps it if it is the best so far.
+    fn settle(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<bool, T::Error> {
+        let (root, auxiliary) = self.roles(full, order)?;
+        let applied = self.applied(&(&root | &auxiliary))?;
+        let sane = match self.examined.get(full) {
+            Some(Sanity::Sane) => Shown::Yes,
+            Some(Sanity::Insane(_)) => Shown::No,
+            Some(Sanity::Unknown) | None => Shown::NotTried,
+        };
+        let proof = Proof { needed: Shown::Yes, sufficient: applied.shown, sane };
+        let found = Found { applied_with: &(&applied.full - &root) - &auxiliary, root, auxiliary, proof };
+        let better = self.best.as_ref().is_none_or(|best| {
+            let key = |found: &Found| (found.proof.sufficient, std::cmp::Reverse(found.all().len()));
+            key(&found) > key(best)
+        });
+        if better {
+            self.best = Some(found);
+        }
+        Ok(applied.shown == Shown::Yes)
+    }
+
+    /// Tells the cause from what must be reverted with it. A change is the cause if it lies
+    /// on the way from the change to the failure, or if the program builds without its
+    /// reversion and then fails as bad does. That it then crashes, or does not compile, is
+    /// no proof of guilt.
+    fn roles(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<(ChangeSet, ChangeSet), T::Error> {
+        let units = self.structure.whole_units(&super::minimal::by_preference(passing, order));
+        let mut root = ChangeSet::new();
+        if units.len() == 1 {
+            root.extend(passing);
+        }
+        for unit in units.iter().filter(|_| units.len() > 1) {
+            let rest: ChangeSet = passing - &set(unit);
+            let outcome = if self.exhausted() { None } else { Some(self.outcome(&rest)?) };
+            let on_chain = unit.iter().any(|id| self.on_chain.contains(id));
+            let is_cause = match outcome {
+                Some(Outcome::Broken | Outcome::Unresolved) => on_chain,
+                // What was not tried any more is not excused.
+                Some(Outcome::Fail | Outcome::Pass) | None => true,
+            };
+            if is_cause {
+                root.extend(unit);
+            }
+        }
+        if root.is_empty() {
+            // Everything hangs together and no recording tells; the best ranked stands for it.
+            root.extend(units.first().into_iter().flatten());
+        }
+        let auxiliary = passing - &root;
+        Ok((root, auxiliary))
+    }
+}

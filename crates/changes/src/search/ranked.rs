@@ -1,0 +1,352 @@
+//! The search over candidates in the order of suspicion.
+//!
+//! Only passing trials carry information. Classic delta debugging also trusts
+//! failing ones and so misses causes that need two changes reverted together.
+//! A set that does not build is completed first.
+//!
+//! Mostly one of the first few units is the cause, so these are tried alone, then
+//! functions as a whole, many units at once, ever longer beginnings of the list, and at
+//! last the smallest set that breaks good. The search ends with the first answer that holds
+//! both ways; an answer that is only needed is kept, and the search goes on for about as
+//! long as it took so far.
+
+use super::conclude::Passing;
+use super::diagnostics::Toward;
+use super::{Found, Search, Shown, cut, set, without};
+use crate::change::{ChangeId, ChangeSet};
+use crate::outcome::{Outcome, Trials};
+
+/// Units that are tried alone before anything else. Of a large difference one in so many,
+/// but no more than so many.
+const TRIED_ALONE: usize = 24;
+const ONE_IN: usize = 40;
+const MOST_ALONE: usize = 120;
+/// With so many more candidates, several are tried at once.
+const AT_ONCE: usize = 16;
+/// Suspects for each trial that groups may take.
+const WIDTH: usize = 16;
+/// The first few are so likely that all else waits for them.
+const FIRST: usize = 8;
+/// Functions that are tried as a whole before the rest.
+const FIRST_FUNCTIONS: usize = 3;
+/// Trials side by side in one call.
+const BATCH: usize = 4;
+/// With an answer that is only needed, the search goes on for at least so many trials.
+const AFTER_NEEDED: u64 = 16;
+
+/// How much is done to make a set build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Completion {
+    /// What the compiler asks for is added.
+    ByDiagnostics,
+    /// If that does not help, everything around, less what is not needed.
+    Thorough,
+}
+
+impl<T: Trials> Search<'_, T> {
+    /// Searches with candidates in the order of suspicion, the most suspicious first. If the
+    /// list holds all changes there are, something is always found, for good passes.
+    ///
+    /// # Errors
+    /// If a trial cannot be carried out; [`Search::best`] then has what was found.
+    pub fn find(&mut self, ranked: &[ChangeId]) -> Result<Option<Found>, T::Error> {
+        let ranked = distinct(ranked);
+        if ranked.is_empty() {
+            return Ok(None);
+        }
+        self.suspects = ranked.len();
+        let units = self.structure.whole_units(&ranked);
+        let functions = self.structure.functions(&ranked);
+        let done = self.first_units(&units, &ranked)?
+            || self.each(
+                functions.iter().take(FIRST_FUNCTIONS).cloned().collect(),
+                Completion::Thorough,
+                &ranked,
+            )?
+            || self.many(&units, &functions, &ranked)?
+            || self.beginnings(&units, &ranked)?
+            || self.smallest_in_good(&units, &ranked)?;
+        if !done
+            && self.best.is_none()
+            && !self.exhausted()
+            && let Some(passing) = self.partition(&ranked)?
+        {
+            self.conclude(&passing, &ranked)?;
+        }
+        Ok(self.best().cloned())
+    }
+
+    /// Whether an answer that is only needed has been followed up long enough.
+    fn is_enough(&self) -> bool {
+        let Some((best, at)) = self.best.as_ref().zip(self.needed_at) else { return false };
+        // What cannot be put into good at all may well be it; what breaks nothing there is not.
+        let more = match best.proof.sufficient {
+            Shown::No => AFTER_NEEDED.max(at),
+            Shown::NotTried | Shown::Yes => AFTER_NEEDED,
+        };
+        self.asked >= at + more
+    }
+
+    /// Concludes, and remembers when the first answer was found.
+    fn concludes(&mut self, passing: &Passing, ranked: &[ChangeId]) -> Result<bool, T::Error> {
+        let done = self.conclude(passing, ranked)?;
+        if self.best.is_some() && self.needed_at.is_none() {
+            self.needed_at = Some(self.asked);
+        }
+        Ok(done)
+    }
+
+    /// The first units alone, and the pair and the quartet they make.
+    fn first_units(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
+        let mut tries = Vec::new();
+        for alone in 0..units.len().min(FIRST) {
+            tries.push(units[alone].clone());
+            if matches!(alone, 1 | 3) {
+                tries.push(units[..=alone].concat());
+            }
+        }
+        self.each(tries, Completion::Thorough, ranked)
+    }
+
+    /// Tries lists of changes in order, completed so that they build, a few side by side.
+    /// Says whether one of them ended the search.
+    fn each(
+        &mut self,
+        tries: Vec<Vec<ChangeId>>,
+        completion: Completion,
+        ranked: &[ChangeId],
+    ) -> Result<bool, T::Error> {
+        let mut tries = std::collections::VecDeque::from(tries);
+        while !tries.is_empty() && !self.exhausted() && !self.is_enough() {
+            let mut batch: Vec<Passing> = Vec::new();
+            while batch.len() < BATCH
+                && let Some(candidates) = tries.pop_front()
+            {
+                let wanted = set(&candidates);
+                let known = self.best.as_ref().is_some_and(|best| best.root.is_subset(&wanted));
+                if known {
+                    continue;
+                }
+                if let Some(full) = self.type_checked(&wanted, completion)? {
+                    batch.push(Passing { candidates, full });
+                }
+            }
+            let mut from = 0;
+            while from < batch.len() && !self.exhausted() {
+                let sets: Vec<ChangeSet> = batch[from..].iter().map(|tried| tried.full.clone()).collect();
+                let outcomes = self.ask(&sets, Some(Outcome::Pass))?;
+                for (tried, outcome) in batch[from..].to_vec().iter().zip(&outcomes) {
+                    from += 1;
+                    let passing = match outcome {
+                        Outcome::Pass => Some(tried.clone()),
+                        // It compiles and does not link.
+                        Outcome::Broken if completion == Completion::Thorough => self.linked(tried)?,
+                        Outcome::Broken => None,
+                        Outcome::Fail | Outcome::Unresolved => None,
+                    };
+                    if let Some(passing) = passing
+                        && self.concludes(&passing, ranked)?
+                    {
+                        return Ok(true);
+                    }
+                }
+                if outcomes.is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// A set with what it needs to be correct to the compiler, by type checks alone.
+    fn type_checked(
+        &mut self,
+        wanted: &ChangeSet,
+        completion: Completion,
+    ) -> Result<Option<ChangeSet>, T::Error> {
+        if self.type_checks(wanted)? {
+            return Ok(Some(wanted.clone()));
+        }
+        match completion {
+            Completion::Thorough => self.completed(wanted),
+            Completion::ByDiagnostics => self.follow_diagnostics(wanted, Toward::Good),
+        }
+    }
+
+    fn linked(&mut self, tried: &Passing) -> Result<Option<Passing>, T::Error> {
+        let Some(full) = self.completed(&tried.full)? else { return Ok(None) };
+        let passes = self.outcome(&full)? == Outcome::Pass;
+        Ok(passes.then(|| Passing { candidates: tried.candidates.clone(), full }))
+    }
+
+    /// The next of the list, many at once where there are many, then each alone,
+    /// and the functions that were rewritten.
+    fn many(
+        &mut self,
+        units: &[Vec<ChangeId>],
+        functions: &[Vec<ChangeId>],
+        ranked: &[ChangeId],
+    ) -> Result<bool, T::Error> {
+        if self.exhausted() || self.is_enough() {
+            return Ok(false);
+        }
+        let most = (units.len() / ONE_IN).clamp(TRIED_ALONE, MOST_ALONE) - FIRST;
+        let next = units.get(FIRST..).unwrap_or_default();
+        let mut cleared = ChangeSet::new();
+        if next.len() >= AT_ONCE {
+            let needs = self.structure.needs(ranked);
+            // What needs others so that it builds only spoils the trials of the rest.
+            let alone = |unit: &&Vec<ChangeId>| {
+                let members = set(unit);
+                unit.iter().filter_map(|id| needs.get(id)).all(|needed| needed.is_subset(&members))
+            };
+            let suspects: Vec<Vec<ChangeId>> =
+                next.iter().filter(alone).take(WIDTH * most).cloned().collect();
+            let tried = self.group_test(&suspects, most)?;
+            cleared = tried.cleared;
+            if let Some(candidates) = tried.passing {
+                let units = self.structure.whole_units(&candidates);
+                let least = self.narrow(units, set(&candidates))?;
+                if self.concludes(&least, ranked)? {
+                    return Ok(true);
+                }
+            }
+        }
+        let mut tries = Vec::new();
+        for n in 0..MOST_ALONE {
+            tries.extend(functions.get(n + FIRST_FUNCTIONS).filter(|_| n < most).cloned());
+            tries.extend(next.get(n).filter(|unit| unit.iter().any(|id| !cleared.contains(id))).cloned());
+        }
+        self.each(tries, Completion::ByDiagnostics, ranked)
+    }
+
+    /// Ever longer beginnings of the list, each closed under what builds together, until
+    /// one passes; then the least of it.
+    fn beginnings(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
+        if self.exhausted() || self.best.is_some() {
+            return Ok(false);
+        }
+        let units = self.structure.closed_units(units);
+        let mut length = FIRST;
+        loop {
+            length = length.min(units.len());
+            let candidates = units[..length].concat();
+            if let Some(full) = self.type_checked(&set(&candidates), Completion::ByDiagnostics)?
+                && self.outcome(&full)? == Outcome::Pass
+            {
+                let least = self.narrow(units[..length].to_vec(), full)?;
+                return self.concludes(&least, ranked);
+            }
+            if length == units.len() || self.exhausted() {
+                return Ok(false);
+            }
+            length *= 2;
+        }
+    }
+
+    /// The smallest set that breaks good, where no answer holds both ways yet.
+    fn smallest_in_good(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
+        if self.exhausted() || units.len() < 2 {
+            return Ok(false);
+        }
+        let units = self.structure.closed_units(units);
+        match self.least_sufficient(&units)? {
+            Some(sufficient) => self.settle_sufficient(&sufficient, ranked),
+            None => Ok(false),
+        }
+    }
+
+    /// rec(Δ, n) of AFTER, where Δ need not pass itself.
+    fn partition(&mut self, ranked: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
+        let mut delta = ranked.to_vec();
+        let mut best = None;
+        let mut parts = 2;
+        while delta.len() > 1 && !self.exhausted() {
+            self.suspects = delta.len();
+            let mut tries: Vec<Vec<ChangeId>> = Vec::new();
+            for part in cut(self.structure, &delta, parts) {
+                tries.push(part.to_vec());
+                // Of two halves each is the other's rest.
+                if parts > 2 {
+                    tries.push(without(&delta, part));
+                }
+            }
+            if let Some(passing) = self.first_passing(tries)? {
+                delta.clone_from(&passing.candidates);
+                best = Some(passing);
+                parts = 2;
+            } else if parts >= delta.len() {
+                break;
+            } else {
+                parts = (2 * parts).min(delta.len());
+            }
+        }
+        match best {
+            Some(passing) => Ok(Some(passing)),
+            None => self.first_passing(vec![delta]),
+        }
+    }
+
+    /// Of a list that passes, the least: the shortest passing beginning ends
+    /// with a unit that is needed; keep that one and go on with what stands
+    /// before it. For k needed units of n this takes about k log n trials, and
+    /// it keeps the most suspicious where there is a choice.
+    pub(super) fn narrow(
+        &mut self,
+        units: Vec<Vec<ChangeId>>,
+        mut full: ChangeSet,
+    ) -> Result<Passing, T::Error> {
+        let mut rest = units;
+        let mut needed: Vec<ChangeId> = Vec::new();
+        while !rest.is_empty() && !self.exhausted() {
+            self.suspects = needed.len() + rest.iter().map(Vec::len).sum::<usize>();
+            if !needed.is_empty()
+                && let Some(enough) = self.first_passing(vec![needed.clone()])?
+            {
+                return Ok(enough);
+            }
+            let (mut fails, mut passes) = (0, rest.len());
+            while passes - fails > 1 && !self.exhausted() {
+                let middle = fails.midpoint(passes);
+                let shorter = [needed.as_slice(), &rest[..middle].concat()].concat();
+                match self.first_passing(vec![shorter])? {
+                    Some(shorter) => {
+                        passes = middle;
+                        full = shorter.full;
+                    }
+                    None => fails = middle,
+                }
+            }
+            rest.truncate(passes);
+            needed.extend(rest.pop().unwrap_or_default());
+        }
+        needed.extend(rest.concat());
+        Ok(Passing { candidates: needed, full })
+    }
+
+    /// The first of these sets that passes as it is, else the first that passes
+    /// when it is completed so that it builds.
+    pub(super) fn first_passing(&mut self, tries: Vec<Vec<ChangeId>>) -> Result<Option<Passing>, T::Error> {
+        let sets: Vec<ChangeSet> = tries.iter().map(|list| set(list)).collect();
+        let outcomes = self.ask(&sets, Some(Outcome::Pass))?;
+        if outcomes.last() == Some(&Outcome::Pass) {
+            let at = outcomes.len() - 1;
+            return Ok(Some(Passing { candidates: tries[at].clone(), full: sets[at].clone() }));
+        }
+        for (at, outcome) in outcomes.into_iter().enumerate() {
+            if outcome != Outcome::Broken || self.exhausted() {
+                continue;
+            }
+            let Some(full) = self.completed(&sets[at])? else { continue };
+            if self.outcome(&full)? == Outcome::Pass {
+                return Ok(Some(Passing { candidates: tries[at].clone(), full }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn distinct(list: &[ChangeId]) -> Vec<ChangeId> {
+    let mut seen = ChangeSet::new();
+    list.iter().copied().filter(|id| seen.insert(*id)).collect()
+}

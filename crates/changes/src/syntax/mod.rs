@@ -1,0 +1,171 @@
+//! Files as their syntax trees show them: functions, lists that may be cut,
+//! names.
+//!
+//! [`Syntax::parse`] reads a text with tree-sitter's grammars for C and C++ and
+//! keeps small tables by line; the tree itself is dropped. The parser gets over
+//! what it does not understand (macros that are no expressions, half a brace
+//! pair in an `#if`, code that does not compile) by marking it as an error and
+//! going on. Where a file is mostly that, there is no [`Syntax`] and others go by
+//! lines and brackets.
+//!
+//! Only the functions that have lines asked about are parsed, so a large file
+//! with few changes costs little more than reading it twice.
+//!
+//! One file per step: `mask` makes a text digestible, `pieces` cuts it, `kinds` numbers what the grammars name, `walk` goes over a
+//! tree, `outline` finds functions and borders, `names` finds names.
+
+mod kinds;
+mod mask;
+mod names;
+mod outline;
+mod pieces;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub(crate) use names::{Name, Reach, World, deed};
+pub(crate) use outline::{Function, Nesting};
+
+use kinds::{C, CPP, Grammar};
+use mask::{Conditionals, mask};
+use names::Namer;
+use outline::{Errors, Outline, Outliner};
+use pieces::{Piece, pieces};
+use std::ops::Range;
+use tree_sitter::{Parser, Point, Tree};
+use walk::walk;
+
+/// Lines that somebody asks about, from 0, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interest {
+    ranges: Vec<Range<u32>>,
+}
+
+impl Interest {
+    /// The ranges must be in order; an empty one stands for the place before
+    /// its line.
+    pub fn new(ranges: Vec<Range<u32>>) -> Interest {
+        Interest { ranges }
+    }
+
+    /// These lines alone.
+    pub fn only(lines: Range<u32>) -> Interest {
+        Interest { ranges: std::iter::once(lines).collect() }
+    }
+
+    /// Whether one of the lines, or its neighbour, is in these, both included.
+    fn touches(&self, first: u32, last: u32) -> bool {
+        let next = self.ranges.partition_point(|range| range.end < first);
+        self.ranges.get(next).is_some_and(|range| range.start <= last.saturating_add(1))
+    }
+
+    fn contains(&self, line: u32) -> bool {
+        let next = self.ranges.partition_point(|range| range.end <= line);
+        self.ranges.get(next).is_some_and(|range| range.contains(&line))
+    }
+}
+
+/// What the syntax of a file says about some of its lines.
+pub(crate) struct Syntax {
+    outline: Outline,
+    conditionals: Conditionals,
+    names: Vec<Name>,
+}
+
+/// Gets a grammar, which is translated when it is first needed.
+type Load = fn() -> &'static Grammar;
+
+/// Grammars for a file, the likelier first, and whether other files include it.
+fn grammars(path: &str) -> Option<(&'static [Load], bool)> {
+    const ONLY_C: &[Load] = &[|| &C];
+    const ONLY_CPP: &[Load] = &[|| &CPP];
+    const BOTH: &[Load] = &[|| &C, || &CPP];
+    let (_, extension) = path.rsplit_once('.')?;
+    match extension {
+        "c" => Some((ONLY_C, false)),
+        "h" | "inc" | "def" => Some((BOTH, true)),
+        "cc" | "cpp" | "cxx" | "c++" | "C" | "CC" => Some((ONLY_CPP, false)),
+        "hh" | "hpp" | "hxx" | "h++" | "H" | "inl" | "ipp" | "tcc" => Some((ONLY_CPP, true)),
+        _ => None,
+    }
+}
+
+impl Syntax {
+    /// Parses a file. None if its language is not known by its name, or if most
+    /// of it is not of that language.
+    pub fn parse(path: &str, text: &[u8], interest: &Interest) -> Option<Syntax> {
+        let (grammars, header) = grammars(path)?;
+        let newlines = text.iter().filter(|byte| **byte == b'\n').count();
+        let line_count = u32::try_from(newlines).ok()?.checked_add(1)?;
+        let (masked, conditionals) = mask(text);
+        let near = |piece: &Piece| interest.touches(piece.lines.start, piece.lines.end);
+        let pieces: Vec<Piece> = pieces(&masked).into_iter().filter(near).collect();
+        let mut best: Option<(u32, &Grammar, Vec<Tree>)> = None;
+        for grammar in grammars {
+            let grammar = grammar();
+            let trees = trees(grammar, &masked, &pieces)?;
+            let mut errors = Errors { lines: 0 };
+            trees.iter().for_each(|tree| walk(grammar, tree, &mut errors));
+            if best.as_ref().is_none_or(|(least, ..)| errors.lines < *least) {
+                best = Some((errors.lines, grammar, trees));
+            }
+            if errors.lines == 0 {
+                break;
+            }
+        }
+        let (errors, grammar, trees) = best?;
+        let parsed: u32 = pieces.iter().map(|piece| piece.lines.end - piece.lines.start).sum();
+        // More than a quarter is not understood.
+        if errors > 1 && errors.saturating_mul(4) > parsed {
+            return None;
+        }
+        let mut outliner = Outliner::new(text, interest, line_count);
+        let mut namer = Namer::new(text, interest, header);
+        for (piece, tree) in pieces.iter().zip(&trees) {
+            outliner.begin(piece.lines.clone());
+            walk(grammar, tree, &mut outliner);
+            walk(grammar, tree, &mut namer);
+        }
+        let names = namer.finish(&conditionals.unseen);
+        Some(Syntax { outline: outliner.finish(), conditionals, names })
+    }
+
+    /// Where `lines` may be cut before `line` without tearing what belongs
+    /// together, if they may be.
+    pub fn cuttable(&self, lines: &Range<u32>, line: u32) -> Option<Nesting> {
+        let nesting = self.outline.cuttable(lines, line)?;
+        let conditionals = self.conditionals.depth(lines, line)?;
+        Some(Nesting { conditionals, ..nesting })
+    }
+
+    /// The first function that has one of these lines.
+    pub fn function(&self, lines: &Range<u32>) -> Option<&Function> {
+        self.outline.function(lines)
+    }
+
+    /// The names on these lines, which must be among those asked about.
+    pub fn names(&self, lines: &Range<u32>) -> &[Name] {
+        let from = self.names.partition_point(|name| name.line < lines.start);
+        let to = self.names.partition_point(|name| name.line < lines.end);
+        &self.names[from..to]
+    }
+}
+
+/// A tree per piece, with places as in the whole text.
+fn trees(grammar: &Grammar, text: &[u8], pieces: &[Piece]) -> Option<Vec<Tree>> {
+    let mut parser = Parser::new();
+    parser.set_language(&grammar.language).ok()?;
+    let point = |line: u32| Point { row: line as usize, column: 0 };
+    let mut trees = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let range = tree_sitter::Range {
+            start_byte: piece.bytes.start,
+            end_byte: piece.bytes.end,
+            start_point: point(piece.lines.start),
+            end_point: point(piece.lines.end),
+        };
+        parser.set_included_ranges(&[range]).ok()?;
+        trees.push(parser.parse(text, None)?);
+    }
+    Some(trees)
+}

@@ -1,0 +1,380 @@
+//! Which names some lines declare, assign and use, and how far each reaches.
+//!
+//! A name's role follows from the nodes above it: the end of a declarator is a
+//! declaration, the left of an assignment is assigned, and so is what has its
+//! address taken or is a buffer given to a call, which may write there.
+//! Everything else is a use. Types are not known, and what a macro does is not
+//! known; both only make lines look more dependent, or less, than they are.
+
+use super::Interest;
+use super::kinds::{Field, Kind};
+use super::walk::{Frame, Visitor};
+use std::collections::HashSet;
+use std::ops::Range;
+use tree_sitter::Node;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a line does with a name, as a sum.
+pub(crate) mod deed {
+    /// Declares or defines it.
+    pub const DECLARE: u8 = 1;
+    /// Gives it another value, perhaps.
+    pub const ASSIGN: u8 = 2;
+    /// Gives a part of it another value (`p->x = 1` does so to `p`).
+    pub const ASSIGN_PART: u8 = 4;
+    /// Uses it as a whole.
+    pub const USE: u8 = 8;
+    /// Uses a part of it.
+    pub const USE_PART: u8 = 16;
+}
+
+/// What world a name is of: a field and a variable of one name have nothing to
+/// do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum World {
+    Ordinary,
+    Field,
+    Label,
+}
+
+/// How far a name reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// Within a block or function that begins at this line (from 0).
+    Local(u32),
+    File,
+    Global,
+}
+
+/// A name at a line.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub line: u32,
+    /// Where in the text.
+    pub at: Range<usize>,
+    pub world: World,
+    pub reach: Reach,
+    /// A sum of [`deed`]s.
+    pub deeds: u8,
+}
+
+/// Frame notes: what the specifiers of a declaration said.
+const STATIC: u32 = 1;
+const PRIMITIVE: u32 = 2;
+const CONSTANT: u32 = 4;
+/// Of an aggregate: it has a body.
+const BODY: u32 = 8;
+
+struct Local {
+    name: u64,
+    scope: u32,
+    buffer: bool,
+}
+
+pub(super) struct Namer<'a> {
+    text: &'a [u8],
+    interest: &'a Interest,
+    header: bool,
+    names: Vec<Name>,
+    /// First line of each open scope, and how many locals there were before.
+    scopes: Vec<(u32, usize)>,
+    locals: Vec<Local>,
+    /// Names for this file alone.
+    statics: HashSet<u64>,
+}
+
+impl<'a> Namer<'a> {
+    pub fn new(text: &'a [u8], interest: &'a Interest, header: bool) -> Namer<'a> {
+        Namer {
+            text,
+            interest,
+            header,
+            names: Vec::new(),
+            scopes: Vec::new(),
+            locals: Vec::new(),
+            statics: HashSet::new(),
+        }
+    }
+
+    /// In the order of lines.
+    pub fn finish(mut self, unseen: &[(u32, Range<usize>)]) -> Vec<Name> {
+        // What the parser did not get: conditions, and branches left out.
+        for (line, range) in unseen {
+            let last = line + lines_in(&self.text[range.clone()]);
+            if self.interest.touches(*line, last) {
+                self.macro_text(range.clone(), *line, false);
+            }
+        }
+        self.names.sort_by_key(|name| (name.line, name.at.start));
+        self.names
+    }
+
+    fn push(&mut self, line: u32, at: Range<usize>, world: World, reach: Reach, deeds: u8) {
+        if self.interest.contains(line) {
+            self.names.push(Name { line, at, world, reach, deeds });
+        }
+    }
+
+    /// The innermost local of this name.
+    fn local(&self, name: u64) -> Option<&Local> {
+        self.locals.iter().rev().find(|local| local.name == name)
+    }
+
+    fn reach(&self, name: u64) -> Reach {
+        match self.local(name) {
+            Some(local) => Reach::Local(local.scope),
+            None if self.statics.contains(&name) => Reach::File,
+            None => Reach::Global,
+        }
+    }
+
+    fn leaf(&mut self, at: Range<usize>, frames: &[Frame]) {
+        let leaf = frames[frames.len() - 1];
+        let name = xxh3_64(&self.text[at.clone()]);
+        let world = match leaf.kind {
+            Kind::FieldName => World::Field,
+            Kind::LabelName => World::Label,
+            _ => World::Ordinary,
+        };
+        match role(frames, self.text) {
+            Role::Declares { by, shape } => {
+                let reach = self.declare(name, world, &frames[by], frames, shape);
+                // A method is called like a field and declared like a function.
+                self.push(leaf.first, at, world, reach, deed::DECLARE);
+            }
+            Role::MacroParameter => {
+                self.push(leaf.first, at, world, Reach::Local(leaf.first), deed::DECLARE);
+            }
+            Role::Does { deeds, given } => {
+                let written = given && self.local(name).is_some_and(|local| local.buffer);
+                let deeds = if written { deeds | deed::ASSIGN_PART } else { deeds };
+                let reach = if world == World::Ordinary { self.reach(name) } else { Reach::Global };
+                self.push(leaf.first, at, world, reach, deeds);
+            }
+        }
+    }
+
+    fn declare(&mut self, name: u64, world: World, by: &Frame, frames: &[Frame], shape: Shape) -> Reach {
+        let line = frames[frames.len() - 1].first;
+        let own = if self.header { Reach::Global } else { Reach::File };
+        match (by.kind, world) {
+            (_, World::Label) => {
+                return self.scopes.first().map_or(Reach::Global, |scope| Reach::Local(scope.0));
+            }
+            (Kind::FieldDeclaration, _) | (_, World::Field) => return Reach::Global,
+            (Kind::Define, _) => {
+                if !self.header {
+                    self.statics.insert(name);
+                }
+                return own;
+            }
+            _ => {}
+        }
+        // A function's own name lives around the scope that it opens.
+        let outside = by.kind == Kind::Function && self.scopes.len() <= 1;
+        match self.scopes.last() {
+            Some((scope, _)) if !outside => {
+                let pointed = shape.pointer && by.note & PRIMITIVE != 0 && by.note & CONSTANT == 0;
+                self.locals.push(Local { name, scope: *scope, buffer: shape.array || pointed });
+                Reach::Local(*scope)
+            }
+            _ if by.kind == Kind::Parameter => Reach::Local(line),
+            _ if by.note & STATIC != 0 && !self.header => {
+                self.statics.insert(name);
+                Reach::File
+            }
+            _ => Reach::Global,
+        }
+    }
+
+    /// Names in the raw text of a macro or directive.
+    fn macro_text(&mut self, at: Range<usize>, first: u32, undefines: bool) {
+        let text = &self.text[at.clone()];
+        let mut line = first;
+        let mut next = 0;
+        while next < text.len() {
+            let byte = text[next];
+            let word = text[next..].iter().take_while(|byte| is_word(**byte)).count();
+            if byte == b'"' || byte == b'\'' {
+                let mut end = next + 1;
+                while end < text.len() && text[end] != byte && text[end] != b'\n' {
+                    end += 1 + usize::from(text[end] == b'\\');
+                }
+                next = end + 1;
+            } else if text[next..].starts_with(b"//") {
+                return;
+            } else if text[next..].starts_with(b"/*") {
+                let end = text[next..].windows(2).position(|pair| pair == b"*/");
+                let end = end.map_or(text.len(), |end| next + end + 2);
+                line += lines_in(&text[next..end]);
+                next = end;
+            } else if word > 0 {
+                let directive = text[..next].trim_ascii_end().ends_with(b"#");
+                if !byte.is_ascii_digit() && !directive && &text[next..next + word] != b"defined" {
+                    let at = at.start + next..at.start + next + word;
+                    let reach = self.reach(xxh3_64(&self.text[at.clone()]));
+                    let deeds = if undefines { deed::ASSIGN } else { deed::USE };
+                    self.push(line, at, World::Ordinary, reach, deeds);
+                }
+                next += word;
+            } else {
+                line += u32::from(byte == b'\n');
+                next += 1;
+            }
+        }
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn lines_in(text: &[u8]) -> u32 {
+    text.iter().map(|byte| u32::from(*byte == b'\n')).sum()
+}
+
+/// How a declarator builds on the type before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    pointer: bool,
+    array: bool,
+}
+
+enum Role {
+    /// By the frame of this number.
+    Declares {
+        by: usize,
+        shape: Shape,
+    },
+    MacroParameter,
+    /// `given`: it is an argument of a call.
+    Does {
+        deeds: u8,
+        given: bool,
+    },
+}
+
+/// The role of the name at the end of the frames.
+fn role(frames: &[Frame], text: &[u8]) -> Role {
+    let mut shape = Shape::default();
+    let mut part = false;
+    let does = |deeds, given| Role::Does { deeds, given };
+    let used = |part: bool| if part { deed::USE_PART } else { deed::USE };
+    for by in (0..frames.len().saturating_sub(1)).rev() {
+        let (parent, child) = (&frames[by], &frames[by + 1]);
+        match (parent.kind, child.field) {
+            (Kind::Pointer | Kind::Array | Kind::Callable | Kind::Init, Field::Declarator)
+            | (Kind::Wrapped, _)
+            | (Kind::Qualified, Field::Name) => {
+                shape.pointer |= parent.kind == Kind::Pointer;
+                shape.array |= parent.kind == Kind::Array;
+            }
+            (
+                Kind::Declaration
+                | Kind::FieldDeclaration
+                | Kind::Parameter
+                | Kind::Typedef
+                | Kind::Function
+                | Kind::For,
+                Field::Declarator,
+            )
+            | (Kind::Enumerator | Kind::Define | Kind::Alias, Field::Name)
+            | (Kind::Labelled, Field::Label) => return Role::Declares { by, shape },
+            (Kind::Aggregate, Field::Name) if parent.note & BODY != 0 => {
+                return Role::Declares { by, shape };
+            }
+            (Kind::DefineParameters, _) => return Role::MacroParameter,
+            (Kind::Assignment, Field::Left) | (Kind::Update, _) => {
+                return does(if part { deed::ASSIGN_PART | deed::USE_PART } else { deed::ASSIGN }, false);
+            }
+            (Kind::AddressOrDereference, _) => {
+                if text.get(parent.start_byte) == Some(&b'&') {
+                    return does(if part { deed::ASSIGN_PART | deed::USE_PART } else { deed::ASSIGN }, false);
+                }
+            }
+            (Kind::Member, Field::Argument) => part = true,
+            (Kind::Subscript, Field::Argument)
+            | (Kind::Member, Field::Member)
+            | (Kind::Operation | Kind::Parenthesised, _)
+            | (Kind::Cast, Field::Value) => {}
+            (Kind::Arguments, _) => return does(used(part), !part),
+            _ => return does(used(part), false),
+        }
+    }
+    does(used(part), false)
+}
+
+impl Visitor for Namer<'_> {
+    fn enter(&mut self, node: &Node, frames: &mut [Frame]) -> bool {
+        let (parents, own) = frames.split_at_mut(frames.len() - 1);
+        let frame = &mut own[0];
+        match frame.kind {
+            Kind::StorageClass => {
+                if let Some(parent) = parents.last_mut()
+                    && self.text.get(node.byte_range()) == Some(b"static")
+                {
+                    parent.note |= STATIC;
+                }
+                return false;
+            }
+            Kind::Qualifier | Kind::PrimitiveType | Kind::SizedType => {
+                if let Some(parent) = parents.last_mut() {
+                    let constant = self.text.get(node.byte_range()) == Some(b"const");
+                    let qualifier = if constant { CONSTANT } else { 0 };
+                    parent.note |= if frame.kind == Kind::Qualifier { qualifier } else { PRIMITIVE };
+                }
+                // `unsigned size` may be a type of somebody's own.
+                return frame.kind == Kind::SizedType && self.interest.touches(frame.first, frame.last);
+            }
+            Kind::Aggregate if node.child_by_field_name("body").is_some() => frame.note |= BODY,
+            Kind::Identifier | Kind::TypeName | Kind::FieldName | Kind::LabelName => {
+                self.leaf(node.byte_range(), frames);
+                return false;
+            }
+            Kind::MacroText => {
+                let undefines = parents.last().is_some_and(|parent| {
+                    parent.kind == Kind::Directive
+                        && self.text[parent.start_byte..node.start_byte()].ends_with(b"undef ")
+                });
+                self.macro_text(node.byte_range(), frame.first, undefines);
+                return false;
+            }
+            _ => {}
+        }
+        let seen = self.interest.touches(frame.first, frame.last)
+            || frame.kind == Kind::Root
+            || frame.kind.is_declarator()
+            || matches!(
+                frame.kind,
+                Kind::Declaration
+                    | Kind::Function
+                    | Kind::Parameters
+                    | Kind::Parameter
+                    | Kind::Linkage
+                    | Kind::Namespace
+                    | Kind::Declarations
+                    | Kind::Template
+                    | Kind::Define
+            );
+        if seen
+            && matches!(
+                frame.kind,
+                Kind::Function | Kind::Block | Kind::For | Kind::Loop | Kind::If | Kind::Lambda | Kind::Catch
+            )
+        {
+            self.scopes.push((frame.first, self.locals.len()));
+        }
+        seen
+    }
+
+    fn leave(&mut self, frames: &mut [Frame]) {
+        let frame = frames[frames.len() - 1];
+        if matches!(
+            frame.kind,
+            Kind::Function | Kind::Block | Kind::For | Kind::Loop | Kind::If | Kind::Lambda | Kind::Catch
+        ) && let Some((_, locals)) = self.scopes.pop()
+        {
+            self.locals.truncate(locals);
+        }
+    }
+}
