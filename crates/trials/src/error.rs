@@ -20,6 +20,8 @@ pub enum Error {
          (./{name} is the directory, refs/heads/{name} or refs/tags/{name} the commit)"
     )]
     AmbiguousVersion { name: String },
+    #[error("find the version {name}: it is no directory, and git is not there to ask")]
+    NoGit { name: String },
     #[error("find the directory {} in the version {version}", directory.display())]
     NoSubdirectory { version: String, directory: PathBuf },
     #[error("use {}: process {holder} is at work in it", directory.display())]
@@ -33,6 +35,12 @@ pub enum Error {
     /// Bad passes the test.
     #[error("see the test fail on the bad version: {why}")]
     DoesNotFail { why: String },
+    /// It would be a regression with the versions the other way round.
+    #[error("see the test pass on the good version: {why}; it passes on the bad one")]
+    Swapped { why: String },
+    /// The test command itself cannot be run.
+    #[error("run the test on the {version} version: {why}")]
+    TestNotRun { version: Side, why: String },
     /// Repeated runs of one version disagree.
     #[error("get the same result twice from the {version} version: {why}")]
     Flaky { version: Side, why: String },

@@ -28,6 +28,12 @@ impl Repository {
         Some(Repository { git_dir: ask("--absolute-git-dir")?, work_tree: ask("--show-toplevel") })
     }
 
+    /// Whether git is installed.
+    #[must_use]
+    pub fn can_ask() -> bool {
+        git().arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    }
+
     /// The same as [`Repository::around`], of a repository whose files are
     /// nowhere (a submodule that is not checked out).
     pub(crate) fn of_objects(git_dir: &Path) -> Repository {
@@ -71,12 +77,14 @@ fn git() -> Command {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").stdin(Stdio::null());
-    // The first three would leave files in the repository, the last is printed among answers.
+    // The first three would leave files in the repository, the fourth is printed among answers,
+    // and the last hides commits from `git blame`.
     for setting in [
         "core.splitIndex=false",
         "core.fsmonitor=false",
         "core.untrackedCache=false",
         "log.showSignature=false",
+        "blame.ignoreRevsFile=",
     ] {
         command.args(["-c", setting]);
     }
@@ -99,6 +107,13 @@ impl Asked<'_> {
 
     pub fn args<const N: usize>(self, words: [&str; N]) -> Self {
         words.into_iter().fold(self, Asked::arg)
+    }
+
+    /// Objects that a partial clone lacks stay where they are, as they would be
+    /// written to the repository; git complains about them instead.
+    pub fn without_fetching(mut self) -> Self {
+        self.command.env("GIT_NO_LAZY_FETCH", "1");
+        self
     }
 
     /// Standard output, if git was content.

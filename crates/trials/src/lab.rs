@@ -5,24 +5,32 @@
 //! a run and, through the store, from run to run, and no two workers build the
 //! same key.
 
+use crate::checker::Checker;
 use crate::error::{Error, Side};
+use crate::examine::Examiner;
 use crate::manner::Manner;
-use crate::memory::{Memory, context};
+use crate::mask;
+use crate::memory::{Memory, context, of_build};
 use crate::observed::Observed;
+use crate::opened::OpenedFiles;
 use crate::oracle::Judge;
 use crate::process::Status;
 use crate::round::{Desk, Question, Round};
 use crate::setup::{Mode, Setup, TrialLimits};
 use crate::station::{Bench, Built, Station, TestRun};
-use crate::store::{Store, What};
-use crate::variant::{Base, TreeKey, Variants};
+use crate::store::{Known, Store, What};
+use crate::variant::{Base, TreeKey, Variant, Variants};
 use crate::work::Work;
 use changes::change::ChangeSet;
-use changes::outcome::{Outcome, Trials};
-use std::collections::HashMap;
+use changes::outcome::{Outcome, Sanity, Trials};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
+
+/// A little more than one.
+const A_SECOND: Duration = Duration::from_millis(1100);
 
 /// Builds and tests variants of the bad version.
 pub struct Lab<'a> {
@@ -34,7 +42,10 @@ pub struct Lab<'a> {
     pub(crate) stations: Vec<Station>,
     pub(crate) counters: Counters,
     pub(crate) baseline: Option<Baseline>,
-    judge: Option<Judge>,
+    pub(crate) judge: Option<Judge>,
+    checker: Option<Checker>,
+    /// How passing trees are examined.
+    pub(crate) examiner: Examiner,
     memory: Memory,
     keys: HashMap<ChangeSet, TreeKey>,
     log: Vec<Tried>,
@@ -45,6 +56,10 @@ pub struct Lab<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub builds: AtomicU32,
+    /// Builds of trials that failed.
+    pub broken: AtomicU32,
+    /// Trials that were not built because a touched unit has an error.
+    pub refused: AtomicU32,
     pub runs: AtomicU32,
     pub remembered: AtomicU32,
 }
@@ -60,6 +75,8 @@ pub enum Event {
     /// A trial has begun, with so many changes reverted.
     Trying(usize),
     Tried(Tried),
+    /// A passing tree is built in other ways.
+    Examining,
 }
 
 /// A trial that was made, or remembered.
@@ -80,12 +97,20 @@ pub struct Baseline {
     pub bad: TestRun,
     /// How long any other test may take.
     pub patience: Duration,
+    /// What differs from run to run and is not compared.
+    pub masked: Vec<String>,
+    /// Files of good and of bad that their builds and tests opened, if all were seen.
+    pub opened: Option<[BTreeSet<PathBuf>; 2]>,
 }
 
 /// What it took so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
     pub builds: u32,
+    /// Builds that failed.
+    pub broken_builds: u32,
+    /// Trials that clang refused without a build.
+    pub refused: u32,
     pub runs: u32,
     pub remembered: u32,
     pub seconds: f64,
@@ -118,6 +143,8 @@ impl<'a> Lab<'a> {
             counters: Counters::default(),
             baseline: None,
             judge: None,
+            checker: None,
+            examiner: Examiner::default(),
             memory: Memory { store, known: HashMap::new(), context: Vec::new() },
             keys: HashMap::new(),
             log: Vec::new(),
@@ -139,9 +166,24 @@ impl<'a> Lab<'a> {
     pub fn effort(&self) -> Effort {
         Effort {
             builds: self.counters.builds.load(Ordering::Relaxed),
+            broken_builds: self.counters.broken.load(Ordering::Relaxed),
+            refused: self.counters.refused.load(Ordering::Relaxed),
             runs: self.counters.runs.load(Ordering::Relaxed),
             remembered: self.counters.remembered.load(Ordering::Relaxed),
             seconds: self.began.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// Counts what was done for another pair of versions before.
+    pub fn add_effort(&mut self, effort: Effort) {
+        for (counter, more) in [
+            (&self.counters.builds, effort.builds),
+            (&self.counters.broken, effort.broken_builds),
+            (&self.counters.refused, effort.refused),
+            (&self.counters.runs, effort.runs),
+            (&self.counters.remembered, effort.remembered),
+        ] {
+            counter.fetch_add(more, Ordering::Relaxed);
         }
     }
 
@@ -182,22 +224,24 @@ impl<'a> Lab<'a> {
             work: &self.work,
             base: &self.base,
             stop: &self.stop,
-            builds: &self.counters.builds,
-            runs: &self.counters.runs,
+            counters: &self.counters,
+            checker: None,
             patience,
         };
         let variants = self.variants;
-        std::thread::scope(|scope| {
+        let watched = std::thread::scope(|scope| {
             let threads: Vec<_> = self
                 .stations
                 .iter_mut()
                 .zip(&sets)
                 .map(|(station, (side, set))| {
-                    scope.spawn(|| build_version(&bench, variants, station, *side, set))
+                    scope.spawn(|| build_watched(&bench, variants, station, *side, set))
                 })
                 .collect();
             // Good first: what is wrong with both is said of good.
-            threads.into_iter().rev().try_for_each(joined)
+            let mut watched = threads.into_iter().rev().map(joined).collect::<Result<Vec<_>, Error>>()?;
+            let (bad, good) = (watched.pop().flatten(), watched.pop().flatten());
+            Ok::<_, Error>([good, bad])
         })?;
         let [bad_station, good_station, ..] = self.stations.as_mut_slice() else {
             return Err(Error::NotPrepared);
@@ -216,14 +260,96 @@ impl<'a> Lab<'a> {
         let observed =
             |runs: &[TestRun]| -> Vec<Observed> { runs.iter().map(|r| r.observed.clone()).collect() };
         let judge = Judge::new(&self.setup.oracle.rule, &observed(&good), &observed(&bad))?;
+        let opened = watched.map(|watched| Some(watched?.finish()).filter(|opened| opened.complete));
+        let opened = match opened {
+            [Some(good), Some(bad)] => Some([good.files, bad.files]),
+            _ => None,
+        };
+        if let Some(clang) = &self.setup.tools.clang {
+            let touched: BTreeSet<PathBuf> =
+                variants.variant(&sets[1].1).map_err(Error::Changes)?.paths().map(Path::to_owned).collect();
+            let trees = [good_station.root(), bad_station.root()];
+            let units = self.work.units();
+            let all = opened.as_ref().map(|[good, bad]: &[BTreeSet<PathBuf>; 2]| good | bad);
+            self.checker = Checker::new(clang, &units, trees, &touched, all, self.setup.jobs, &*self.stop)?;
+        }
         self.memory.context = context(&self.setup, &judge, patience);
         for (set, run) in [(&sets[1].1, &good[0]), (&sets[0].1, &bad[0])] {
             let key = self.key(set)?;
             self.memory.remember(&self.setup, key, judge.known(&run.observed))?;
         }
+        let masked = judge.masked_parts();
         self.judge = Some(judge);
         let first = |runs: Vec<TestRun>| runs.into_iter().next().ok_or(Error::NotPrepared);
-        Ok(self.baseline.insert(Baseline { good: first(good)?, bad: first(bad)?, patience }))
+        Ok(self.baseline.insert(Baseline { good: first(good)?, bad: first(bad)?, patience, masked, opened }))
+    }
+
+    pub(crate) fn bench(&self) -> Bench<'_> {
+        Bench {
+            setup: &self.setup,
+            work: &self.work,
+            base: &self.base,
+            stop: &self.stop,
+            counters: &self.counters,
+            checker: self.checker.as_ref(),
+            patience: self.baseline.as_ref().map_or(TrialLimits::GOOD, |baseline| baseline.patience),
+        }
+    }
+
+    /// Whether parts of the program are C++, as far as its builds told.
+    pub(crate) fn has_cpp(&self) -> bool {
+        self.checker.as_ref().is_some_and(Checker::has_cpp)
+    }
+
+    /// Whether units can be asked about, and so sanitizers be used.
+    pub(crate) fn knows_units(&self) -> bool {
+        self.checker.as_ref().is_some_and(|checker| !checker.unsanitized())
+    }
+
+    /// Gives the work directory back, for another pair of versions.
+    #[must_use]
+    pub fn into_work(self) -> (Work, Effort) {
+        let effort = self.effort();
+        (self.work, effort)
+    }
+
+    /// What came of another tree of files than a variant of bad: a commit between good and
+    /// bad. Also says whether a failure shows the symptom of bad.
+    ///
+    /// # Errors
+    /// As [`Trials::outcomes`].
+    pub fn outcome_of_tree(&mut self, files: &Path) -> Result<(Outcome, bool, String), Error> {
+        let variant = Variant::between(&self.base, files)?;
+        let key = self.base.key(&variant);
+        if let Some(known) = self.memory.recall(&self.setup, key)
+            && let What::Tested(outcome) = known.what
+        {
+            self.counters.remembered.fetch_add(1, Ordering::Relaxed);
+            return Ok((outcome, known.symptom, known.why));
+        }
+        let mut station = self.stations.swap_remove(0);
+        let tried = self.try_tree(&mut station, key, &variant);
+        self.stations.insert(0, station);
+        let known = tried?;
+        self.memory.remember(&self.setup, key, known.clone())?;
+        match known.what {
+            What::Tested(outcome) => Ok((outcome, known.symptom, known.why)),
+            What::Builds | What::Correct => Err(Error::NotPrepared),
+        }
+    }
+
+    fn try_tree(&self, station: &mut Station, key: TreeKey, variant: &Variant) -> Result<Known, Error> {
+        let judge = self.judge.as_ref().ok_or(Error::NotPrepared)?;
+        let bench = self.bench();
+        if let Some(broken) = of_build(&station.build(&bench, key, variant)?) {
+            self.counters.broken.fetch_add(1, Ordering::Relaxed);
+            return Ok(broken);
+        }
+        let run = station.test(&bench, "tree", bench.stop)?;
+        if run.status == Status::Cancelled {
+            return Err(Error::Cancelled);
+        }
+        Ok(judge.known(&run.observed))
     }
 
     /// How bad's test ends, once that is known.
@@ -242,25 +368,10 @@ impl<'a> Lab<'a> {
         Ok(key)
     }
 
-    /// The outcome of one trial made from nothing: no earlier build, nothing
-    /// remembered. For answers that others will rely on.
-    ///
-    /// # Errors
-    /// As [`Trials::outcomes`].
-    pub fn fresh(&mut self, reverted: &ChangeSet) -> Result<Outcome, Error> {
-        let key = self.key(reverted)?;
-        self.stations[0].wipe()?;
-        self.memory.known.remove(&key);
-        let outcome = self.ask_outcomes(std::slice::from_ref(reverted), Question::Anew)?;
-        outcome.first().copied().ok_or(Error::NotPrepared)
-    }
-
     fn ask(&mut self, sets: &[ChangeSet], question: Question) -> Result<Vec<What>, Error> {
-        let patience = match (&self.baseline, question) {
-            (Some(baseline), _) => baseline.patience,
-            (None, Question::Builds) => TrialLimits::LEAST,
-            (None, _) => return Err(Error::NotPrepared),
-        };
+        if self.baseline.is_none() {
+            return Err(Error::NotPrepared);
+        }
         let workers = self.setup.jobs.clamp(1, sets.len().max(1));
         self.seat(&sets[..workers.min(sets.len())])?;
         let bench = Bench {
@@ -268,9 +379,9 @@ impl<'a> Lab<'a> {
             work: &self.work,
             base: &self.base,
             stop: &self.stop,
-            builds: &self.counters.builds,
-            runs: &self.counters.runs,
-            patience,
+            counters: &self.counters,
+            checker: self.checker.as_ref(),
+            patience: self.baseline.as_ref().map_or(TrialLimits::GOOD, |baseline| baseline.patience),
         };
         let desk = Desk::new(&mut self.memory, &mut self.keys, &mut self.log);
         let remembered = &self.counters.remembered;
@@ -302,7 +413,7 @@ impl<'a> Lab<'a> {
     fn ask_outcomes(&mut self, sets: &[ChangeSet], question: Question) -> Result<Vec<Outcome>, Error> {
         let tested = |what| match what {
             What::Tested(outcome) => Ok(outcome),
-            What::Builds => Err(Error::NotPrepared),
+            What::Builds | What::Correct => Err(Error::NotPrepared),
         };
         self.ask(sets, question)?.into_iter().map(tested).collect()
     }
@@ -319,27 +430,52 @@ impl Trials for Lab<'_> {
         self.ask_outcomes(reverted, Question::Outcome(Some(stop)))
     }
 
+    fn type_checks(&mut self, reverted: &ChangeSet) -> Result<bool, Error> {
+        let said = self.ask(std::slice::from_ref(reverted), Question::Correct)?;
+        Ok(said.first() != Some(&What::Tested(Outcome::Broken)))
+    }
+
     fn builds(&mut self, reverted: &ChangeSet) -> Result<bool, Error> {
-        let builds = self.builds_until(std::slice::from_ref(reverted))?;
-        builds.first().copied().ok_or(Error::NotPrepared)
+        let said = self.ask(std::slice::from_ref(reverted), Question::Builds)?;
+        Ok(said.first() != Some(&What::Tested(Outcome::Broken)))
     }
 
-    fn builds_until(&mut self, reverted: &[ChangeSet]) -> Result<Vec<bool>, Error> {
-        let answers = self.ask(reverted, Question::Builds)?;
-        Ok(answers.into_iter().map(|what| what != What::Tested(Outcome::Broken)).collect())
+    fn examine(&mut self, reverted: &ChangeSet) -> Result<Sanity, Error> {
+        self.examine_tree(reverted)
     }
 
-    fn complaint(&mut self, reverted: &ChangeSet) -> Option<String> {
+    fn diagnostics(&mut self, reverted: &ChangeSet) -> Option<String> {
         let key = self.key(reverted).ok()?;
         let known = self.memory.recall(&self.setup, key)?;
         let lines = || std::iter::once(known.why.clone()).chain(known.more.clone());
         (known.what == What::Tested(Outcome::Broken)).then(|| lines().collect::<Vec<_>>().join("\n"))
     }
 
+    fn fails_same_way(&mut self, reverted: &ChangeSet) -> bool {
+        let Ok(key) = self.key(reverted) else { return false };
+        self.memory.recall(&self.setup, key).is_some_and(|known| known.symptom)
+    }
+
     fn fails_alike(&mut self, reverted: &ChangeSet) -> bool {
         let Ok(key) = self.key(reverted) else { return false };
         self.memory.recall(&self.setup, key).is_some_and(|known| known.alike)
     }
+}
+
+/// Builds a version and goes on watching which of its files are opened, as the test opens
+/// some too. None if that cannot be seen.
+fn build_watched(
+    bench: &Bench,
+    variants: &dyn Variants,
+    station: &mut Station,
+    side: Side,
+    reverted: &ChangeSet,
+) -> Result<Option<OpenedFiles>, Error> {
+    let variant = variants.variant(reverted).map_err(Error::Changes)?;
+    station.fill(bench, &variant)?;
+    let watched = OpenedFiles::watch(station.root()).ok();
+    build_version(bench, variants, station, side, reverted)?;
+    Ok(watched)
 }
 
 pub(crate) fn build_version(
@@ -380,7 +516,15 @@ fn run_version(
             return Err(Error::Cancelled);
         }
         let hangs = run.status.manner() == Manner::Hang;
+        let clock =
+            run.observed.outputs.iter().any(|output| {
+                output.judged && mask::looks_like_clock(output.content.text(), SystemTime::now())
+            });
         runs.push(run);
+        if clock && runs.len() + 1 == bench.setup.repeat {
+            // Runs within one second print the same time and are not the same.
+            std::thread::sleep(A_SECOND);
+        }
         if hangs && runs.len() >= 2 {
             break;
         }

@@ -13,6 +13,10 @@
 //! * `process`, `members`: commands of which nothing survives.
 //! * `oracle`, `observed`, `manner`: pass, fail as bad does, or unresolved; and whether it is a regression
 //!   test at all.
+//! * `history`, `blame`: the commits between good and bad, bisected, and which of them
+//!   brought a change.
+//! * `opened`: which files of a tree a build and a test open.
+//! * `mask`: what of an output differs from run to run of one version.
 //! * `store`, `memory`: outcomes, remembered within a run and from run to run.
 //! * `round`: one call for outcomes, shared by the workers.
 //! * `record`: recordings of the test with good and bad.
@@ -68,21 +72,30 @@
 //! # }
 //! ```
 
+mod blame;
+pub mod check;
+mod checker;
+
 pub mod checkout;
 mod complaint;
 mod difference;
 mod error;
+mod examine;
 mod git;
+mod history;
 mod lab;
 mod manner;
+mod mask;
 mod members;
 mod memory;
 mod observed;
+mod opened;
 mod oracle;
 mod plan;
 pub mod process;
 mod record;
 mod round;
+pub mod sanitizer;
 mod setup;
 mod snapshot;
 mod station;
@@ -92,16 +105,22 @@ pub mod variant;
 mod version;
 mod work;
 
+pub use blame::commit_of_change;
 pub use checkout::Checkout;
 pub use error::{Error, Side};
+pub use examine::Examined;
+pub use git::Repository;
+pub use history::{Commit, Culprit, History, Verdict};
 pub use lab::{Baseline, Effort, Event, Lab, Tried};
 pub use manner::{Manner, signal_name};
+pub use mask::{Mask, looks_like_clock};
 pub use observed::{Observed, without_places};
+pub use opened::{Opened, OpenedFiles};
 pub use oracle::{Judge, Oracle, Rule, Sink};
 pub use process::Status;
 pub use record::Recorded;
 pub use setup::{Mode, Setup, Tools, TrialLimits};
 pub use station::TestRun;
 pub use variant::{Content, TreeKey, Variant, Variants};
-pub use version::{Version, bisect_marks};
+pub use version::{Version, bisect_log, bisect_marks};
 pub use work::Work;

@@ -1,5 +1,6 @@
 //! What is known about trees, in this run and from earlier ones.
 
+use crate::check::Diagnostic;
 use crate::error::Error;
 use crate::oracle::Judge;
 use crate::setup::Setup;
@@ -53,7 +54,7 @@ pub(crate) fn context(setup: &Setup, judge: &Judge, patience: Duration) -> Vec<u
     let patience = if limits.test.is_some() { patience } else { Duration::ZERO };
     let stdin = setup.stdin.as_ref().map(|path| std::fs::read(path).unwrap_or_default());
     let text = format!(
-        "{}\n{}\n{:?}\n{patience:?}\n{:?}\n{}",
+        "judged 2\n{}\n{}\n{:?}\n{patience:?}\n{:?}\n{}",
         setup.test,
         judge.fingerprint(),
         setup.oracle.observe,
@@ -62,6 +63,17 @@ pub(crate) fn context(setup: &Setup, judge: &Judge, patience: Duration) -> Vec<u
     );
     [text.into_bytes(), stdin.unwrap_or_default()].concat()
 }
+
+/// What errors in touched units say about the trial.
+pub(crate) fn of_errors(errors: &[Diagnostic]) -> Known {
+    let mut lines = errors.iter().flat_map(Diagnostic::lines).take(MOST_LINES);
+    let why = lines.next().unwrap_or_default();
+    let known = Known::untested(What::Tested(Outcome::Broken), why);
+    Known { more: lines.collect(), ..known }
+}
+
+/// Errors and notes that are kept.
+const MOST_LINES: usize = 60;
 
 /// What a build that did not work says about the trial.
 pub(crate) fn of_build(built: &Built) -> Option<Known> {

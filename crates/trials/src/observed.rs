@@ -1,4 +1,8 @@
 //! What a run of the test did, as far as the oracle looks.
+//!
+//! Texts are kept, not hashes of them: what differs from run to run of one version is masked
+//! before two runs are compared, and which line differs first tells whether a trial shows the
+//! symptom of bad.
 
 use crate::error::{At, Error};
 use crate::oracle::{Oracle, Sink};
@@ -7,14 +11,35 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
 
 /// What a test run did, as far as the oracle looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     pub status: Status,
-    /// A name and a hash for each sink; `None`: the file was not there.
-    pub outputs: Vec<(String, Option<u128>)>,
+    pub outputs: Vec<Output>,
+    /// Processor time of the test and all that it waited for, in seconds.
+    pub cpu: f64,
+}
+
+/// What was written to one sink.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    pub name: String,
+    /// It decides whether a run passes. Otherwise it is evidence only.
+    pub judged: bool,
+    pub content: Content,
+}
+
+/// The content of a sink.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// The file was not there.
+    Absent,
+    Text(Arc<[u8]>),
+    /// Too much to be looked at.
+    Hash(u128),
 }
 
 impl Observed {
@@ -30,45 +55,62 @@ impl Observed {
         places: &[(&Path, &str)],
     ) -> Result<Observed, Error> {
         let mut outputs = Vec::new();
-        for sink in oracle.sinks() {
+        for (sink, judged) in oracle.sinks() {
             let path = match &sink {
                 Sink::Stdout => ran.stdout.clone(),
                 Sink::Stderr => ran.stderr.clone(),
                 Sink::File(path) => directory.join(path),
             };
-            outputs.push((sink.to_string(), hash(&path, places)?));
+            outputs.push(Output { name: sink.to_string(), judged, content: read(&path, places)? });
         }
-        Ok(Observed { status: ran.status, outputs })
-    }
-
-    /// Names of the outputs in which two runs differ.
-    pub(crate) fn differing<'a>(&'a self, other: &'a Observed) -> Vec<&'a str> {
-        let both = self.outputs.iter().zip(&other.outputs);
-        both.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0.as_str()).collect()
+        Ok(Observed { status: ran.status, outputs, cpu: ran.cpu })
     }
 }
 
-/// Nobody looks for paths in more than this, and nobody has it in memory.
-const LARGE: u64 = 256 << 20;
+impl Content {
+    /// The text, empty if there is none.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        match self {
+            Content::Text(text) => text,
+            Content::Absent | Content::Hash(_) => &[],
+        }
+    }
+}
 
-/// None if the file is not there.
-fn hash(path: &Path, places: &[(&Path, &str)]) -> Result<Option<u128>, Error> {
+/// Larger outputs are compared as a whole.
+const LARGE: u64 = 8 << 20;
+
+fn read(path: &Path, places: &[(&Path, &str)]) -> Result<Content, Error> {
     let mut file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Content::Absent),
         Err(error) => return Err(error).at("read", path),
     };
     if file.metadata().at("read", path)?.len() <= LARGE {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).at("read", path)?;
-        return Ok(Some(xxh3_128(&without_places(&bytes, places))));
+        return Ok(Content::Text(without_places(&bytes, places).into()));
     }
     let mut hasher = Xxh3::new();
     let mut buffer = vec![0; 1 << 20];
     loop {
         match file.read(&mut buffer).at("read", path)? {
-            0 => return Ok(Some(hasher.digest128())),
+            0 => return Ok(Content::Hash(hasher.digest128())),
             n => hasher.update(&buffer[..n]),
+        }
+    }
+}
+
+/// The first line in which two texts differ, as each has it; an end of text is an empty line.
+#[must_use]
+pub(crate) fn first_difference(one: &[u8], other: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let (mut one, mut other) = (one.split(|b| *b == b'\n'), other.split(|b| *b == b'\n'));
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => {}
+            (a, b) => return Some((a.unwrap_or_default().to_vec(), b.unwrap_or_default().to_vec())),
         }
     }
 }

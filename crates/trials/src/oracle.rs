@@ -8,13 +8,21 @@
 //! nor by what was printed: a wrong result that is wrong in another way is still
 //! a wrong result. With [`Rule::Exit`] the test script makes the distinction
 //! itself, so everything but 0 and 125 fails.
+//!
+//! A failing run shows the *symptom* of bad if its exit status is that of bad and the first
+//! line that differs from good is the one in which bad differs from good: the question asked
+//! when changes are put into good, and of commits between good and bad.
+//!
+//! What differs from run to run of one version is masked first, see [`Mask`](crate::Mask).
 
 use crate::error::{Error, Side};
 use crate::manner::Manner;
-use crate::observed::Observed;
+use crate::mask::Mask;
+use crate::observed::{Content, Observed, Output, first_difference};
 use crate::process::Status;
 use crate::store::{Known, What};
 use changes::outcome::Outcome;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_128;
@@ -38,6 +46,8 @@ pub enum Rule {
     /// Exit status 0 and exactly this standard output; what is observed
     /// besides is as with good.
     Expect(Vec<u8>),
+    /// The exit status is that of good, and the test takes about as much processor time.
+    Slower,
 }
 
 /// Something a program puts out.
@@ -72,62 +82,101 @@ impl Sink {
 }
 
 impl Oracle {
-    /// All that is compared, standard output first.
-    pub(crate) fn sinks(&self) -> Vec<Sink> {
-        let mut sinks = vec![Sink::Stdout];
-        if self.rule == Rule::Exit {
-            sinks.clear();
-        } else {
-            sinks.extend(self.observe.iter().filter(|s| **s != Sink::Stdout).cloned());
+    /// All that is looked at, standard output first, and whether it decides.
+    pub(crate) fn sinks(&self) -> Vec<(Sink, bool)> {
+        let judged = !matches!(self.rule, Rule::Exit | Rule::Slower);
+        let mut sinks = vec![(Sink::Stdout, judged)];
+        if !self.observe.contains(&Sink::Stderr) {
+            sinks.push((Sink::Stderr, false));
         }
+        sinks.extend(self.observe.iter().filter(|s| **s != Sink::Stdout).map(|s| (s.clone(), judged)));
         sinks
     }
 }
 
+/// Slower than good by less than this is no failure of [`Rule::Slower`].
+const LEAST_SLOWER: f64 = 1.5;
+/// Shorter times are not compared, in seconds.
+const LEAST_TIME: f64 = 0.03;
+
 /// Knows what good and bad did, and judges other runs by it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Judge {
     rule: Rule,
-    expected: Option<u128>,
     good: Observed,
     /// A run of bad; others may differ in what a test may differ in.
     bad_run: Observed,
+    /// One for each sink.
+    masks: Vec<Mask>,
+    /// Processor time that a run may take.
+    most_cpu: f64,
+    /// Lines of each sink in which bad first differs from good, masked.
+    symptom: Vec<Option<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Judge {
     /// Takes repeated runs of good and of bad.
     ///
     /// # Errors
-    /// [`Error::DoesNotPass`], [`Error::DoesNotFail`] or [`Error::Flaky`].
+    /// [`Error::DoesNotPass`], [`Error::DoesNotFail`], [`Error::Swapped`] or [`Error::Flaky`].
     pub fn new(rule: &Rule, good: &[Observed], bad: &[Observed]) -> Result<Judge, Error> {
         let (Some(first_good), Some(first_bad)) = (good.first(), bad.first()) else {
             return Err(Error::NotPrepared);
         };
-        let expected = match rule {
-            Rule::Expect(bytes) => Some(xxh3_128(bytes)),
-            _ => None,
+        for (version, first) in [(Side::Good, first_good), (Side::Bad, first_bad)] {
+            if first.status.manner() == Manner::NotRun {
+                let why = not_run(first);
+                return Err(Error::TestNotRun { version, why });
+            }
+        }
+        let masks: Vec<Mask> = (0..first_good.outputs.len()).map(|at| learn(good, bad, at)).collect();
+        let least = |runs: &[Observed]| runs.iter().map(|run| run.cpu).fold(f64::INFINITY, f64::min);
+        let most_cpu = (least(good).max(LEAST_TIME) * least(bad).max(LEAST_TIME)).sqrt();
+        let mut judge = Judge {
+            rule: rule.clone(),
+            good: first_good.clone(),
+            bad_run: first_bad.clone(),
+            masks,
+            most_cpu,
+            symptom: Vec::new(),
         };
-        let judge =
-            Judge { rule: rule.clone(), expected, good: first_good.clone(), bad_run: first_bad.clone() };
+        judge.symptom = judge.differences(first_bad);
+        if *rule == Rule::Slower && least(bad) < least(good).max(LEAST_TIME) * LEAST_SLOWER {
+            let why =
+                format!("it takes {:.2} s of processor time, the good one {:.2} s", least(bad), least(good));
+            return Err(Error::DoesNotFail { why });
+        }
         let passed: Vec<bool> = good.iter().map(|o| judge.passes(o)).collect();
         if passed.iter().all(|p| !p) || !judge.can_be_good(first_good) {
+            // The other way round it would be a regression.
+            if bad.iter().all(|o| judge.meets_expectation(o)) {
+                return Err(Error::Swapped { why: judge.complaint(first_good) });
+            }
             return Err(Error::DoesNotPass { why: judge.complaint(first_good) });
         }
         if let Some(other) =
             good.iter().zip(&passed).find(|(o, passed)| !**passed || o.status != first_good.status)
         {
-            return Err(Error::Flaky { version: Side::Good, why: disagreement(first_good, other.0) });
+            return Err(Error::Flaky { version: Side::Good, why: judge.disagreement(first_good, other.0) });
         }
         let passed: Vec<bool> = bad.iter().map(|o| judge.passes(o)).collect();
         if passed.iter().all(|p| *p) {
-            return Err(Error::DoesNotFail {
-                why: format!("it does the same as the good one ({})", first_bad.status),
-            });
+            let hidden: Vec<String> = judge
+                .hidden(first_bad)
+                .iter()
+                .map(|name| format!("{name} differs only in what differs from run to run"))
+                .collect();
+            let why = if hidden.is_empty() {
+                format!("it does the same as the good one ({})", first_bad.status)
+            } else {
+                format!("{} ({} in both)", hidden.join(", "), first_bad.status)
+            };
+            return Err(Error::DoesNotFail { why });
         }
         if let Some(other) =
             bad.iter().zip(&passed).find(|(o, p)| **p != passed[0] || o.status.manner() != judge.bad())
         {
-            return Err(Error::Flaky { version: Side::Bad, why: disagreement(first_bad, other.0) });
+            return Err(Error::Flaky { version: Side::Bad, why: judge.disagreement(first_bad, other.0) });
         }
         if *rule == Rule::Exit && first_bad.status == Status::Exit(125) {
             let why = "it says that it cannot tell (exit 125)".to_owned();
@@ -146,16 +195,54 @@ impl Judge {
         self.rule != Rule::SameAsGood || observed.status.manner() == Manner::ByItself
     }
 
-    fn passes(&self, observed: &Observed) -> bool {
-        let others = || observed.outputs.iter().skip(1).eq(self.good.outputs.iter().skip(1));
+    /// Whether a run would pass by itself, without being held against good.
+    fn meets_expectation(&self, observed: &Observed) -> bool {
         match self.rule {
-            Rule::SameAsGood => *observed == self.good,
+            Rule::SameAsGood | Rule::Slower => observed.status == Status::Exit(0),
+            _ => self.passes(observed),
+        }
+    }
+
+    fn masked(&self, at: usize, output: &Output) -> Content {
+        match (&output.content, self.masks.get(at)) {
+            (Content::Text(text), Some(mask)) if !mask.is_empty() => Content::Text(mask.apply(text).into()),
+            (content, _) => content.clone(),
+        }
+    }
+
+    /// Whether what was written to the sinks that count, or to all, is the same.
+    fn same_outputs(&self, one: &Observed, other: &Observed, all: bool) -> bool {
+        let pairs = one.outputs.iter().zip(&other.outputs).enumerate();
+        one.outputs.len() == other.outputs.len()
+            && pairs
+                .filter(|(_, (a, _))| all || a.judged)
+                .all(|(at, (a, b))| a.content == b.content || self.masked(at, a) == self.masked(at, b))
+    }
+
+    fn passes(&self, observed: &Observed) -> bool {
+        match &self.rule {
+            Rule::SameAsGood => {
+                observed.status == self.good.status && self.same_outputs(observed, &self.good, false)
+            }
             Rule::Exit => observed.status == Status::Exit(0),
-            Rule::Expect(_) => {
-                let stdout = observed.outputs.first().and_then(|(_, hash)| *hash);
-                observed.status == Status::Exit(0) && stdout == self.expected && others()
+            Rule::Slower => observed.status == self.good.status && observed.cpu <= self.most_cpu,
+            Rule::Expect(expected) => {
+                let stdout = observed.outputs.first().map_or(&[][..], |output| output.content.text());
+                let others = |o: &Observed| Observed {
+                    outputs: o.outputs.get(1..).unwrap_or_default().to_vec(),
+                    ..o.clone()
+                };
+                observed.status == Status::Exit(0)
+                    && stdout == expected.as_slice()
+                    && self.same_outputs(&others(observed), &others(&self.good), false)
             }
         }
+    }
+
+    /// Whether a run should be repeated before it is judged: time is never measured once.
+    #[must_use]
+    pub fn wants_another(&self, observed: &Observed) -> bool {
+        self.rule == Rule::Slower && observed.cpu > self.most_cpu && observed.cpu < self.most_cpu * 4.0
     }
 
     /// What came of a trial, and why in a few words.
@@ -173,25 +260,111 @@ impl Judge {
         (outcome, self.complaint(observed))
     }
 
+    /// Whether a run that fails shows the symptom of bad: the same exit status, and in what
+    /// is judged the same first difference. Where only the exit status is judged, most of
+    /// the lines with which bad says that it fails.
+    #[must_use]
+    pub fn shows_symptom(&self, observed: &Observed) -> bool {
+        if observed.status != self.bad_run.status {
+            return false;
+        }
+        let differences = self.differences(observed);
+        let judged = |at: usize| self.good.outputs.get(at).is_some_and(|output| output.judged);
+        let judged_alike =
+            self.symptom.iter().zip(&differences).enumerate().filter(|(at, _)| judged(*at)).all(
+                |(_, (bad, here))| bad.as_ref().map(|(_, line)| line) == here.as_ref().map(|(_, line)| line),
+            );
+        let is_judged = self.good.outputs.iter().any(|output| output.judged);
+        judged_alike && (is_judged || self.says_it_fails(observed))
+    }
+
+    fn says_it_fails(&self, observed: &Observed) -> bool {
+        let complaints = |observed: &Observed| -> BTreeSet<Vec<u8>> {
+            let texts = observed.outputs.iter().enumerate().map(|(at, output)| self.masked(at, output));
+            let lines = texts
+                .flat_map(|text| text.text().split(|b| *b == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>());
+            lines.filter(|line| is_complaint(line)).map(|line| without_digits(&line)).collect()
+        };
+        let good = complaints(&self.good);
+        let bad: BTreeSet<Vec<u8>> = complaints(&self.bad_run).difference(&good).cloned().collect();
+        let shared = complaints(observed).intersection(&bad).count();
+        bad.is_empty() || 2 * shared >= bad.len()
+    }
+
+    /// First differences from good, sink by sink, masked.
+    fn differences(&self, observed: &Observed) -> Vec<Option<(Vec<u8>, Vec<u8>)>> {
+        let pairs = self.good.outputs.iter().zip(&observed.outputs).enumerate();
+        pairs
+            .map(|(at, (good, here))| {
+                first_difference(self.masked(at, good).text(), self.masked(at, here).text())
+            })
+            .collect()
+    }
+
     /// What to remember of a trial.
     pub(crate) fn known(&self, observed: &Observed) -> Known {
         let (outcome, why) = self.outcome(observed);
-        let alike = *observed == self.bad_run;
-        Known { alike, ..Known::untested(What::Tested(outcome), why) }
+        let alike =
+            observed.status == self.bad_run.status && self.same_outputs(observed, &self.bad_run, false);
+        let symptom = outcome == Outcome::Fail && self.shows_symptom(observed);
+        Known { alike, symptom, ..Known::untested(What::Tested(outcome), why) }
     }
 
     fn complaint(&self, observed: &Observed) -> String {
         let mut why = observed.status.to_string();
-        let differing = observed.differing(&self.good);
-        let unexpected =
-            self.expected.is_some() && observed.outputs.first().and_then(|o| o.1) != self.expected;
-        if unexpected {
-            why += ", stdout is not as expected";
+        if self.rule == Rule::Slower {
+            return format!("{why}, {:.2} s of processor time", observed.cpu);
         }
-        for name in differing.into_iter().filter(|name| !unexpected || *name != "stdout") {
-            why += &format!(", {name} differs");
+        let expected = match &self.rule {
+            Rule::Expect(expected) => Some(expected.as_slice()),
+            _ => None,
+        };
+        for (at, (good, here)) in self.good.outputs.iter().zip(&observed.outputs).enumerate() {
+            if let (0, Some(expected)) = (at, expected) {
+                if here.content.text() != expected {
+                    why += ", stdout is not as expected";
+                }
+            } else if here.judged && self.masked(at, good) != self.masked(at, here) {
+                why += &format!(", {} differs", here.name);
+            }
         }
         why
+    }
+
+    /// Sinks in which a run differs from good only in what is masked.
+    fn hidden(&self, observed: &Observed) -> Vec<String> {
+        let pairs = self.good.outputs.iter().zip(&observed.outputs).enumerate();
+        pairs
+            .filter(|(at, (good, here))| {
+                here.judged
+                    && good.content != here.content
+                    && self.masked(*at, good) == self.masked(*at, here)
+            })
+            .map(|(_, (_, here))| here.name.clone())
+            .collect()
+    }
+
+    fn disagreement(&self, first: &Observed, other: &Observed) -> String {
+        let pairs = first.outputs.iter().zip(&other.outputs).enumerate();
+        let differing: Vec<&str> = pairs
+            .filter(|(at, (a, b))| a.judged && self.masked(*at, a) != self.masked(*at, b))
+            .map(|(_, (a, _))| a.name.as_str())
+            .collect();
+        if first.status == other.status && !differing.is_empty() {
+            return format!("{} differs from run to run ({} each time)", differing.join(", "), first.status);
+        }
+        format!("{} once, {} another time", first.status, other.status)
+    }
+
+    /// What is masked, for the report.
+    #[must_use]
+    pub fn masked_parts(&self) -> Vec<String> {
+        let judged = self.good.outputs.iter().zip(&self.masks).filter(|(output, _)| output.judged);
+        judged
+            .flat_map(|(output, mask)| {
+                mask.describe().into_iter().map(|text| format!("{}: {text}", output.name))
+            })
+            .collect()
     }
 
     /// Everything that outcomes depend on, for the key of the store.
@@ -200,17 +373,44 @@ impl Judge {
             Rule::SameAsGood => "same".to_owned(),
             Rule::Exit => "exit".to_owned(),
             Rule::Expect(bytes) => format!("expect {:x}", xxh3_128(bytes)),
+            Rule::Slower => "slower".to_owned(),
         };
-        format!("{rule}\n{:?}\n{:?}", self.good, self.bad())
+        let outputs = |observed: &Observed| -> Vec<u128> {
+            let masked = observed.outputs.iter().enumerate().filter(|(_, output)| output.judged);
+            masked.map(|(at, output)| xxh3_128(self.masked(at, output).text())).collect()
+        };
+        let good = outputs(&self.good);
+        format!("{rule}\n{:?} {good:?}\n{:?}", self.good.status, self.bad())
     }
 }
 
-fn disagreement(first: &Observed, other: &Observed) -> String {
-    let differing = first.differing(other);
-    if first.status == other.status && !differing.is_empty() {
-        return format!("{} differs from run to run ({} each time)", differing.join(", "), first.status);
-    }
-    format!("{} once, {} another time", first.status, other.status)
+/// The mask of one sink.
+fn learn(good: &[Observed], bad: &[Observed], at: usize) -> Mask {
+    let texts = |runs: &[Observed]| -> Vec<Vec<u8>> {
+        let outputs = runs.iter().filter_map(|run| run.outputs.get(at));
+        outputs.map(|output| output.content.text().to_vec()).collect()
+    };
+    Mask::learn(&texts(good), &texts(bad))
+}
+
+/// Whether a line looks like the report of a failure.
+fn is_complaint(line: &[u8]) -> bool {
+    const WORDS: [&str; 8] = ["fail", "error", "assert", "abort", "not ok", "expected", "mismatch", "panic"];
+    let lower = String::from_utf8_lossy(line).to_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// Line numbers and addresses differ between versions that fail in the same way.
+fn without_digits(line: &[u8]) -> Vec<u8> {
+    line.iter().copied().filter(|b| !b.is_ascii_digit()).collect()
+}
+
+/// Why a test command could not be run, in the words of the shell if it has some.
+fn not_run(observed: &Observed) -> String {
+    let stderr = observed.outputs.iter().find(|output| output.name == "stderr");
+    let said = stderr.map(|output| String::from_utf8_lossy(output.content.text()).into_owned());
+    let line = said.unwrap_or_default().lines().last().unwrap_or_default().trim().to_owned();
+    if line.is_empty() { observed.status.to_string() } else { format!("{line} ({})", observed.status) }
 }
 
 #[cfg(test)]
@@ -218,11 +418,23 @@ mod tests {
     use super::*;
     use Outcome::{Fail, Pass, Unresolved};
 
-    fn observed(status: Status, stdout: u128) -> Observed {
-        Observed { status, outputs: vec![("stdout".to_owned(), Some(stdout))] }
+    /// A run that prints words, not numbers.
+    fn observed(status: Status, stdout: u8) -> Observed {
+        let word =
+            ["zero", "one", "two", "three", "four", "five"].get(usize::from(stdout)).unwrap_or(&"many");
+        printed(status, &format!("{word}\n"))
     }
 
-    fn judge(rule: Rule, good: (Status, u128), bad: (Status, u128)) -> Judge {
+    fn printed(status: Status, stdout: &str) -> Observed {
+        let content = Content::Text(stdout.as_bytes().into());
+        Observed {
+            status,
+            outputs: vec![Output { name: "stdout".to_owned(), judged: true, content }],
+            cpu: 0.0,
+        }
+    }
+
+    fn judge(rule: Rule, good: (Status, u8), bad: (Status, u8)) -> Judge {
         Judge::new(&rule, &[observed(good.0, good.1)], &[observed(bad.0, bad.1)]).unwrap()
     }
 
@@ -265,9 +477,9 @@ mod tests {
     #[test]
     fn an_expectation_needs_success_too() {
         let rule = Rule::Expect(b"yes".to_vec());
-        let yes = xxh3_128(b"yes");
-        let judge = judge(rule.clone(), (Status::Exit(0), yes), (Status::Exit(0), 2));
-        assert_eq!(judge.outcome(&observed(Status::Exit(1), yes)).0, Fail);
+        let ok = printed(Status::Exit(0), "yes");
+        let judge = Judge::new(&rule, &[ok], &[observed(Status::Exit(0), 2)]).unwrap();
+        assert_eq!(judge.outcome(&printed(Status::Exit(1), "yes")).0, Fail);
         assert_eq!(
             judge.outcome(&observed(Status::Exit(0), 3)),
             (Fail, "exit 0, stdout is not as expected".into())
@@ -275,6 +487,47 @@ mod tests {
         let error =
             Judge::new(&rule, &[observed(Status::Exit(0), 3)], &[observed(Status::Exit(0), 2)]).unwrap_err();
         assert!(matches!(error, Error::DoesNotPass { .. }));
+        let swapped = Judge::new(&rule, &[observed(Status::Exit(0), 3)], &[printed(Status::Exit(0), "yes")]);
+        assert!(matches!(swapped, Err(Error::Swapped { .. })));
+    }
+
+    #[test]
+    fn the_symptom_is_the_first_line_that_differs() {
+        let good = printed(Status::Exit(0), "a\nb\nc\n");
+        let judge = Judge::new(&Rule::SameAsGood, &[good], &[printed(Status::Exit(0), "a\nB\nC\n")]).unwrap();
+        assert!(judge.shows_symptom(&printed(Status::Exit(0), "a\nB\nsomething else\n")));
+        assert!(!judge.shows_symptom(&printed(Status::Exit(0), "a\nb\nC\n")));
+        assert!(!judge.shows_symptom(&printed(Status::Exit(1), "a\nB\nC\n")));
+    }
+
+    #[test]
+    fn by_exit_status_the_symptom_is_what_bad_says_of_its_failure() {
+        let evidence = |status, text: &str| {
+            let mut observed = printed(status, text);
+            observed.outputs[0].judged = false;
+            observed
+        };
+        let good = evidence(Status::Exit(0), "Running 2 tests\n");
+        let bad = evidence(Status::Exit(1), "Running 3 tests\nline 12: error: want x\nFAILED query\n");
+        let judge = Judge::new(&Rule::Exit, &[good], &[bad]).unwrap();
+        assert!(judge.shows_symptom(&evidence(
+            Status::Exit(1),
+            "Running 2 tests\nline 9: error: want x\nFAILED query\n"
+        )));
+        assert!(!judge.shows_symptom(&evidence(Status::Exit(1), "FAILED path\nerror: no\n")));
+        assert!(!judge.shows_symptom(&evidence(Status::Exit(2), "line 12: error: want x\nFAILED query\n")));
+    }
+
+    #[test]
+    fn slowness_is_judged_by_processor_time() {
+        let took = |cpu| Observed { cpu, ..observed(Status::Exit(0), 1) };
+        let judge = Judge::new(&Rule::Slower, &[took(0.1), took(0.11)], &[took(1.0), took(1.3)]).unwrap();
+        assert_eq!(judge.outcome(&took(0.2)).0, Pass);
+        assert_eq!(judge.outcome(&took(0.9)).0, Fail);
+        assert!(matches!(
+            Judge::new(&Rule::Slower, &[took(0.1)], &[took(0.12)]),
+            Err(Error::DoesNotFail { .. })
+        ));
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub enum Status {
 pub struct Ran {
     pub status: Status,
     pub seconds: f64,
+    /// Processor time of the command and all that it waited for, in seconds.
+    pub cpu: f64,
     pub stdout: PathBuf,
     pub stderr: PathBuf,
 }
@@ -136,14 +138,26 @@ pub fn run(job: &Job, stop: &dyn Stop) -> Result<Ran, Error> {
     // Before the leader is waited for, as until then its number cannot be
     // given to somebody else's group.
     let _ = kill_process_group(pid, Signal::KILL);
+    // Still there while nobody has waited for it.
+    let cpu = cpu_time(pid);
     let _ = child.wait();
     members::kill_marked(&mark);
     Ok(Ran {
         status,
         seconds: started.elapsed().as_secs_f64(),
+        cpu,
         stdout: job.stdout.to_owned(),
         stderr: job.stderr.to_owned(),
     })
+}
+
+/// What the kernel counted for a process and the children it waited for.
+fn cpu_time(pid: Pid) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    // The name in parentheses may hold anything; fields are counted behind it.
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
+    let ticks: f64 = fields.skip(11).take(4).filter_map(|field| field.parse::<f64>().ok()).sum();
+    ticks / rustix::param::clock_ticks_per_second() as f64
 }
 
 fn length(path: &Path) -> u64 {

@@ -105,18 +105,6 @@ impl Lab<'_> {
         let good = both.pop().ok_or(Error::NotPrepared)?;
         Ok((good, bad))
     }
-
-    fn bench(&self) -> Bench<'_> {
-        Bench {
-            setup: &self.setup,
-            work: &self.work,
-            base: &self.base,
-            stop: &self.stop,
-            builds: &self.counters.builds,
-            runs: &self.counters.runs,
-            patience: self.baseline.as_ref().map_or(AT_LEAST, |b| b.patience),
-        }
-    }
 }
 
 fn record(bench: &Bench, station: &mut Station, name: &str, time: Duration) -> Result<Recorded, Error> {

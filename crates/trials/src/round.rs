@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::lab::{Event, Tried, Watcher};
 use crate::manner::Manner;
-use crate::memory::{Memory, of_build};
+use crate::memory::{Memory, of_build, of_errors};
 use crate::oracle::Judge;
 use crate::process::{Status, Stop};
 use crate::station::{Bench, Built, Station};
@@ -21,19 +21,19 @@ use std::time::Instant;
 pub(crate) enum Question {
     /// Its outcome, up to the first set that has this one.
     Outcome(Option<Outcome>),
-    /// Its outcome, whatever was known before.
-    Anew,
     /// Whether it builds, up to the first that does.
     Builds,
+    /// Whether the units it touches are correct, without a build.
+    Correct,
 }
 
 impl Question {
     /// Whether this is all that is wanted to know.
     fn is_answered_by(self, what: What) -> bool {
         match (self, what) {
-            (Question::Anew, _) => false,
-            (Question::Builds, _) | (_, What::Tested(_)) => true,
-            (_, What::Builds) => false,
+            (Question::Builds | Question::Correct, What::Builds) | (_, What::Tested(_)) => true,
+            (Question::Correct, What::Correct) => true,
+            (_, What::Builds | What::Correct) => false,
         }
     }
 
@@ -192,16 +192,34 @@ impl<'r> Round<'r> {
             }
         }
         (self.watcher)(&Event::Trying(set.len()));
+        let findings = station.check(&self.bench, key, &variant)?;
+        if let Some(findings) = findings.as_ref().filter(|findings| !findings.errors.is_empty()) {
+            self.bench.counters.refused.fetch_add(1, Ordering::Relaxed);
+            let mut desk = self.desk();
+            let known = of_errors(&findings.errors);
+            desk.memory.remember(self.bench.setup, key, known.clone())?;
+            self.note(desk, index, set, &known, Some(began));
+            return Ok(());
+        }
+        if self.question == Question::Correct {
+            let mut desk = self.desk();
+            let known = Known::untested(What::Correct, String::new());
+            desk.memory.known.insert(key, known);
+            return Ok(());
+        }
         let built = station.build(&self.bench, key, &variant)?;
         let mut doubtful = matches!(built, Built::TooLong(_));
         let known = match of_build(&built) {
-            Some(broken) => broken,
+            Some(broken) => {
+                self.bench.counters.broken.fetch_add(1, Ordering::Relaxed);
+                broken
+            }
             None if self.question == Question::Builds => Known::untested(What::Builds, String::new()),
             None => match self.test(station, index)? {
                 Some((known, manner)) => {
                     // Perhaps the machine was busy: not something to believe for ever.
                     doubtful = manner == Manner::Hang && known.what == What::Tested(Outcome::Unresolved);
-                    known
+                    known.unless_suspicious(findings.as_ref())
                 }
                 None => return Ok(()),
             },
@@ -219,7 +237,16 @@ impl<'r> Round<'r> {
     /// None if nobody waits for it any more.
     fn test(&self, station: &mut Station, index: usize) -> Result<Option<(Known, Manner)>, Error> {
         let judge = self.judge.ok_or(Error::NotPrepared)?;
-        let run = station.test(&self.bench, &format!("trial-{index}"), &NoLongerWanted(self, index))?;
+        let stop = NoLongerWanted(self, index);
+        let mut run = station.test(&self.bench, &format!("trial-{index}"), &stop)?;
+        for _ in 0..2 {
+            if judge.wants_another(&run.observed) {
+                let again = station.test(&self.bench, &format!("trial-{index}"), &stop)?;
+                if again.observed.cpu < run.observed.cpu {
+                    run = again;
+                }
+            }
+        }
         // Of thousands of trials nobody looks at the output.
         for file in [&run.stdout, &run.stderr].into_iter().chain(run.files.iter().map(|(_, file)| file)) {
             let _ = std::fs::remove_file(file);
@@ -243,7 +270,7 @@ impl<'r> Round<'r> {
         }
         let outcome = match known.what {
             What::Tested(outcome) => Some(outcome),
-            What::Builds => None,
+            What::Builds | What::Correct => None,
         };
         let tried = Tried {
             reverted: set.clone(),

@@ -1,6 +1,7 @@
 //! What trials are made with: all that a user may set.
 
 use crate::oracle::Oracle;
+use crate::sanitizer::Sanitizer;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ pub struct Setup {
     /// Given to `sh -c`.
     pub build: String,
     pub test: String,
+    /// A wider test that good and bad both pass.
+    pub suite: Option<String>,
     /// The test's standard input; empty if there is none.
     pub stdin: Option<PathBuf>,
     pub oracle: Oracle,
@@ -33,6 +36,10 @@ pub struct Tools {
     pub cxx: PathBuf,
     /// For `relapse record`.
     pub relapse: PathBuf,
+    /// Asked about single units; checks are left out without it.
+    pub clang: Option<PathBuf>,
+    /// Names addresses in the reports of sanitizers, which are left out without it.
+    pub symbolizer: Option<PathBuf>,
     /// Names the compiler and whatever else outcomes depend on: remembered
     /// outcomes hold for this only.
     pub identity: String,
@@ -73,6 +80,10 @@ pub enum Mode {
     Plain,
     /// With recording built in.
     Instrument,
+    /// As clang would at this optimisation level, whatever the build says.
+    Optimised(u8),
+    /// With a sanitizer that reports and goes on.
+    Sanitized(Sanitizer),
 }
 
 impl Mode {
@@ -80,8 +91,17 @@ impl Mode {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Mode::Plain => "plain",
             Mode::Instrument => "instrument",
+            Mode::Plain | Mode::Optimised(_) | Mode::Sanitized(_) => "plain",
+        }
+    }
+
+    /// A name for trees and logs.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Mode::Plain | Mode::Instrument => self.word().to_owned(),
+            Mode::Optimised(level) => format!("O{level}"),
+            Mode::Sanitized(sanitizer) => sanitizer.word().to_owned(),
         }
     }
 }

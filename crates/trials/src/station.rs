@@ -1,20 +1,24 @@
 //! A tree in which one variant after the other is built and tested.
 
+use crate::checker::{Checker, Findings};
 use crate::complaint::{self, Complaint};
 use crate::error::{At, Error};
+use crate::lab::Counters;
 use crate::observed::Observed;
 use crate::oracle::Sink;
 use crate::plan;
 use crate::process::{self, Ending, Job, Limits, Ran, Status, Stop};
+use crate::sanitizer;
 use crate::setup::{Mode, Setup};
 use crate::snapshot::Snapshot;
-use crate::tree::Tree;
+use crate::tree::{Tree, remove_all};
 use crate::variant::{Base, TreeKey, Variant};
 use crate::work::Work;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What all stations share.
@@ -23,14 +27,30 @@ pub(crate) struct Bench<'a> {
     pub work: &'a Work,
     pub base: &'a Base,
     pub stop: &'a AtomicBool,
-    pub builds: &'a AtomicU32,
-    pub runs: &'a AtomicU32,
+    pub counters: &'a Counters,
+    /// Asks about touched units before a build; none before good and bad were built.
+    pub checker: Option<&'a Checker>,
     /// How long a test may take.
     pub patience: Duration,
 }
 
-/// Neither may reach into a build or a test of the user's.
-const FOREIGN: [&str; 5] = ["MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES", "RELAPSE_RECORD_DIR"];
+/// None may reach into a build or a test of the user's.
+const FOREIGN: [&str; 12] = [
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MFLAGS",
+    "MAKEOVERRIDES",
+    "RELAPSE_RECORD_DIR",
+    "RELAPSE_MODE",
+    "RELAPSE_CACHE",
+    "RELAPSE_TREE",
+    "RELAPSE_UNITS",
+    "RELAPSE_OPTIMISE",
+    "RELAPSE_SANITIZE",
+    "RELAPSE_DRIVER_LOG",
+];
+/// How much longer a test may take that was built with a sanitizer, or without optimisation.
+const SANITIZED: u32 = 10;
 
 /// What came of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +82,19 @@ pub(crate) struct Station {
     tree: Tree,
     /// What the tree was last built from, unless that has to be done again.
     built: Option<(TreeKey, Built)>,
+    /// What a build left behind is not to be trusted.
+    stale: bool,
     before: Snapshot,
 }
 
 impl Station {
     pub fn new(work: &Work, name: &str, mode: Mode) -> Station {
         let tree = Tree::new(work.tree(name));
-        Station { name: name.to_owned(), mode, tree, built: None, before: Snapshot::default() }
+        Station { name: name.to_owned(), mode, tree, built: None, stale: false, before: Snapshot::default() }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     pub fn root(&self) -> &Path {
@@ -83,7 +109,42 @@ impl Station {
     /// Forgets everything: the next build begins from nothing.
     pub fn wipe(&mut self) -> Result<(), Error> {
         self.built = None;
+        self.stale = false;
         self.tree.wipe()
+    }
+
+    /// Asks the compiler about the units that a variant touches, in the tree as the last
+    /// build left it. `None` if nothing can be said without a build.
+    pub fn check(
+        &mut self,
+        bench: &Bench,
+        key: TreeKey,
+        variant: &Variant,
+    ) -> Result<Option<Findings>, Error> {
+        let Some(checker) = bench.checker else { return Ok(None) };
+        // Without the products of a build, generated headers are missing.
+        if self.tree.is_empty() || self.stale {
+            return Ok(None);
+        }
+        let is_plan = |path: &Path| plan::is_plan(path, &bench.setup.build);
+        let touched: BTreeSet<PathBuf> = variant.touched(bench.base).map(Path::to_owned).collect();
+        if touched.iter().any(|path| is_plan(path)) {
+            return Ok(None);
+        }
+        if !self.has_built(key) {
+            self.stale = self.tree.is_rearranged_by(bench.base, variant, is_plan);
+            self.built = None;
+            self.tree.set(bench.base, variant)?;
+        }
+        checker.check(self.tree.root(), &touched, bench.stop)
+    }
+
+    /// Puts a variant into an empty tree, without building it.
+    pub fn fill(&mut self, bench: &Bench, variant: &Variant) -> Result<(), Error> {
+        if self.tree.is_empty() {
+            self.tree.set(bench.base, variant)?;
+        }
+        Ok(())
     }
 
     /// Builds a variant, from what the last build left.
@@ -93,7 +154,7 @@ impl Station {
             return Ok(built);
         }
         let is_plan = |path: &Path| plan::is_plan(path, &bench.setup.build);
-        if self.tree.is_rearranged_by(bench.base, variant, is_plan) {
+        if self.stale || self.tree.is_rearranged_by(bench.base, variant, is_plan) {
             self.wipe()?;
         }
         let mut from_nothing = self.tree.is_empty();
@@ -123,8 +184,8 @@ impl Station {
     /// Also says whether a failure is certain to be the variant's own.
     fn build_once(&mut self, bench: &Bench, key: TreeKey) -> Result<(Built, bool), Error> {
         let setup = bench.setup;
-        let number = bench.builds.fetch_add(1, Ordering::Relaxed) + 1;
-        let log = bench.work.log(&format!("{number:04}-{}-{}-{key}.log", self.name, self.mode.word()));
+        let number = bench.counters.builds.fetch_add(1, Ordering::Relaxed) + 1;
+        let log = bench.work.log(&format!("{number:04}-{}-{}-{key}.log", self.name, self.mode.name()));
         let directory = self.tree.root().join(&setup.subdirectory);
         if !directory.is_dir() {
             let complaint = format!("the directory {} is not there", setup.subdirectory.display());
@@ -133,7 +194,7 @@ impl Station {
         let job = Job {
             command: process::shell(&setup.build),
             directory: &directory,
-            environment: self.environment(bench),
+            environment: self.build_environment(bench)?,
             without: &FOREIGN,
             stdin: None,
             stdout: &log,
@@ -158,25 +219,54 @@ impl Station {
         })
     }
 
-    fn environment(&self, bench: &Bench) -> Vec<(OsString, OsString)> {
+    /// What builds see of us. Tests see nothing of it.
+    fn build_environment(&self, bench: &Bench) -> Result<Vec<(OsString, OsString)>, Error> {
         let tools = &bench.setup.tools;
-        vec![
+        let mut environment: Vec<(OsString, OsString)> = vec![
             ("CC".into(), tools.cc.clone().into()),
             ("CXX".into(), tools.cxx.clone().into()),
             ("RELAPSE_MODE".into(), self.mode.word().into()),
             ("RELAPSE_CACHE".into(), bench.work.cache().into()),
             ("RELAPSE_TREE".into(), self.tree.root().into()),
-        ]
+        ];
+        if self.mode == Mode::Plain {
+            environment.push(("RELAPSE_UNITS".into(), bench.work.units().into()));
+        }
+        if let Mode::Optimised(level) = self.mode {
+            environment.push(("RELAPSE_OPTIMISE".into(), level.to_string().into()));
+        }
+        if let Mode::Sanitized(sanitizer) = self.mode {
+            environment.push(("RELAPSE_SANITIZE".into(), sanitizer.word().into()));
+            // Builds run what they built, too.
+            environment
+                .extend(sanitizer::environment(&bench.work.fresh_tmp(&format!("{}-build", self.name))?));
+        }
+        Ok(environment)
     }
 
     /// Runs the test in the tree as it was built. `name` is what its outputs are
     /// kept by.
     pub fn test(&mut self, bench: &Bench, name: &str, stop: &dyn Stop) -> Result<TestRun, Error> {
         let limits = &bench.setup.limits;
-        let limits =
-            Limits { time: Some(bench.patience), memory: limits.memory, output: Some(limits.output) };
+        let (mut time, mut memory) = (bench.patience, limits.memory);
+        if let Mode::Sanitized(_) | Mode::Optimised(_) = self.mode {
+            (time, memory) = (bench.patience * SANITIZED, None);
+        }
+        let limits = Limits { time: Some(time), memory, output: Some(limits.output) };
         let command = process::shell(&bench.setup.test);
         self.execute(bench, name, command, limits, Ending::Ask, stop)
+    }
+
+    /// Runs another command where the test runs, and says how it ended.
+    pub fn run(&mut self, bench: &Bench, name: &str, command: &str, time: Duration) -> Result<Status, Error> {
+        let limits = Limits { time: Some(time), memory: None, output: Some(bench.setup.limits.output) };
+        let run = self.execute(bench, name, process::shell(command), limits, Ending::Ask, bench.stop)?;
+        Ok(run.status)
+    }
+
+    /// Where the sanitizer of this tree writes its reports.
+    pub fn reports(&self, bench: &Bench) -> PathBuf {
+        bench.work.run(&format!("{}-reports", self.name))
     }
 
     /// Runs the test under `relapse record`, into a directory that does not exist yet.
@@ -206,11 +296,16 @@ impl Station {
         stop: &dyn Stop,
     ) -> Result<TestRun, Error> {
         let setup = bench.setup;
-        bench.runs.fetch_add(1, Ordering::Relaxed);
+        bench.counters.runs.fetch_add(1, Ordering::Relaxed);
         let tmp = bench.work.fresh_tmp(&self.name)?;
         let directory = self.tree.root().join(&setup.subdirectory);
-        let mut environment = self.environment(bench);
-        environment.push(("TMPDIR".into(), tmp.clone().into()));
+        let mut environment: Vec<(OsString, OsString)> = vec![("TMPDIR".into(), tmp.clone().into())];
+        if let Mode::Sanitized(_) = self.mode {
+            let reports = self.reports(bench);
+            remove_all(&reports)?;
+            fs::create_dir_all(&reports).at("create", &reports)?;
+            environment.extend(sanitizer::environment(&reports));
+        }
         let (stdout, stderr) =
             (bench.work.run(&format!("{name}.out")), bench.work.run(&format!("{name}.err")));
         let job = Job {
@@ -232,7 +327,7 @@ impl Station {
             // The test changed what the build made.
             self.built = None;
         }
-        let Ran { status, seconds, stdout, stderr } = ran;
+        let Ran { status, seconds, stdout, stderr, .. } = ran;
         Ok(TestRun { status, seconds, stdout, stderr, files, tree: self.tree.root().to_owned(), observed })
     }
 }

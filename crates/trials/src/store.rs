@@ -13,6 +13,7 @@
 //! that do not match their checksum were never there, and the file is put aside
 //! for whoever wants to know what happened to it.
 
+use crate::checker::Findings;
 use crate::error::{At, Error};
 use changes::outcome::Outcome;
 use serde::{Deserialize, Serialize};
@@ -31,21 +32,39 @@ pub struct Known {
     /// The test did what it does with bad, to the byte.
     #[serde(default)]
     pub alike: bool,
+    /// It fails with the exit status and the first difference of bad.
+    #[serde(default)]
+    pub symptom: bool,
     /// What the compiler said besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<String>,
 }
 
 impl Known {
+    /// A pass of a program that clang warns about in ways it warns about neither version is
+    /// an accident until the contrary is shown.
+    pub(crate) fn unless_suspicious(self, findings: Option<&Findings>) -> Known {
+        let first = findings.and_then(|findings| findings.suspicious.first());
+        match first.and_then(|diagnostic| diagnostic.lines().next()) {
+            Some(line) if self.what == What::Tested(Outcome::Pass) => {
+                let why = format!("it passes, but clang warns of what neither version has: {line}");
+                Known { what: What::Tested(Outcome::Unresolved), why, ..self }
+            }
+            _ => self,
+        }
+    }
+
     pub(crate) fn untested(what: What, why: String) -> Known {
-        Known { what, why, alike: false, more: Vec::new() }
+        Known { what, why, alike: false, symptom: false, more: Vec::new() }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// It builds; nobody ran the test yet.
+    /// The units it touches are correct; it was not built yet.
+    Correct,
+    /// It builds; the test was not run yet.
     Builds,
     Tested(Outcome),
 }

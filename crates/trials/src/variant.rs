@@ -67,6 +67,24 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// What makes bad's files those of another tree.
+    ///
+    /// # Errors
+    /// If the tree cannot be read.
+    pub(crate) fn between(base: &Base, files: &Path) -> Result<Variant, Error> {
+        let other = Base::read(files)?;
+        let mut variant = Variant::default();
+        for (path, entry) in &other.files {
+            if base.files.get(path) != Some(entry) {
+                variant.put(path.clone(), Some(Content::read(&files.join(path))?));
+            }
+        }
+        for path in base.files.keys().filter(|path| !other.files.contains_key(*path)) {
+            variant.put(path.clone(), None);
+        }
+        Ok(variant)
+    }
+
     pub fn put(&mut self, path: PathBuf, content: Option<Content>) {
         let entry = content.as_ref().map(Content::entry);
         self.files.insert(path, (content, entry));
@@ -74,6 +92,11 @@ impl Variant {
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// Paths at which it is not as bad.
+    pub(crate) fn touched<'v>(&'v self, base: &'v Base) -> impl Iterator<Item = &'v Path> {
+        self.paths().filter(|path| self.entry(base, path) != base.files.get(*path).copied())
     }
 
     pub(crate) fn changes(&self, path: &Path) -> bool {

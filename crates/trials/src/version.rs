@@ -69,8 +69,24 @@ impl Version {
                 };
                 Ok(Version { name: name.to_owned(), commit: None, source, subdirectory })
             }
+            _ if !Repository::can_ask() => Err(Error::NoGit { name: name.to_owned() }),
             _ => Err(Error::NoSuchVersion { name: name.to_owned(), place: here }),
         }
+    }
+
+    /// The repository that it is a commit or the working tree of.
+    #[must_use]
+    pub fn repository(&self) -> Option<&Repository> {
+        match &self.source {
+            Source::Commit(repository) | Source::WorkTree(repository, _) => Some(repository),
+            Source::Directory(_) => None,
+        }
+    }
+
+    /// The commit that a working tree is based on.
+    #[must_use]
+    pub fn head(&self) -> Option<String> {
+        self.repository()?.commit("HEAD")
     }
 
     /// Both versions. They are seen alike: beside a plain directory, `.` is a
@@ -96,6 +112,12 @@ impl Version {
 fn subdirectory(repository: &Repository, here: &Path) -> PathBuf {
     let work_tree = repository.work_tree.as_ref().and_then(|w| w.canonicalize().ok());
     work_tree.and_then(|w| here.strip_prefix(w).ok().map(Path::to_owned)).unwrap_or_default()
+}
+
+/// The log of a `git bisect` in progress.
+#[must_use]
+pub fn bisect_log(repository: &Repository) -> Option<String> {
+    std::fs::read_to_string(repository.git_dir.join("BISECT_LOG")).ok()
 }
 
 /// The versions that a `git bisect` in progress is between: good, then bad. Of

@@ -8,6 +8,7 @@
 //! logs/             one per build, of the last run
 //! recordings/       of the last run
 //! runs/             what tests of the last run put out
+//! units/            how each source file is compiled, as the last run's builds said it
 //! trees/            sources and builds; removed at the end
 //! tmp/              the tests' TMPDIR; removed at the end
 //! ```
@@ -31,7 +32,7 @@ pub struct Work {
 /// Gone when the work is done.
 const PASSING: [&str; 2] = ["trees", "tmp"];
 /// There until the next run.
-const LAST: [&str; 3] = ["logs", "recordings", "runs"];
+const LAST: [&str; 4] = ["logs", "recordings", "runs", "units"];
 
 impl Work {
     /// Makes the directory if need be, and takes hold of it. If its last holder was
@@ -97,6 +98,10 @@ impl Work {
 
     pub(crate) fn cache(&self) -> PathBuf {
         self.root.join("cache")
+    }
+
+    pub(crate) fn units(&self) -> PathBuf {
+        self.root.join("units")
     }
 
     pub(crate) fn log(&self, name: &str) -> PathBuf {

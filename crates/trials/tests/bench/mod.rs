@@ -112,6 +112,7 @@ impl Case {
             subdirectory: PathBuf::new(),
             build: "make".to_owned(),
             test: "./test".to_owned(),
+            suite: None,
             stdin: None,
             oracle: Oracle::default(),
             tools: Tools {
@@ -119,6 +120,8 @@ impl Case {
                 cxx: "c++".into(),
                 relapse: "relapse".into(),
                 identity: "the compiler of the tests".to_owned(),
+                clang: None,
+                symbolizer: None,
             },
             jobs: 2,
             repeat: 3,

@@ -1,0 +1,168 @@
+//! Which commit brought a change.
+//!
+//! A change is found between two versions; what it was meant for is said by the commit that
+//! made it. New lines are looked up by `git blame`, lines that are gone by
+//! `git blame --reverse`: it tells the last commit that still has a line, and a child of that
+//! one took it away. Both follow merges and renames.
+//!
+//! Cost: `git blame` compares the file's versions once per commit that touched it; some tenths
+//! of a second for long histories. It is asked for the few changes that are reported.
+//!
+//! Not followed: a line that is taken away on a branch which was forked before good and merged
+//! after it. The merge is named then.
+
+use crate::error::Error;
+use crate::git::Repository;
+use crate::history::{Commit, commits};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A line as `git blame` sees it: the commit it belongs to, and where it is in that one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    commit: String,
+    number: u32,
+    file: String,
+    /// Nothing beyond this commit was looked at.
+    boundary: bool,
+}
+
+/// The commit between `good` and `bad` that brought a change: the lines `new_range` of
+/// `file` in bad, or, if there are none, the absence of the lines `old_range` of `old_file`
+/// in good. Lines count from 1, paths from the top of the repository. If several
+/// commits had a part in it, the one with most of the lines, and of those the newest.
+///
+/// `None` if git does not know: the file is not in the repository, or the lines are no change.
+#[must_use]
+pub fn commit_of_change(
+    repository: &Repository,
+    good: &str,
+    bad: &str,
+    file: &str,
+    old_file: &str,
+    old_range: Range<u32>,
+    new_range: Range<u32>,
+) -> Option<Commit> {
+    let (good, bad) = (repository.commit(good)?, repository.commit(bad)?);
+    let order = commits(repository, &[&bad, &format!("^{good}")]).ok()?;
+    let history = Span { repository, good: &good, order: &order };
+    if !new_range.is_empty() {
+        // What was only moved or indented is not what is asked for, unless there is nothing else.
+        for ways in [&["-w", "-C"][..], &["-w"], &[]] {
+            let found = history.blame(ways, &bad, file, &new_range).unwrap_or_default();
+            let new = found.into_iter().filter(|line| !line.boundary).map(|line| line.commit);
+            if let Some(commit) = history.most(new) {
+                return Some(commit);
+            }
+        }
+    }
+    if old_range.is_empty() {
+        return None;
+    }
+    for ways in [&["--reverse", "-w"][..], &["--reverse"]] {
+        let gone = history.gone(ways, &bad, old_file, &old_range).unwrap_or_default();
+        if let Some(commit) = history.most(gone) {
+            return Some(commit);
+        }
+    }
+    None
+}
+
+/// The commits between good and bad.
+struct Span<'a> {
+    repository: &'a Repository,
+    good: &'a str,
+    /// Children before parents.
+    order: &'a [Commit],
+}
+
+impl Span<'_> {
+    fn most(&self, ids: impl IntoIterator<Item = String>) -> Option<Commit> {
+        let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
+        for id in ids {
+            if let Some(place) = self.order.iter().position(|c| c.id == id) {
+                *counts.entry(place).or_default() += 1;
+            }
+        }
+        let (place, _) =
+            counts.into_iter().max_by_key(|(place, count)| (*count, std::cmp::Reverse(*place)))?;
+        self.order.get(place).cloned()
+    }
+
+    fn blame(&self, ways: &[&str], to: &str, file: &str, lines: &Range<u32>) -> Result<Vec<Line>, Error> {
+        let ask =
+            self.repository.ask().without_fetching().args(["blame", "--line-porcelain", "--no-textconv"]);
+        let ask = ways.iter().fold(ask, |ask, way| ask.arg(way));
+        let ask = ask.arg(format!("-L{},{}", lines.start, lines.end - 1));
+        let text = ask.arg(format!("{}..{to}", self.good)).arg("--").arg(file).bytes()?;
+        Ok(read_blame(&String::from_utf8_lossy(&text)))
+    }
+
+    /// The commits that took lines away, one for each line that is gone in `to`.
+    fn gone(&self, ways: &[&str], to: &str, file: &str, lines: &Range<u32>) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        for (at, last) in (lines.start..).zip(self.blame(ways, to, file, lines)?) {
+            if last.commit == to {
+                continue; // still there
+            }
+            let children: Vec<&Commit> =
+                self.order.iter().filter(|c| c.parents.contains(&last.commit)).collect();
+            let taker = children.iter().find(|child| self.lacks(&last, &child.id));
+            let Some(taker) = taker.or(children.first()) else { continue };
+            // A merge only passes on what its other side did, if good is in that one's past.
+            let deeper = taker.parents.iter().filter(|p| **p != last.commit).find_map(|side| {
+                let behind = self.repository.ask().args(["rev-list", "--max-count=1", self.good]);
+                let behind = behind.arg(format!("^{side}")).line().ok()?;
+                let in_span = self.order.iter().any(|c| c.id == *side);
+                let gone = || self.gone(ways, side, file, &(at..at + 1)).unwrap_or_default();
+                (behind.is_empty() && in_span).then(gone)?.into_iter().next()
+            });
+            found.push(deeper.unwrap_or_else(|| taker.id.clone()));
+        }
+        Ok(found)
+    }
+
+    /// Whether a line of one commit is not in its child any more.
+    fn lacks(&self, line: &Line, child: &str) -> bool {
+        let ask =
+            self.repository.ask().without_fetching().args(["diff-tree", "-p", "-U0", "-M", "--no-textconv"]);
+        let ask = ask.args(["--no-ext-diff", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"]);
+        let Ok(text) = ask.arg(&line.commit).arg(child).bytes() else { return false };
+        let mut in_file = false;
+        for text in String::from_utf8_lossy(&text).lines() {
+            if let Some(old) = text.strip_prefix("--- ") {
+                in_file = old.trim_end_matches('\t').strip_prefix("a/") == Some(&line.file);
+            } else if in_file && let Some(hunk) = text.strip_prefix("@@ -") {
+                let old = hunk.split(' ').next().unwrap_or_default();
+                let (start, count) = old.split_once(',').unwrap_or((old, "1"));
+                let (start, count): (u32, u32) = (start.parse().unwrap_or(0), count.parse().unwrap_or(0));
+                if (start..start + count).contains(&line.number) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Each line has a header "HASH NUMBER-THERE NUMBER-HERE", properties, and its text after a tab.
+fn read_blame(text: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut current: Option<Line> = None;
+    for text in text.lines() {
+        if text.starts_with('\t') {
+            lines.extend(current.take());
+        } else if let Some(line) = &mut current {
+            if let Some(file) = text.strip_prefix("filename ") {
+                file.clone_into(&mut line.file);
+            }
+            line.boundary |= text == "boundary";
+        } else {
+            let mut words = text.split(' ');
+            let commit = words.next().unwrap_or_default().to_owned();
+            let number = words.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+            current = Some(Line { commit, number, file: String::new(), boundary: false });
+        }
+    }
+    lines
+}

@@ -1,0 +1,306 @@
+//! Whether a tree that passes is a sane program.
+//!
+//! The smallest set of changes that makes a test pass when undone is often one whose program
+//! passes by accident. What clang says about the touched units is known from the check before
+//! the build; here the tree is built in other ways and run again:
+//!
+//! * from nothing, as products of earlier trials may deceive;
+//! * at another optimisation level: what is undefined mostly changes with it;
+//! * with AddressSanitizer, and with MemorySanitizer where all of it is C: reads out of bounds,
+//!   of freed memory, and decisions by what was never set, that neither good nor bad shows;
+//! * with the suite, if there is one.
+//!
+//! What cannot be done (the build does not work so, good itself does not pass so) is left out and
+//! said in [`Examined`], never held against the tree.
+
+use crate::error::{Error, Side};
+use crate::lab::{Event, Lab, build_version};
+use crate::process::Status;
+use crate::sanitizer::{self, Report, Sanitizer};
+use crate::setup::Mode;
+use crate::station::{Bench, Built, Station};
+use crate::variant::{TreeKey, Variant};
+use changes::change::ChangeSet;
+use changes::outcome::{Outcome, Sanity};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// What examinations are done with, kept from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Examiner {
+    stations: HashMap<String, Station>,
+    /// What a sanitizer reports of good and bad.
+    reports: HashMap<&'static str, [Vec<Report>; 2]>,
+    /// Whether good passes at the other optimisation level.
+    good_optimised: Option<bool>,
+    /// Whether good and bad both pass the suite.
+    suite: Option<bool>,
+    examined: Examined,
+}
+
+/// What passing trees were examined by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examined {
+    pub by: BTreeSet<String>,
+    /// What was left out, and why.
+    pub left_out: BTreeSet<String>,
+}
+
+/// A suite may take this long; nobody waits longer for one answer.
+const SUITE: Duration = Duration::from_secs(600);
+
+/// One way of looking at a tree: what is wrong with it, if something is.
+type Verdict = Result<Option<String>, Error>;
+
+impl Lab<'_> {
+    /// What passing trees were examined by so far.
+    #[must_use]
+    pub fn examined(&self) -> &Examined {
+        &self.examiner.examined
+    }
+
+    pub(crate) fn examine_tree(&mut self, reverted: &ChangeSet) -> Result<Sanity, Error> {
+        self.tell(&Event::Examining);
+        let variant = self.variants.variant(reverted).map_err(Error::Changes)?;
+        let key = self.key(reverted)?;
+        let mut examiner = std::mem::take(&mut self.examiner);
+        let verdict = self.examine_with(&mut examiner, key, &variant);
+        self.examiner = examiner;
+        Ok(match verdict? {
+            Some(reason) => Sanity::Insane(reason),
+            None => Sanity::Sane,
+        })
+    }
+
+    fn examine_with(&self, examiner: &mut Examiner, key: TreeKey, variant: &Variant) -> Verdict {
+        let mut take = |name: &str, mode: Mode| {
+            let known = examiner.stations.remove(name);
+            known.unwrap_or_else(|| Station::new(&self.work, &format!("examined-{name}"), mode))
+        };
+        let level = self.other_level();
+        let mut plain = take("plain", Mode::Plain);
+        let mut optimised = take("optimised", Mode::Optimised(level));
+        let mut address = take("address", Mode::Sanitized(Sanitizer::Address));
+        let mut memory = take("memory", Mode::Sanitized(Sanitizer::Memory));
+        plain.wipe()?;
+        let shared = Mutex::new(&mut *examiner);
+        let verdicts = std::thread::scope(|scope| {
+            let first = scope.spawn(|| -> Verdict {
+                match self.again(&mut plain, &shared, key, variant)? {
+                    None => self.sanitized(&mut address, Sanitizer::Address, &shared, key, variant),
+                    wrong => Ok(wrong),
+                }
+            });
+            let second = scope.spawn(|| -> Verdict {
+                match self.optimised(&mut optimised, level, &shared, key, variant)? {
+                    None => self.sanitized(&mut memory, Sanitizer::Memory, &shared, key, variant),
+                    wrong => Ok(wrong),
+                }
+            });
+            [first, second].map(crate::lab::joined)
+        });
+        for (name, station) in
+            [("plain", plain), ("optimised", optimised), ("address", address), ("memory", memory)]
+        {
+            examiner.stations.insert(name.to_owned(), station);
+        }
+        let mut wrong = None;
+        for verdict in verdicts {
+            wrong = wrong.or(verdict?);
+        }
+        Ok(wrong)
+    }
+
+    /// From nothing, and the suite.
+    fn again(
+        &self,
+        station: &mut Station,
+        shared: &Mutex<&mut Examiner>,
+        key: TreeKey,
+        variant: &Variant,
+    ) -> Verdict {
+        let bench = self.bench();
+        if let Some(wrong) = self
+            .passes(station, key, variant)?
+            .map(|why| format!("built from nothing, it does not pass: {why}"))
+        {
+            return Ok(Some(wrong));
+        }
+        said(shared, "a build from nothing");
+        let Some(suite) = &self.setup.suite else { return Ok(None) };
+        let known = lock(shared).suite;
+        let usable = match known {
+            Some(usable) => usable,
+            None => {
+                let usable = self.suite_passes(&bench, suite)?;
+                lock(shared).suite = Some(usable);
+                usable
+            }
+        };
+        if !usable {
+            left_out(shared, "the suite, as good and bad do not both pass it");
+            return Ok(None);
+        }
+        let status = station.run(&bench, "suite", suite, SUITE)?;
+        if status == Status::Cancelled {
+            return Err(Error::Cancelled);
+        }
+        said(shared, "the suite");
+        Ok((status != Status::Exit(0)).then(|| format!("the suite does not pass: {status}")))
+    }
+
+    fn suite_passes(&self, bench: &Bench, suite: &str) -> Result<bool, Error> {
+        let mut station = Station::new(&self.work, "examined-suite", Mode::Plain);
+        for (side, reverted) in [(Side::Good, self.variants.all()), (Side::Bad, ChangeSet::new())] {
+            build_version(bench, self.variants, &mut station, side, &reverted)?;
+            if station.run(bench, "suite", suite, SUITE)? != Status::Exit(0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Without optimisation if the build optimises, else with it.
+    fn other_level(&self) -> u8 {
+        if self.bench().checker.is_some_and(|checker| checker.is_optimised()) { 0 } else { 2 }
+    }
+
+    fn optimised(
+        &self,
+        station: &mut Station,
+        level: u8,
+        shared: &Mutex<&mut Examiner>,
+        key: TreeKey,
+        variant: &Variant,
+    ) -> Verdict {
+        let Some(why) = self.passes(station, key, variant)? else {
+            said(shared, &format!("-O{level}"));
+            return Ok(None);
+        };
+        let known = lock(shared).good_optimised;
+        let good = match known {
+            Some(good) => good,
+            None => {
+                let (key, variant) = self.version(&self.variants.all())?;
+                let good = self.passes(station, key, &variant)?.is_none();
+                lock(shared).good_optimised = Some(good);
+                good
+            }
+        };
+        if !good {
+            left_out(shared, &format!("-O{level}, as good does not pass so"));
+            return Ok(None);
+        }
+        said(shared, &format!("-O{level}"));
+        Ok(Some(format!("at -O{level} it does not pass: {why}")))
+    }
+
+    /// None if the tree passes, else how it does not.
+    fn passes(&self, station: &mut Station, key: TreeKey, variant: &Variant) -> Verdict {
+        let bench = self.bench();
+        let judge = self.judge.as_ref().ok_or(Error::NotPrepared)?;
+        match station.build(&bench, key, variant)? {
+            Built::Yes => {}
+            Built::No(complaint, _) => return Ok(Some(complaint.text)),
+            Built::TooLong(_) => return Ok(Some("the build took too long".to_owned())),
+        }
+        let run = station.test(&bench, &format!("examined-{}", station.name()), bench.stop)?;
+        if run.status == Status::Cancelled {
+            return Err(Error::Cancelled);
+        }
+        let (outcome, why) = judge.outcome(&run.observed);
+        Ok((outcome != Outcome::Pass).then_some(why))
+    }
+
+    fn sanitized(
+        &self,
+        station: &mut Station,
+        sanitizer: Sanitizer,
+        shared: &Mutex<&mut Examiner>,
+        key: TreeKey,
+        variant: &Variant,
+    ) -> Verdict {
+        let name = match sanitizer {
+            Sanitizer::Address => "AddressSanitizer",
+            Sanitizer::Memory => "MemorySanitizer",
+        };
+        if !self.knows_units() {
+            left_out(shared, &format!("{name}, as the build does not use our compiler throughout"));
+            return Ok(None);
+        }
+        if sanitizer == Sanitizer::Memory && self.has_cpp() {
+            left_out(shared, "MemorySanitizer, as the C++ library is not built for it");
+            return Ok(None);
+        }
+        let Some(reports) = self.reports(station, key, variant)? else {
+            left_out(shared, &format!("{name}, as the program does not build with it"));
+            return Ok(None);
+        };
+        if reports.is_empty() {
+            said(shared, name);
+            return Ok(None);
+        }
+        let known = lock(shared).reports.get(sanitizer.word()).cloned();
+        let known = match known {
+            Some(known) => known,
+            None => {
+                let mut both = Vec::new();
+                for reverted in [self.variants.all(), ChangeSet::new()] {
+                    let (key, variant) = self.version(&reverted)?;
+                    both.push(self.reports(station, key, &variant)?.unwrap_or_default());
+                }
+                let bad = both.pop().unwrap_or_default();
+                let known = [both.pop().unwrap_or_default(), bad];
+                lock(shared).reports.insert(sanitizer.word(), known.clone());
+                known
+            }
+        };
+        said(shared, name);
+        let new = sanitizer::new_reports(&reports, &[&known[0], &known[1]]);
+        Ok(new.first().map(|report| {
+            let function = report.function.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
+            let place = match (&report.file, report.line) {
+                (Some(file), Some(line)) => format!(" ({}:{line})", file.display()),
+                _ => String::new(),
+            };
+            format!("{name} reports {}{function}{place}, which neither version shows", report.kind)
+        }))
+    }
+
+    /// None if it does not build so.
+    fn reports(
+        &self,
+        station: &mut Station,
+        key: TreeKey,
+        variant: &Variant,
+    ) -> Result<Option<Vec<Report>>, Error> {
+        let bench = self.bench();
+        let Some(symbolizer) = &self.setup.tools.symbolizer else { return Ok(None) };
+        if station.build(&bench, key, variant)? != Built::Yes {
+            return Ok(None);
+        }
+        let run = station.test(&bench, &format!("examined-{}", station.name()), bench.stop)?;
+        match run.status {
+            Status::Cancelled => Err(Error::Cancelled),
+            _ => sanitizer::reports(&station.reports(&bench), station.root(), symbolizer).map(Some),
+        }
+    }
+
+    fn version(&self, reverted: &ChangeSet) -> Result<(TreeKey, Variant), Error> {
+        let variant = self.variants.variant(reverted).map_err(Error::Changes)?;
+        Ok((self.base.key(&variant), variant))
+    }
+}
+
+fn lock<'m, 'e>(shared: &'m Mutex<&'e mut Examiner>) -> std::sync::MutexGuard<'m, &'e mut Examiner> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn said(shared: &Mutex<&mut Examiner>, what: &str) {
+    lock(shared).examined.by.insert(what.to_owned());
+}
+
+fn left_out(shared: &Mutex<&mut Examiner>, what: &str) {
+    lock(shared).examined.left_out.insert(what.to_owned());
+}

@@ -1,0 +1,360 @@
+//! Bisecting the commits between good and bad.
+//!
+//! Trials of whole commits come before trials of changes: a commit is something that somebody
+//! meant to build, so its outcome says more than that of a tree which never was, and a
+//! thousand commits take ten of them. As `git bisect` does, this assumes that a commit whose
+//! ancestor is bad is bad too, and asks for the commit that splits the remaining ones best
+//! (`git rev-list --bisect-all`, which knows merges). Unlike it nothing is written to the
+//! repository: marks are kept here, and a `git bisect log` can be read in.
+//!
+//! Commits that cannot be tested are *skipped*. What breaks one commit mostly breaks its
+//! neighbours as well, so the next one is looked for at some distance, further away with each
+//! one that was skipped. Where only skipped commits are left, all of them remain candidates.
+//!
+//! Cost: one call of git at the beginning and one for each question; both are linear in the
+//! number of commits between good and bad, up to git's counting through merges.
+
+use crate::error::Error;
+use crate::git::Repository;
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+
+/// A commit, as a report names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Commit {
+    pub id: String,
+    pub subject: String,
+    /// When it was written, `YYYY-MM-DD`.
+    pub date: String,
+    pub parents: Vec<String>,
+}
+
+/// What came of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Good,
+    Bad,
+    /// It cannot be built or tested.
+    Skip,
+}
+
+/// The first bad commit, as far as it could be found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Culprit {
+    pub commit: Commit,
+    /// What it is to be compared with: the nearest ancestor, by first parents, that is no
+    /// candidate. None if there is no such one (a history of its own was merged).
+    pub parent: Option<String>,
+    /// Skipped commits that may as well be the first bad one, newest first. All of them lie
+    /// before `commit`.
+    pub other_candidates: Vec<Commit>,
+}
+
+/// Commits between good and bad, and what is known of them.
+#[derive(Clone, Debug)]
+pub struct History {
+    repository: Repository,
+    /// Those that bad has and good has not, children before parents.
+    commits: Vec<Commit>,
+    index: HashMap<String, usize>,
+    /// For each commit whether it, or one that has it, is good.
+    cleared: Vec<bool>,
+    /// Commits to exclude when git is asked.
+    good: Vec<String>,
+    bad: usize,
+    skipped: BTreeSet<usize>,
+    wanted: Option<usize>,
+}
+
+impl History {
+    /// The commits that lead from `good` to `bad`; `None` if good is no ancestor of bad.
+    ///
+    /// # Errors
+    /// If git cannot be asked, or knows no such commits.
+    pub fn between(repository: &Repository, good: &str, bad: &str) -> Result<Option<History>, Error> {
+        let resolve = |name: &str| {
+            let place = || repository.work_tree.clone().unwrap_or_else(|| repository.git_dir.clone());
+            let missing = || Error::NoSuchVersion { name: name.to_owned(), place: place() };
+            repository.commit(name).ok_or_else(missing)
+        };
+        let (good, bad) = (resolve(good)?, resolve(bad)?);
+        let beside = repository.ask().args(["rev-list", "--max-count=1"]).arg(&good).arg(format!("^{bad}"));
+        if good == bad || !beside.line()?.is_empty() {
+            return Ok(None);
+        }
+        let commits = commits(repository, &[&bad, &format!("^{good}")])?;
+        let index: HashMap<String, usize> =
+            commits.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
+        let Some(bad) = index.get(&bad).copied() else { return Ok(None) };
+        Ok(Some(History {
+            repository: repository.clone(),
+            cleared: vec![false; commits.len()],
+            commits,
+            index,
+            good: vec![good],
+            bad,
+            skipped: BTreeSet::new(),
+            wanted: None,
+        }))
+    }
+
+    /// All commits that bad has and good has not, children before parents.
+    #[must_use]
+    pub fn commits(&self) -> &[Commit] {
+        &self.commits
+    }
+
+    /// How many commits may be the first bad one; those that were skipped are among them.
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        self.candidates().len()
+    }
+
+    /// The commit to test next; `None` once there is a [`History::culprit`].
+    ///
+    /// # Errors
+    /// If git cannot be asked.
+    pub fn next(&self) -> Result<Option<Commit>, Error> {
+        let untested = self.untested();
+        if untested.is_empty() {
+            return Ok(None);
+        }
+        if let Some(wanted) = self.wanted.filter(|w| untested.contains(w)) {
+            return Ok(Some(self.commits[wanted].clone()));
+        }
+        let ask = self.repository.ask().args(["rev-list", "--bisect-all"]).arg(&self.commits[self.bad].id);
+        let ask = self.good.iter().fold(ask, |ask, good| ask.arg(format!("^{good}")));
+        let text = ask.bytes()?;
+        // "HASH (dist=NUMBER)", best first; other decorations may stand beside the distance.
+        let ranked = String::from_utf8_lossy(&text).into_owned();
+        let ranked = ranked.lines().filter_map(|line| {
+            let (id, rest) = line.split_once(' ')?;
+            let distance = rest.split_once("dist=")?.1.split(|c: char| !c.is_ascii_digit()).next()?;
+            Some((*self.index.get(id)?, distance.parse::<u64>().ok()?))
+        });
+        let candidates = self.candidates();
+        let mut best: Option<(u128, usize)> = None;
+        for (commit, distance) in ranked.filter(|(c, _)| untested.contains(c)) {
+            let score = self.score(&candidates, commit, distance);
+            if best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, commit));
+            }
+        }
+        // Should git see other commits than we do, one that is not the best is better than none.
+        let chosen =
+            best.map(|(_, commit)| commit).or_else(|| untested.iter().nth(untested.len() / 2).copied());
+        Ok(chosen.map(|c| self.commits[c].clone()))
+    }
+
+    /// How much testing a commit promises: what it tells, times the chance that it can be
+    /// tested, which is small beside skipped ones. "Beside" is meant in the order in
+    /// which commits are listed: right for a line of commits and good enough for branches.
+    fn score(&self, candidates: &[usize], commit: usize, distance: u64) -> u128 {
+        let place = |c: usize| candidates.binary_search(&c).unwrap_or_else(|place| place);
+        let here = place(commit);
+        let skipped = self.skipped.iter().filter(|s| candidates.binary_search(s).is_ok());
+        let (mut gap, mut count) = (usize::MAX, 0_u128);
+        for other in skipped {
+            gap = gap.min(here.abs_diff(place(*other)));
+            count += 1;
+        }
+        // Fixed point, as equal scores must be equal everywhere.
+        let distance = (u128::from(distance) + 1) << 32;
+        if count == 0 { distance } else { distance * gap as u128 / (gap as u128 + 2 * count) }
+    }
+
+    /// Takes a verdict. False if it says nothing new: the commit is none of those in question,
+    /// or the verdict contradicts others (a good commit that has the bad one in it).
+    pub fn mark(&mut self, id: &str, verdict: Verdict) -> bool {
+        let Some(&commit) = self.index.get(id) else { return false };
+        let candidate = self.candidates().binary_search(&commit).is_ok();
+        match verdict {
+            Verdict::Bad if candidate && commit != self.bad => self.bad = commit,
+            Verdict::Skip if candidate && commit != self.bad => {
+                return self.skipped.insert(commit);
+            }
+            Verdict::Good if !self.cleared[commit] => {
+                let reached = self.reached(commit);
+                if reached.binary_search(&self.bad).is_ok() {
+                    return false;
+                }
+                for older in reached {
+                    self.cleared[older] = true;
+                }
+                self.good.push(id.to_owned());
+            }
+            _ => return false,
+        }
+        self.skipped.remove(&commit);
+        true
+    }
+
+    /// Test this commit next, as there is reason to believe that it is the one (or the one
+    /// before it). False if its verdict is known or does not matter.
+    pub fn jump(&mut self, id: &str) -> bool {
+        let wanted = self.index.get(id).copied().filter(|w| self.untested().contains(w));
+        self.wanted = wanted.or(self.wanted);
+        wanted.is_some()
+    }
+
+    /// The first bad commit, once nothing is left to test.
+    #[must_use]
+    pub fn culprit(&self) -> Option<Culprit> {
+        if !self.untested().is_empty() {
+            return None;
+        }
+        let candidates = self.candidates();
+        let mut at = self.bad;
+        let parent = loop {
+            let parent = self.commits[at].parents.first();
+            match parent.map(|p| (p, self.index.get(p))) {
+                Some((_, Some(&older))) if candidates.binary_search(&older).is_ok() => at = older,
+                other => break other.map(|(parent, _)| parent.clone()),
+            }
+        };
+        let others = candidates.iter().filter(|c| **c != self.bad);
+        Some(Culprit {
+            commit: self.commits[self.bad].clone(),
+            parent,
+            other_candidates: others.map(|c| self.commits[*c].clone()).collect(),
+        })
+    }
+
+    /// Takes the verdicts of a `git bisect log`, or of the file `BISECT_LOG`. Returns how many
+    /// of them said something new.
+    ///
+    /// # Errors
+    /// If git cannot be asked.
+    pub fn apply_log(&mut self, text: &str) -> Result<usize, Error> {
+        let mut told = 0;
+        for (verdict, name) in read_log(text) {
+            let Some(id) = self.repository.commit(&name) else { continue };
+            let said = match (verdict, self.index.contains_key(&id)) {
+                (Verdict::Good, false) => self.clear_beside(&id)?,
+                _ => self.mark(&id, verdict),
+            };
+            told += usize::from(said);
+        }
+        Ok(told)
+    }
+
+    /// A good commit that bad does not have clears those that both have.
+    fn clear_beside(&mut self, id: &str) -> Result<bool, Error> {
+        let ask = self.repository.ask().arg("rev-list").arg(id);
+        let text = self.good.iter().fold(ask, |ask, good| ask.arg(format!("^{good}"))).bytes()?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let shared: Vec<usize> = text.lines().filter_map(|l| self.index.get(l).copied()).collect();
+        if shared.contains(&self.bad) || shared.is_empty() {
+            return Ok(false);
+        }
+        for commit in shared {
+            self.cleared[commit] = true;
+        }
+        self.good.push(id.to_owned());
+        Ok(true)
+    }
+
+    /// Commits of which one is the first bad one, in order.
+    fn candidates(&self) -> Vec<usize> {
+        self.walk(self.bad, |c| !self.cleared[c])
+    }
+
+    fn reached(&self, from: usize) -> Vec<usize> {
+        self.walk(from, |_| true)
+    }
+
+    fn walk(&self, from: usize, enter: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut seen = vec![false; self.commits.len()];
+        let mut todo = vec![from];
+        while let Some(commit) = todo.pop() {
+            if !seen[commit] && enter(commit) {
+                seen[commit] = true;
+                todo.extend(self.commits[commit].parents.iter().filter_map(|p| self.index.get(p)));
+            }
+        }
+        seen.iter().enumerate().filter(|(_, seen)| **seen).map(|(commit, _)| commit).collect()
+    }
+
+    fn untested(&self) -> BTreeSet<usize> {
+        let open = |c: &usize| *c != self.bad && !self.skipped.contains(c);
+        self.candidates().into_iter().filter(open).collect()
+    }
+}
+
+/// Commits of a range, children before parents.
+pub(crate) fn commits(repository: &Repository, range: &[&str]) -> Result<Vec<Commit>, Error> {
+    let ask = repository.ask().args(["log", "--topo-order", "-z", "--no-patch"]);
+    let ask = ask.arg("--format=%H%x1f%P%x1f%as%x1f%s");
+    let items = range.iter().fold(ask, |ask, word| ask.arg(word)).arg("--").items()?;
+    let commit = |item: &Vec<u8>| {
+        let text = String::from_utf8_lossy(item).into_owned();
+        let mut fields = text.splitn(4, '\x1f').map(str::to_owned);
+        let (id, parents, date) = (fields.next()?, fields.next()?, fields.next()?);
+        let parents = parents.split_whitespace().map(str::to_owned).collect();
+        Some(Commit { id, parents, date, subject: fields.next()? })
+    };
+    Ok(items.iter().filter_map(commit).collect())
+}
+
+/// Verdicts and names of commits, in order. Each is told by a remark (`# bad: [HASH] SUBJECT`)
+/// and most by a command (`git bisect bad HASH`) too; `git bisect start BAD GOOD...` only has
+/// the names that the user typed, which may stand for other commits by now.
+fn read_log(text: &str) -> Vec<(Verdict, String)> {
+    let commands = || text.lines().filter_map(|l| l.trim().strip_prefix("git bisect "));
+    let bare = |word: &str| word.trim_matches('\'').to_owned();
+    let (mut good_terms, mut bad_terms) = (words(["good", "old"]), words(["bad", "new"]));
+    for start in commands().filter_map(|c| c.strip_prefix("start")) {
+        let arguments: Vec<String> = start.split_whitespace().map(bare).collect();
+        for (at, argument) in arguments.iter().enumerate() {
+            let (option, value) = match argument.split_once('=') {
+                Some((option, value)) => (option, Some(value.to_owned())),
+                None => (argument.as_str(), arguments.get(at + 1).cloned()),
+            };
+            match option {
+                "--term-good" | "--term-old" => good_terms.extend(value),
+                "--term-bad" | "--term-new" => bad_terms.extend(value),
+                _ => {}
+            }
+        }
+    }
+    let verdict = |term: &str| match term {
+        "skip" => Some(Verdict::Skip),
+        _ if good_terms.iter().any(|t| t == term) => Some(Verdict::Good),
+        _ if bad_terms.iter().any(|t| t == term) => Some(Verdict::Bad),
+        _ => None,
+    };
+    let mut verdicts = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some((term, rest)) = line.strip_prefix("# ").and_then(|l| l.split_once(": [")) {
+            let id = rest.split(']').next().unwrap_or_default();
+            verdicts.extend(verdict(term).map(|v| (v, id.to_owned())));
+        } else if let Some((term, rest)) = line.strip_prefix("git bisect ").and_then(|l| l.split_once(' ')) {
+            let names = rest.split_whitespace().map(bare);
+            verdicts.extend(names.filter_map(|name| Some((verdict(term)?, name))));
+        }
+    }
+    verdicts
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_are_read_with_any_terms() {
+        let text = "git bisect start '--term-old' 'fast' '--term-new=slow'\n\
+                    # status: waiting for both good and bad commits\n\
+                    # slow: [aaaa] it: [is] slow\ngit bisect slow aaaa\n\
+                    # fast: [bbbb] start\ngit bisect fast bbbb\n\
+                    # skip: [cccc] broken\ngit bisect skip cccc\n\
+                    # first slow commit: [dddd] culprit\n";
+        let found: Vec<_> = read_log(text).into_iter().map(|(v, id)| format!("{v:?} {id}")).collect();
+        let twice = ["Bad aaaa", "Bad aaaa", "Good bbbb", "Good bbbb", "Skip cccc", "Skip cccc"];
+        assert_eq!(found, twice);
+        assert_eq!(read_log("# bad: [a] x\n# good: [b] y\ngit bisect start 'HEAD' 'v1'\n").len(), 2);
+    }
+}

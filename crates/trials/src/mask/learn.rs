@@ -1,0 +1,297 @@
+//! Learning a mask from runs.
+
+use super::align::{Lesson, align, durations, lesson};
+use super::template::{Field, Fields, Masked, Part, Template, Text};
+use super::token::{Class, Kind, has_letters, shape};
+use super::{Mask, arounds};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Each round may find lines that were not recognised before; this is more than was ever needed.
+const ROUNDS: usize = 6;
+/// An output that is larger than this, and another one each time, is not looked into.
+const LARGE: usize = 16 << 20;
+
+type Versions<'a> = [&'a [Vec<u8>]; 2];
+
+pub(super) fn learn(good: &[Vec<u8>], bad: &[Vec<u8>]) -> Mask {
+    let versions = [good, bad];
+    if versions.iter().all(|runs| runs.iter().all(|run| *run == runs[0])) {
+        return Mask::default();
+    }
+    if versions.iter().any(|runs| runs.iter().any(|run| run.len() > LARGE)) {
+        return Mask { ignores_all: true, ..Mask::default() };
+    }
+    let mask = learn_with(&versions, true);
+    let equal = |mask: &Mask| match (good.first(), bad.first()) {
+        (Some(good), Some(bad)) => mask.apply(good) == mask.apply(bad),
+        _ => false,
+    };
+    if equal(&mask) {
+        let plain = learn_with(&versions, false);
+        if !equal(&plain) {
+            return plain;
+        }
+    }
+    mask
+}
+
+fn learn_with(versions: &Versions, generalise: bool) -> Mask {
+    let mut mask = Mask::default();
+    for _ in 0..ROUNDS {
+        if !mask.round(versions, generalise) {
+            break;
+        }
+    }
+    if generalise {
+        mask.learn_counters(versions);
+    }
+    mask.learn_places(versions);
+    mask.settle(versions);
+    mask
+}
+
+impl Mask {
+    /// Compares each run with the first of its version. Whether something new was learned.
+    fn round(&mut self, versions: &Versions, generalise: bool) -> bool {
+        let mut learned = false;
+        for runs in versions {
+            for run in runs.iter().skip(1) {
+                let (first, other) = (self.lines(&runs[0]), self.lines(run));
+                for (x, y) in align(&first, &other) {
+                    let (x, y) = (&first[x], &other[y]);
+                    match lesson(x, y) {
+                        Some(Lesson::Template(template)) if has_words(&template) => {
+                            learned |= self.rules.add(template);
+                            for duration in durations(x, y).into_iter().filter(|_| generalise) {
+                                let same = |d: &super::template::Duration| {
+                                    (d.decimals, &d.gap, &d.unit)
+                                        == (duration.decimals, &duration.gap, &duration.unit)
+                                };
+                                if !self.rules.durations.iter().any(same) {
+                                    self.rules.durations.push(duration);
+                                    learned = true;
+                                }
+                            }
+                        }
+                        Some(Lesson::Fields(fields)) => learned |= self.rules.add_fields(fields),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        learned
+    }
+
+    /// Lines without words, which are known by their place.
+    fn learn_places(&mut self, versions: &Versions) {
+        self.rules.retain(|t| t.around.is_none());
+        for _ in 0..ROUNDS {
+            let mut learned = false;
+            for runs in versions {
+                for run in runs.iter().skip(1) {
+                    let (first, other) = (self.lines(&runs[0]), self.lines(run));
+                    // Places are those that `lines` sees before it looks at places.
+                    let plain = |lines: &[Masked]| -> BTreeMap<usize, _> {
+                        let plain: Vec<_> = lines.iter().map(|m| self.rules.mask(m.line, None)).collect();
+                        arounds(&plain).into_iter().collect()
+                    };
+                    let (here, there) = (plain(&first), plain(&other));
+                    for (x, y) in align(&first, &other) {
+                        let (Some(around), true) = (here.get(&x), here.get(&x) == there.get(&y)) else {
+                            continue;
+                        };
+                        if let Some(Lesson::Template(template)) = lesson(&first[x], &other[y])
+                            && !has_words(&template)
+                        {
+                            learned |= self.rules.add(Template { around: Some(around.clone()), ..template });
+                        }
+                    }
+                }
+            }
+            if !learned {
+                break;
+            }
+        }
+    }
+
+    /// Numbers that count lines as they come: in lines that are alike but for some words, they
+    /// grow from line to line in every run, and belong to other lines in another run.
+    fn learn_counters(&mut self, versions: &Versions) {
+        let mut places: BTreeMap<(Vec<u8>, usize), Vec<&Template>> = BTreeMap::new();
+        for template in &self.rules.templates {
+            for at in 0..template.parts.len() {
+                if template.parts[at] == Part::Wild(Kind::Number) {
+                    places.entry((template.shape.0.clone(), at)).or_default().push(template);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for ((shape, at), templates) in places.into_iter().filter(|(_, t)| t.len() > 1) {
+            let common = |i: usize| {
+                let first = &templates[0].parts[i];
+                let same =
+                    matches!(first, Part::Literal(_)) && templates.iter().all(|t| t.parts[i] == *first);
+                if same { first.clone() } else { Part::Kept }
+            };
+            let mut parts: Vec<Part> = (0..shape.len()).map(common).collect();
+            parts[at] = Part::Wild(Kind::Number);
+            // Counters are written in columns.
+            if at > 0 && shape[at - 1] == b' ' {
+                parts[at - 1] = Part::Wild(Kind::Padding);
+            }
+            let example = templates[0].example.clone();
+            let template = Template { shape: Text(shape), parts, drop: false, around: None, example };
+            if has_words(&template) && self.counts(&template, at, versions) {
+                found.push(template);
+            }
+        }
+        for template in found {
+            self.rules.add(template);
+        }
+    }
+
+    fn counts(&self, template: &Template, at: usize, versions: &Versions) -> bool {
+        versions.iter().flat_map(|runs| runs.iter()).all(|run| {
+            let (mut last, mut increases) = (None, true);
+            for line in self.lines(run).iter().filter(|m| !m.by_fields && fits(template, m)) {
+                let number =
+                    std::str::from_utf8(line.pieces[at].text).ok().and_then(|t| t.parse::<u64>().ok());
+                increases &= number.is_some() && number > last;
+                last = number;
+            }
+            increases
+        })
+    }
+
+    /// Makes the rest of it: the order of lines, lines that come and go, or nothing at all.
+    fn settle(&mut self, versions: &Versions) {
+        if self.order_settles(versions) {
+            return;
+        }
+        if !self.learn_drops(versions) {
+            self.ignores_all = true;
+            return;
+        }
+        self.learn_places(versions);
+        let left = |run: &Vec<u8>| self.lines(run).iter().any(|m| !m.dropped);
+        let something = versions.iter().flat_map(|runs| runs.iter()).any(left);
+        self.ignores_all = !something || !self.order_settles(versions);
+    }
+
+    fn order_settles(&mut self, versions: &Versions) -> bool {
+        for sorted in [false, true] {
+            self.sorted = sorted;
+            let same = |runs: &&[Vec<u8>]| {
+                let mut applied = runs.iter().map(|run| self.apply(run));
+                let first = applied.next();
+                applied.all(|other| Some(other) == first)
+            };
+            if versions.iter().all(same) {
+                return true;
+            }
+        }
+        self.sorted = false;
+        false
+    }
+
+    /// Lines that are not as often in one run as in another. False if that is hopeless: a line
+    /// without words, or lines in each run that are in no other, as the next run will have
+    /// lines that nobody has seen yet.
+    fn learn_drops(&mut self, versions: &Versions) -> bool {
+        let mut drops: Vec<Lesson> = Vec::new();
+        for runs in versions {
+            let lines: Vec<Vec<Masked>> = runs.iter().map(|run| self.lines(run)).collect();
+            let counts: Vec<BTreeMap<Vec<u8>, usize>> = lines.iter().map(|l| count(l)).collect();
+            let texts: BTreeSet<&Vec<u8>> = counts.iter().flat_map(BTreeMap::keys).collect();
+            let steady = |text: &Vec<u8>| counts.iter().all(|c| c.get(text) == counts[0].get(text));
+            let unsteady: BTreeSet<&Vec<u8>> = texts.into_iter().filter(|t| !steady(t)).collect();
+            let steady: Vec<&Masked> = lines[..].iter().flatten().filter(|m| steady(&m.text())).collect();
+            let mut own = vec![false; runs.len()];
+            let mut done = BTreeSet::new();
+            for (run, line) in lines.iter().enumerate().flat_map(|(run, l)| l.iter().map(move |m| (run, m))) {
+                let text = line.text();
+                if line.dropped || !unsteady.contains(&text) {
+                    continue;
+                }
+                let Some(lesson) = drop_of(line, &steady) else { return false };
+                let shared = lines.iter().enumerate().any(|(other, l)| {
+                    other != run
+                        && l.iter()
+                            .any(|m| matches!(&lesson, Lesson::Template(t) if fits(t, m)) || m.text() == text)
+                });
+                own[run] |= !shared;
+                if done.insert(text) {
+                    drops.push(lesson);
+                }
+            }
+            if own.len() > 1 && own.iter().all(|o| *o) {
+                return false;
+            }
+        }
+        for drop in drops {
+            match drop {
+                Lesson::Template(template) => self.rules.add(template),
+                Lesson::Fields(fields) => self.rules.add_fields(fields),
+            };
+        }
+        true
+    }
+}
+
+fn count(lines: &[Masked]) -> BTreeMap<Vec<u8>, usize> {
+    let mut counts = BTreeMap::new();
+    for line in lines.iter().filter(|m| !m.dropped) {
+        *counts.entry(line.text()).or_default() += 1;
+    }
+    counts
+}
+
+/// The template by which a line is left out. Its numbers are wild, as it may come with
+/// other ones, unless lines that stay would be left out by that.
+fn drop_of(line: &Masked, steady: &[&Masked]) -> Option<Lesson> {
+    if !line.has_words() && !line.line.is_empty() {
+        return None;
+    }
+    let example = Text(line.line.to_vec());
+    if line.by_fields {
+        let field = |pieces: &[super::template::Piece]| match pieces {
+            [prefix, inner, suffix] if inner.wild.is_some() => Field::Within {
+                prefix: Text(prefix.text.to_vec()),
+                suffix: Text(suffix.text.to_vec()),
+                kind: inner.wild.unwrap_or(Kind::Name),
+            },
+            _ => Field::Literal(Text(pieces.iter().flat_map(|p| p.text).copied().collect())),
+        };
+        let fields = line.fields().into_iter().map(field).collect();
+        return Some(Lesson::Fields(Fields { fields, drop: true, example }));
+    }
+    let template = |generous: bool| {
+        let part = |p: &super::template::Piece| {
+            let numeric = matches!(p.class, Class::Number | Class::Address | Class::Time) && generous;
+            let wild = p.wild.or(numeric.then(|| Kind::of(p.class, p.class)));
+            wild.map_or_else(|| Part::Literal(Text(p.text.to_vec())), Part::Wild)
+        };
+        let parts = line.pieces.iter().map(part).collect();
+        let shape = Text(shape(&line.tokens()));
+        Template { shape, parts, drop: true, around: None, example: example.clone() }
+    };
+    let generous = template(true);
+    let harms = steady.iter().any(|m| fits(&generous, m));
+    Some(Lesson::Template(if harms { template(false) } else { generous }))
+}
+
+/// Whether a line is one of a template.
+fn fits(template: &Template, line: &Masked) -> bool {
+    let part = |(part, piece): (&Part, &super::template::Piece)| match part {
+        Part::Literal(text) => text.0 == piece.text,
+        Part::Wild(kind) => kind.accepts(piece.class),
+        Part::Kept => true,
+    };
+    !line.by_fields
+        && template.shape.0 == shape(&line.tokens())
+        && template.parts.iter().zip(&line.pieces).all(part)
+}
+
+fn has_words(template: &Template) -> bool {
+    template.parts.iter().any(|part| matches!(part, Part::Literal(text) if has_letters(&text.0)))
+}
