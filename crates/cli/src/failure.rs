@@ -29,6 +29,14 @@ pub enum Exit {
     Flaky,
     /// A version does not build.
     DoesNotBuild,
+    /// The test passes on bad and fails on good.
+    Swapped,
+    /// The test command cannot be run.
+    TestNotRun,
+    /// A revision is named and git is not there.
+    NoGit,
+    /// There is no clang to build with.
+    NoClang,
     /// The status of a command that was run for the user.
     OfCommand(u8),
 }
@@ -45,6 +53,10 @@ impl Exit {
             Exit::NoRegression => 6,
             Exit::Flaky => 7,
             Exit::DoesNotBuild => 8,
+            Exit::Swapped => 9,
+            Exit::TestNotRun => 10,
+            Exit::NoGit => 11,
+            Exit::NoClang => 12,
             Exit::OfCommand(status) => status,
         }
     }
@@ -121,6 +133,10 @@ mod tests {
             Exit::NoRegression,
             Exit::Flaky,
             Exit::DoesNotBuild,
+            Exit::Swapped,
+            Exit::TestNotRun,
+            Exit::NoGit,
+            Exit::NoClang,
         ];
         for (number, exit) in documented.into_iter().enumerate() {
             assert_eq!(usize::from(exit.number()), number);

@@ -79,7 +79,7 @@ fn a_wrong_sum_is_explained_and_the_options_are_remembered() {
     let (code, again, err) = said(&desk.explain(&["--json", "-"]));
     assert_eq!(code, 0, "{again}{err}");
     let answer: serde_json::Value = serde_json::from_str(&again).unwrap();
-    assert_eq!(answer["schema"], "relapse.explain/1");
+    assert_eq!(answer["schema"], "relapse.explain/2");
     assert_eq!(answer["verified"], true);
     assert_eq!(answer["root"][0]["file"], "sum.c");
     assert_eq!(answer["observation"]["kind"], "output");
@@ -96,8 +96,13 @@ fn what_is_no_regression_has_an_answer_of_its_own() {
     desk.versions("return 0;", "return 1;");
     let (code, _, err) =
         said(&desk.explain(&words(&[&["--good", "bad", "--bad", "good"], BUILD, &["--oracle", "exit"]])));
-    assert_eq!(code, 6, "{err}");
-    assert!(err.contains("see the test pass on the good version"), "{err}");
+    assert_eq!(code, 9, "{err}");
+    assert!(err.contains("it passes on the bad one") && err.contains("Exchange --good and --bad"), "{err}");
+
+    let missing = ["--build", "true", "--test", "./no-such-program"];
+    let (code, _, err) = said(&desk.explain(&words(&[BOTH, &missing])));
+    assert_eq!(code, 10, "{err}");
+    assert!(err.contains("run the test on the good version"), "{err}");
 
     desk.version("bad", GOOD);
     let (code, _, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
@@ -109,10 +114,22 @@ fn what_is_no_regression_has_an_answer_of_its_own() {
 fn a_flaky_test_is_not_explained() {
     let desk = Desk::new();
     desk.versions("i < 4", "i < 3");
-    let flaky = ["--build", "$CC -g -o sum sum.c", "--test", "./sum; date +%N"];
+    let count = desk.path().join("count").display().to_string();
+    let test = format!("./sum; echo x >> {count}; test $(( $(wc -l < {count}) % 2 )) = 0");
+    let flaky = ["--build", "$CC -g -o sum sum.c", "--test", &test];
     let (code, _, err) = said(&desk.explain(&words(&[BOTH, &flaky])));
     assert_eq!(code, 7, "{err}");
     assert!(err.contains("get the same result twice from the good version"), "{err}");
+}
+
+#[test]
+fn what_differs_from_run_to_run_is_not_compared() {
+    let desk = Desk::new();
+    desk.versions("i < 4", "i < 3");
+    let timed = ["--build", "$CC -g -o sum sum.c", "--test", "./sum; echo took $(date +%N) ns"];
+    let (code, out, err) = said(&desk.explain(&words(&[BOTH, &timed])));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("not compared, as it differs from run to run"), "{out}");
 }
 
 #[test]

@@ -43,8 +43,9 @@ fn main() {
 // ------------------------------------------------------------------ without relapse
 
 /// What the test command did, as far as the oracle looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Seen {
+    seconds: f64,
     /// None: it was killed, or had to be.
     code: Option<i32>,
     stdout: String,
@@ -54,23 +55,36 @@ struct Seen {
 fn right_by_construction(case: &Case) -> Result<(), String> {
     let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
     let folder = |name: &str| desk.path().join(name);
-    for version in ["good", "bad"] {
-        cases::copy(&case.directory.join(version), &folder(version)).map_err(|e| e.to_string())?;
-    }
+    case.lay_out(desk.path())?;
     let hunks = cases::difference(desk.path())?;
-    let good = run(case, &folder("good"))?.ok_or("good does not build")?;
+    // The test of bad may be younger than good.
+    let (good_tree, bad_tree) = (folder("good"), folder("bad"));
+    if !case.says.test_files.is_empty() {
+        held(case, &bad_tree, &good_tree)?;
+    }
+    // What is built leaves products, so copies are built.
+    let built = |name: &str| {
+        let tree = folder(&format!("built-{name}"));
+        cases::copy(&folder(name), &tree).map_err(|e| e.to_string())?;
+        run(case, &tree)
+    };
+    let good = built("good")?.ok_or("good does not build")?;
     let passes = |seen: &Option<Seen>| match (&case.says.expect, case.says.oracle.as_deref()) {
         (Some(file), _) => seen.as_ref().is_some_and(|seen| {
             let expected = std::fs::read_to_string(case.directory.join(file)).ok();
             seen.code == Some(0) && Some(&seen.stdout) == expected.as_ref()
         }),
         (None, Some("exit")) => seen.as_ref().is_some_and(|seen| seen.code == Some(0)),
-        (None, _) => seen.as_ref() == Some(&good),
+        (None, Some("slower")) => seen.as_ref().is_some_and(|seen| seen.seconds < 4.0 * good.seconds + 0.1),
+        (None, _) => seen.as_ref().is_some_and(|seen| {
+            let printed = case.says.unstable || seen.stdout == good.stdout;
+            printed && seen.code == good.code && seen.observed == good.observed
+        }),
     };
     if good.code.is_none() || !passes(&Some(good.clone())) {
         return Err(format!("good does not pass: {good:#?}"));
     }
-    let bad = run(case, &folder("bad"))?.ok_or("bad does not build")?;
+    let bad = built("bad")?.ok_or("bad does not build")?;
     if passes(&Some(bad)) {
         return Err("bad does not fail".to_owned());
     }
@@ -82,7 +96,7 @@ fn right_by_construction(case: &Case) -> Result<(), String> {
             named.map(|named| cases::hunk_named(&hunks, named)).collect::<Result<_, _>>()?;
         let without = |left: Option<usize>| {
             let tree = folder(&format!("answer-{number}-without-{left:?}"));
-            cases::copy(&case.directory.join("bad"), &tree).map_err(|e| e.to_string())?;
+            cases::copy(&bad_tree, &tree).map_err(|e| e.to_string())?;
             let chosen = guilty.iter().enumerate().filter(|(i, _)| Some(*i) != left);
             cases::revert(&tree, &chosen.map(|(_, hunk)| *hunk).collect::<Vec<_>>())?;
             run(case, &tree)
@@ -92,10 +106,34 @@ fn right_by_construction(case: &Case) -> Result<(), String> {
             return Err(format!("reverting what is guilty does not help: {reverted:#?}\ngood: {good:#?}"));
         }
         for (index, hunk) in guilty.iter().enumerate() {
-            if passes(&without(Some(index))?) {
+            // Of changes that fail only together, undoing one is enough; it takes both to break good.
+            let alone = guilty.len() == 1 || !needs_both(case);
+            if alone && passes(&without(Some(index))?) {
                 return Err(format!("this need not be reverted: {hunk:#?}"));
             }
         }
+    }
+    for (number, wrong) in case.says.wrong.iter().enumerate() {
+        let tree = folder(&format!("wrong-{number}"));
+        cases::copy(&bad_tree, &tree).map_err(|e| e.to_string())?;
+        cases::revert_named(&tree, &hunks, &wrong.root)?;
+        if wrong.passes != passes(&run(case, &tree)?) {
+            return Err(format!("this does not do what is said of it: {wrong:#?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the case says that its root changes fail only together.
+fn needs_both(case: &Case) -> bool {
+    case.says.covers.iter().any(|what| what == "two culprits, both needed")
+}
+
+/// Gives good the test's files of bad.
+fn held(case: &Case, bad: &Path, good: &Path) -> Result<(), String> {
+    for pattern in &case.says.test_files {
+        let directory = pattern.strip_suffix("/*").ok_or_else(|| format!("{pattern} is no directory"))?;
+        cases::copy(&bad.join(directory), &good.join(directory)).map_err(|e| e.to_string())?;
     }
     Ok(())
 }
@@ -104,7 +142,12 @@ fn right_by_construction(case: &Case) -> Result<(), String> {
 fn run(case: &Case, tree: &Path) -> Result<Option<Seen>, String> {
     let shell = |line: &str| {
         let mut command = Command::new("sh");
-        command.args(["-c", line]).current_dir(tree).env("CC", "clang-22").stdin(Stdio::null());
+        command
+            .args(["-c", line])
+            .current_dir(tree)
+            .env("CC", "clang-22")
+            .env("CXX", "clang++-22")
+            .stdin(Stdio::null());
         command.output().map_err(|e| format!("sh: {e}"))
     };
     if !shell(&case.says.build)?.status.success() {
@@ -112,13 +155,16 @@ fn run(case: &Case, tree: &Path) -> Result<Option<Seen>, String> {
     }
     let limit = case.says.timeout.unwrap_or(10);
     let quoted = case.says.test.replace('\'', r"'\''");
+    let began = std::time::Instant::now();
     let output = shell(&format!("exec timeout -s KILL {limit} sh -c '{quoted}'"))?;
+    let seconds = began.elapsed().as_secs_f64();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let observed = case.says.observe.iter().map(|what| match what.as_str() {
         "stderr" => text(&output.stderr),
         file => text(&std::fs::read(tree.join(file)).unwrap_or_default()),
     });
     Ok(Some(Seen {
+        seconds,
         code: output.status.code().filter(|code| *code < 128),
         stdout: text(&output.stdout),
         observed: observed.collect(),
@@ -130,15 +176,26 @@ fn run(case: &Case, tree: &Path) -> Result<Option<Seen>, String> {
 /// Runs `relapse explain`: its answer, what it said, and the difference.
 fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), String> {
     let desk = tempfile::tempdir().map_err(|e| e.to_string())?;
-    for version in ["good", "bad"] {
-        let to = desk.path().join(version);
-        cases::copy(&case.directory.join(version), &to).map_err(|e| e.to_string())?;
-    }
+    case.lay_out(desk.path())?;
     let answer = desk.path().join("answer.json");
     // An explanation that does not end is a failed test, not a stuck one.
     let mut command = Command::new("timeout");
     command.args(["--kill-after=20", "600", env!("CARGO_BIN_EXE_relapse")]);
-    command.args(["--color", "never", "explain", "--good", "good", "--bad", "bad", "--method", method]);
+    command
+        .args(["--color", "never", "explain", "--method", method, "--no-remember", "--work"])
+        .arg(desk.path().join("work"));
+    let as_history = case.says.history && method == "auto";
+    command.args(if as_history {
+        ["--good", "first", "--bad", "HEAD"]
+    } else {
+        ["--good", "good", "--bad", "bad"]
+    });
+    if let Some(suite) = &case.says.suite {
+        command.args(["--suite", suite]);
+    }
+    for files in &case.says.test_files {
+        command.args(["--test-files", files]);
+    }
     command.args(["--build", &case.says.build, "--test", &case.says.test]).arg("--json").arg(&answer);
     if let Some(oracle) = &case.says.oracle {
         command.args(["--oracle", oracle]);
@@ -152,7 +209,8 @@ fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), Stri
     if let Some(seconds) = case.says.timeout {
         command.args(["--timeout", &seconds.to_string()]);
     }
-    command.current_dir(desk.path()).env_remove("RELAPSE_RECORD_DIR").stdin(Stdio::null());
+    let here = if as_history { desk.path().join("repository") } else { desk.path().to_owned() };
+    command.current_dir(here).env_remove("RELAPSE_RECORD_DIR").stdin(Stdio::null());
     let output = command.output().map_err(|e| format!("relapse: {e}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let json = std::fs::read(&answer).map_err(|e| format!("no answer ({e}):\n{}", show(&output)))?;
@@ -162,23 +220,37 @@ fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), Stri
 }
 
 fn explained(case: &Case) -> Result<(), String> {
-    let (answer, said, hunks) = explain(case, "auto")?;
+    let (answer, said, _) = explain(case, "auto")?;
     let mut answers = vec![Answer { root: case.says.root.clone(), auxiliary: case.says.auxiliary.clone() }];
     answers.extend(case.says.other.iter().cloned());
     let check = || {
-        let judged = answers.iter().map(|one| as_expected(&answer, &hunks, one, true).map(|()| one));
+        let judged = answers.iter().map(|one| names_the_cause(&answer, one).map(|()| one));
         let judged: Vec<Result<&Answer, String>> = judged.collect();
         let Some(given) = judged.iter().find_map(|judged| judged.as_ref().ok()) else {
             // The first is the one that is meant.
             return judged.into_iter().next().unwrap_or(Err("no answer is right".to_owned())).map(|_| ());
         };
+        for shown in ["needed", "sane"] {
+            if answer["proof"][shown] != "yes" {
+                return Err(format!("{shown} is {}", answer["proof"][shown]));
+            }
+        }
+        if let Some(wrong) = case.says.wrong.iter().find(|wrong| accuses(&answer, wrong, &answers)) {
+            return Err(format!("this is innocent: {wrong:#?}"));
+        }
+        if let (true, Some(culprit)) = (case.says.history, &case.says.culprit)
+            && answer["commit"]["subject"].as_str() != Some(culprit)
+        {
+            return Err(format!("the commit is {}, not {culprit}", answer["commit"]));
+        }
         let kind = answer["observation"]["kind"].as_str().unwrap_or_default();
         if !case.says.kind.allow(kind) {
             return Err(format!("observed {kind}, expected {:?}", case.says.kind));
         }
         for named in &given.root {
             for text in [&named.old, &named.new].into_iter().flatten() {
-                if !said.contains(text.as_str()) {
+                let shown = text.trim_end_matches('\n').lines().all(|line| said.contains(line.trim()));
+                if !shown && !said.contains("lines not shown") {
                     return Err(format!("the report does not show {text}"));
                 }
             }
@@ -192,6 +264,33 @@ fn explained(case: &Case) -> Result<(), String> {
         Ok(())
     };
     check().map_err(|why| format!("{why}\n{said}\n{answer:#}"))
+}
+
+/// Every change that is guilty is among the root changes.
+fn names_the_cause(answer: &Value, expected: &Answer) -> Result<(), String> {
+    let reported = answer["root"].as_array().ok_or("there is no list")?;
+    match expected.root.iter().find(|named| !reported.iter().any(|hunk| is_meant(named, hunk))) {
+        Some(missing) => Err(format!("{missing:?} is missing")),
+        None => Ok(()),
+    }
+}
+
+/// Whether root changes that no right answer has are all of a wrong one.
+fn accuses(answer: &Value, wrong: &cases::Wrong, right: &[Answer]) -> bool {
+    let reported = answer["root"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_right = |hunk: &Value| {
+        right.iter().flat_map(|one| one.root.iter().chain(&one.auxiliary)).any(|named| is_meant(named, hunk))
+    };
+    let others: Vec<&Value> = reported.iter().filter(|hunk| !is_right(hunk)).collect();
+    wrong.root.iter().all(|named| others.iter().any(|hunk| is_meant(named, hunk)))
+}
+
+fn is_meant(named: &Named, hunk: &Value) -> bool {
+    let lines = |key: &str| -> Vec<String> {
+        let list = hunk[key].as_array().map(Vec::as_slice).unwrap_or_default();
+        list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    named.fits(hunk["file"].as_str().unwrap_or_default(), &lines("old_text"), &lines("new_text"))
 }
 
 fn other_method(case: &Case, method: &str, expected: Option<&Expected>) -> Result<(), String> {
@@ -270,7 +369,9 @@ fn compared(case: &Case) -> Result<(), String> {
     let relapse = env!("CARGO_BIN_EXE_relapse");
     for version in ["good", "bad"] {
         let tree = desk.path().join(version);
-        cases::copy(&case.directory.join(version), &tree).map_err(|e| e.to_string())?;
+        if !tree.exists() {
+            case.lay_out(desk.path())?;
+        }
         let shell = |line: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", line]).current_dir(&tree).env("CC", format!("{relapse} cc -g"));

@@ -1,11 +1,11 @@
 //! The answer: what was observed, which changes did it, and the chain of values
 //! between. Plain data; `report` shows it, and its JSON form is documented in
-//! `docs/json.md` as `relapse.explain/1`.
+//! `docs/json.md` as `relapse.explain/2`.
 
 use serde::{Deserialize, Serialize};
 
 /// The name of the JSON form.
-pub const SCHEMA: &str = "relapse.explain/1";
+pub const SCHEMA: &str = "relapse.explain/2";
 
 /// The word for an outcome.
 #[must_use]
@@ -19,15 +19,22 @@ pub fn outcome(outcome: changes::Outcome) -> &'static str {
 }
 
 /// Everything an explanation says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// `relapse.explain/1`
+    /// `relapse.explain/2`
     pub schema: String,
-    /// Reverting root and auxiliary changes was tried, and the test passed; and
-    /// putting any one of them back makes it not pass.
+    /// Needed, sufficient, sane and minimal: see [`Proof`].
     pub verified: bool,
     /// Why not, if it is not.
     pub not_verified: Option<String>,
+    /// What was shown of the answer.
+    pub proof: Proof,
+    /// Why the search ended early: `interrupted`, `budget` or `limit` (of trials).
+    #[serde(default)]
+    pub stopped: Option<String>,
+    /// The commit that the failure came with, if the versions are commits.
+    #[serde(default)]
+    pub commit: Option<Commit>,
     /// `auto`, `dd` or `add`.
     pub method: String,
     pub good: Version,
@@ -37,6 +44,12 @@ pub struct Answer {
     pub observation: Observation,
     pub root: Vec<Hunk>,
     pub auxiliary: Vec<Hunk>,
+    /// Changes that must be put into good with the root for good to build and to fail.
+    #[serde(default)]
+    pub applied_with: Vec<u32>,
+    /// Without an answer: the most suspicious changes, the first one most so.
+    #[serde(default)]
+    pub suspects: Vec<Hunk>,
     /// From the failure (the roots of the forest; mostly one) to the changes (leaves).
     pub causes: Vec<Cause>,
     /// The nearest input on which both versions agree.
@@ -51,6 +64,65 @@ pub struct Answer {
     pub trials: Effort,
     /// Things the reader should know: what could not be seen, what was assumed.
     pub notes: Vec<String>,
+}
+
+/// What was shown of an answer: each `yes`, `no` or `not-tried`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Undone in bad, the test passes.
+    pub needed: String,
+    /// Put into good, the test fails in the same way.
+    pub sufficient: String,
+    /// The program with the answer undone is no accident.
+    pub sane: String,
+    /// No part of the answer can be left out.
+    pub minimal: String,
+    /// What the program with the answer undone was examined by.
+    #[serde(default)]
+    pub examined_by: Vec<String>,
+    /// What was left out of that, and why.
+    #[serde(default)]
+    pub left_out: Vec<String>,
+}
+
+impl Default for Proof {
+    fn default() -> Proof {
+        let not = || "not-tried".to_owned();
+        Proof {
+            needed: not(),
+            sufficient: not(),
+            sane: not(),
+            minimal: not(),
+            examined_by: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+}
+
+/// The word for what was shown.
+#[must_use]
+pub fn shown(shown: changes::Shown) -> String {
+    match shown {
+        changes::Shown::Yes => "yes",
+        changes::Shown::No => "no",
+        changes::Shown::NotTried => "not-tried",
+    }
+    .to_owned()
+}
+
+/// A commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    pub id: String,
+    pub subject: String,
+    /// `YYYY-MM-DD`
+    pub date: String,
+}
+
+impl From<&trials::Commit> for Commit {
+    fn from(commit: &trials::Commit) -> Commit {
+        Commit { id: commit.id.clone(), subject: commit.subject.clone(), date: commit.date.clone() }
+    }
 }
 
 /// A version, as the user named it and as it was found.
@@ -91,13 +163,22 @@ pub struct Hunk {
     pub heading: String,
     /// `lines`, `added`, `deleted`, `renamed`, `binary`, `mode`.
     pub kind: String,
+    /// Only a part of a hunk of the difference.
+    #[serde(default)]
+    pub part: bool,
+    /// The file belongs to the test.
+    #[serde(default)]
+    pub of_test: bool,
+    /// The commit that brought it.
+    #[serde(default)]
+    pub commit: Option<Commit>,
 }
 
 /// What went wrong, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// `assertion`, `abort`, `signal`, `exit-status`, `output`, `missing-output`,
-    /// `extra-output`, `hang` or `unknown`.
+    /// `extra-output`, `hang`, `slower` or `unknown`.
     pub kind: String,
     /// One sentence.
     pub summary: String,
@@ -254,10 +335,25 @@ pub struct Effort {
     pub changes: u32,
     pub candidates: u32,
     pub builds: u32,
+    /// Builds that failed.
+    #[serde(default)]
+    pub broken_builds: u32,
+    /// Sets that the compiler refused when it was asked about single files, without a build.
+    #[serde(default)]
+    pub checks: u32,
     pub runs: u32,
     /// Answers taken from earlier trials.
     pub remembered: u32,
     pub seconds: f64,
+    /// Until the changes were known.
+    #[serde(default)]
+    pub seconds_to_verdict: f64,
+    /// Changes in files that neither the builds nor the tests opened.
+    #[serde(default)]
+    pub unread: u32,
+    /// What differs from run to run of one version and was not compared.
+    #[serde(default)]
+    pub masked: Vec<String>,
     /// All changes in the order of suspicion, by number: what was tried first.
     pub order: Vec<u32>,
     /// The trials in order.

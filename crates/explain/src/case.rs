@@ -50,7 +50,7 @@ pub struct Loaded {
 impl<'d> Case<'d> {
     #[must_use]
     pub fn new(difference: &'d Difference, good: &Path, bad: &Path, oracle: &Oracle) -> Case<'d> {
-        let by_exit = oracle.rule == Rule::Exit;
+        let by_exit = matches!(oracle.rule, Rule::Exit | Rule::Slower);
         Case {
             difference,
             sources: Sources::new(good, bad),
@@ -189,18 +189,19 @@ impl<'d> Case<'d> {
         lines
     }
 
+    /// Marks the lines of a change that are on the chain.
+    pub fn mark_guilty(&self, hunk: &mut answer::Hunk, causes: &[Cause]) {
+        mark(hunk, &guilty_lines(causes));
+    }
+
     /// Changes as the answer shows them.
     #[must_use]
     pub fn hunks(&self, set: &ChangeSet, causes: &[Cause]) -> Vec<answer::Hunk> {
-        let mut guilty = BTreeSet::new();
-        for cause in causes {
-            guilty_lines(cause, &mut guilty);
-        }
+        let guilty = guilty_lines(causes);
         set.iter().map(|id| self.hunk(self.difference.change(*id), &guilty)).collect()
     }
 
     fn hunk(&self, change: &Change, guilty: &BTreeSet<(bool, String, u32)>) -> answer::Hunk {
-        let old_file = change.old_file.as_ref().unwrap_or(&change.file);
         let lines = |side: Side, file: &str, range: std::ops::Range<u32>| -> Vec<String> {
             range.map_while(|line| self.sources.line(side, file, line)).collect()
         };
@@ -225,11 +226,7 @@ impl<'d> Case<'d> {
             hunk.before = lines(Side::Bad, &change.file, first.saturating_sub(CONTEXT).max(1)..first);
             hunk.after = lines(Side::Bad, &change.file, end..end + CONTEXT);
         }
-        let marked = |side_good: bool, file: &str, start: u32, count: u32| -> Vec<u32> {
-            (0..count).filter(|n| guilty.contains(&(side_good, file.to_owned(), start + n))).collect()
-        };
-        hunk.guilty_new = marked(false, &change.file, change.new_start, hunk.new_lines);
-        hunk.guilty_old = marked(true, old_file, change.old_start, hunk.old_lines);
+        mark(&mut hunk, guilty);
         hunk
     }
 
@@ -280,17 +277,31 @@ impl Loaded {
 }
 
 /// Lines of changes on the chain: whether of good, file, line.
-fn guilty_lines(cause: &Cause, guilty: &mut BTreeSet<(bool, String, u32)>) {
-    if cause.change.is_some() {
+fn guilty_lines(causes: &[Cause]) -> BTreeSet<(bool, String, u32)> {
+    let mut guilty = BTreeSet::new();
+    // Causes are nested deeper than a stack is.
+    let mut todo: Vec<&Cause> = causes.iter().collect();
+    while let Some(cause) = todo.pop() {
+        todo.extend(&cause.children);
+        if cause.change.is_none() {
+            continue;
+        }
         for (good, place) in [(false, &cause.place), (true, &cause.good_place)] {
             if let Some(place) = place {
                 guilty.insert((good, place.file.clone(), place.line));
             }
         }
     }
-    for child in &cause.children {
-        guilty_lines(child, guilty);
-    }
+    guilty
+}
+
+fn mark(hunk: &mut answer::Hunk, guilty: &BTreeSet<(bool, String, u32)>) {
+    let old_file = hunk.old_file.as_ref().unwrap_or(&hunk.file);
+    let marked = |side_good: bool, file: &str, start: u32, count: u32| -> Vec<u32> {
+        (0..count).filter(|n| guilty.contains(&(side_good, file.to_owned(), start + n))).collect()
+    };
+    hunk.guilty_new = marked(false, &hunk.file, hunk.new_start, hunk.new_lines);
+    hunk.guilty_old = marked(true, old_file, hunk.old_start, hunk.old_lines);
 }
 
 fn kind(kind: ChangeKind) -> &'static str {

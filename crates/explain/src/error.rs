@@ -11,4 +11,6 @@ pub enum Error {
     Changes(#[from] changes::Error),
     #[error("find a difference between the versions: their files are the same")]
     SameVersions,
+    #[error("give the good version the files of the test: {source}")]
+    Hold { source: std::io::Error },
 }

@@ -19,7 +19,7 @@ use crate::semantic::layers::Layers;
 use crate::sources::{Sources, identifiers};
 use crate::traced::{Line, Traced};
 use crate::ways::{Distance, Ways};
-use changes::{Change, ChangeId, Difference, Matter};
+use changes::{Change, ChangeId, ChangeSet, Difference, Matter};
 use program::inst::Inst;
 use slice::{NodeId, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -196,6 +196,15 @@ impl Evidence {
     #[must_use]
     pub fn candidates(&self) -> Vec<ChangeId> {
         self.up_to(|rank| matches!(rank, Rank::Near(_)))
+    }
+
+    /// Changes whose own lines lie on the way to the failure, or at which the runs began to
+    /// differ.
+    #[must_use]
+    pub fn on_chain(&self) -> ChangeSet {
+        let on_chain =
+            |clue: &Clue| clue.origin.is_some() || (clue.exact && matches!(clue.rank, Rank::Near(_)));
+        self.clues.iter().filter(|(_, clue)| on_chain(clue)).map(|(id, _)| *id).collect()
     }
 
     /// Changes that ran or that something speaks for.

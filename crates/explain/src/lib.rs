@@ -3,6 +3,9 @@
 //! # What lives here
 //! * [`answer`]: what an explanation says, as plain data;
 //! * [`session`]: one explanation from beginning to end;
+//! * [`pair`], [`held`]: the versions to search between, after bisecting commits; the
+//!   test's own files, held fixed;
+//! * [`searching`]: the search for the guilty changes, and what was shown of them;
 //! * [`case`], [`sources`]: both versions, what their runs left behind, their texts;
 //! * [`align`], [`moments`]: which moment of one run corresponds to which of the other,
 //!   and whether they had the same value there;
@@ -38,11 +41,14 @@ pub mod evidence;
 pub mod findings;
 pub mod formula;
 pub mod glance;
+pub mod held;
 pub mod moments;
 pub mod names;
 pub mod nearby;
 pub mod observe;
+pub mod pair;
 pub mod passing;
+pub mod searching;
 pub mod semantic;
 pub mod session;
 pub mod sources;

@@ -1,31 +1,37 @@
 //! One explanation from beginning to end.
 //!
 //! ```text
-//! versions -> difference -> build and test both      (is it a regression at all?)
-//!          -> record both -> observe -> slices       (what went wrong, what led there)
-//!          -> evidence, with a passing test beside -> search by trials (which changes)
-//!          -> verify -> causes -> answer             (and how)
+//! versions -> hold the test's files -> build and test both   (is it a regression at all?)
+//!          -> bisect commits -> a commit and its parent       (the nearest pair people wrote)
+//!          -> record both -> observe -> slices                (what went wrong, what led there)
+//!          -> evidence -> search by trials                    (which changes)
+//!          -> causes -> answer                                (and how)
 //! ```
 //!
 //! A recording that cannot be made, or a place that cannot be found, makes the
 //! explanation poorer and is said in its notes; the search then has less to go
-//! by, but what it finds is verified all the same.
+//! by, but what it finds is shown by trials all the same.
+//!
+//! The search may be interrupted at any time, by the user or by its budget: the
+//! best answer so far is given then, with what was shown of it.
 
 use crate::answer::{self, Answer};
 use crate::beside;
 use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
-use crate::names::Bodies;
+use crate::held::TestFiles;
 use crate::nearby::nearby;
+use crate::pair::Pair;
 use crate::passing;
-use changes::search::{Found, Progress, Search, Structure, Verified};
-use changes::{ChangeId, ChangeSet, DiffOptions, Difference, Outcome};
+use crate::searching::{self, Searched};
+use changes::search::Progress;
+use changes::{ChangeId, ChangeSet, Difference};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use trials::{Event, Lab, Oracle, Setup, Tools, TrialLimits, Version, Work};
+use std::time::{Duration, Instant};
+use trials::{Event, Lab, Oracle, Rule, Setup, Side, Status, Tools, TrialLimits, Version, Work};
 
 /// Time for one question to a solver: there are many, and slices do without.
 const SOLVING: Duration = Duration::from_secs(2);
@@ -41,6 +47,14 @@ pub struct Request {
     pub test: String,
     /// A similar test that passes with both versions.
     pub passing_test: Option<String>,
+    /// A wider test that both versions pass and an answer must not break.
+    pub suite: Option<String>,
+    /// Files that belong to the test, besides those that look like it; `*` stands for anything.
+    pub test_files: Vec<String>,
+    /// The time that all of it may take.
+    pub budget: Option<Duration>,
+    /// Search for no answer by trials: what failed, the ranking and the chain only.
+    pub no_trials: bool,
     pub stdin: Option<PathBuf>,
     pub oracle: Oracle,
     pub method: Method,
@@ -90,12 +104,21 @@ impl Method {
 /// What happens, for somebody who waits.
 pub enum News<'a> {
     CheckingOut,
+    /// Commits between the versions are tried.
+    Bisecting {
+        commit: &'a trials::Commit,
+        remaining: usize,
+    },
+    /// The commit that the failure came with.
+    Bisected(&'a trials::Commit),
     Lab(&'a Event),
     /// Changes between the versions.
     Compared(usize),
     Observed(&'a answer::Observation),
     Slicing,
     Searching(&'a Progress),
+    /// The changes are known; how it came about is not yet.
+    Verdict(&'a Answer),
     Explaining,
 }
 
@@ -111,6 +134,43 @@ pub struct Explanation {
     pub runs: Option<views::page::Page>,
 }
 
+/// Ends what is going on when its time is over.
+struct Deadline {
+    over: Arc<AtomicBool>,
+    done: std::sync::mpsc::Sender<()>,
+}
+
+impl Deadline {
+    /// `stop` is set at the end of the budget; `over` then tells why.
+    fn new(budget: Option<Duration>, stop: &Arc<AtomicBool>) -> Deadline {
+        let over = Arc::new(AtomicBool::new(false));
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        if let Some(budget) = budget {
+            let (over, stop) = (over.clone(), stop.clone());
+            // A share is left for putting the answer together.
+            let until = budget.mul_f64(0.9);
+            std::thread::spawn(move || {
+                if wait.recv_timeout(until) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                    over.store(true, Ordering::Relaxed);
+                    stop.store(true, Ordering::Relaxed);
+                }
+            });
+        }
+        Deadline { over, done }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Deadline {
+    fn drop(&mut self) {
+        // The thread may have ended already.
+        let _ = self.done.send(());
+    }
+}
+
 /// Answers the request.
 ///
 /// # Errors
@@ -120,113 +180,283 @@ pub fn explain(
     stop: Arc<AtomicBool>,
     news: Arc<dyn Fn(&News<'_>) + Send + Sync>,
 ) -> Result<Explanation, Error> {
+    let began = Instant::now();
+    let deadline = Deadline::new(request.budget, &stop);
     news(&News::CheckingOut);
     let work = Work::open(&request.work, request.keep)?;
-    let scratch = work.fresh_tmp("alternate")?;
-    let (good, bad) = Version::resolve_pair(&request.good, &request.bad, &request.here)?;
-    let (good_root, bad_root) = (work.sources("good"), work.sources("bad"));
-    let mut notes = good.check_out(&good_root, work.root())?.notes;
-    notes.extend(bad.check_out(&bad_root, work.root())?.notes);
-    let options = DiffOptions { ignore: request.ignore.clone() };
-    let difference = changes::difference(&good_root, &bad_root, &options)?;
-    if difference.is_empty() {
-        return Err(Error::SameVersions);
+    let mut pair = Pair::check_out(request, &work)?;
+    let files = TestFiles::new(&request.test, &pair.bad.subdirectory, &request.test_files);
+    pair.hold(&files)?;
+    let whole = pair.difference(request);
+    let whole = match whole {
+        Err(Error::SameVersions) if !pair.held.is_empty() => {
+            // Nothing but the test differs.
+            pair.release(&work)?;
+            pair.notes.push("Only files of the test differ between the versions.".to_owned());
+            pair.difference(request)?
+        }
+        whole => whole?,
+    };
+    news(&News::Compared(whole.changes().len()));
+    let opening = Opening { request, stop: &stop, news: &news };
+    let mut whole = whole;
+    let mut lab = opening.open(work, &pair, &whole)?;
+    if let Some(why) = unusable(lab.prepare(), !pair.held.is_empty())? {
+        let (work, _) = lab.into_work();
+        pair.release(&work)?;
+        pair.notes.push(format!(
+            "The test's files of bad could not be used for good ({why}); each version has its own."
+        ));
+        whole = pair.difference(request)?;
+        lab = opening.open(work, &pair, &whole)?;
+        lab.prepare()?;
     }
-    news(&News::Compared(difference.changes().len()));
-    let setup = Setup {
-        bad: bad_root.clone(),
-        subdirectory: bad.subdirectory.clone(),
-        build: build_command(request),
-        test: request.test.clone(),
-        stdin: request.stdin.clone(),
-        oracle: request.oracle.clone(),
-        tools: request.tools.clone(),
-        jobs: request.jobs,
-        repeat: request.repeat,
-        limits: request.limits,
-    };
-    // What is computed between trials is looked up from now and then.
-    let go_on = || match stop.load(Ordering::Relaxed) {
-        true => Err(trials::Error::Cancelled),
-        false => Ok(()),
-    };
-    let mut lab = Lab::open(work, setup, &difference, stop.clone())?;
-    let listener = news.clone();
-    lab.watch(move |event| listener(&News::Lab(event)));
-    lab.prepare()?;
-    let mut case = Case::new(&difference, &good_root, &bad_root, &request.oracle);
-    case.solving.commands.clone_from(&request.solvers);
-    case.solving.limits.timeout = SOLVING;
-    case.record(&mut lab)?;
-    let loaded = case.load();
-    go_on()?;
-    news(&News::Observed(&loaded.observed.observation));
-    news(&News::Slicing);
-    let findings = loaded.slice(&case);
-    go_on()?;
-    let evidence = findings.evidence(&case);
-    let mut passing = None;
-    if let Some(test) = &request.passing_test {
-        match passing::with_test(&case, &loaded.observed, &mut lab, test)? {
-            Ok(found) => passing = Some(found),
-            Err(reason) => notes.push(format!("the passing test was not compared: {reason}")),
+    let history = pair.history().filter(|_| request.method == Method::Auto && !request.no_trials);
+    if let Some(history) = history {
+        if history.commits().len() == 1 && pair.bad.commit.is_some() {
+            pair.commit = history.commits().first().cloned();
+        }
+        let narrowed = pair.bisected(request, history, &files, &mut lab, &*news);
+        match narrowed {
+            Ok(Some(found)) => {
+                let (work, effort) = lab.into_work();
+                pair = pair.narrowed(request, &found, &files, &work)?;
+                if let Some(commit) = &pair.commit {
+                    news(&News::Bisected(commit));
+                }
+                let narrow = pair.difference(request)?;
+                news(&News::Compared(narrow.changes().len()));
+                let mut lab = opening.open(work, &pair, &narrow)?;
+                lab.add_effort(effort);
+                lab.prepare()?;
+                return opening.explain_pair(&pair, &files, &narrow, lab, &deadline, began);
+            }
+            Ok(None) => {}
+            // Best so far: nothing was found yet, but the versions are known to be a regression.
+            Err(Error::Trials(trials::Error::Cancelled)) => {}
+            Err(error) => return Err(error),
         }
     }
-    go_on()?;
-    let order = passing::ahead(evidence.ranked(), passing.as_ref());
-    let (found, verified, exhausted) =
-        search(request, &difference, &evidence, &order, &findings.functions(), &mut lab, &news)?;
-    let sure = verified.as_ref().is_some_and(|v| v.passes && v.minimal);
-    news(&News::Explaining);
-    let mut answer = Answer {
-        schema: answer::SCHEMA.to_owned(),
-        verified: sure,
-        not_verified: doubt(verified.as_ref(), exhausted),
-        method: request.method.name().to_owned(),
-        good: version(&good, &case, true),
-        bad: version(&bad, &case, false),
-        build: request.build.clone(),
-        test: request.test.clone(),
-        observation: loaded.observed.observation.clone(),
-        root: Vec::new(),
-        auxiliary: Vec::new(),
-        causes: findings.causes(&case, &evidence, &found),
-        alternate: None,
-        no_alternate: None,
-        passing: None,
-        trials: effort(&lab, &difference, &evidence, &order),
-        notes,
-    };
-    match nearby(&case, &loaded.observed, findings.steps(), &scratch) {
-        Ok((alternate, runs)) => {
-            answer.alternate = Some(alternate);
-            if request.passing_test.is_none()
-                && let Some(runs) = runs
-            {
-                passing = passing::with_runs(&case, &loaded.observed, &runs, None).ok();
+    opening.explain_pair(&pair, &files, &whole, lab, &deadline, began)
+}
+
+/// Why the test's files of bad cannot be used for good, if that is so.
+fn unusable(prepared: Result<&trials::Baseline, trials::Error>, held: bool) -> Result<Option<String>, Error> {
+    use trials::Error as T;
+    match prepared {
+        // Whatever good does with its own files is right; with other files only success is.
+        Ok(baseline) if held && baseline.good.status != Status::Exit(0) => {
+            Ok(Some(format!("its test ends with {}", baseline.good.status)))
+        }
+        Ok(_) => Ok(None),
+        Err(
+            error @ (T::DoesNotBuild { version: Side::Good, .. }
+            | T::TestNotRun { version: Side::Good, .. }
+            | T::DoesNotPass { .. }
+            | T::Swapped { .. }
+            | T::DoesNotFail { .. }),
+        ) if held => Ok(Some(format!("failed to {error}"))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What all stages of an explanation share.
+struct Opening<'r> {
+    request: &'r Request,
+    stop: &'r Arc<AtomicBool>,
+    news: &'r Arc<dyn Fn(&News<'_>) + Send + Sync>,
+}
+
+impl Opening<'_> {
+    fn open<'d>(&self, work: Work, pair: &Pair, difference: &'d Difference) -> Result<Lab<'d>, Error> {
+        let request = self.request;
+        let setup = Setup {
+            bad: pair.bad_root.clone(),
+            subdirectory: pair.bad.subdirectory.clone(),
+            build: build_command(request),
+            test: request.test.clone(),
+            suite: request.suite.clone().or_else(|| request.passing_test.clone()),
+            stdin: request.stdin.clone(),
+            oracle: request.oracle.clone(),
+            tools: request.tools.clone(),
+            jobs: request.jobs,
+            repeat: request.repeat,
+            limits: request.limits,
+        };
+        let mut lab = Lab::open(work, setup, difference, self.stop.clone())?;
+        let listener = self.news.clone();
+        lab.watch(move |event| listener(&News::Lab(event)));
+        Ok(lab)
+    }
+
+    /// Whether something should still be done that is not needed for an answer.
+    fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Explains what makes the second of a pair fail.
+    fn explain_pair(
+        &self,
+        pair: &Pair,
+        files: &TestFiles,
+        difference: &Difference,
+        mut lab: Lab<'_>,
+        deadline: &Deadline,
+        began: Instant,
+    ) -> Result<Explanation, Error> {
+        let request = self.request;
+        let scratch = lab.work().fresh_tmp("alternate")?;
+        let mut case = Case::new(difference, &pair.good_root, &pair.bad_root, &request.oracle);
+        case.solving.commands.clone_from(&request.solvers);
+        case.solving.limits.timeout = SOLVING;
+        match case.record(&mut lab) {
+            Err(Error::Trials(trials::Error::Cancelled)) => {
+                case.notes.push("Nothing inside the program was seen: it was interrupted before.".to_owned());
+            }
+            recorded => recorded?,
+        }
+        let mut loaded = case.load();
+        if request.oracle.rule == Rule::Slower
+            && let Some(baseline) = lab.baseline()
+        {
+            loaded.observed.observation = slowness(baseline);
+        }
+        (self.news)(&News::Observed(&loaded.observed.observation));
+        (self.news)(&News::Slicing);
+        let findings = loaded.slice(&case);
+        let evidence = findings.evidence(&case);
+        let mut notes = pair.notes.clone();
+        let mut passing = None;
+        if let Some(test) = request.passing_test.as_ref().filter(|_| self.goes_on()) {
+            match passing::with_test(&case, &loaded.observed, &mut lab, test) {
+                Ok(Ok(found)) => passing = Some(found),
+                Ok(Err(reason)) => notes.push(format!("the passing test was not compared: {reason}")),
+                Err(Error::Trials(trials::Error::Cancelled)) => {}
+                Err(error) => return Err(error),
             }
         }
-        Err(reason) => answer.no_alternate = Some(reason),
+        let mut order = passing::ahead(evidence.ranked(), passing.as_ref());
+        if request.oracle.rule == Rule::Slower {
+            order = searching::by_growth(&order, difference, &loaded.executed);
+        }
+        let unread = searching::unread(difference, lab.baseline());
+        let searched = if request.no_trials {
+            Searched::default()
+        } else {
+            searching::search(
+                request, difference, &evidence, &order, &unread, &findings, &mut lab, self.news,
+            )?
+        };
+        let to_verdict = began.elapsed().as_secs_f64();
+        let found = searched.found.clone().unwrap_or_default();
+        let is_held = |change: &changes::Change| files.contain(Path::new(&change.file));
+        let hunks = |set: &ChangeSet, causes: &[answer::Cause], named: bool| -> Vec<answer::Hunk> {
+            let mut hunks = case.hunks(set, causes);
+            for hunk in &mut hunks {
+                let change = difference.change(ChangeId(hunk.change));
+                hunk.of_test = is_held(change);
+                hunk.part = searching::is_part(difference, change, &found.all());
+                if named {
+                    hunk.commit = pair.commit_of(change).as_ref().map(answer::Commit::from);
+                }
+            }
+            hunks
+        };
+        let mut answer = Answer {
+            schema: answer::SCHEMA.to_owned(),
+            verified: searched.is_shown(),
+            not_verified: searched.doubt(request.no_trials),
+            proof: searched.proof(&lab),
+            stopped: stopped(&searched, deadline, self.stop),
+            commit: pair.commit.as_ref().map(answer::Commit::from),
+            method: request.method.name().to_owned(),
+            good: version(&pair.good, &case, true),
+            bad: version(&pair.bad, &case, false),
+            build: request.build.clone(),
+            test: request.test.clone(),
+            observation: loaded.observed.observation.clone(),
+            applied_with: found.applied_with.iter().map(|ChangeId(n)| *n).collect(),
+            trials: effort(&lab, difference, &evidence, &order, began, to_verdict, unread.len()),
+            notes,
+            ..Answer::default()
+        };
+        answer.root = hunks(&found.root, &[], true);
+        answer.auxiliary = hunks(&found.auxiliary, &[], true);
+        if answer.root.is_empty() {
+            let first: Vec<ChangeId> =
+                order.iter().copied().filter(|id| !unread.contains(id)).take(SUSPECTS).collect();
+            answer.suspects = first.iter().flat_map(|id| hunks(&ChangeSet::from([*id]), &[], true)).collect();
+        }
+        (self.news)(&News::Verdict(&answer));
+        (self.news)(&News::Explaining);
+        answer.causes = findings.causes(&case, &evidence, &found);
+        if self.goes_on() && !request.no_trials {
+            match nearby(&case, &loaded.observed, findings.steps(), &scratch) {
+                Ok((alternate, runs)) => {
+                    answer.alternate = Some(alternate);
+                    if request.passing_test.is_none()
+                        && let Some(runs) = runs
+                    {
+                        passing = passing::with_runs(&case, &loaded.observed, &runs, None).ok();
+                    }
+                }
+                Err(reason) => answer.no_alternate = Some(reason),
+            }
+        }
+        answer.passing = passing.map(|found| found.beside(&answer.causes));
+        for hunk in answer.root.iter_mut().chain(&mut answer.auxiliary) {
+            case.mark_guilty(hunk, &answer.causes);
+        }
+        answer.notes.extend(lab.notes());
+        answer.notes.extend(case.notes.iter().cloned());
+        answer.notes.extend(loaded.notes());
+        answer.notes.extend(findings.notes(&found, &answer.causes));
+        if !pair.held.is_empty() {
+            let names: Vec<String> =
+                pair.held.iter().take(3).map(|path| path.display().to_string()).collect();
+            let more = pair.held.len().saturating_sub(names.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            answer.notes.push(format!(
+                "Every version was tested with the test's files of bad: {}{more}.",
+                names.join(", ")
+            ));
+        }
+        answer.notes.extend(searched.notes);
+        let (mut phases, mut runs) = (None, None);
+        if request.runs && self.goes_on() {
+            let mut note = |reason: String| answer.notes.push(reason);
+            phases = beside::phases(&findings).unwrap_or_else(|reason| {
+                note(reason);
+                None
+            });
+            runs =
+                beside::runs(&case, &loaded.observed, &findings, answer.passing.as_ref()).map_err(note).ok();
+        }
+        answer.trials.seconds = began.elapsed().as_secs_f64();
+        let (good_files, bad_files) = case.files(&answer, phases.as_ref());
+        Ok(Explanation { answer, good_files, bad_files, phases, runs })
     }
-    answer.passing = passing.map(|found| found.beside(&answer.causes));
-    answer.root = case.hunks(&found.root, &answer.causes);
-    answer.auxiliary = case.hunks(&found.auxiliary, &answer.causes);
-    answer.notes.extend(lab.notes());
-    answer.notes.extend(case.notes.iter().cloned());
-    answer.notes.extend(loaded.notes());
-    answer.notes.extend(findings.notes(&found, &answer.causes));
-    let (mut phases, mut runs) = (None, None);
-    if request.runs {
-        go_on()?;
-        let mut note = |reason: String| answer.notes.push(reason);
-        phases = beside::phases(&findings).unwrap_or_else(|reason| {
-            note(reason);
-            None
-        });
-        runs = beside::runs(&case, &loaded.observed, &findings, answer.passing.as_ref()).map_err(note).ok();
+}
+
+/// What is observed of a test that takes longer.
+fn slowness(baseline: &trials::Baseline) -> answer::Observation {
+    let (good, bad) = (baseline.good.observed.cpu, baseline.bad.observed.cpu);
+    let summary = format!("the test takes {bad:.2} s of processor time, with good it takes {good:.2} s");
+    answer::Observation { kind: "slower".to_owned(), summary, ..answer::Observation::default() }
+}
+
+/// Changes that are shown where there is no answer.
+const SUSPECTS: usize = 10;
+
+/// Why the search ended before its time.
+fn stopped(searched: &Searched, deadline: &Deadline, stop: &AtomicBool) -> Option<String> {
+    if deadline.is_over() {
+        return Some("budget".to_owned());
     }
-    let (good_files, bad_files) = case.files(&answer, phases.as_ref());
-    Ok(Explanation { answer, good_files, bad_files, phases, runs })
+    if stop.load(Ordering::Relaxed) {
+        return Some("interrupted".to_owned());
+    }
+    searched.exhausted.then(|| "limit".to_owned())
 }
 
 /// The build with our compilers in its path.
@@ -234,88 +464,6 @@ fn build_command(request: &Request) -> String {
     let Some(directory) = &request.compilers else { return request.build.clone() };
     let quoted = directory.display().to_string().replace('\'', "'\\''");
     format!("PATH='{quoted}':\"$PATH\"; export PATH\n{}", request.build)
-}
-
-/// Searches for an answer end after so many that were wrong when tried from nothing.
-const MOST_ATTEMPTS: u32 = 4;
-
-/// Finds the guilty changes and checks them.
-fn search(
-    request: &Request,
-    difference: &Difference,
-    evidence: &Evidence,
-    order: &[ChangeId],
-    functions: &Bodies,
-    lab: &mut Lab<'_>,
-    news: &Arc<dyn Fn(&News<'_>) + Send + Sync>,
-) -> Result<(Found, Option<Verified>, bool), Error> {
-    let mut structure = Structure::new(difference);
-    structure.set_functions(|id| {
-        let change = difference.change(id);
-        let body = functions.get(&change.file)?.iter().find(|body| body.contains(&change.new_start))?;
-        Some(format!("line {}", body.start))
-    });
-    let mut watch = |progress: &Progress| news(&News::Searching(progress));
-    let mut search = Search::new(lab, &structure, &mut watch);
-    if let Some(most) = request.most_trials {
-        search.limit(most);
-    }
-    let mut left = MOST_ATTEMPTS;
-    loop {
-        left -= 1;
-        let found = match request.method {
-            Method::Auto => search.dynamic_ranked(order)?,
-            Method::Dd => search.dd()?,
-            Method::Add => {
-                let executed: ChangeSet = evidence.executed().into_iter().collect();
-                search.add(&executed)?
-            }
-        };
-        let exhausted = search.exhausted();
-        let Some(found) = found else { return Ok((Found::default(), None, exhausted)) };
-        let mut verified = search.verify(&found)?;
-        if verified.passes {
-            // Once more from nothing: what trials built step by step might deceive, and
-            // so may a half-reverted program that passes by chance.
-            let all = found.all();
-            verified.outcome = search.ask_anew(&all, |lab| lab.fresh(&all))?;
-            verified.passes = verified.outcome == Outcome::Pass;
-            verified.minimal &= verified.passes;
-            if !verified.passes && left > 0 && !exhausted {
-                // All else that was tried is still known.
-                continue;
-            }
-        }
-        return Ok((found, Some(verified), exhausted));
-    }
-}
-
-/// Why an answer is not verified.
-fn doubt(verified: Option<&Verified>, exhausted: bool) -> Option<String> {
-    let ran_out = if exhausted { "; the limit on trials ended the search" } else { "" };
-    let Some(verified) = verified else {
-        return Some(format!("no set of changes was found that makes the test pass when reverted{ran_out}"));
-    };
-    if !verified.passes {
-        return Some(match verified.outcome {
-            Outcome::Broken => {
-                format!("with exactly these changes reverted the program does not build{ran_out}")
-            }
-            Outcome::Unresolved => {
-                format!("with exactly these changes reverted the test fails in another way{ran_out}")
-            }
-            _ => format!("with exactly these changes reverted the test still fails{ran_out}"),
-        });
-    }
-    if !verified.minimal && verified.superfluous.is_empty() {
-        return Some(format!("it was not tried whether each of these changes is needed{ran_out}"));
-    }
-    if !verified.minimal {
-        let names: Vec<String> = verified.superfluous.iter().map(|c| c.0.to_string()).collect();
-        let plural = if names.len() == 1 { "change" } else { "changes" };
-        return Some(format!("{plural} {} can be put back without harm{ran_out}", names.join(", ")));
-    }
-    None
 }
 
 fn version(version: &Version, case: &Case<'_>, good: bool) -> answer::Version {
@@ -328,16 +476,29 @@ fn version(version: &Version, case: &Case<'_>, good: bool) -> answer::Version {
     }
 }
 
-fn effort(lab: &Lab<'_>, difference: &Difference, evidence: &Evidence, order: &[ChangeId]) -> answer::Effort {
+fn effort(
+    lab: &Lab<'_>,
+    difference: &Difference,
+    evidence: &Evidence,
+    order: &[ChangeId],
+    began: Instant,
+    to_verdict: f64,
+    unread: usize,
+) -> answer::Effort {
     let effort = lab.effort();
     let number = |ids: &ChangeSet| ids.iter().map(|ChangeId(n)| *n).collect();
     answer::Effort {
         changes: difference.changes().len() as u32,
         candidates: evidence.candidates().len() as u32,
         builds: effort.builds,
+        broken_builds: effort.broken_builds,
+        checks: effort.refused,
         runs: effort.runs,
         remembered: effort.remembered,
-        seconds: effort.seconds,
+        seconds: began.elapsed().as_secs_f64(),
+        seconds_to_verdict: to_verdict,
+        unread: unread as u32,
+        masked: lab.baseline().map(|baseline| baseline.masked.clone()).unwrap_or_default(),
         order: order.iter().map(|ChangeId(n)| *n).collect(),
         log: lab
             .log()

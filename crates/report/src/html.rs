@@ -75,6 +75,7 @@ pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) 
     observation(answer, &mut page);
     root(answer, &mut page);
     page.push_str("</div>\n");
+    proof(answer, &mut page);
     if !answer.causes.is_empty() {
         page.push_str(
             "<section id=\"how\">\n<h2>How it came about</h2>\n\
@@ -255,9 +256,25 @@ fn place_name(place: &Place) -> String {
     }
 }
 
+/// What was shown of the answer, and the commit it came with.
+fn proof(answer: &Answer, page: &mut String) {
+    let lines = words::proof(answer);
+    if lines.is_empty() && answer.commit.is_none() {
+        return;
+    }
+    page.push_str("<section id=\"shown\">\n<h2>What was shown</h2>\n<ul>\n");
+    if let Some(commit) = &answer.commit {
+        let _ =
+            writeln!(page, "<li>it came with commit <code>{}</code></li>", escape(&words::commit(commit)));
+    }
+    for line in lines {
+        let _ = writeln!(page, "<li>{}</li>", prose(&line));
+    }
+    page.push_str("</ul>\n</section>\n");
+}
+
 fn root(answer: &Answer, page: &mut String) {
-    let title =
-        if answer.root.len() == 1 { "The change that caused it" } else { "The changes that caused it" };
+    let title = words::root_title(answer);
     let _ = write!(page, "<section id=\"root\">\n<h2>{title}</h2>\n");
     if answer.root.is_empty() {
         page.push_str("<p>None was found.</p>\n");

@@ -1,5 +1,5 @@
 //! The answer as a document and back. Field by field it is described in
-//! `docs/json.md`, formally in `docs/schemas/explain-1.json`.
+//! `docs/json.md`, formally in `docs/schemas/explain-2.json`.
 
 use explain::answer::{Answer, Cause};
 use serde::Deserialize;
@@ -168,10 +168,10 @@ mod tests {
         assert_eq!(text("[1]"), "read the answer: it has no field `schema`");
         assert_eq!(text(r#"{"schema": 3}"#), "read the answer: it has no field `schema`");
         assert_eq!(
-            text(r#"{"schema": "relapse.explain/2"}"#),
-            "read the answer: its schema is `relapse.explain/2`, not `relapse.explain/1`"
+            text(r#"{"schema": "relapse.explain/1"}"#),
+            "read the answer: its schema is `relapse.explain/1`, not `relapse.explain/2`"
         );
-        let missing = text(r#"{"schema": "relapse.explain/1"}"#);
+        let missing = text(r#"{"schema": "relapse.explain/2"}"#);
         assert!(missing.contains("missing field `verified`"), "{missing}");
     }
 
@@ -179,7 +179,7 @@ mod tests {
     fn no_depth_of_brackets_overflows_the_stack() {
         let deep = "[".repeat(10_000_000);
         assert!(matches!(from_json(&deep), Err(Error::TooDeep)));
-        let within = format!("{{\"schema\": \"relapse.explain/1\", \"x\": {}", "[".repeat(2 * DEEPEST));
+        let within = format!("{{\"schema\": \"relapse.explain/2\", \"x\": {}", "[".repeat(2 * DEEPEST));
         assert!(matches!(from_json(&within), Err(Error::NotJson(_))));
     }
 }

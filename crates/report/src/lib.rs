@@ -25,7 +25,6 @@
 //! let answer = Answer {
 //!     schema: report::json::SCHEMA.to_owned(),
 //!     verified: true,
-//!     not_verified: None,
 //!     method: "auto".to_owned(),
 //!     good: Version { name: "v1".to_owned(), end: "exit 0".to_owned(), ..Version::default() },
 //!     bad: Version { name: "v2".to_owned(), end: "exit 1".to_owned(), ..Version::default() },
@@ -33,20 +32,15 @@
 //!     test: "./t".to_owned(),
 //!     observation: Observation { summary: "it exits with status 1".to_owned(), ..Observation::default() },
 //!     root: vec![Hunk { file: "t.c".to_owned(), new_start: 3, new_lines: 1, ..Hunk::default() }],
-//!     auxiliary: Vec::new(),
-//!     causes: Vec::new(),
-//!     alternate: None,
-//!     no_alternate: None,
-//!     passing: None,
 //!     trials: Effort { changes: 9, builds: 4, runs: 4, seconds: 2.5, ..Effort::default() },
-//!     notes: Vec::new(),
+//!     ..Answer::default()
 //! };
 //! assert_eq!(
 //!     report::summary_line(&answer),
 //!     "relapse: verified: caused by t.c:3: it exits with status 1 (4 builds, 4 runs, 2.5 s)"
 //! );
 //! let text = report::terminal::render(&answer, &report::Style::default());
-//! assert!(text.starts_with("verified: undoing 1 of 9 changes makes the test pass again\n"));
+//! assert!(text.starts_with("verified: undoing 1 of 9 changes makes the test pass again; put into good,"));
 //! ```
 
 mod forest;

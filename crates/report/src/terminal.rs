@@ -19,6 +19,7 @@ pub fn render(answer: &Answer, style: &Style) -> String {
     page.verdict(answer);
     page.observation(answer);
     page.root(answer);
+    page.proof(answer);
     page.causes(answer);
     page.auxiliary(answer);
     page.alternate(answer);
@@ -222,6 +223,27 @@ impl Page<'_> {
         }
     }
 
+    /// What was shown of the answer, and the commit it came with.
+    fn proof(&mut self, answer: &Answer) {
+        if let Some(commit) = &answer.commit {
+            self.heading("The commit it came with", "");
+            self.paragraph(Ink::Plain, "  ", &words::commit(commit));
+        }
+        let lines = words::proof(answer);
+        if !lines.is_empty() {
+            self.heading("What was shown", "");
+            for line in lines {
+                self.paragraph(Ink::Plain, "  ", &line);
+            }
+        }
+        if !answer.suspects.is_empty() {
+            self.heading("The most suspicious changes", "by the recordings, the first most so");
+            for hunk in &answer.suspects {
+                self.hunk(hunk, self.style.hunk_lines.min(4));
+            }
+        }
+    }
+
     fn hunk(&mut self, hunk: &Hunk, limit: usize) {
         let mut row = Row::new()
             .put(Ink::Link, format!("  #{} ", hunk.change))
@@ -233,7 +255,16 @@ impl Page<'_> {
         if !heading.is_empty() {
             row = row.put(Ink::Faint, format!("  in {}", self.style.fit(heading)));
         }
+        if hunk.of_test {
+            row = row.put(Ink::Strong, "  a file of the test");
+        }
+        if hunk.part {
+            row = row.put(Ink::Faint, "  part of a hunk");
+        }
         self.row(&row);
+        if let Some(commit) = &hunk.commit {
+            self.row(&Row::new().put(Ink::Faint, format!("     {}", self.style.fit(&words::commit(commit)))));
+        }
         let signs = self.style.signs();
         let lines = hunk::lines(hunk);
         let last = lines.iter().flat_map(|line| [line.old, line.new]).flatten().max().unwrap_or(0);
@@ -293,7 +324,7 @@ impl Page<'_> {
         if answer.auxiliary.is_empty() {
             return;
         }
-        self.heading("To be undone along with it, so that it builds", "");
+        self.heading("Must also be undone for the code to compile", "");
         for hunk in answer.auxiliary.iter().take(self.style.auxiliary) {
             self.hunk(hunk, self.style.hunk_lines.min(6));
         }

@@ -31,12 +31,67 @@ pub fn verdict(answer: &Answer) -> String {
         (_, _) => format!("undoing {root} of {whole} changes together makes the test pass again"),
     };
     match number(answer.auxiliary.len()) {
-        0 if root > 1 => sentence.push_str("; each of them is needed"),
         0 => {}
         1 => sentence.push_str(", together with 1 more so that it builds"),
         more => sentence.push_str(&format!(", together with {more} more so that it builds")),
     }
+    sentence.push_str(match answer.applied_with.len() {
+        0 if root == 1 => "; put into good, it makes good fail in the same way",
+        0 => "; put into good, they make good fail in the same way",
+        _ => "; put into good with what they need there, they make good fail in the same way",
+    });
     sentence
+}
+
+/// What was shown of the answer, a line for each question.
+#[must_use]
+pub fn proof(answer: &Answer) -> Vec<String> {
+    let proof = &answer.proof;
+    if answer.root.is_empty() {
+        return Vec::new();
+    }
+    let said = |shown: &str, yes: &str, no: &str, not: &str| -> String {
+        match shown {
+            "yes" => yes,
+            "no" => no,
+            _ => not,
+        }
+        .to_owned()
+    };
+    let mut lines = vec![
+        said(
+            &proof.needed,
+            "needed: undone in bad, the test passes",
+            "NOT needed: undone in bad, the test does not pass",
+            "needed: not tried",
+        ),
+        said(
+            &proof.sufficient,
+            "sufficient: put into good, the test fails in the same way",
+            "NOT sufficient: put into good, the test does not fail in the same way",
+            "sufficient: not shown, as it could not be put into good",
+        ),
+        said(
+            &proof.sane,
+            "sane: the program without it is no accident",
+            "NOT sane: the program without it passes by accident",
+            "sane: not examined",
+        ),
+    ];
+    if let (Some(last), false) = (lines.last_mut(), proof.examined_by.is_empty()) {
+        last.push_str(&format!(" (compiler warnings, {})", proof.examined_by.join(", ")));
+    }
+    if !proof.left_out.is_empty() {
+        lines.push(format!("left out: {}", proof.left_out.join("; ")));
+    }
+    lines
+}
+
+/// `3f2a9c1d04 (2025-03-02) Subject`.
+#[must_use]
+pub fn commit(commit: &explain::answer::Commit) -> String {
+    let id: String = commit.id.chars().take(10).collect();
+    format!("{id} ({}) {}", visible(&commit.date), visible(&commit.subject))
 }
 
 /// `verified` or `NOT VERIFIED`.
@@ -161,12 +216,32 @@ pub fn effort(answer: &Answer) -> Vec<String> {
     if trials.candidates < trials.changes {
         candidates.push_str(&format!(", {} of them could have played a part", trials.candidates));
     }
-    let mut tried = format!("{}, {}", count(trials.builds, "build"), count(trials.runs, "test run"));
+    if trials.unread > 0 {
+        candidates.push_str(&format!("; {} in files that neither build nor test opens", trials.unread));
+    }
+    let mut tried = count(trials.builds, "build");
+    if trials.broken_builds > 0 {
+        tried.push_str(&format!(" ({} failed)", trials.broken_builds));
+    }
+    if trials.checks > 0 {
+        tried.push_str(&format!(", {} refused by the compiler before a build", count(trials.checks, "set")));
+    }
+    tried.push_str(&format!(", {}", count(trials.runs, "test run")));
     if trials.remembered > 0 {
         tried.push_str(&format!(", {} remembered", count(trials.remembered, "outcome")));
     }
     tried.push_str(&format!(", {}", seconds(trials.seconds)));
-    vec![candidates, tried]
+    if trials.seconds_to_verdict > 0.0 {
+        tried.push_str(&format!(" ({} to the verdict)", seconds(trials.seconds_to_verdict)));
+    }
+    let mut lines = vec![candidates, tried];
+    lines.extend(
+        trials
+            .masked
+            .iter()
+            .map(|part| format!("not compared, as it differs from run to run: {}", visible(part))),
+    );
+    lines
 }
 
 /// Length of a list as the counters of an answer have it.

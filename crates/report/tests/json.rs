@@ -7,7 +7,7 @@ use samples::schema::problems;
 use serde_json::Value;
 
 fn schema() -> Value {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas/explain-1.json");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas/explain-2.json");
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn the_schema_finds_mistakes() {
         problems(&schema, &value)
     };
     assert!(broken(|_| {}).is_empty());
-    assert_eq!(broken(|v| v["schema"] = "relapse.explain/2".into()).len(), 1);
+    assert_eq!(broken(|v| v["schema"] = "relapse.explain/1".into()).len(), 1);
     assert_eq!(broken(|v| v["verified"] = "yes".into()).len(), 1);
     assert_eq!(broken(|v| v["root"][0]["old_start"] = (-1).into()).len(), 1);
     assert_eq!(broken(|v| v["causes"][0]["children"][1]["children"][0]["what"] = Value::Null).len(), 1);

@@ -39,6 +39,32 @@ pub struct Says {
     pub dd: Option<Expected>,
     pub add: Option<Expected>,
     pub runs: Option<Runs>,
+    /// What the test prints differs from run to run.
+    #[serde(default)]
+    pub unstable: bool,
+    /// Explained as commits of a repository, not as two folders.
+    #[serde(default)]
+    pub history: bool,
+    /// Subject of the commit that is guilty.
+    pub culprit: Option<String>,
+    /// Answers that are tempting and wrong.
+    #[serde(default)]
+    pub wrong: Vec<Wrong>,
+    pub suite: Option<String>,
+    #[serde(default)]
+    pub test_files: Vec<String>,
+}
+
+/// A tempting answer that is wrong.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wrong {
+    pub root: Vec<Named>,
+    #[expect(dead_code, reason = "for people")]
+    pub why: String,
+    /// Undone alone, it makes the test pass by luck.
+    #[serde(default)]
+    pub passes: bool,
 }
 
 /// What comparisons of the runs say. Lines are named by text in them, of either version.
@@ -100,15 +126,70 @@ pub struct Named {
     pub file: String,
     pub old: Option<String>,
     pub new: Option<String>,
+    /// Part of a hunk: `old` and `new` are whole lines.
+    #[serde(default)]
+    pub part: bool,
 }
 
 impl Named {
     /// Whether lines of good and bad are those that are meant.
     pub fn fits(&self, file: &str, old: &[String], new: &[String]) -> bool {
         let among = |text: &Option<String>, lines: &[String]| {
-            text.as_ref().is_none_or(|text| lines.iter().any(|line| line.contains(text.as_str())))
+            let text = text.as_ref().map(|text| text.trim_end_matches('\n'));
+            text.is_none_or(|text| lines.join("\n").contains(text))
         };
         file == self.file && among(&self.old, old) && among(&self.new, new)
+    }
+}
+
+impl Case {
+    /// Puts `good` and `bad` into a folder, and for a case with commits the `repository`, whose
+    /// first commit is tagged `first`.
+    pub fn lay_out(&self, folder: &Path) -> Result<(), String> {
+        let text = |e: std::io::Error| e.to_string();
+        let commits = self.directory.join("commits");
+        if !commits.is_dir() {
+            for version in ["good", "bad"] {
+                copy(&self.directory.join(version), &folder.join(version)).map_err(text)?;
+            }
+            return Ok(());
+        }
+        let repository = folder.join("repository");
+        copy(&self.directory.join("good"), &repository).map_err(text)?;
+        let run = |command: &mut Command| {
+            command.current_dir(&repository).env("GIT_CONFIG_GLOBAL", "/dev/null");
+            for who in ["AUTHOR", "COMMITTER"] {
+                command
+                    .env(format!("GIT_{who}_NAME"), "Dev")
+                    .env(format!("GIT_{who}_EMAIL"), "dev@example.org");
+                command.env(format!("GIT_{who}_DATE"), "2025-01-01T00:00:00Z");
+            }
+            let output = command.output().map_err(text)?;
+            match output.status.success() {
+                true => Ok(()),
+                false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
+            }
+        };
+        run(Command::new("git").args(["init", "--quiet", "--initial-branch=main"]))?;
+        run(Command::new("git").args(["add", "--all", "--force"]))?;
+        run(Command::new("git").args(["commit", "--quiet", "--message", "First version"]))?;
+        run(Command::new("git").args(["tag", "first"]))?;
+        let script = self.directory.join("history.sh");
+        if script.is_file() {
+            run(Command::new("sh").arg(&script).arg(&self.directory).env("CASE", &self.directory))?;
+        } else {
+            let mut patches: Vec<PathBuf> =
+                std::fs::read_dir(&commits).map_err(text)?.flatten().map(|entry| entry.path()).collect();
+            patches.sort();
+            run(Command::new("git").args(["am", "--quiet", "--keep-cr"]).args(patches))?;
+        }
+        for (version, revision) in [("good", "first"), ("bad", "HEAD")] {
+            let target = folder.join(version);
+            std::fs::create_dir_all(&target).map_err(text)?;
+            let archive = format!("git archive {revision} | tar -x -C '{}'", target.display());
+            run(Command::new("sh").args(["-c", &archive]))?;
+        }
+        Ok(())
     }
 }
 
@@ -242,6 +323,23 @@ pub fn revert(bad: &Path, hunks: &[&Hunk]) -> Result<(), String> {
         let from = if hunk.new.is_empty() { hunk.new_start } else { hunk.new_start - 1 };
         lines.splice(from..from + hunk.new.len(), hunk.old.iter().map(String::as_str));
         std::fs::write(&path, lines.join("\n") + "\n").map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Puts the lines of good back for what a wrong answer names: hunks, or parts of them.
+pub fn revert_named(bad: &Path, hunks: &[Hunk], named: &[Named]) -> Result<(), String> {
+    let whole: Vec<&Hunk> =
+        named.iter().filter(|n| !n.part).map(|n| hunk_named(hunks, n)).collect::<Result<_, _>>()?;
+    revert(bad, &whole)?;
+    for part in named.iter().filter(|n| n.part) {
+        let path = bad.join(&part.file);
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let (old, new) = (part.old.as_deref().unwrap_or_default(), part.new.as_deref().unwrap_or_default());
+        if text.matches(new).count() != 1 {
+            return Err(format!("{part:?} is not there once"));
+        }
+        std::fs::write(&path, text.replace(new, old)).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     Ok(())
 }

@@ -4,7 +4,8 @@
 pub mod schema;
 
 use explain::answer::{
-    Answer, Cause, Effort, Hunk, Observation, OutputDifference, Place, Tried, ValuePair, Version,
+    Answer, Cause, Commit, Effort, Hunk, Observation, OutputDifference, Place, Proof, Tried, ValuePair,
+    Version,
 };
 
 pub fn strings(lines: &[&str]) -> Vec<String> {
@@ -20,10 +21,23 @@ pub fn value(name: &str, good: &str, bad: &str) -> ValuePair {
     ValuePair { name: name.into(), good: some(good), bad: some(bad) }
 }
 
+/// All that can be shown of an answer.
+fn shown() -> Proof {
+    let yes = || "yes".to_owned();
+    Proof {
+        needed: yes(),
+        sufficient: yes(),
+        sane: yes(),
+        minimal: yes(),
+        examined_by: strings(&["-O0", "AddressSanitizer"]),
+        left_out: strings(&["MemorySanitizer, as the C++ library is not built for it"]),
+    }
+}
+
 /// An answer with nothing in it but the names of the versions.
 pub fn blank() -> Answer {
     Answer {
-        schema: "relapse.explain/1".into(),
+        schema: "relapse.explain/2".into(),
         verified: false,
         not_verified: None,
         method: "auto".into(),
@@ -40,6 +54,7 @@ pub fn blank() -> Answer {
         passing: None,
         trials: Effort::default(),
         notes: Vec::new(),
+        ..Answer::default()
     }
 }
 
@@ -107,6 +122,12 @@ fn sum_hunk(change: u32, line: u32, old: &str, new: &str) -> Hunk {
         guilty_old: vec![],
         heading: "void f(int x, int y, int z) {".into(),
         kind: "lines".into(),
+        commit: Some(Commit {
+            id: "3f2a9c1d04be7a6c55e0".into(),
+            subject: "Sort by the other end".into(),
+            date: "2025-03-02".into(),
+        }),
+        ..Hunk::default()
     }
 }
 
@@ -192,6 +213,7 @@ pub fn running() -> Answer {
     };
     Answer {
         verified: true,
+        proof: shown(),
         good: Version {
             name: "v1.0".into(),
             commit: Some("3f2a9c1d04be77a1".into()),
@@ -231,6 +253,7 @@ pub fn running() -> Answer {
                     why: "assertion `sum == 4` at sum.c:13".into(),
                 },
             ],
+            ..Effort::default()
         },
         ..blank()
     }
@@ -320,6 +343,7 @@ pub fn crash() -> Answer {
     };
     Answer {
         verified: true,
+        proof: shown(),
         good: Version {
             name: "5.4.3".into(),
             commit: Some("eadd8c71787a9d14fce3ef1e50b4a0ef3e8a0a2b".into()),
@@ -412,6 +436,7 @@ pub fn crash() -> Answer {
             remembered: 0,
             seconds: 74.25,
             log: vec![],
+            ..Effort::default()
         },
         ..blank()
     }
@@ -422,6 +447,7 @@ pub fn hang() -> Answer {
     let head = place("scan.c", 40, 5, "skip_blanks", "\twhile (at < end)");
     Answer {
         verified: true,
+        proof: shown(),
         bad: Version {
             name: "HEAD".into(),
             commit: Some("c0ffee".into()),
@@ -480,6 +506,7 @@ pub fn hang() -> Answer {
             remembered: 0,
             seconds: 0.8,
             log: vec![],
+            ..Effort::default()
         },
         ..blank()
     }
@@ -495,6 +522,7 @@ pub fn output(missing: bool) -> Answer {
     let at = place("report.c", 88, 3, "finish", "  printf(\"total %s\\n\", text);");
     Answer {
         verified: true,
+        proof: shown(),
         observation: Observation {
             kind: if missing { "missing-output" } else { "output" }.into(),
             summary: if missing { "a line of standard output is missing" } else { "standard output differs" }
@@ -534,6 +562,7 @@ pub fn output(missing: bool) -> Answer {
             remembered: 1,
             seconds: 0.2,
             log: vec![],
+            ..Effort::default()
         },
         notes: strings(&["`data/limits.txt` is no source file: how it was used could not be followed"]),
         ..blank()
@@ -646,6 +675,9 @@ pub fn hostile() -> Answer {
         guilty_old: vec![1],
         heading: bad(index + 2),
         kind: if index == 0 { "lines".into() } else { bad(index) },
+        part: true,
+        of_test: true,
+        commit: Some(Commit { id: bad(index), subject: bad(index + 1), date: bad(index + 2) }),
     };
     let cause = |id: u32, children: Vec<Cause>| Cause {
         id,
@@ -663,7 +695,7 @@ pub fn hostile() -> Answer {
     let leaves: Vec<Cause> =
         (1..=u32::try_from(HOSTILE.len()).unwrap()).map(|id| cause(id, vec![])).collect();
     Answer {
-        schema: "relapse.explain/1".into(),
+        schema: "relapse.explain/2".into(),
         verified: false,
         not_verified: Some(bad(0)),
         method: bad(1),
@@ -704,8 +736,10 @@ pub fn hostile() -> Answer {
                 .iter()
                 .map(|text| Tried { reverted: vec![0, 1], outcome: text.clone(), why: text.clone() })
                 .collect(),
+            ..Effort::default()
         },
         notes: all,
+        ..Answer::default()
     }
 }
 

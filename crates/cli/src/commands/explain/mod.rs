@@ -19,10 +19,11 @@ use trials::{Oracle, Rule, Sink, TrialLimits};
 /// Find the changes that broke a test, and show how
 ///
 /// Takes the version in which the test passes, the one in which it fails, and the
-/// commands to build and to test. Both are built with recording, and the failing run is
-/// followed back from what went wrong. Changes on that way are reverted and the test
-/// run again, until exactly those are known without which it passes. Your files, index
-/// and branches are not touched.
+/// commands to build and to test. Commits between them are bisected first. Then the
+/// failing run is recorded and followed back from what went wrong; changes on that way are
+/// undone and the test run again, until those are known that are needed (undone, the test
+/// passes), sufficient (put into good, it fails in the same way) and give a sane program.
+/// Your files, index and branches are not touched.
 ///
 /// Options are remembered in relapse.toml, so that a second call needs none. During a
 /// `git bisect` the versions default to its marks.
@@ -35,19 +36,23 @@ Examples:
   relapse explain                 as the last time
 
 Exit codes (beside those of `relapse --help`):
-  0    explained, and the answer is verified
-  1    an answer, but not a verified one
+  0    explained, and the answer is verified: needed, sufficient and sane
+  1    not all of that was shown, or no answer was found; the report says what is known
   6    no regression: the test does not pass on good, or does not fail on bad
   7    the test is flaky: runs of one version disagree
   8    the good or the bad version does not build
-  130  interrupted; the next call goes on where this one stopped")]
+  9    the versions are swapped: the test passes on bad and fails on good
+  10   the test command cannot be run
+  11   a revision is named and git is not installed
+  12   clang is not installed
+  130  interrupted before anything was known; the next call goes on where this one stopped")]
 pub struct ExplainArgs {
     #[command(flatten)]
     remembered: Remembered,
     /// Write the explanation as a page for browsers
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write it as JSON (`relapse.explain/1`); `-` is standard output
+    /// Write it as JSON (`relapse.explain/2`); `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write it as SARIF, for code scanning services
@@ -60,6 +65,12 @@ pub struct ExplainArgs {
     /// Keep the built trees in the work directory
     #[arg(long)]
     keep: bool,
+    /// The time that all of it may take, such as 90s, 2m or 1h: then the best answer so far
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+    /// Undo nothing: what failed, the ranking of the changes and the chain of values only
+    #[arg(long)]
+    no_trials: bool,
     /// End the search after so many trials, with what was found until then
     #[arg(long, value_name = "N")]
     most_trials: Option<u64>,
@@ -136,6 +147,7 @@ fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Requ
             Failure::failed_to(Exit::Usage, format_args!("read the expected output {}: {e}", file.display()))
         })?),
         (None, Some(OracleKind::Exit)) => Rule::Exit,
+        (None, Some(OracleKind::Slower)) => Rule::Slower,
         (None, _) => Rule::SameAsGood,
     };
     let work = match &args.work {
@@ -158,6 +170,10 @@ fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Requ
         build,
         test,
         passing_test: options.passing_test.clone(),
+        suite: options.suite.clone(),
+        test_files: options.test_files.clone(),
+        budget: args.budget,
+        no_trials: args.no_trials,
         stdin: stdin.transpose()?,
         oracle: Oracle { rule, observe: options.observe.iter().map(|name| Sink::named(name)).collect() },
         method: match options.method {
@@ -181,6 +197,25 @@ fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Requ
         ignore: vec![options::FILE.into()],
         runs: args.html.is_some(),
     })
+}
+
+/// `90s`, `2m`, `1.5h`; without a unit, seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
+        Some(at) => text.split_at(at),
+        None => (text, "s"),
+    };
+    let factor = match unit {
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{unit}` is no unit of time; say s, m or h")),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| format!("`{number}` is no number"))?;
+    Duration::try_from_secs_f64(number * factor)
+        .ok()
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| format!("{text} makes no sense as a time"))
 }
 
 fn seconds(seconds: f64) -> Result<Duration, Failure> {
@@ -252,6 +287,12 @@ fn failure(error: &explain::error::Error, interrupted: bool) -> Failure {
             .hint("There is nothing to explain: name a version in which the test passes as --good."),
         T::DoesNotFail { .. } => failed(Exit::NoRegression)
             .hint("There is nothing to explain: name a version in which the test fails as --bad."),
+        T::Swapped { .. } => {
+            failed(Exit::Swapped).hint("Exchange --good and --bad, if that is what you meant.")
+        }
+        T::TestNotRun { .. } => failed(Exit::TestNotRun)
+            .hint("The test runs where the build ran. Correct --test, or have --build make what it needs."),
+        T::NoGit { .. } => failed(Exit::NoGit).hint("Install git, or name directories."),
         T::Flaky { .. } => failed(Exit::Flaky).hint(
             "An explanation of a test that comes and goes would be a guess. Make it repeatable, or\n\
              leave out what differs (--oracle exit looks at the exit status only).",

@@ -36,6 +36,15 @@ pub struct Remembered {
     #[arg(long, value_name = "CMD")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passing_test: Option<String>,
+    /// A wider test that both versions pass, by exit status: an answer must not break it
+    #[arg(long, value_name = "CMD")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
+    /// Files that belong to the test (`*` stands for anything), besides those in directories such
+    /// as `tests` and those that the test names: taken from bad for every version
+    #[arg(long, value_name = "GLOB")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub test_files: Vec<String>,
     /// What tells good from bad [default: output]
     #[arg(long, value_enum, value_name = "ORACLE")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +86,8 @@ pub enum OracleKind {
     Output,
     /// As for `git bisect run`: 0 is good, 125 cannot tell, everything else is bad
     Exit,
+    /// Processor time: a test that takes much longer than in the good version fails
+    Slower,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -101,6 +112,8 @@ impl Remembered {
             build: self.build.or(earlier.build),
             test: self.test.or(earlier.test),
             passing_test: self.passing_test.or(earlier.passing_test),
+            suite: self.suite.or(earlier.suite),
+            test_files: if self.test_files.is_empty() { earlier.test_files } else { self.test_files },
             oracle: if oracle_said { self.oracle } else { earlier.oracle },
             expect: if oracle_said { self.expect } else { earlier.expect },
             observe: if self.observe.is_empty() { earlier.observe } else { self.observe },

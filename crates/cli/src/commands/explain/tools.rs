@@ -18,7 +18,20 @@ pub fn find() -> Result<Tools, Failure> {
         )
         .hint("Install relapse and relapse-cc into the same directory."));
     }
-    Ok(Tools { cxx: beside("relapse-c++"), identity: identity(&cc), cc, relapse })
+    let Some(clang) = compiler::driver::clang() else {
+        return Err(Failure::failed_to(Exit::NoClang, "find clang 22, which builds the versions")
+            .hint("Install clang-22 and lld-22, or name a clang in RELAPSE_CLANG."));
+    };
+    let symbolizer =
+        std::fs::canonicalize(&clang).unwrap_or_else(|_| clang.clone()).with_file_name("llvm-symbolizer");
+    Ok(Tools {
+        cxx: beside("relapse-c++"),
+        identity: identity(&cc),
+        cc,
+        relapse,
+        symbolizer: Some(symbolizer).filter(|path| path.is_file()),
+        clang: Some(clang),
+    })
 }
 
 /// A directory in which the usual names of compilers are ours.

@@ -41,7 +41,9 @@ impl Watcher {
         let (speaks, watched) = (self.speaks, self.watched);
         Arc::new(move |news| {
             let Some((text, lasting)) = words(news).filter(|_| speaks) else { return };
-            if watched {
+            if let (News::Verdict(_), true) = (news, watched) {
+                bar.println(format!("relapse: {text}"));
+            } else if watched {
                 bar.set_message(text);
             } else if let Some(text) = for_log(news, text, lasting) {
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,11 +74,20 @@ fn for_log(news: &News<'_>, text: String, lasting: bool) -> Option<String> {
 fn words(news: &News<'_>) -> Option<(String, bool)> {
     let said = match news {
         News::CheckingOut => ("fetching both versions".to_owned(), true),
+        News::Bisecting { commit, remaining } => {
+            (format!("trying commit {} ({remaining} left): {}", short(&commit.id), commit.subject), true)
+        }
+        News::Bisected(commit) => {
+            (format!("it came with commit {} ({}): {}", short(&commit.id), commit.date, commit.subject), true)
+        }
+        News::Verdict(answer) => {
+            let line = report::summary_line(answer);
+            (line.strip_prefix("relapse: ").unwrap_or(&line).to_owned(), true)
+        }
+        News::Lab(Event::Examining) => ("examining the program without these changes".to_owned(), false),
         News::Compared(changes) => (format!("{changes} changes between the versions"), true),
         News::Lab(Event::Building(side, Mode::Plain)) => (format!("building the {side} version"), true),
-        News::Lab(Event::Building(side, Mode::Instrument)) => {
-            (format!("building the {side} version with recording"), true)
-        }
+        News::Lab(Event::Building(side, _)) => (format!("building the {side} version with recording"), true),
         News::Lab(Event::Testing(side)) => (format!("testing the {side} version"), true),
         News::Lab(Event::Recording(side)) => (format!("recording the {side} version"), true),
         News::Lab(Event::Trying(reverted)) => (format!("trying without {reverted} changes"), false),
@@ -89,10 +100,15 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
     Some(said)
 }
 
+fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
 fn searching(progress: &Progress) -> String {
     let doing = match progress.stage {
         Stage::Narrowing => "searching",
-        Stage::Auxiliary => "making it build",
+        Stage::Completing => "making it build",
+        Stage::Applying => "putting changes into good",
         Stage::Shrinking => "leaving out what is not needed",
         Stage::Verifying => "checking the answer",
     };

@@ -1,0 +1,234 @@
+//! The pair of versions to search between: the user's own, or a commit and its parent.
+//!
+//! Where good is an ancestor of bad, the commits between them are bisected first. A commit and its
+//! parent are both programs that somebody wrote, and differ in little, so that a search between
+//! them meets fewer trees that do not build or pass by accident.
+
+use crate::error::Error;
+use crate::held::TestFiles;
+use crate::session::{News, Request};
+use changes::{DiffOptions, Outcome};
+use std::path::PathBuf;
+use trials::{Commit, History, Lab, Verdict, Version, Work};
+
+/// Two versions as files.
+pub struct Pair {
+    pub good: Version,
+    pub bad: Version,
+    pub good_root: PathBuf,
+    pub bad_root: PathBuf,
+    /// The commit that is bad, if it was found by bisection or is the only one.
+    pub commit: Option<Commit>,
+    pub notes: Vec<String>,
+    /// Files of the test that good has from bad.
+    pub held: Vec<PathBuf>,
+}
+
+impl Pair {
+    /// Checks out what the user named.
+    ///
+    /// # Errors
+    /// If a version cannot be found or written.
+    pub fn check_out(request: &Request, work: &Work) -> Result<Pair, Error> {
+        let (good, bad) = Version::resolve_pair(&request.good, &request.bad, &request.here)?;
+        Pair::of(good, bad, work, "good", "bad")
+    }
+
+    fn of(good: Version, bad: Version, work: &Work, good_name: &str, bad_name: &str) -> Result<Pair, Error> {
+        let (good_root, bad_root) = (work.sources(good_name), work.sources(bad_name));
+        let mut notes = good.check_out(&good_root, work.root())?.notes;
+        notes.extend(bad.check_out(&bad_root, work.root())?.notes);
+        Ok(Pair { good, bad, good_root, bad_root, commit: None, notes, held: Vec::new() })
+    }
+
+    /// Gives good the test's files of bad.
+    ///
+    /// # Errors
+    /// If they cannot be copied.
+    pub fn hold(&mut self, files: &TestFiles) -> Result<(), Error> {
+        self.held = files.copy(&self.bad_root, &self.good_root).map_err(|source| Error::Hold { source })?;
+        Ok(())
+    }
+
+    /// Takes good's own files back.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn release(&mut self, work: &Work) -> Result<(), Error> {
+        self.held.clear();
+        std::fs::remove_dir_all(&self.good_root).map_err(|source| Error::Hold { source })?;
+        self.good.check_out(&self.good_root, work.root())?;
+        Ok(())
+    }
+
+    /// The differences between the two.
+    ///
+    /// # Errors
+    /// If files cannot be read, or nothing differs.
+    pub fn difference(&self, request: &Request) -> Result<changes::Difference, Error> {
+        let options = DiffOptions { ignore: request.ignore.clone() };
+        let difference = changes::difference(&self.good_root, &self.bad_root, &options)?;
+        if difference.is_empty() {
+            return Err(Error::SameVersions);
+        }
+        Ok(difference)
+    }
+
+    /// The commits between the versions, if good is an ancestor of bad. Of a working tree, its
+    /// `HEAD` counts.
+    #[must_use]
+    pub fn history(&self) -> Option<History> {
+        let (good, repository) = (self.good.commit.as_ref()?, self.good.repository()?);
+        let bad = self.bad.commit.clone().or_else(|| self.bad.head())?;
+        History::between(repository, good, &bad).ok().flatten()
+    }
+
+    /// Bisects the commits, and goes on to the first bad one and what came before it. `None` if
+    /// that is the pair we have.
+    ///
+    /// # Errors
+    /// If trials cannot be made.
+    pub fn bisected(
+        &self,
+        request: &Request,
+        mut history: History,
+        files: &TestFiles,
+        lab: &mut Lab<'_>,
+        news: &dyn Fn(&News<'_>),
+    ) -> Result<Option<Narrowed>, Error> {
+        let uncommitted = self.bad.commit.is_none();
+        if history.commits().len() < 2 && !uncommitted {
+            return Ok(None);
+        }
+        if let Some(log) = self.good.repository().and_then(trials::bisect_log) {
+            // What does not fit this history is not worth stopping for.
+            let _ = history.apply_log(&log);
+        }
+        let mut tried = 0;
+        if uncommitted {
+            let head = history.commits().first().cloned();
+            let Some(head) = head else { return Ok(None) };
+            tried += 1;
+            match self.try_commit(request, &head, files, lab)? {
+                // What is not committed yet did it.
+                Verdict::Good => {
+                    return Ok(Some(Narrowed {
+                        good: head.id,
+                        bad: None,
+                        commit: None,
+                        tried,
+                        others: Vec::new(),
+                    }));
+                }
+                Verdict::Bad => {}
+                Verdict::Skip => return Ok(None),
+            }
+        }
+        while let Some(commit) = history.next()? {
+            news(&News::Bisecting { commit: &commit, remaining: history.remaining() });
+            tried += 1;
+            let verdict = self.try_commit(request, &commit, files, lab)?;
+            history.mark(&commit.id, verdict);
+        }
+        let Some(culprit) = history.culprit() else { return Ok(None) };
+        let Some(parent) = culprit.parent else { return Ok(None) };
+        Ok(Some(Narrowed {
+            good: parent,
+            bad: Some(culprit.commit.id.clone()),
+            commit: Some(culprit.commit),
+            tried,
+            others: culprit.other_candidates,
+        }))
+    }
+
+    fn try_commit(
+        &self,
+        request: &Request,
+        commit: &Commit,
+        files: &TestFiles,
+        lab: &mut Lab<'_>,
+    ) -> Result<Verdict, Error> {
+        let version = Version::resolve(&commit.id, &request.here)?;
+        let root = lab.work().sources(&format!("commit-{}", commit.id));
+        version.check_out(&root, lab.work().root())?;
+        if !self.held.is_empty() {
+            files.copy(&self.bad_root, &root).map_err(|source| Error::Hold { source })?;
+        }
+        let (outcome, symptom, _) = lab.outcome_of_tree(&root)?;
+        let _ = std::fs::remove_dir_all(&root);
+        Ok(match outcome {
+            Outcome::Pass => Verdict::Good,
+            // Another failure may hide the one that is looked for.
+            Outcome::Fail if symptom => Verdict::Bad,
+            Outcome::Fail | Outcome::Unresolved | Outcome::Broken => Verdict::Skip,
+        })
+    }
+
+    /// The pair that bisection found.
+    ///
+    /// # Errors
+    /// If a version cannot be written.
+    pub fn narrowed(
+        self,
+        request: &Request,
+        found: &Narrowed,
+        files: &TestFiles,
+        work: &Work,
+    ) -> Result<Pair, Error> {
+        let good = Version::resolve(&found.good, &request.here)?;
+        let bad = match &found.bad {
+            Some(commit) => Version::resolve(commit, &request.here)?,
+            None => self.bad.clone(),
+        };
+        let mut pair = Pair::of(good, bad, work, "parent", "commit")?;
+        if !self.held.is_empty() {
+            for root in [&pair.good_root, &pair.bad_root] {
+                files.copy(&self.bad_root, root).map_err(|source| Error::Hold { source })?;
+            }
+            pair.held.clone_from(&self.held);
+        }
+        pair.commit.clone_from(&found.commit);
+        pair.notes.splice(0..0, self.notes);
+        if !found.others.is_empty() {
+            let subjects: Vec<String> = found.others.iter().map(|c| format!("`{}`", c.subject)).collect();
+            pair.notes.push(format!(
+                "Commits before it could not be tested and may have a part in it: {}.",
+                subjects.join(", ")
+            ));
+        }
+        Ok(pair)
+    }
+
+    /// The commit that brought a change, if the versions are commits.
+    #[must_use]
+    pub fn commit_of(&self, change: &changes::Change) -> Option<Commit> {
+        if let Some(commit) = &self.commit
+            && commit.parents.len() < 2
+        {
+            return Some(commit.clone());
+        }
+        let (good, bad) = (self.good.commit.as_ref()?, self.bad.commit.as_ref()?);
+        let repository = self.good.repository()?;
+        let old_file = change.old_file.as_deref().unwrap_or(&change.file);
+        trials::commit_of_change(
+            repository,
+            good,
+            bad,
+            &change.file,
+            old_file,
+            change.old_range(),
+            change.new_range(),
+        )
+    }
+}
+
+/// What bisection found.
+pub struct Narrowed {
+    good: String,
+    /// None: the working tree.
+    bad: Option<String>,
+    commit: Option<Commit>,
+    /// Commits that were tried.
+    pub tried: usize,
+    others: Vec<Commit>,
+}

@@ -1,0 +1,268 @@
+//! The search for the guilty changes, and what was shown of them.
+
+use crate::answer;
+use crate::error::Error;
+use crate::evidence::{Evidence, Executed};
+use crate::findings::Findings;
+use crate::session::{Method, News, Request};
+use changes::search::{Found, Progress, Search, Structure, Verified};
+use changes::{Change, ChangeId, ChangeSet, Difference, Outcome, Shown, UnitKind};
+use std::path::Path;
+use std::sync::Arc;
+use trials::{Baseline, Lab};
+
+/// What a search came to.
+#[derive(Default)]
+pub struct Searched {
+    pub found: Option<Found>,
+    verified: Option<Verified>,
+    /// The limit on trials ended it.
+    pub exhausted: bool,
+    interrupted: bool,
+    /// Outcomes of the trials: passed, failed, unresolved, broken.
+    counts: [u32; 4],
+    pub notes: Vec<String>,
+}
+
+/// Finds the guilty changes. An interrupt ends the search with the best answer so far.
+///
+/// # Errors
+/// If trials cannot be made.
+#[expect(clippy::too_many_arguments, reason = "each is a part of the session, borrowed by itself")]
+pub fn search(
+    request: &Request,
+    difference: &Difference,
+    evidence: &Evidence,
+    order: &[ChangeId],
+    unread: &ChangeSet,
+    findings: &Findings<'_>,
+    lab: &mut Lab<'_>,
+    news: &Arc<dyn Fn(&News<'_>) + Send + Sync>,
+) -> Result<Searched, Error> {
+    let mut structure = Structure::new(difference);
+    let functions = findings.functions();
+    structure.set_functions(|id| {
+        let change = difference.change(id);
+        let body = functions.get(&change.file)?.iter().find(|body| body.contains(&change.new_start))?;
+        Some(format!("line {}", body.start))
+    });
+    structure
+        .set_units(difference.units().into_iter().map(|unit| (unit.changes, unit.kind == UnitKind::Hunk)));
+    let mut watch = |progress: &Progress| news(&News::Searching(progress));
+    let mut search = Search::new(lab, &structure, &mut watch);
+    search.set_on_chain(evidence.on_chain());
+    if let Some(most) = request.most_trials {
+        search.limit(most);
+    }
+    let mut searched = Searched::default();
+    let read: Vec<ChangeId> = order.iter().copied().filter(|id| !unread.contains(id)).collect();
+    let outcome = run(&mut search, request.method, &read, order, evidence, &mut searched);
+    searched.exhausted = search.exhausted();
+    for tried in search.log() {
+        let at = match tried.outcome {
+            Outcome::Pass => 0,
+            Outcome::Fail => 1,
+            Outcome::Unresolved => 2,
+            Outcome::Broken => 3,
+        };
+        searched.counts[at] += 1;
+    }
+    match outcome {
+        Ok(()) => {}
+        Err(trials::Error::Cancelled) => {
+            searched.interrupted = true;
+            searched.found = search.best().cloned();
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if searched.found.is_none() {
+        searched.notes.extend(one_message(lab));
+        searched.notes.extend(rewritten(difference, order, lab));
+    }
+    Ok(searched)
+}
+
+fn run(
+    search: &mut Search<'_, Lab<'_>>,
+    method: Method,
+    read: &[ChangeId],
+    order: &[ChangeId],
+    evidence: &Evidence,
+    searched: &mut Searched,
+) -> Result<(), trials::Error> {
+    searched.found = match method {
+        Method::Auto => match search.find(read)? {
+            None if read.len() < order.len() => search.find(order)?,
+            found => found,
+        },
+        Method::Dd => search.dd()?,
+        Method::Add => {
+            let executed: ChangeSet = evidence.executed().into_iter().collect();
+            search.add(&executed)?
+        }
+    };
+    if let Some(found) = &searched.found {
+        searched.verified = Some(search.verify(found)?);
+    }
+    Ok(())
+}
+
+impl Searched {
+    /// Whether all was shown that can be.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        let Some(found) = &self.found else { return false };
+        let proof = found.proof;
+        let is_minimal = self.verified.as_ref().is_some_and(|verified| verified.passes && verified.minimal);
+        is_minimal && proof.needed == Shown::Yes && proof.sufficient == Shown::Yes && proof.sane == Shown::Yes
+    }
+
+    /// What was shown, for the answer.
+    #[must_use]
+    pub fn proof(&self, lab: &Lab<'_>) -> answer::Proof {
+        let Some(found) = &self.found else { return answer::Proof::default() };
+        let needed = match &self.verified {
+            Some(verified) if verified.passes => Shown::Yes,
+            Some(_) => Shown::No,
+            None => found.proof.needed,
+        };
+        let minimal = match &self.verified {
+            Some(verified) if verified.minimal => Shown::Yes,
+            Some(verified) if !verified.superfluous.is_empty() || !verified.passes => Shown::No,
+            Some(_) | None => Shown::NotTried,
+        };
+        let examined = lab.examined();
+        answer::Proof {
+            needed: answer::shown(needed),
+            sufficient: answer::shown(found.proof.sufficient),
+            sane: answer::shown(found.proof.sane),
+            minimal: answer::shown(minimal),
+            examined_by: examined.by.iter().cloned().collect(),
+            left_out: examined.left_out.iter().cloned().collect(),
+        }
+    }
+
+    /// Why an answer is not fully shown.
+    #[must_use]
+    pub fn doubt(&self, no_trials: bool) -> Option<String> {
+        if no_trials {
+            return Some("nothing was tried".to_owned());
+        }
+        let ended = match (self.interrupted, self.exhausted) {
+            (true, _) => "; the search was interrupted",
+            (false, true) => "; the limit on trials ended the search",
+            (false, false) => "",
+        };
+        let Some(found) = &self.found else {
+            let [passed, failed, unresolved, broken] = self.counts;
+            return Some(format!(
+                "no set of changes was found that makes the test pass when undone \
+                 ({broken} did not build, {failed} still failed, {unresolved} did something else, {passed} passed){ended}"
+            ));
+        };
+        if let Some(verified) = &self.verified {
+            if !verified.passes {
+                return Some(match verified.outcome {
+                    Outcome::Broken => {
+                        format!("with exactly these changes undone the program does not build{ended}")
+                    }
+                    Outcome::Unresolved => {
+                        format!("with exactly these changes undone the test fails in another way{ended}")
+                    }
+                    _ => format!("with exactly these changes undone the test still fails{ended}"),
+                });
+            }
+            if !verified.superfluous.is_empty() {
+                let names: Vec<String> = verified.superfluous.iter().map(|c| format!("#{}", c.0)).collect();
+                return Some(format!("{} can be put back without harm{ended}", names.join(", ")));
+            }
+        }
+        match found.proof.sane {
+            Shown::No => {
+                return Some(format!("the program with these changes undone passes by accident{ended}"));
+            }
+            Shown::NotTried => {
+                return Some(format!(
+                    "undoing these changes makes the test pass, but it was not examined whether by accident{ended}"
+                ));
+            }
+            Shown::Yes => {}
+        }
+        match found.proof.sufficient {
+            Shown::Yes if self.verified.as_ref().is_some_and(|v| v.minimal) => None,
+            Shown::Yes => Some(format!("it was not tried whether each of these changes is needed{ended}")),
+            Shown::No => Some(format!(
+                "undoing these changes makes the test pass, but put into good they do not make it fail: something else has a part in it{ended}"
+            )),
+            Shown::NotTried => Some(format!(
+                "undoing these changes makes the test pass; put into good they do not build, so it was not seen whether they alone make it fail{ended}"
+            )),
+        }
+    }
+}
+
+/// Changes in files that neither the builds nor the tests opened.
+#[must_use]
+pub fn unread(difference: &Difference, baseline: Option<&Baseline>) -> ChangeSet {
+    let Some([good, bad]) = baseline.and_then(|baseline| baseline.opened.as_ref()) else {
+        return ChangeSet::new();
+    };
+    let is_unread = |change: &&Change| {
+        let old_file = change.old_file.as_deref().unwrap_or(&change.file);
+        !bad.contains(Path::new(&change.file)) && !good.contains(Path::new(old_file))
+    };
+    difference.changes().iter().filter(is_unread).map(|change| change.id).collect()
+}
+
+/// Whether a change is in the answer without the rest of its hunk.
+#[must_use]
+pub fn is_part(difference: &Difference, change: &Change, answer: &ChangeSet) -> bool {
+    let hunk = difference.hunk(change.hunk);
+    answer.contains(&change.id) && hunk.changes.iter().any(|id| !answer.contains(id))
+}
+
+/// For a test that became slow: changes around which bad executes most more than good, first.
+#[must_use]
+pub fn by_growth(order: &[ChangeId], difference: &Difference, executed: &[Executed; 2]) -> Vec<ChangeId> {
+    /// Lines of a function around a change that may be its loop.
+    const AROUND: u32 = 12;
+    let growth = |id: &ChangeId| -> u64 {
+        let change = difference.change(*id);
+        let range = change.new_range();
+        let lines = range.start.saturating_sub(AROUND)..range.end + AROUND;
+        let bad = lines.map(|line| executed[1].get(&(change.file.clone(), line)).copied().unwrap_or(0)).max();
+        let old_file = change.old_file.as_ref().unwrap_or(&change.file);
+        let range = change.old_range();
+        let lines = range.start.saturating_sub(AROUND)..range.end + AROUND;
+        let good = lines.map(|line| executed[0].get(&(old_file.clone(), line)).copied().unwrap_or(0)).max();
+        bad.unwrap_or(0).saturating_sub(good.unwrap_or(0))
+    };
+    let mut sorted: Vec<ChangeId> = order.to_vec();
+    sorted.sort_by_cached_key(|id| std::cmp::Reverse(growth(id)));
+    sorted
+}
+
+/// When all builds fail with one message that no change explains, that is worth saying.
+fn one_message(lab: &Lab<'_>) -> Option<String> {
+    let mut broken = lab.log().iter().filter(|tried| tried.outcome == Some(Outcome::Broken));
+    let first = broken.next()?;
+    let strip = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let same = broken.clone().count() > 4 && broken.all(|tried| strip(&tried.why) == strip(&first.why));
+    same.then(|| {
+        format!("Every set of changes that did not build failed with the same message: {}.", first.why)
+    })
+}
+
+/// A function that was rewritten as a whole, where most trials did not build.
+fn rewritten(difference: &Difference, order: &[ChangeId], lab: &Lab<'_>) -> Option<String> {
+    let broken = lab.log().iter().filter(|tried| tried.outcome == Some(Outcome::Broken)).count();
+    if broken * 2 < lab.log().len() || broken < 8 {
+        return None;
+    }
+    let function = order.iter().take(10).find_map(|id| difference.change(*id).function.clone())?;
+    let parts =
+        difference.changes().iter().filter(|change| change.function.as_ref() == Some(&function)).count();
+    (parts > 3).then(|| {
+        format!("`{function}` was changed in {parts} places; most parts of it cannot be undone alone.")
+    })
+}
