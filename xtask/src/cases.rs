@@ -1,10 +1,16 @@
 //! Regressions to be explained, as their `case.toml` tells them. What the keys mean is
 //! said in `regressions/README.md`.
+//!
+//! A case keeps its bad version as a folder, or as the patches that lead there. Patches
+//! are applied in a repository of their own, so that such a case can be explained with
+//! its history and without.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::shell::{self, Result};
+use crate::tools::LONG;
 
 /// One regression.
 #[derive(Clone, Debug)]
@@ -15,6 +21,8 @@ pub struct Case {
     pub title: String,
     pub build: String,
     pub test: String,
+    /// The subject of the guilty commit, if it is to be explained with its history.
+    pub culprit: Option<String>,
     /// Everything that was said.
     pub table: toml::Table,
 }
@@ -48,7 +56,13 @@ impl Case {
             text.parse().map_err(|error| format!("failed to understand {}: {error}", file.display()))?;
         let word = |key: &str| table.get(key).and_then(toml::Value::as_str).map(str::to_owned);
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let history = table.get("history").and_then(toml::Value::as_bool).unwrap_or(false);
+        let culprit = match word("culprit") {
+            None if history => return Err(format!("{name} has a history, but no culprit")),
+            culprit => culprit.filter(|_| history),
+        };
         Ok(Case {
+            culprit,
             title: word("title").ok_or_else(|| format!("{name} has no title"))?,
             build: word("build").unwrap_or_else(|| "make".to_owned()),
             test: word("test").ok_or_else(|| format!("{name} has no test"))?,
@@ -86,14 +100,93 @@ impl Case {
         if let Some(file) = self.table.get("expect").and_then(toml::Value::as_str) {
             option("expect", self.dir.join(file).display().to_string());
         }
-        for what in self.table.get("observe").and_then(toml::Value::as_array).into_iter().flatten() {
-            option("observe", what.as_str().unwrap_or_default().to_owned());
+        for (key, name) in [("observe", "observe"), ("test_files", "test-files")] {
+            for what in self.table.get(key).and_then(toml::Value::as_array).into_iter().flatten() {
+                option(name, what.as_str().unwrap_or_default().to_owned());
+            }
+        }
+        if let Some(suite) = self.table.get("suite").and_then(toml::Value::as_str) {
+            option("suite", suite.to_owned());
         }
         if let Some(seconds) = self.table.get("timeout").and_then(toml::Value::as_integer) {
             option("timeout", seconds.to_string());
         }
         words
     }
+
+    /// Whether the bad version is kept as patches.
+    fn has_patches(&self) -> bool {
+        self.dir.join("commits").is_dir()
+    }
+
+    /// Puts both versions into `good` and `bad` of a folder; of a case with patches, its
+    /// repository into `repository` too.
+    pub fn lay_out(&self, dir: &Path) -> Result<()> {
+        let (good, bad) = (dir.join("good"), dir.join("bad"));
+        shell::fresh_dir(&bad)?;
+        shell::fresh_dir(&good)?;
+        shell::copy_tree(&self.dir.join("good"), &good)?;
+        if !self.has_patches() {
+            return shell::copy_tree(&self.dir.join("bad"), &bad);
+        }
+        let repository = dir.join("repository");
+        shell::fresh_dir(&repository)?;
+        shell::copy_tree(&good, &repository)?;
+        git(&repository, &["init", "--quiet", "--initial-branch=main"])?;
+        git(&repository, &["add", "--all", "--force"])?;
+        git(&repository, &["commit", "--quiet", "--message", "Begin"])?;
+        git(&repository, &["tag", FIRST])?;
+        let script = self.dir.join("history.sh");
+        if script.is_file() {
+            done(with_author(Command::new("sh").arg(&script).current_dir(&repository)))?;
+        } else {
+            let patches = self.patches()?;
+            let mut words = vec!["am", "--quiet", "--committer-date-is-author-date"];
+            words.extend(patches.iter().map(String::as_str));
+            git(&repository, &words)?;
+        }
+        git(&repository, &["checkout-index", "--all", &format!("--prefix={}/", bad.display())])?;
+        Ok(())
+    }
+
+    /// In the order in which they are to be applied.
+    fn patches(&self) -> Result<Vec<String>> {
+        let home = self.dir.join("commits");
+        let entries =
+            fs::read_dir(&home).map_err(|error| format!("failed to read {}: {error}", home.display()))?;
+        let mut patches: Vec<String> = entries
+            .flatten()
+            .map(|entry| entry.path().display().to_string())
+            .filter(|path| path.ends_with(".patch"))
+            .collect();
+        patches.sort();
+        Ok(patches)
+    }
+}
+
+/// The tag of the first commit of a case's repository.
+pub const FIRST: &str = "first";
+
+/// What git says, in a repository; it is an error if it fails.
+pub fn git(repository: &Path, words: &[&str]) -> Result<String> {
+    done(with_author(Command::new("git").args(words).current_dir(repository)))
+}
+
+/// The same commits every time, whoever makes them.
+fn with_author(command: &mut Command) -> &mut Command {
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "Dev").env(format!("GIT_{who}_EMAIL"), "dev@example.org");
+        command.env(format!("GIT_{who}_DATE"), "2025-01-01T12:00:00 +0000");
+    }
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1")
+}
+
+fn done(command: &mut Command) -> Result<String> {
+    let outcome = shell::capture(command, LONG)?;
+    if !outcome.status.success() {
+        return Err(format!("{}: {}", shell::shown(command), outcome.complaint()));
+    }
+    Ok(String::from_utf8_lossy(&outcome.stdout).trim_end().to_owned())
 }
 
 /// A word as one would type it.
@@ -118,6 +211,40 @@ mod tests {
         let words = hang[0].arguments("make");
         assert!(words.windows(2).any(|pair| pair == ["--timeout", "3"]), "{words:?}");
         assert!(Case::select(&cases, &["no-such-case"]).is_err());
+    }
+
+    #[test]
+    fn patches_lead_to_the_bad_version() {
+        let home = std::env::temp_dir().join(format!("xtask-lay-out-{}", std::process::id()));
+        let dir = home.join("case");
+        shell::write(&dir.join("good/a.txt"), "one\n").unwrap();
+        let patch = |file: &str, subject: &str, old: &str, new: &str| {
+            let text = format!(
+                "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n\
+                 From: Dev <dev@example.org>\nDate: Tue, 6 May 2025 09:37:00 +0000\n\
+                 Subject: [PATCH] {subject}\n\n---\ndiff --git a/a.txt b/a.txt\n\
+                 --- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-{old}\n+{new}\n-- \n2.39.5\n\n"
+            );
+            shell::write(&dir.join("commits").join(file), text).unwrap();
+        };
+        patch("0002-then.patch", "Say three", "two", "three");
+        patch("0001-first.patch", "Say two", "one", "two");
+        let toml = "title = \"t\"\ntest = \"true\"\nsuite = \"make check\"\ntest_files = [\"t/*\"]\n\
+                    history = true\nculprit = \"Say three\"\n";
+        shell::write(&dir.join("case.toml"), toml).unwrap();
+
+        let case = Case::one(&home, "case").unwrap();
+        assert_eq!(case.culprit.as_deref(), Some("Say three"));
+        let options = case.options().join(" ");
+        assert!(options.contains("--test-files 't/*' --suite 'make check'"), "{options}");
+        let to = home.join("out");
+        case.lay_out(&to).unwrap();
+        assert_eq!(fs::read_to_string(to.join("good/a.txt")).unwrap(), "one\n");
+        assert_eq!(fs::read_to_string(to.join("bad/a.txt")).unwrap(), "three\n");
+        let log =
+            git(&to.join("repository"), &["log", "--format=%s %ad", "--date=short", "first.."]).unwrap();
+        assert_eq!(log, "Say three 2025-05-06\nSay two 2025-05-06");
+        fs::remove_dir_all(home).unwrap();
     }
 
     #[test]

@@ -57,9 +57,7 @@ fn record(tools: &Tools, dir: &Path) -> Result<()> {
 /// The main job: which changes made the test fail, and how.
 fn explain(tools: &Tools, dir: &Path) -> Result<()> {
     let case = Case::one(&cases::home(), "running-example")?;
-    for version in ["good", "bad"] {
-        shell::copy_tree(&case.dir.join(version), &dir.join(version))?;
-    }
+    case.lay_out(dir)?;
     say("\nNow a program whose test passes in one version and fails in the next. Four lines\n\
          differ; it takes two of them to break it:");
     let diff = Command::new("diff").args(["-r", "-U0", "good", "bad"]).current_dir(dir).output();

@@ -10,7 +10,7 @@
 //! | `real [NAME…]` | prepares regressions between released versions of real programs |
 //! | `fuzz-replay N` | records and replays N random C programs |
 //! | `bench record` | speed and size beside the plain programs and other tools |
-//! | `bench explain` | what explaining regressions takes, by each method |
+//! | `bench explain` | whether explanations of regressions are right, and what they take |
 //! | `bench slice` | what slices cost by replay and by an index, and how large that is |
 //! | `bench views` | what reading events and comparing runs takes, as they grow |
 //! | `bench symbolic` | what following input and asking about it takes |
@@ -46,8 +46,9 @@ usage: cargo xtask COMMAND
   bench record [--no-anchors] [NAME...]
                                 compare speed and size, with other tools beside; writes
                                 target/bench/record.md
-  bench explain [--cap N] [--small] [NAME...]
-                                compare methods of explaining; no real programs: --small;
+  bench explain [--cap N] [--small] [--only-auto] [NAME...]
+                                explain regressions, beside delta debugging and git bisect (not
+                                with --only-auto); no real programs: --small;
                                 writes target/bench/explain.md
   bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME...]
                                 compare slices by replay and by index, and index sizes;

@@ -3,7 +3,8 @@
 //!
 //! `xtask/real/NAME/case.toml` says which two crates carry the versions, and how they are
 //! built and tested; `driver/` has our own files, the same for both. Nothing of the
-//! programs themselves is changed.
+//! programs themselves is changed. The files of the named `folder` are taken, or, where
+//! the program has subfolders, its `parts` with all that is in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,22 +51,33 @@ pub fn prepare(case: &Case) -> Result<PathBuf> {
             let said = case.table.get(version).and_then(|table| table.get(key)).and_then(toml::Value::as_str);
             said.ok_or_else(|| format!("{}: {version} has no {key}", case.name))
         };
-        let package = fetch(word("package")?, word("version")?)?;
-        for from in [package.join(word("folder")?), case.dir.join("driver")] {
-            copy_files(&from, &to)?;
+        let program = fetch(word("package")?, word("version")?)?.join(word("folder")?);
+        let parts = case.table.get(version).and_then(|table| table.get("parts")?.as_array());
+        match parts {
+            None => copy_files(&program, &to, false)?,
+            Some(parts) => {
+                for part in parts.iter().filter_map(toml::Value::as_str) {
+                    copy_files(&program.join(part), &to.join(part), true)?;
+                }
+            }
         }
+        copy_files(&case.dir.join("driver"), &to, true)?;
     }
     Ok(dir)
 }
 
-/// Copies what belongs to a C program: not the Rust beside it, nor code for machines
-/// that are not ours.
-fn copy_files(from: &Path, to: &Path) -> Result<()> {
+/// Copies what belongs to a C program, of its subfolders too if they are `deep`: not the
+/// Rust beside it, nor code for machines that are not ours.
+fn copy_files(from: &Path, to: &Path, deep: bool) -> Result<()> {
+    fs::create_dir_all(to).map_err(|error| format!("failed to make {}: {error}", to.display()))?;
     let entries =
         fs::read_dir(from).map_err(|error| format!("failed to read {}: {error}", from.display()))?;
     for entry in entries.flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
+        if deep && path.is_dir() {
+            copy_files(&path, &to.join(&name), deep)?;
+        }
         if !path.is_file() || name.ends_with(".rs") || name.starts_with("wasm32") {
             continue;
         }
@@ -111,7 +123,7 @@ fn differ(case: &Case, dir: &Path) -> Result<()> {
     for version in ["good", "bad"] {
         let tree = plain.join(version);
         shell::fresh_dir(&tree)?;
-        copy_files(&dir.join(version), &tree)?;
+        copy_files(&dir.join(version), &tree, true)?;
         let run = |line: &str, limit| {
             let mut command = Command::new("sh");
             shell::capture(command.args(["-c", line]).current_dir(&tree).env("CC", "clang-22"), limit)

@@ -26,10 +26,11 @@ const PACKAGES: &[(&str, Need)] = &[
     ("libstdc++-12-dev", Need::Test),
     ("clang-22", Need::Test),
     ("lld-22", Need::Test),
-    // `llvm-config`, and the headers and library that the compiler crate links.
+    // `llvm-config`, the headers and library that the compiler crate links, and
+    // `llvm-symbolizer` for reports of sanitizers.
     ("llvm-22", Need::Test),
     ("llvm-22-dev", Need::Test),
-    // Runtime libraries of the sanitizers: tests of the driver, anchors of benchmarks.
+    // Runtime libraries of the sanitizers: builds that look for luck, anchors of benchmarks.
     ("libclang-rt-22-dev", Need::Test),
     // Decides what inputs could have done.
     ("cvc5", Need::Test),
@@ -38,6 +39,10 @@ const PACKAGES: &[(&str, Need)] = &[
     // Builds that the driver's tests run.
     ("make", Need::Test),
     ("cmake", Need::Test),
+    ("meson", Need::Test),
+    ("ninja-build", Need::Test),
+    // A test framework that regressions are tested with.
+    ("libcmocka-dev", Need::Test),
     // Opens the HTML reports in tests.
     ("chromium", Need::Test),
     // Random programs.

@@ -1,28 +1,27 @@
-//! `cargo xtask bench explain`: what it takes to explain regressions, by each method,
-//! side by side in one run.
+//! `cargo xtask bench explain`: whether regressions are explained rightly and what it
+//! takes, beside delta debugging and `git bisect`, in one run.
 //!
 //! Each method begins from nothing: its own copies of the versions, its own caches.
 //! Builds go through `watch`, which counts them and sees whether objects are built again
 //! whose sources did not change. That is also how delta debugging is stopped at its cap.
+//! It is given plain folders, whatever history there is; bisecting is given nothing else.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{explain_table, watch};
-use crate::cases::{self, Case};
+use super::bisect::{Bisected, bisect};
+use super::{explain_judge, explain_table, watch};
+use crate::cases::{self, Case, FIRST};
 use crate::shell::{self, Result};
 use crate::tools::Tools;
 use crate::{real, setup};
 
-/// In this order, so that the caps of the others can depend on the first.
-pub const METHODS: [&str; 3] = ["auto", "dd", "add"];
-/// On the real ones the others may take so many times the builds of `auto`.
+/// On the real ones delta debugging may take so many times the builds of `auto`.
 const DD_TIMES: u64 = 10;
-const ADD_TIMES: u64 = 3;
 /// Nothing takes longer, except by mistake.
 const LIMIT: Duration = Duration::from_secs(3600);
 
@@ -30,9 +29,15 @@ const LIMIT: Duration = Duration::from_secs(3600);
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub name: String,
+    /// A pair of released versions.
     pub real: bool,
-    /// In the order of [`METHODS`].
-    pub methods: Vec<Effort>,
+    pub history: bool,
+    pub auto: Effort,
+    pub dd: Option<Effort>,
+    /// Only where there is a history.
+    pub bisect: Option<Bisected>,
+    /// Why something else than an explanation could not be had.
+    pub problem: Option<String>,
 }
 
 /// What one method answered, and what that took.
@@ -45,19 +50,37 @@ pub struct Effort {
     pub changes: u64,
     pub root: usize,
     pub auxiliary: usize,
-    pub verified: bool,
-    /// The answer names what `case.toml` calls guilty.
-    pub expected: bool,
+    /// By what `case.toml` says.
+    pub right: bool,
+    pub proof: Proof,
     pub builds: u64,
+    pub broken: u64,
     pub runs: u64,
+    /// Until it was known which changes are guilty.
+    pub verdict: f64,
+    /// Until everything was said.
     pub seconds: f64,
     /// Objects built again although nothing they are made of had changed.
     pub untouched: u64,
 }
 
-/// `cargo xtask bench explain [--cap N] [--small] [NAME…]`
+impl Effort {
+    pub fn answered(&self) -> bool {
+        self.problem.is_none() && self.capped.is_none()
+    }
+}
+
+/// What the answer says of its own proof: "yes", "no" or "not-tried".
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    pub needed: String,
+    pub sufficient: String,
+    pub sane: String,
+}
+
+/// `cargo xtask bench explain [--cap N] [--small] [--only-auto] [NAME…]`
 pub fn command(words: &[&str]) -> Result<()> {
-    let (mut cap, mut small, mut names) = (1000, false, Vec::new());
+    let (mut cap, mut small, mut only_auto, mut names) = (1000, false, false, Vec::new());
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match *word {
@@ -66,6 +89,7 @@ pub fn command(words: &[&str]) -> Result<()> {
                 cap = number.ok_or("--cap needs a number of builds")?;
             }
             "--small" => small = true,
+            "--only-auto" => only_auto = true,
             name => names.push(name),
         }
     }
@@ -80,75 +104,100 @@ pub fn command(words: &[&str]) -> Result<()> {
     Case::select(&known, &names)?;
     all.retain(|(case, _)| names.is_empty() || names.contains(&case.name.as_str()));
 
+    let path = shell::target().join("bench/explain.md");
     let mut rows = Vec::new();
     for (case, real) in all {
-        let mut row = Row { name: case.name.clone(), real, methods: Vec::new() };
-        for method in METHODS {
-            eprintln!("== {} by {method}", case.name);
-            let cap = cap_for(method, cap, &row);
-            let effort = measure(&tools, &case, real, method, cap)
-                .unwrap_or_else(|problem| Effort { problem: Some(problem), ..Effort::default() });
-            eprintln!("   {}", explain_table::sentence(&effort));
-            row.methods.push(effort);
-        }
-        rows.push(row);
+        rows.push(compare(&tools, &case, real, (!only_auto).then_some(cap)));
         // A long run that is stopped leaves what it has.
-        shell::write(&shell::target().join("bench/explain.md"), explain_table::render(&rows, cap))?;
+        shell::write(&path, explain_table::render(&rows, cap))?;
     }
-    let path = shell::target().join("bench/explain.md");
     println!("{}", explain_table::render(&rows, cap));
     println!("written to {}", path.display());
     let failed: Vec<&str> = rows
         .iter()
-        .filter(|row| row.methods.iter().any(|effort| effort.problem.is_some()))
+        .filter(|row| row.auto.problem.is_some() || row.problem.is_some())
         .map(|row| row.name.as_str())
         .collect();
     if failed.is_empty() { Ok(()) } else { Err(format!("no answer for {}", failed.join(", "))) }
 }
 
-/// After how many builds a method is stopped. On the real ones, what matters is whether
-/// `dd` needs ten times the builds of `auto`; it need not run on from there, and `add`,
-/// which is there for comparison, not even so long.
-fn cap_for(method: &str, cap: u64, row: &Row) -> u64 {
-    let times = if method == "dd" { DD_TIMES } else { ADD_TIMES };
-    match row.methods.first() {
-        Some(auto) if row.real && method != "auto" => (auto.builds * times + 1).clamp(cap.min(50), cap),
-        _ => cap,
+/// Explains a case; with a cap for it, by delta debugging and by bisecting too.
+fn compare(tools: &Tools, case: &Case, real: bool, cap: Option<u64>) -> Row {
+    let home = shell::target().join("bench/explain").join(&case.name);
+    let effort = |method: &str, cap: Option<u64>| {
+        eprintln!("== {} by {method}", case.name);
+        let effort = measure(tools, case, real, &home.join(method), method, cap)
+            .unwrap_or_else(|problem| Effort { problem: Some(problem), ..Effort::default() });
+        eprintln!("   {}", explain_table::sentence(&effort));
+        effort
+    };
+    let history = case.culprit.is_some();
+    let auto = effort("auto", None);
+    let mut row = Row { name: case.name.clone(), real, history, auto, ..Row::default() };
+    let Some(cap) = cap else { return row };
+    row.dd = Some(effort("dd", Some(dd_cap(cap, &row))));
+    if history {
+        eprintln!("== {} by git bisect", case.name);
+        match bisect(case, &home.join("bisect"), &tools.clang) {
+            Ok(bisected) => row.bisect = Some(bisected),
+            Err(problem) => row.problem = Some(format!("git bisect: {problem}")),
+        }
     }
+    row
 }
 
-fn measure(tools: &Tools, case: &Case, real: bool, method: &str, cap: u64) -> Result<Effort> {
-    let dir = shell::target().join("bench/explain").join(&case.name).join(method);
-    shell::fresh_dir(&dir)?;
-    let from = if real { real::prepare(case)? } else { case.dir.clone() };
-    for version in ["good", "bad"] {
-        shell::copy_tree(&from.join(version), &dir.join(version))?;
+/// After how many builds delta debugging is stopped. On the real ones, what matters is
+/// whether it needs ten times the builds of `auto`; it need not run on from there.
+fn dd_cap(cap: u64, row: &Row) -> u64 {
+    if row.real { (row.auto.builds * DD_TIMES + 1).clamp(cap.min(50), cap) } else { cap }
+}
+
+fn measure(
+    tools: &Tools,
+    case: &Case,
+    real: bool,
+    dir: &Path,
+    method: &str,
+    cap: Option<u64>,
+) -> Result<Effort> {
+    shell::fresh_dir(dir)?;
+    if real {
+        let from = real::prepare(case)?;
+        for version in ["good", "bad"] {
+            shell::copy_tree(&from.join(version), &dir.join(version))?;
+        }
+    } else {
+        case.lay_out(dir)?;
     }
+    let (here, good, bad) = if case.culprit.is_some() && method == "auto" {
+        (dir.join("repository"), FIRST, "HEAD")
+    } else {
+        (dir.to_owned(), "good", "bad")
+    };
     let log = dir.join("watched");
     shell::write(&log.join(watch::BUILDS), "")?;
     let answer = dir.join("answer.json");
     let mut command = Command::new(&tools.relapse);
     command
-        .args(["explain", "--good", "good", "--bad", "bad", "--method", method])
+        .args(["explain", "--good", good, "--bad", bad, "--method", method])
         .args(case.arguments(&watch::command_line(&log, &case.build)?))
         .arg("--json")
         .arg(&answer)
-        .current_dir(&dir)
+        .current_dir(here)
         .env("XDG_CACHE_HOME", dir.join("cache"))
         .env("CCACHE_DISABLE", "1")
         .stdin(Stdio::null())
         .stdout(file(&dir.join("report.txt"))?)
         .stderr(file(&dir.join("messages.txt"))?);
     let start = Instant::now();
-    let capped = run(&mut command, &log, cap)?;
+    let stopped = run(&mut command, &log, cap.unwrap_or(u64::MAX))?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut effort = Effort { seconds, ..Effort::default() };
-    effort.untouched = lines(&log.join(watch::UNTOUCHED));
-    if capped {
-        effort.builds = lines(&log.join(watch::BUILDS));
+    let untouched = lines(&log.join(watch::UNTOUCHED));
+    if stopped {
+        let builds = lines(&log.join(watch::BUILDS));
         // Time may have ended it before the cap did.
-        effort.capped = Some(cap.min(effort.builds));
-        return Ok(effort);
+        let capped = Some(cap.unwrap_or(builds).min(builds));
+        return Ok(Effort { seconds, untouched, builds, capped, ..Effort::default() });
     }
     let said = fs::read(&answer).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     let Some(said) = said else {
@@ -156,38 +205,28 @@ fn measure(tools: &Tools, case: &Case, real: bool, method: &str, cap: u64) -> Re
         let last: Vec<&str> = messages.lines().rev().take(3).collect();
         return Err(format!("no answer: {}", last.into_iter().rev().collect::<Vec<_>>().join(" / ")));
     };
+    // Delta debugging is not asked for a commit.
+    let judged = Case { culprit: case.culprit.clone().filter(|_| method == "auto"), ..case.clone() };
+    let right = explain_judge::is_right(&judged, &said);
+    Ok(Effort { seconds, untouched, right, ..effort_of(&said) })
+}
+
+/// What the answer itself says.
+fn effort_of(said: &Value) -> Effort {
     let number = |key: &str| said["trials"][key].as_u64().unwrap_or(0);
     let count = |key: &str| said[key].as_array().map_or(0, Vec::len);
-    effort.changes = number("changes");
-    effort.builds = number("builds");
-    effort.runs = number("runs");
-    effort.root = count("root");
-    effort.auxiliary = count("auxiliary");
-    effort.verified = said["verified"] == true;
-    effort.expected = names_the_guilty(case, &said);
-    Ok(effort)
-}
-
-/// Whether the root changes are those of `case.toml`, or others that are as right.
-fn names_the_guilty(case: &Case, answer: &Value) -> bool {
-    let others = case.table.get("other").and_then(toml::Value::as_array).into_iter().flatten();
-    let answers = std::iter::once(&case.table).chain(others.filter_map(toml::Value::as_table));
-    let reported = answer["root"].as_array().map(Vec::as_slice).unwrap_or_default();
-    answers
-        .filter_map(|one| one.get("root")?.as_array())
-        .any(|expected| expected.iter().all(|named| reported.iter().any(|hunk| is_named(named, hunk))))
-}
-
-/// Whether a reported hunk is the one that `case.toml` names.
-fn is_named(named: &toml::Value, hunk: &Value) -> bool {
-    let said = |key: &str| named.get(key).and_then(toml::Value::as_str);
-    let among = |text: Option<&str>, lines: &Value| {
-        let mut lines = lines.as_array().into_iter().flatten().filter_map(Value::as_str);
-        text.is_none_or(|text| lines.any(|line| line.contains(text)))
-    };
-    hunk["file"].as_str() == said("file")
-        && among(said("old"), &hunk["old_text"])
-        && among(said("new"), &hunk["new_text"])
+    let proof = |key: &str| said["proof"][key].as_str().unwrap_or("not-tried").to_owned();
+    Effort {
+        changes: number("changes"),
+        root: count("root"),
+        auxiliary: count("auxiliary"),
+        proof: Proof { needed: proof("needed"), sufficient: proof("sufficient"), sane: proof("sane") },
+        builds: number("builds"),
+        broken: number("broken_builds"),
+        runs: number("runs"),
+        verdict: said["trials"]["seconds_to_verdict"].as_f64().unwrap_or(0.0),
+        ..Effort::default()
+    }
 }
 
 /// Runs to the end, or until there were more builds than `cap`: then it is interrupted,
@@ -218,11 +257,12 @@ fn run(command: &mut Command, log: &Path, cap: u64) -> Result<bool> {
     }
 }
 
-fn lines(path: &Path) -> u64 {
+/// How many lines a file has; none, if there is none.
+pub fn lines(path: &Path) -> u64 {
     fs::read(path).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count() as u64)
 }
 
-fn file(path: &PathBuf) -> Result<fs::File> {
+fn file(path: &Path) -> Result<fs::File> {
     fs::File::create(path).map_err(|error| format!("failed to make {}: {error}", path.display()))
 }
 
@@ -232,27 +272,25 @@ mod tests {
 
     #[test]
     fn the_cap_on_real_programs_follows_auto() {
-        let auto = |real, builds| Row {
-            real,
-            methods: vec![Effort { builds, ..Effort::default() }],
-            ..Row::default()
-        };
-        assert_eq!(cap_for("auto", 1000, &Row { real: true, ..Row::default() }), 1000);
-        assert_eq!(cap_for("dd", 1000, &auto(false, 7)), 1000);
-        assert_eq!(cap_for("dd", 1000, &auto(true, 7)), 71);
-        assert_eq!(cap_for("add", 1000, &auto(true, 30)), 91);
-        assert_eq!(cap_for("dd", 1000, &auto(true, 1)), 50);
-        assert_eq!(cap_for("dd", 1000, &auto(true, 500)), 1000);
+        let auto =
+            |real, builds| Row { real, auto: Effort { builds, ..Effort::default() }, ..Row::default() };
+        assert_eq!(dd_cap(1000, &auto(false, 7)), 1000);
+        assert_eq!(dd_cap(1000, &auto(true, 7)), 71);
+        assert_eq!(dd_cap(1000, &auto(true, 1)), 50);
+        assert_eq!(dd_cap(1000, &auto(true, 500)), 1000);
     }
 
     #[test]
-    fn answers_are_compared_by_their_lines() {
-        let case = Case::one(&cases::home(), "scheduler-moved").unwrap();
-        let answer = |file: &str, old: &str, new: &str| serde_json::json!({ "root": [{ "file": file, "old_text": [old], "new_text": [new] }] });
-        let (before, after) = ("return task->left > 0 && task->wake <= now;", "return task->left > 0;");
-        assert!(names_the_guilty(&case, &answer("sched.c", "", after)));
-        assert!(names_the_guilty(&case, &answer("sched.c", before, "")), "as right");
-        assert!(!names_the_guilty(&case, &answer("sched.c", "", "")));
-        assert!(!names_the_guilty(&case, &answer("other.c", before, after)));
+    fn an_answer_tells_its_effort_and_its_proof() {
+        let said = serde_json::json!({
+            "root": [{}], "auxiliary": [{}, {}],
+            "proof": { "needed": "yes", "sufficient": "no", "sane": "yes", "minimal": "not-tried" },
+            "trials": { "changes": 9, "builds": 7, "broken_builds": 2, "runs": 5, "seconds_to_verdict": 1.5 },
+        });
+        let effort = effort_of(&said);
+        assert_eq!((effort.root, effort.auxiliary, effort.changes), (1, 2, 9));
+        assert_eq!((effort.builds, effort.broken, effort.runs), (7, 2, 5));
+        assert_eq!([effort.proof.needed, effort.proof.sufficient, effort.proof.sane], ["yes", "no", "yes"]);
+        assert_eq!(effort_of(&serde_json::json!({})).proof.sane, "not-tried");
     }
 }

@@ -2,43 +2,56 @@
 
 use std::fmt::Write;
 
-use super::explain::{Effort, METHODS, Row};
+use super::explain::{Effort, Row};
+
+/// Of a hundred cases, so many must be explained rightly; of the real ones, all.
+const RIGHT: f64 = 95.0;
+/// Of a hundred builds, fewer may be broken.
+const BROKEN: f64 = 30.0;
+/// A real pair of so many changes may take so many seconds, fewer with its history.
+const CHANGES: u64 = 5000;
+const SECONDS: f64 = 900.0;
+const SECONDS_WITH_HISTORY: f64 = 300.0;
+
+const HEADS: [&str; 13] = [
+    "case",
+    "changes",
+    "root + auxiliary",
+    "cause right",
+    "needed",
+    "sufficient",
+    "sane",
+    "builds",
+    "broken",
+    "s to verdict",
+    "s",
+    "`dd`: right, builds",
+    "`git bisect`: right, builds",
+];
 
 /// The whole report.
 pub fn render(rows: &[Row], cap: u64) -> String {
-    let mut text = String::from("# Explaining regressions, by method\n\n");
-    let mut heads = vec!["case".to_owned(), "changes".to_owned()];
-    for method in METHODS {
-        heads.extend(
-            ["root + auxiliary", "verified", "builds", "runs", "s"].map(|head| format!("{method}: {head}")),
-        );
-    }
-    line(&mut text, heads.iter().cloned());
-    line(&mut text, heads.iter().map(|_| "---".to_owned()));
+    let mut text = String::from("# Explaining regressions\n\n");
+    line(&mut text, HEADS.iter().map(|head| (*head).to_owned()));
+    line(&mut text, HEADS.iter().map(|_| "---".to_owned()));
     for row in rows {
-        let changes = row.methods.iter().map(|effort| effort.changes).max().unwrap_or(0);
-        let name = if row.real { format!("**{}**", row.name) } else { row.name.clone() };
-        let mut cells = vec![name, changes.to_string()];
-        cells.extend(row.methods.iter().flat_map(cells_of));
-        line(&mut text, cells.into_iter());
+        line(&mut text, cells(row).into_iter());
     }
     let _ = writeln!(
         text,
-        "\nBold: released versions of real programs. `>`: stopped after so many builds, without an answer; \
-         the cap is {cap}, and on the real ones ten times the builds of `auto` for `dd` and three times for `add`, at least 50. \
-         Each method began with empty caches. `-`: no answer."
+        "\nBold: released versions of real programs; with `*`: explained with its history. `>`: stopped \
+         after so many builds, without an answer; the cap for `dd` is {cap}, and on the real ones ten times \
+         the builds of the explanation, at least 50. Each method began with empty caches. `-`: no answer, \
+         or not run."
     );
     let _ = writeln!(text, "\n## Targets\n");
-    for (target, missed) in targets(rows) {
-        let verdict =
-            if missed.is_empty() { "met".to_owned() } else { format!("missed by {}", missed.join(", ")) };
-        let _ = writeln!(text, "* {target}: {verdict}");
+    for (target, got, met) in targets(rows) {
+        let _ = writeln!(text, "* {target}: {}; {got}", if met { "met" } else { "missed" });
     }
     for row in rows {
-        for (method, effort) in METHODS.iter().zip(&row.methods) {
-            if let Some(problem) = &effort.problem {
-                let _ = writeln!(text, "\nNo answer for {} by {method}: {problem}", row.name);
-            }
+        let dd = row.dd.as_ref().and_then(|dd| dd.problem.clone()).map(|why| format!("`dd`: {why}"));
+        for problem in [row.auto.problem.clone(), dd, row.problem.clone()].into_iter().flatten() {
+            let _ = writeln!(text, "\nNo answer for {}: {problem}", row.name);
         }
     }
     text
@@ -50,82 +63,118 @@ pub fn sentence(effort: &Effort) -> String {
         (Some(problem), _) => problem.clone(),
         (None, Some(cap)) => format!("stopped after {cap} builds, {:.1} s", effort.seconds),
         (None, None) => format!(
-            "{} + {} of {} changes, {}, {} builds, {} runs, {:.1} s",
+            "{}: {} + {} of {} changes, {} builds ({} broken), {} runs, {:.1} s",
+            if effort.right { "right" } else { "not right" },
             effort.root,
             effort.auxiliary,
             effort.changes,
-            if effort.verified { "verified" } else { "not verified" },
             effort.builds,
+            effort.broken,
             effort.runs,
             effort.seconds
         ),
     }
 }
 
-fn cells_of(effort: &Effort) -> Vec<String> {
-    if effort.problem.is_some() {
-        return vec!["-".to_owned(); 5];
+fn cells(row: &Row) -> Vec<String> {
+    let auto = &row.auto;
+    let name = if row.real { format!("**{}**", row.name) } else { row.name.clone() };
+    let mut cells = vec![name + if row.history { " *" } else { "" }];
+    if auto.answered() {
+        cells.extend([
+            auto.changes.to_string(),
+            format!("{} + {}", auto.root, auto.auxiliary),
+            yes(auto.right),
+            auto.proof.needed.clone(),
+            auto.proof.sufficient.clone(),
+            auto.proof.sane.clone(),
+            auto.builds.to_string(),
+            format!("{} ({:.0} %)", auto.broken, percent(auto.broken, auto.builds)),
+            format!("{:.1}", auto.verdict),
+            format!("{:.1}", auto.seconds),
+        ]);
+    } else {
+        cells.resize(HEADS.len() - 2, "-".to_owned());
     }
-    let seconds = format!("{:.1}", effort.seconds);
-    if let Some(cap) = effort.capped {
-        return vec!["-".to_owned(), "-".to_owned(), format!("> {cap}"), "-".to_owned(), seconds];
-    }
+    cells.push(match &row.dd {
+        Some(Effort { capped: Some(cap), .. }) => format!("> {cap}"),
+        Some(dd) if dd.answered() => format!("{}, {}", yes(dd.right), dd.builds),
+        _ => "-".to_owned(),
+    });
+    let bisected = row.bisect.as_ref();
+    cells.push(bisected.map_or("-".to_owned(), |it| format!("{}, {}", yes(it.right), it.builds)));
+    cells
+}
+
+/// Each target, what came of it, and whether that meets it.
+fn targets(rows: &[Row]) -> Vec<(String, String, bool)> {
+    let of = |kind: &dyn Fn(&Row) -> bool, wrong: &dyn Fn(&Row) -> Option<String>| {
+        let all: Vec<&Row> = rows.iter().filter(|row| kind(row)).collect();
+        let missed: Vec<String> =
+            all.iter().filter_map(|row| wrong(row).map(|why| format!("{} ({why})", row.name))).collect();
+        let list = if missed.is_empty() { String::new() } else { format!(", not {}", missed.join(", ")) };
+        let met = all.len() - missed.len();
+        (met, all.len(), format!("{met} of {}{list}", all.len()))
+    };
+    let not_right = |row: &Row| match (row.auto.answered(), row.auto.right) {
+        (true, true) => None,
+        (true, false) => Some("another cause".to_owned()),
+        (false, _) => Some("no answer".to_owned()),
+    };
+    let not_sane = |row: &Row| {
+        let sane = row.auto.proof.sane.as_str();
+        (row.auto.answered() && sane != "yes").then(|| sane.to_owned())
+    };
+    let limit = |row: &Row| if row.history { SECONDS_WITH_HISTORY } else { SECONDS };
+    let too_slow = |row: &Row| {
+        let slow = !row.auto.answered() || row.auto.seconds > limit(row);
+        slow.then(|| format!("{:.0} s", row.auto.seconds))
+    };
+    let needless = |row: &Row| {
+        let all = row.auto.untouched + row.dd.as_ref().map_or(0, |dd| dd.untouched);
+        (all > 0).then(|| format!("{all} objects"))
+    };
+    let every = |_: &Row| true;
+    let (right, cases, rights) = of(&every, &not_right);
+    let (right_real, real, rights_real) = of(&|row| row.real, &not_right);
+    let (sane, answers, sanes) = of(&|row| row.auto.answered(), &not_sane);
+    let (quick, pairs, quicks) = of(&|row| row.real && row.auto.changes <= CHANGES, &too_slow);
+    let (spared, _, spareds) = of(&every, &needless);
+    let sum = |count: &dyn Fn(&Effort) -> u64| rows.iter().map(|row| count(&row.auto)).sum::<u64>();
+    let (builds, broken) = (sum(&|auto| auto.builds), sum(&|auto| auto.broken));
+    let share = percent(broken, builds);
     vec![
-        format!("{} + {}", effort.root, effort.auxiliary),
-        if effort.verified { "yes" } else { "no" }.to_owned(),
-        effort.builds.to_string(),
-        effort.runs.to_string(),
-        seconds,
+        (
+            format!("cause right in {RIGHT} % of the cases"),
+            rights,
+            percent(right as u64, cases as u64) >= RIGHT,
+        ),
+        ("cause right in all released pairs".to_owned(), rights_real, right_real == real),
+        ("no accepted tree that is not sane".to_owned(), sanes, sane == answers),
+        (
+            format!("broken builds below {BROKEN} %"),
+            format!("{broken} of {builds}, {share:.0} %"),
+            share < BROKEN,
+        ),
+        (
+            format!(
+                "released pair of {CHANGES} changes within {} minutes, with history {}",
+                SECONDS / 60.0,
+                SECONDS_WITH_HISTORY / 60.0
+            ),
+            quicks,
+            quick == pairs,
+        ),
+        ("no trial builds untouched files again".to_owned(), spareds, spared == cases),
     ]
 }
 
-/// Each target, with the cases that miss it.
-fn targets(rows: &[Row]) -> Vec<(&'static str, Vec<String>)> {
-    let missing = |judge: &dyn Fn(&Row) -> Option<String>| {
-        rows.iter().filter_map(|row| judge(row).map(|why| format!("{} ({why})", row.name))).collect()
-    };
-    let answered = |effort: &Effort| effort.problem.is_none() && effort.capped.is_none();
-    vec![
-        (
-            "`auto` verified in every case",
-            missing(&|row| {
-                let auto = row.methods.first()?;
-                (!(answered(auto) && auto.verified)).then(|| sentence(auto))
-            }),
-        ),
-        (
-            "`auto` names the changes that are guilty by construction",
-            missing(&|row| {
-                let auto = row.methods.first()?;
-                (!auto.expected).then(|| "others".to_owned())
-            }),
-        ),
-        (
-            // An answer that is not verified is no measure: too few changes are easily named.
-            "`auto` never with more changes than a verified answer of `dd`",
-            missing(&|row| {
-                let (auto, dd) = (row.methods.first()?, row.methods.get(1)?);
-                let (ours, theirs) = (auto.root + auto.auxiliary, dd.root + dd.auxiliary);
-                let more = answered(auto) && answered(dd) && dd.verified && ours > theirs;
-                more.then(|| format!("{ours} and {theirs}"))
-            }),
-        ),
-        (
-            "on the real ones at most a tenth of the builds of `dd`",
-            missing(&|row| {
-                let (auto, dd) = (row.methods.first()?, row.methods.get(1)?);
-                let missed = row.real && (!answered(auto) || auto.builds * 10 > dd.builds);
-                missed.then(|| format!("{} and {}", auto.builds, dd.builds))
-            }),
-        ),
-        (
-            "no trial builds untouched files again",
-            missing(&|row| {
-                let count: u64 = row.methods.iter().map(|effort| effort.untouched).sum();
-                (count > 0).then(|| format!("{count} objects"))
-            }),
-        ),
-    ]
+fn percent(part: u64, whole: u64) -> f64 {
+    part as f64 * 100.0 / whole.max(1) as f64
+}
+
+fn yes(is: bool) -> String {
+    if is { "yes" } else { "no" }.to_owned()
 }
 
 fn line(text: &mut String, cells: impl Iterator<Item = String>) {
@@ -134,46 +183,61 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bisect::Bisected;
+    use super::super::explain::Proof;
     use super::*;
 
-    fn effort(root: usize, builds: u64) -> Effort {
+    fn effort(right: bool, sane: &str, broken: u64, seconds: f64) -> Effort {
+        let yes = || "yes".to_owned();
         Effort {
             changes: 40,
-            root,
-            verified: true,
-            expected: true,
-            builds,
-            runs: builds,
-            seconds: 1.0,
+            root: 1,
+            right,
+            proof: Proof { needed: yes(), sufficient: yes(), sane: sane.to_owned() },
+            builds: 10,
+            broken,
+            verdict: 0.5,
+            seconds,
             ..Effort::default()
         }
     }
 
-    fn row(real: bool, methods: [Effort; 3]) -> Row {
-        Row { name: "case".to_owned(), real, methods: methods.to_vec() }
+    fn row(real: bool, history: bool, auto: Effort) -> Row {
+        Row { name: "case".to_owned(), real, history, auto, ..Row::default() }
     }
 
     #[test]
     fn targets_met_are_said_to_be_met() {
-        let dd = Effort { capped: Some(50), root: 0, verified: false, ..effort(0, 51) };
-        let text = render(&[row(true, [effort(1, 5), dd, effort(2, 20)])], 1000);
-        assert!(text.contains("| **case** | 40 | 1 + 0 | yes | 5 | 5 | 1.0 | - | - | > 50 | - |"), "{text}");
-        assert_eq!(text.matches(": met").count(), 5, "{text}");
+        let mut first = row(true, true, effort(true, "yes", 2, 1.0));
+        first.dd = Some(Effort { capped: Some(50), ..Effort::default() });
+        first.bisect = Some(Bisected { right: true, builds: 4 });
+        let text = render(&[first, row(false, false, effort(true, "yes", 3, 2000.0))], 1000);
+        let cells =
+            "| **case** * | 40 | 1 + 0 | yes | yes | yes | yes | 10 | 2 (20 %) | 0.5 | 1.0 | > 50 | yes, 4 |";
+        assert!(text.contains(cells), "{text}");
+        assert_eq!(text.matches(": met; ").count(), 6, "{text}");
+        assert!(text.contains("below 30 %: met; 5 of 20, 25 %"), "{text}");
     }
 
     #[test]
     fn targets_missed_name_the_case() {
-        let auto = Effort { untouched: 3, ..effort(3, 20) };
-        let text = render(&[row(true, [auto, effort(2, 100), effort(2, 20)])], 1000);
-        assert!(
-            text.contains("more changes than a verified answer of `dd`: missed by case (3 and 2)"),
-            "{text}"
-        );
-        assert!(text.contains("a tenth of the builds of `dd`: missed by case (20 and 100)"), "{text}");
-        assert!(text.contains("untouched files again: missed by case (3 objects)"), "{text}");
-        let broken = Effort { problem: Some("no idea".to_owned()), ..Effort::default() };
-        let text = render(&[row(false, [broken, effort(2, 100), effort(2, 20)])], 1000);
-        assert!(text.contains("verified in every case: missed by case (no idea)"), "{text}");
-        assert!(text.contains("No answer for case by auto: no idea"), "{text}");
+        let mut slow = row(true, true, effort(false, "no", 6, 301.0));
+        slow.auto.untouched = 3;
+        let mut silent =
+            row(false, false, Effort { problem: Some("no idea".to_owned()), ..Effort::default() });
+        silent.problem = Some("git bisect: broken".to_owned());
+        let text = render(&[slow, silent], 1000);
+        for missed in [
+            "95 % of the cases: missed; 0 of 2, not case (another cause), case (no answer)",
+            "all released pairs: missed; 0 of 1, not case (another cause)",
+            "not sane: missed; 0 of 1, not case (no)",
+            "below 30 %: missed; 6 of 10, 60 %",
+            "with history 5: missed; 0 of 1, not case (301 s)",
+            "untouched files again: missed; 1 of 2, not case (3 objects)",
+            "No answer for case: no idea",
+            "No answer for case: git bisect: broken",
+        ] {
+            assert!(text.contains(missed), "{missed} in {text}");
+        }
     }
 }

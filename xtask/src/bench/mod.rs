@@ -3,7 +3,9 @@
 //! machine, interleaved, so that the ratios can be compared.
 
 mod anchors;
+mod bisect;
 pub mod explain;
+mod explain_judge;
 mod explain_table;
 pub mod slice;
 mod slice_phases;

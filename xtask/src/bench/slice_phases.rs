@@ -33,12 +33,15 @@ pub type Left = (String, String);
 pub fn measure(tools: &Tools, example: &Path) -> Result<(Vec<Row>, Vec<Left>)> {
     let (mut rows, mut left) = (Vec::new(), Vec::new());
     for case in Case::all(&cases::home())? {
-        let faults = faults(&case)?;
+        let home = shell::target().join("bench/phases").join(&case.name);
+        shell::fresh_dir(&home)?;
+        case.lay_out(&home)?;
+        let faults = faults(&case, &home)?;
         if faults.is_empty() {
             left.push((case.name, "no line of bad is at fault".to_owned()));
             continue;
         }
-        match one(tools, example, &case, &faults) {
+        match one(tools, example, &case, &home, &faults) {
             Ok(row) => rows.push(row),
             Err(message) => left.push((case.name, message)),
         }
@@ -47,12 +50,12 @@ pub fn measure(tools: &Tools, example: &Path) -> Result<(Vec<Row>, Vec<Left>)> {
 }
 
 /// Lines of bad that the guilty changes made, as `FILE:LINE`.
-fn faults(case: &Case) -> Result<Vec<String>> {
+fn faults(case: &Case, home: &Path) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for change in case.table.get("root").and_then(toml::Value::as_array).into_iter().flatten() {
         let word = |key: &str| change.get(key).and_then(toml::Value::as_str);
         let (Some(file), Some(text)) = (word("file"), word("new")) else { continue };
-        let path = case.dir.join("bad").join(file);
+        let path = home.join("bad").join(file);
         let source = fs::read_to_string(&path)
             .map_err(|error| format!("failed to read {}: {error}", path.display()))?;
         let lines = (1..).zip(source.lines()).filter(|(_, line)| line.contains(text));
@@ -61,11 +64,9 @@ fn faults(case: &Case) -> Result<Vec<String>> {
     Ok(all)
 }
 
-fn one(tools: &Tools, example: &Path, case: &Case, faults: &[String]) -> Result<Row> {
-    let home = shell::target().join("bench/phases").join(&case.name);
-    shell::fresh_dir(&home)?;
-    let good = version(case, &home, "good", &tools.clang)?;
-    let bad = version(case, &home, "bad", &tools.cc)?;
+fn one(tools: &Tools, example: &Path, case: &Case, home: &Path, faults: &[String]) -> Result<Row> {
+    let good = version(case, home, "good", &tools.clang)?;
+    let bad = version(case, home, "bad", &tools.cc)?;
     let test = |dir: &Path, command: &mut Command| {
         shell::capture(command.args(["sh", "-c", &case.test]).current_dir(dir).stdin(Stdio::null()), LIMIT)
     };
@@ -88,10 +89,9 @@ fn one(tools: &Tools, example: &Path, case: &Case, faults: &[String]) -> Result<
     Ok(Row { name: case.name.clone(), question, figures })
 }
 
-/// A version in a folder of its own, built.
+/// A version, built.
 fn version(case: &Case, home: &Path, name: &str, compiler: &Path) -> Result<PathBuf> {
     let dir = home.join(name);
-    shell::run(Command::new("cp").arg("-r").arg(case.dir.join(name)).arg(&dir))?;
     let mut build = Command::new("sh");
     build.args(["-c", &case.build]).env("CC", compiler).current_dir(&dir);
     let outcome = shell::capture(&mut build, LIMIT)?;
@@ -196,9 +196,10 @@ mod tests {
     #[test]
     fn guilty_lines_are_those_of_bad() {
         let case = Case::one(&cases::home(), "running-example").unwrap();
-        let lines = faults(&case).unwrap();
+        let lines = faults(&case, &case.dir).unwrap();
         assert_eq!(lines.len(), 2, "{lines:?}");
         // A line that was dropped is none of bad's.
-        assert_eq!(faults(&Case::one(&cases::home(), "lru-cache").unwrap()).unwrap(), [""; 0]);
+        let removed = Case::one(&cases::home(), "lru-cache").unwrap();
+        assert_eq!(faults(&removed, &removed.dir).unwrap(), [""; 0]);
     }
 }

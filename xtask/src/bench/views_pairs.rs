@@ -23,11 +23,10 @@ pub fn measure(tools: &Tools) -> Result<Vec<(String, Pair)>> {
     let mut out = Vec::new();
     for case in Case::all(&cases::home())? {
         let dir = home.join(&case.name);
-        shell::fresh_dir(&dir)?;
+        case.lay_out(&dir)?;
         let mut recordings = Vec::new();
         for version in ["good", "bad"] {
             let tree = dir.join(version);
-            shell::copy_tree(&case.dir.join(version), &tree)?;
             let mut make = Command::new("sh");
             make.args(["-c", &case.build]).current_dir(&tree).env("CC", &tools.cc);
             if !shell::capture(&mut make, LONG)?.status.success() {
