@@ -350,15 +350,14 @@ impl Opening<'_> {
         let to_verdict = began.elapsed().as_secs_f64();
         let found = searched.found.clone().unwrap_or_default();
         let is_held = |change: &changes::Change| files.contain(Path::new(&change.file));
-        let hunks = |set: &ChangeSet, causes: &[answer::Cause], named: bool| -> Vec<answer::Hunk> {
-            let mut hunks = case.hunks(set, causes);
+        let hunks = |set: &ChangeSet| -> Vec<answer::Hunk> {
+            // Which lines are guilty is marked once the causes are known.
+            let mut hunks = case.hunks(set, &[]);
             for hunk in &mut hunks {
                 let change = difference.change(ChangeId(hunk.change));
                 hunk.of_test = is_held(change);
                 hunk.part = searching::is_part(difference, change, &found.all());
-                if named {
-                    hunk.commit = pair.commit_of(change).as_ref().map(answer::Commit::from);
-                }
+                hunk.commit = pair.commit_of(change).as_ref().map(answer::Commit::from);
             }
             hunks
         };
@@ -380,12 +379,12 @@ impl Opening<'_> {
             notes,
             ..Answer::default()
         };
-        answer.root = hunks(&found.root, &[], true);
-        answer.auxiliary = hunks(&found.auxiliary, &[], true);
+        answer.root = hunks(&found.root);
+        answer.auxiliary = hunks(&found.auxiliary);
         if answer.root.is_empty() {
             let first: Vec<ChangeId> =
                 order.iter().copied().filter(|id| !unread.contains(id)).take(SUSPECTS).collect();
-            answer.suspects = first.iter().flat_map(|id| hunks(&ChangeSet::from([*id]), &[], true)).collect();
+            answer.suspects = first.iter().flat_map(|id| hunks(&ChangeSet::from([*id]))).collect();
         }
         (self.news)(&News::Verdict(&answer));
         (self.news)(&News::Explaining);

@@ -141,8 +141,7 @@ impl<T: Trials> Search<'_, T> {
                         Outcome::Pass => Some(tried.clone()),
                         // It compiles and does not link.
                         Outcome::Broken if completion == Completion::Thorough => self.linked(tried)?,
-                        Outcome::Broken => None,
-                        Outcome::Fail | Outcome::Unresolved => None,
+                        Outcome::Broken | Outcome::Fail | Outcome::Unresolved => None,
                     };
                     if let Some(passing) = passing
                         && self.concludes(&passing, ranked)?
