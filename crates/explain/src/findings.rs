@@ -22,6 +22,9 @@ const TIME: Duration = Duration::from_secs(10);
 /// In runs of more instructions, what bad did not do is not followed: relevant slices of
 /// such are much larger than dynamic ones, and take as much longer.
 const MOST_STEPS: u64 = 50_000_000;
+/// Executed instructions of a slice that are kept one by one. A node takes some 200 bytes, and two
+/// runs are held at a time: this keeps an explanation below 512 MiB.
+const MAX_NODES: usize = 600_000;
 
 /// One run, sliced.
 pub struct Run<'l> {
@@ -167,9 +170,16 @@ impl<'l> Findings<'l> {
             tree(&run.traced, &run.ways, evidence, case.difference, found.root.iter().copied())
         };
         let (mut bad, good) = (steps(&self.bad), steps(&self.good));
-        let reached = found.root.iter().all(|id| evidence.goal(*id).is_some());
+        // Without an answer too: the nearest value that differs, and what wrote it.
+        let reached = !found.root.is_empty() && found.root.iter().all(|id| evidence.goal(*id).is_some());
         if let (false, Some(run)) = (reached, &self.bad) {
-            for way in beginning(&run.traced, &run.ways, case.difference) {
+            let mut ways = beginning(&run.traced, &run.ways, case.difference);
+            if ways.is_empty() && found.root.is_empty() {
+                // The runs cannot be told apart on the way: the likeliest change then.
+                let likeliest = evidence.ranked().into_iter().find(|id| evidence.goal(*id).is_some());
+                ways = tree(&run.traced, &run.ways, evidence, case.difference, likeliest.into_iter());
+            }
+            for way in ways {
                 graft(&mut bad, way);
             }
         }
@@ -225,7 +235,7 @@ impl<'l> Run<'l> {
         case: &Case<'_>,
         free: bool,
     ) -> slice::Result<Run<'l>> {
-        let slicer = Slicer::new(process, SlicerOptions::default());
+        let slicer = Slicer::new(process, SlicerOptions { max_nodes: MAX_NODES, ..SlicerOptions::default() });
         let slice = slicer.slice(criteria, &mut |_| {})?;
         let traced = Traced::new(side, process, case.tree(side), slice, free);
         let mut inputs = Vec::new();

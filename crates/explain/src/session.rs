@@ -202,13 +202,14 @@ pub fn explain(
     let mut whole = whole;
     let mut lab = opening.open(work, &pair, &whole)?;
     if let Some(why) = unusable(lab.prepare(), !pair.held.is_empty())? {
-        let (work, _) = lab.into_work();
+        let (work, effort) = lab.into_work();
         pair.release(&work)?;
         pair.notes.push(format!(
             "The test's files of bad could not be used for good ({why}); each version has its own."
         ));
         whole = pair.difference(request)?;
         lab = opening.open(work, &pair, &whole)?;
+        lab.add_effort(effort);
         lab.prepare()?;
     }
     let history = pair.history().filter(|_| request.method == Method::Auto && !request.no_trials);

@@ -77,11 +77,13 @@ pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) 
     page.push_str("</div>\n");
     proof(answer, &mut page);
     if !answer.causes.is_empty() {
-        page.push_str(
-            "<section id=\"how\">\n<h2>How it came about</h2>\n\
-             <p class=\"hint\">The failure comes first; below each line stands what made it so, down to the \
-             changes. <span class=\"js-only\">Choose a line to see it in both versions.</span></p>\n\
+        let _ = write!(
+            page,
+            "<section id=\"how\">\n<h2>{}</h2>\n\
+             <p class=\"hint\">The failure comes first; below each line stands what made it so. \
+             <span class=\"js-only\">Choose a line to see it in both versions.</span></p>\n\
              <div class=\"split\">\n",
+            words::causes_title(answer).0
         );
         tree::render(&answer.causes, &words::only_failing(answer), &mut page);
         page.push_str(

@@ -208,7 +208,9 @@ impl Page<'_> {
 
     fn root(&mut self, answer: &Answer) {
         if answer.root.is_empty() {
-            self.heading(words::root_title(answer), "none found");
+            if answer.suspects.is_empty() {
+                self.heading(words::root_title(answer), "none found");
+            }
             return;
         }
         let any_guilty =
@@ -309,7 +311,8 @@ impl Page<'_> {
         if answer.causes.is_empty() {
             return;
         }
-        self.heading("How it came about", "from the changes down to the failure");
+        let (title, aside) = words::causes_title(answer);
+        self.heading(title, aside);
         for row in graph::draw(
             &answer.causes,
             &words::only_failing(answer),
@@ -324,7 +327,7 @@ impl Page<'_> {
         if answer.auxiliary.is_empty() {
             return;
         }
-        self.heading("Must also be undone for the code to compile", "");
+        self.heading("Must also be undone so that the program builds and runs", "");
         for hunk in answer.auxiliary.iter().take(self.style.auxiliary) {
             self.hunk(hunk, self.style.hunk_lines.min(6));
         }

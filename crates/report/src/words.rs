@@ -161,6 +161,16 @@ pub fn root_title(answer: &Answer) -> &'static str {
     }
 }
 
+/// The heading over the causes, and where they begin.
+#[must_use]
+pub fn causes_title(answer: &Answer) -> (&'static str, &'static str) {
+    if answer.root.is_empty() {
+        ("How far the failure was followed back", "from where the runs differ down to the failure")
+    } else {
+        ("How it came about", "from the changes down to the failure")
+    }
+}
+
 /// Where it failed, with words that lead to it: in bad, or where good did what
 /// bad did not.
 #[must_use]

@@ -235,8 +235,9 @@ pub(super) fn same_operand(
 pub(super) fn unknown(scene: &Scene<'_>) -> Result<Observed, Error> {
     let (good, bad) = (scene.good_run.output, scene.bad_run.output);
     let differs = (0..scene.bad.len()).find(|b| {
-        let theirs = scene.partner(*b).and_then(|g| scene.good[g].exit());
-        theirs.is_some() && theirs.map(|e| e.1) != scene.bad[*b].exit().map(|e| e.1)
+        // A process that does not replay to its end has no known status.
+        let statuses = scene.partner(*b).and_then(|g| scene.good[g].exit()).zip(scene.bad[*b].exit());
+        statuses.is_some_and(|(theirs, ours)| theirs.1 != ours.1)
     });
     if let Some(b) = differs {
         return status::by_status(scene, b, "unknown");
@@ -246,6 +247,9 @@ pub(super) fn unknown(scene: &Scene<'_>) -> Result<Observed, Error> {
     observed.observation.summary = format!("the test {}, with good it {}", end_of(bad), end_of(good));
     observed.notes.push(if scene.bad.is_empty() {
         "no recorded process took part in the test: was it built with the compiler that was given?".to_owned()
+    } else if scene.bad.iter().any(|process| process.exit().is_none() && process.crash().is_none()) {
+        "a recorded process of bad does not replay to its end, so what decided its exit status is not known"
+            .to_owned()
     } else {
         "the recorded processes ended alike and put out the same; the difference was made by something else"
             .to_owned()
