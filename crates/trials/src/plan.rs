@@ -35,7 +35,10 @@ const ENDINGS: [&str; 16] = [
     "bp",
 ];
 
-/// Whether a file is one of them, by its name or because the build command names it.
+/// What compilers read. A build command that names one compiles it.
+const SOURCES: [&str; 12] = ["c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "inc", "s", "rs"];
+
+/// Whether a file is one of them, by its name or because the build command runs it.
 pub(crate) fn is_plan(path: &Path, build: &str) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     // `Makefile.in`, `configure.ac`, `Makefile.linux`
@@ -44,7 +47,7 @@ pub(crate) fn is_plan(path: &Path, build: &str) -> bool {
     NAMES.contains(&name.as_str())
         || matches!(stem, "makefile" | "gnumakefile" | "configure")
         || ENDINGS.contains(&ending.as_str())
-        || is_named(path, build)
+        || !SOURCES.contains(&ending.as_str()) && is_named(path, build)
 }
 
 fn is_named(path: &Path, build: &str) -> bool {
@@ -69,5 +72,6 @@ mod tests {
         }
         assert!(is_plan(Path::new("tools/do-it.sh"), "sh ./tools/do-it.sh --fast && make"));
         assert!(!is_plan(Path::new("tools/do-it.sh"), "make do-it"));
+        assert!(!is_plan(Path::new("src/main.c"), "cc -o main src/main.c"));
     }
 }

@@ -23,10 +23,7 @@ impl<T: Trials> Search<'_, T> {
     /// needed, sane and sufficient.
     pub(super) fn conclude(&mut self, passing: &Passing, ranked: &[ChangeId]) -> Result<bool, T::Error> {
         let order: Vec<ChangeId> = passing.candidates.iter().chain(ranked).copied().collect();
-        let root = &set(&passing.candidates) & &passing.full;
-        let proof = Proof { needed: Shown::Yes, ..Proof::default() };
-        let auxiliary = &passing.full - &root;
-        self.preliminary = Some(Found { root, auxiliary, applied_with: ChangeSet::new(), proof });
+        self.keep_preliminary(&passing.full, &passing.candidates);
         let least = self.sane_minimal(&passing.full, &order)?;
         if self.exhausted() && self.best.is_none() {
             return Ok(false);
@@ -44,6 +41,21 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         Ok(false)
+    }
+
+    /// What is answered if the search is interrupted before the roles are known: nothing that
+    /// may be guilty counts as auxiliary.
+    fn keep_preliminary(&mut self, full: &ChangeSet, candidates: &[ChangeId]) {
+        let root: ChangeSet =
+            full.iter().copied().filter(|id| candidates.contains(id) || self.is_on_chain(id)).collect();
+        let root = if root.is_empty() { full.clone() } else { root };
+        let proof = Proof { needed: Shown::Yes, ..Proof::default() };
+        let auxiliary = full - &root;
+        self.preliminary = Some(Found { root, auxiliary, applied_with: ChangeSet::new(), proof });
+    }
+
+    fn is_on_chain(&self, id: &ChangeId) -> bool {
+        self.on_chain.as_ref().is_some_and(|chain| chain.contains(id))
     }
 
     /// An answer out of changes that break good, if undoing them helps.
@@ -90,14 +102,17 @@ impl<T: Trials> Search<'_, T> {
     ) -> Result<Option<ChangeSet>, T::Error> {
         // What a lucky smaller set leaves out may be all that is wrong with it.
         let mut fallback = None;
+        let best = &order[..order.len().min(1)];
         for _ in 0..MOST_INSANE {
             if self.outcome(passing)? != Outcome::Pass {
                 return Ok(fallback);
             }
             let least = self.minimal(passing, order)?;
+            self.keep_preliminary(&least, best);
             if self.accepts(&least)? {
                 return Ok(Some(least));
             }
+            self.keep_preliminary(passing, best);
             if self.exhausted() {
                 break;
             }
@@ -153,7 +168,7 @@ impl<T: Trials> Search<'_, T> {
         for unit in units.iter().filter(|_| units.len() > 1) {
             let rest: ChangeSet = passing - &set(unit);
             let outcome = if self.exhausted() { None } else { Some(self.outcome(&rest)?) };
-            let on_chain = unit.iter().any(|id| self.on_chain.contains(id));
+            let on_chain = unit.iter().any(|id| self.is_on_chain(id));
             let is_cause = match outcome {
                 Some(Outcome::Broken | Outcome::Unresolved) => on_chain,
                 // What was not tried any more is not excused.
@@ -164,8 +179,11 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         if root.is_empty() {
-            // Everything hangs together and no recording tells; the best ranked stands for it.
-            root.extend(units.first().into_iter().flatten());
+            // Everything hangs together, and no chain tells what of it is guilty.
+            match &self.on_chain {
+                Some(_) => root.extend(passing),
+                None => root.extend(units.first().into_iter().flatten()),
+            }
         }
         let auxiliary = passing - &root;
         Ok((root, auxiliary))

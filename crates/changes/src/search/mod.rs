@@ -150,7 +150,7 @@ pub struct Search<'a, T: Trials> {
     /// A passing set that nothing more is known of yet.
     preliminary: Option<Found>,
     /// Changes known to lie on the way from the change to the failure.
-    on_chain: ChangeSet,
+    on_chain: Option<ChangeSet>,
     log: Vec<Tried>,
     asked: u64,
     limit: u64,
@@ -176,7 +176,7 @@ impl<'a, T: Trials> Search<'a, T> {
             best: None,
             needed_at: None,
             preliminary: None,
-            on_chain: ChangeSet::new(),
+            on_chain: None,
             log: Vec::new(),
             asked: 0,
             limit: u64::MAX,
@@ -211,9 +211,9 @@ impl<'a, T: Trials> Search<'a, T> {
 
     /// Tells the search which changes lie on the way from the change to the failure, as
     /// far as recordings show it: of changes that only compile together these are the
-    /// cause.
+    /// cause. If none does, all of them may be.
     pub fn set_on_chain(&mut self, changes: ChangeSet) {
-        self.on_chain = changes;
+        self.on_chain = Some(changes);
     }
 
     /// The best answer so far, for a search that was interrupted.

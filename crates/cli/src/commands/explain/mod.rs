@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trials::{Oracle, Rule, Sink, TrialLimits};
 
 /// Find the changes that broke a test, and show how
@@ -101,12 +101,8 @@ pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
         options::save(&here, &remembered)?;
     }
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // The second one ends us at once: what is computed between trials does not look.
-        signal_hook::flag::register_conditional_default(signal, stop.clone())
-            .and_then(|_| signal_hook::flag::register(signal, stop.clone()))
-            .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
-    }
+    stop_on_signals(&stop)
+        .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
     let watcher = watch::Watcher::new(!args.quiet, session.watched);
     let news = watcher.news();
     let explanation = session::explain(&request, stop.clone(), news);
@@ -114,6 +110,29 @@ pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
     let explanation = explanation.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
     deliver(args, &explanation, session)?;
     Ok(if explanation.answer.verified { Exit::Done } else { Exit::No })
+}
+
+/// Signals that arrive together are one: `timeout` and shells send theirs to the process and
+/// then to its group.
+const ONE_SIGNAL: Duration = Duration::from_secs(1);
+
+/// The first signal asks for the best answer so far; a later one ends the process at once, as
+/// what is computed between trials does not look at `stop`.
+fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let stop = stop.clone();
+    std::thread::spawn(move || {
+        let mut first: Option<Instant> = None;
+        for signal in signals.forever() {
+            stop.store(true, Ordering::Relaxed);
+            if first.get_or_insert_with(Instant::now).elapsed() > ONE_SIGNAL {
+                // It fails for signals without a default action only.
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+        }
+    });
+    Ok(())
 }
 
 /// During a `git bisect` its marks are the versions, where none are named.
