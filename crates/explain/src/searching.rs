@@ -71,7 +71,7 @@ pub fn search(
         Ok(()) => {}
         Err(trials::Error::Cancelled) => {
             searched.interrupted = true;
-            searched.found = search.best().cloned();
+            searched.found = search.best();
         }
         Err(error) => return Err(error.into()),
     }
@@ -144,17 +144,21 @@ impl Searched {
 
     /// Why an answer is not fully shown.
     #[must_use]
-    pub fn doubt(&self, no_trials: bool) -> Option<String> {
+    pub fn doubt(&self, no_trials: bool, budget_is_over: bool) -> Option<String> {
         if no_trials {
             return Some("nothing was tried".to_owned());
         }
         let ended = match (self.interrupted, self.exhausted) {
+            (true, _) if budget_is_over => "; the budget ended the search",
             (true, _) => "; the search was interrupted",
             (false, true) => "; the limit on trials ended the search",
             (false, false) => "",
         };
         let Some(found) = &self.found else {
             let [passed, failed, unresolved, broken] = self.counts;
+            if self.counts == [0; 4] {
+                return Some(format!("no set of changes was tried{ended}"));
+            }
             return Some(format!(
                 "no set of changes was found that makes the test pass when undone \
                  ({broken} did not build, {failed} still failed, {unresolved} did something else, {passed} passed){ended}"

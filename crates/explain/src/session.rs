@@ -365,7 +365,7 @@ impl Opening<'_> {
         let mut answer = Answer {
             schema: answer::SCHEMA.to_owned(),
             verified: searched.is_shown(),
-            not_verified: searched.doubt(request.no_trials),
+            not_verified: searched.doubt(request.no_trials, deadline.is_over()),
             proof: searched.proof(&lab),
             stopped: stopped(&searched, deadline, self.stop),
             commit: pair.commit.as_ref().map(answer::Commit::from),
@@ -382,7 +382,8 @@ impl Opening<'_> {
         };
         answer.root = hunks(&found.root);
         answer.auxiliary = hunks(&found.auxiliary);
-        if answer.root.is_empty() {
+        // Without a recording there is no ranking.
+        if answer.root.is_empty() && !evidence.candidates().is_empty() {
             let first: Vec<ChangeId> =
                 order.iter().copied().filter(|id| !unread.contains(id)).take(SUSPECTS).collect();
             answer.suspects = first.iter().flat_map(|id| hunks(&ChangeSet::from([*id]))).collect();
@@ -422,6 +423,8 @@ impl Opening<'_> {
             ));
         }
         answer.notes.extend(searched.notes);
+        let mut said = std::collections::BTreeSet::new();
+        answer.notes.retain(|note| said.insert(note.clone()));
         let (mut phases, mut runs) = (None, None);
         if request.runs && self.goes_on() {
             let mut note = |reason: String| answer.notes.push(reason);

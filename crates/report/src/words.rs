@@ -38,6 +38,7 @@ pub fn verdict(answer: &Answer) -> String {
     sentence.push_str(match answer.applied_with.len() {
         0 if root == 1 => "; put into good, it makes good fail in the same way",
         0 => "; put into good, they make good fail in the same way",
+        _ if root == 1 => "; put into good with what it needs there, it makes good fail in the same way",
         _ => "; put into good with what they need there, they make good fail in the same way",
     });
     sentence
@@ -69,7 +70,11 @@ pub fn proof(answer: &Answer) -> Vec<String> {
             &proof.sufficient,
             "sufficient: put into good, the test fails in the same way",
             "NOT sufficient: put into good, the test does not fail in the same way",
-            "sufficient: not shown, as it could not be put into good",
+            if answer.stopped.is_some() {
+                "sufficient: not tried, as the search ended before"
+            } else {
+                "sufficient: not shown, as it could not be put into good"
+            },
         ),
         said(
             &proof.sane,
@@ -78,7 +83,13 @@ pub fn proof(answer: &Answer) -> Vec<String> {
             "sane: not examined",
         ),
     ];
-    if let (Some(last), false) = (lines.last_mut(), proof.examined_by.is_empty()) {
+    if !answer.applied_with.is_empty() && proof.sufficient == "yes" {
+        let with: Vec<String> = answer.applied_with.iter().take(12).map(|n| format!("#{n}")).collect();
+        let more = if answer.applied_with.len() > with.len() { ", ..." } else { "" };
+        lines[1].push_str(&format!(" (with {}{more}, so that good builds)", with.join(", ")));
+    }
+    let is_examined = proof.sane != "not-tried" && !proof.examined_by.is_empty();
+    if let (Some(last), true) = (lines.last_mut(), is_examined) {
         last.push_str(&format!(" (compiler warnings, {})", proof.examined_by.join(", ")));
     }
     if !proof.left_out.is_empty() {
@@ -223,7 +234,7 @@ pub fn seconds(seconds: f64) -> String {
 pub fn effort(answer: &Answer) -> Vec<String> {
     let trials = &answer.trials;
     let mut candidates = format!("{} between the versions", count(trials.changes, "change"));
-    if trials.candidates < trials.changes {
+    if (1..trials.changes).contains(&trials.candidates) {
         candidates.push_str(&format!(", {} of them could have played a part", trials.candidates));
     }
     if trials.unread > 0 {

@@ -15,7 +15,7 @@
 use super::diagnostics::{Toward, first_errors, hinted};
 use super::{Search, Stage, cut, list, set, without};
 use crate::change::ChangeSet;
-use crate::outcome::Trials;
+use crate::outcome::{Outcome, Trials};
 
 /// Diagnostics are followed this often before it is given up.
 const MOST_ROUNDS: usize = 24;
@@ -137,7 +137,8 @@ impl<T: Trials> Search<'_, T> {
             for fewer in tries {
                 left = left.saturating_sub(1);
                 let full = reverted | &set(&fewer);
-                if self.type_checks(&full)? && self.builds(&full)? {
+                // A test run more costs little beside the build, and may be the answer.
+                if self.type_checks(&full)? && self.outcome(&full)? != Outcome::Broken {
                     smaller = Some(fewer);
                     break;
                 }

@@ -23,12 +23,10 @@ impl<T: Trials> Search<'_, T> {
     /// needed, sane and sufficient.
     pub(super) fn conclude(&mut self, passing: &Passing, ranked: &[ChangeId]) -> Result<bool, T::Error> {
         let order: Vec<ChangeId> = passing.candidates.iter().chain(ranked).copied().collect();
-        self.keep_preliminary(&passing.full, &passing.candidates);
         let least = self.sane_minimal(&passing.full, &order)?;
         if self.exhausted() && self.best.is_none() {
             return Ok(false);
         }
-        self.preliminary = None;
         let Some(least) = least else { return Ok(false) };
         if self.settle(&least, &order)? {
             return Ok(true);
@@ -43,15 +41,21 @@ impl<T: Trials> Search<'_, T> {
         Ok(false)
     }
 
-    /// What is answered if the search is interrupted before the roles are known: nothing that
-    /// may be guilty counts as auxiliary.
-    fn keep_preliminary(&mut self, full: &ChangeSet, candidates: &[ChangeId]) {
-        let root: ChangeSet =
-            full.iter().copied().filter(|id| candidates.contains(id) || self.is_on_chain(id)).collect();
+    /// What is answered if the search is interrupted before an answer is complete: the smallest
+    /// set known to pass. Nothing in it that may be guilty counts as auxiliary.
+    pub(super) fn interim(&self) -> Option<Found> {
+        let all = self.structure.all();
+        let passing = self.known.iter().filter(|(set, outcome)| **outcome == Outcome::Pass && *set != all);
+        let (full, _) = passing.min_by_key(|(set, _)| (set.len(), *set))?;
+        let root: ChangeSet = full.iter().copied().filter(|id| self.is_on_chain(id)).collect();
         let root = if root.is_empty() { full.clone() } else { root };
-        let proof = Proof { needed: Shown::Yes, ..Proof::default() };
-        let auxiliary = full - &root;
-        self.preliminary = Some(Found { root, auxiliary, applied_with: ChangeSet::new(), proof });
+        let sane = match self.examined.get(full) {
+            Some(Sanity::Sane) => Shown::Yes,
+            Some(Sanity::Insane(_)) => Shown::No,
+            Some(Sanity::Unknown) | None => Shown::NotTried,
+        };
+        let proof = Proof { needed: Shown::Yes, sane, ..Proof::default() };
+        Some(Found { auxiliary: full - &root, root, applied_with: ChangeSet::new(), proof })
     }
 
     fn is_on_chain(&self, id: &ChangeId) -> bool {
@@ -102,17 +106,14 @@ impl<T: Trials> Search<'_, T> {
     ) -> Result<Option<ChangeSet>, T::Error> {
         // What a lucky smaller set leaves out may be all that is wrong with it.
         let mut fallback = None;
-        let best = &order[..order.len().min(1)];
         for _ in 0..MOST_INSANE {
             if self.outcome(passing)? != Outcome::Pass {
                 return Ok(fallback);
             }
             let least = self.minimal(passing, order)?;
-            self.keep_preliminary(&least, best);
             if self.accepts(&least)? {
                 return Ok(Some(least));
             }
-            self.keep_preliminary(passing, best);
             if self.exhausted() {
                 break;
             }

@@ -147,8 +147,6 @@ pub struct Search<'a, T: Trials> {
     /// The best answer so far, and after how many trials the first was found.
     best: Option<Found>,
     needed_at: Option<u64>,
-    /// A passing set that nothing more is known of yet.
-    preliminary: Option<Found>,
     /// Changes known to lie on the way from the change to the failure.
     on_chain: Option<ChangeSet>,
     log: Vec<Tried>,
@@ -175,7 +173,6 @@ impl<'a, T: Trials> Search<'a, T> {
             completed: Vec::new(),
             best: None,
             needed_at: None,
-            preliminary: None,
             on_chain: None,
             log: Vec::new(),
             asked: 0,
@@ -218,8 +215,8 @@ impl<'a, T: Trials> Search<'a, T> {
 
     /// The best answer so far, for a search that was interrupted.
     #[must_use]
-    pub fn best(&self) -> Option<&Found> {
-        self.best.as_ref().or(self.preliminary.as_ref())
+    pub fn best(&self) -> Option<Found> {
+        self.best.clone().or_else(|| self.interim())
     }
 
     /// Trials that may still be asked for.

@@ -15,6 +15,7 @@ use super::diagnostics::Toward;
 use super::{Found, Search, Shown, cut, set, without};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
+use std::collections::VecDeque;
 
 /// Units that are tried alone before anything else. Of a large difference one in so many,
 /// but no more than so many.
@@ -73,7 +74,7 @@ impl<T: Trials> Search<'_, T> {
         {
             self.conclude(&passing, &ranked)?;
         }
-        Ok(self.best().cloned())
+        Ok(self.best())
     }
 
     /// Whether an answer that is only needed has been followed up long enough.
@@ -116,7 +117,7 @@ impl<T: Trials> Search<'_, T> {
         completion: Completion,
         ranked: &[ChangeId],
     ) -> Result<bool, T::Error> {
-        let mut tries = std::collections::VecDeque::from(tries);
+        let mut tries = VecDeque::from(self.easy_first(tries, completion)?);
         while !tries.is_empty() && !self.exhausted() && !self.is_enough() {
             let mut batch: Vec<Passing> = Vec::new();
             while batch.len() < BATCH
@@ -127,8 +128,18 @@ impl<T: Trials> Search<'_, T> {
                 if known {
                     continue;
                 }
+                if self.type_checks(&wanted)? {
+                    batch.push(Passing { candidates, full: wanted });
+                    continue;
+                }
+                if !batch.is_empty() {
+                    // Completing takes longer than trying what can be tried.
+                    tries.push_front(candidates);
+                    break;
+                }
                 if let Some(full) = self.type_checked(&wanted, completion)? {
                     batch.push(Passing { candidates, full });
+                    break;
                 }
             }
             let mut from = 0;
@@ -155,6 +166,23 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         Ok(false)
+    }
+
+    /// Where much is done to make a set build, those that need nothing go first.
+    fn easy_first(
+        &mut self,
+        tries: Vec<Vec<ChangeId>>,
+        completion: Completion,
+    ) -> Result<Vec<Vec<ChangeId>>, T::Error> {
+        if completion == Completion::ByDiagnostics {
+            return Ok(tries);
+        }
+        let (mut easy, mut others) = (Vec::new(), Vec::new());
+        for candidates in tries {
+            if self.type_checks(&set(&candidates))? { &mut easy } else { &mut others }.push(candidates);
+        }
+        easy.extend(others);
+        Ok(easy)
     }
 
     /// A set with what it needs to be correct to the compiler, by type checks alone.

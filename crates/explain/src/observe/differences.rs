@@ -88,8 +88,11 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
             observed.observation.output = Some(d);
             if observed.criteria.is_empty() {
                 observed.observation.summary = summary;
-                observed.notes =
-                    vec!["the bytes that differ were not written by a recorded process".to_owned()];
+                observed.notes.clear();
+                if !scene.bad.is_empty() {
+                    let note = "the bytes that differ were not written by recorded code";
+                    observed.notes.push(note.to_owned());
+                }
             } else {
                 observed.notes.push(format!("{summary}; no recorded process wrote that"));
             }

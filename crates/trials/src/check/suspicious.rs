@@ -138,7 +138,11 @@ pub(super) fn switches() -> impl Iterator<Item = String> {
 /// Does it mean undefined or accidental behaviour?
 #[must_use]
 pub fn suspicious(diagnostic: &Diagnostic) -> bool {
-    let Some(option) = &diagnostic.option else { return false };
+    let Some(option) = &diagnostic.option else {
+        // Clang has no group for `int < pointer`.
+        return diagnostic.severity == Severity::Warning
+            && diagnostic.message.contains("between pointer and integer");
+    };
     let is_group = |name: &&str| {
         if name.ends_with('-') { option.starts_with(*name) } else { option.as_str() == *name }
     };

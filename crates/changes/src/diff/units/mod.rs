@@ -25,7 +25,8 @@ pub struct Unit {
 pub enum UnitKind {
     /// They are the parts of one hunk.
     Hunk,
-    /// A block was taken away here and put there, perhaps with a small edit.
+    /// A block was taken away here and put there, perhaps with a small edit; or what it
+    /// defines was.
     Moved,
     /// Two neighbours changed places.
     Swapped,
@@ -170,15 +171,12 @@ mod tests {
         // With a small edit inside, to another file.
         let edited = format!("{rest}{}", BLOCK.replace("y > 9", "y >= 9"));
         assert_eq!(units(&[("a.c", &before, rest), ("b.c", rest, &edited)]), [(UnitKind::Moved, 2)]);
-        // With a large one.
+        // With a large one: the name cannot be defined twice.
         let other = format!(
             "{rest}{}",
             BLOCK.replace("y > 9", "table[x] != limit(x, y, 3)").replace("= 9", "-= step(x, y)")
         );
-        assert_eq!(
-            units(&[("a.c", &before, rest), ("b.c", rest, &other)]),
-            [(UnitKind::Hunk, 1), (UnitKind::Hunk, 1)]
-        );
+        assert_eq!(units(&[("a.c", &before, rest), ("b.c", rest, &other)]), [(UnitKind::Moved, 2)]);
     }
 
     #[test]

@@ -97,7 +97,9 @@ pub(super) fn moved(difference: &Difference, free: &mut Free) -> Vec<Unit> {
             let found = hunk.changes.chunks(size).filter_map(|part| block(difference, part, free));
             blocks.extend(found.filter(|block| is_large(difference, block)));
         }
-        for (from, to) in alike(&blocks, |from, to| same_names(difference, from, to)) {
+        let mut pairs = alike(&blocks, |from, to| same_names(difference, from, to));
+        pairs.extend(redefined(difference, &blocks, &pairs));
+        for (from, to) in pairs {
             let changes = blocks[from].changes.iter().chain(&blocks[to].changes).copied();
             let changes: crate::change::ChangeSet = changes.collect();
             free.take(changes.iter().copied());
@@ -105,6 +107,27 @@ pub(super) fn moved(difference: &Difference, free: &mut Free) -> Vec<Unit> {
         }
     }
     units
+}
+
+/// Pairs of blocks that declare the same names for the whole program, however unlike they are:
+/// with one of them undone a name would be defined twice or not at all.
+fn redefined(difference: &Difference, blocks: &[Block], pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let mut is_taken = vec![false; blocks.len()];
+    for (from, to) in pairs {
+        (is_taken[*from], is_taken[*to]) = (true, true);
+    }
+    let names: Vec<BTreeSet<&str>> = blocks.iter().map(|block| declared(difference, block)).collect();
+    let mut found = Vec::new();
+    for from in (0..blocks.len()).filter(|at| blocks[*at].gone) {
+        let common = |to: &usize| names[from].intersection(&names[*to]).count();
+        let free = (0..blocks.len()).filter(|to| !blocks[*to].gone && !is_taken[*to]);
+        let best = free.max_by_key(|to| (common(to), std::cmp::Reverse(*to)));
+        if let Some(to) = best.filter(|to| !is_taken[from] && common(to) > 0) {
+            (is_taken[from], is_taken[to]) = (true, true);
+            found.push((from, to));
+        }
+    }
+    found
 }
 
 fn is_large(difference: &Difference, block: &Block) -> bool {
@@ -122,13 +145,15 @@ fn is_large(difference: &Difference, block: &Block) -> bool {
 /// of them none: a function of another name is another function, however much
 /// of its punctuation is the same.
 fn same_names(difference: &Difference, from: &Block, to: &Block) -> bool {
-    let declared = |block: &Block| -> BTreeSet<&str> {
-        let names = block.changes.iter().filter_map(|id| difference.names(*id)).flatten();
-        let here = |spoken: &Spoken| if block.gone { spoken.old_declares } else { spoken.new_declares };
-        names.filter(|(_, spoken)| spoken.wide && here(spoken)).map(|(name, _)| name.as_str()).collect()
-    };
-    let (from, to) = (declared(from), declared(to));
+    let (from, to) = (declared(difference, from), declared(difference, to));
     from.is_empty() || to.is_empty() || !from.is_disjoint(&to)
+}
+
+/// Names that a block declares beyond a function.
+fn declared<'d>(difference: &'d Difference, block: &Block) -> BTreeSet<&'d str> {
+    let names = block.changes.iter().filter_map(|id| difference.names(*id)).flatten();
+    let here = |spoken: &Spoken| if block.gone { spoken.old_declares } else { spoken.new_declares };
+    names.filter(|(_, spoken)| spoken.wide && here(spoken)).map(|(name, _)| name.as_str()).collect()
 }
 
 /// Pairs of blocks, gone and new, the most alike first, none twice.

@@ -5,18 +5,24 @@ use changes::search::{Progress, Stage};
 use explain::session::News;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trials::{Event, Mode};
 
-/// Trials after which a log says how far the search is.
-const EVERY: u64 = 50;
+/// A log says at least so often how far the search is.
+const EVERY: Duration = Duration::from_secs(30);
 
 /// See the module's documentation.
 pub struct Watcher {
     bar: ProgressBar,
-    said: Arc<Mutex<String>>,
+    said: Arc<Mutex<Said>>,
     speaks: bool,
     watched: bool,
+}
+
+/// The last line of a log.
+struct Said {
+    text: String,
+    at: Instant,
 }
 
 impl Watcher {
@@ -32,7 +38,8 @@ impl Watcher {
         } else {
             ProgressBar::hidden()
         };
-        Watcher { bar, said: Arc::default(), speaks, watched }
+        let said = Said { text: String::new(), at: Instant::now() };
+        Watcher { bar, said: Arc::new(Mutex::new(said)), speaks, watched }
     }
 
     /// To be told of everything.
@@ -45,11 +52,12 @@ impl Watcher {
                 bar.println(format!("relapse: {text}"));
             } else if watched {
                 bar.set_message(text);
-            } else if let Some(text) = for_log(news, text, lasting) {
+            } else {
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-                if *said != text {
+                let is_due = said.at.elapsed() >= EVERY && matches!(news, News::Searching(_));
+                if (lasting || is_due) && said.text != text {
                     eprintln!("relapse: {text}");
-                    *said = text;
+                    *said = Said { text, at: Instant::now() };
                 }
             }
         })
@@ -57,16 +65,6 @@ impl Watcher {
 
     pub fn finish(&self) {
         self.bar.finish_and_clear();
-    }
-}
-
-/// What a log says: of a long search only now and then how far it is.
-fn for_log(news: &News<'_>, text: String, lasting: bool) -> Option<String> {
-    match news {
-        News::Searching(progress) if progress.asked >= EVERY => {
-            Some(format!("{} trials so far", progress.asked / EVERY * EVERY))
-        }
-        _ => lasting.then_some(text),
     }
 }
 
