@@ -193,3 +193,55 @@ fn a_bisect_in_progress_names_the_versions_and_nothing_is_touched() {
     assert!(out.contains("i <= 4"), "{out}");
     assert_eq!(state(), before);
 }
+
+impl Desk {
+    /// Commits a version of the program.
+    fn commit(&self, program: &str, subject: &str) {
+        std::fs::write(self.path().join("sum.c"), program).unwrap();
+        self.git(&["add", "sum.c"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", subject]);
+    }
+
+    fn repository() -> Desk {
+        let desk = Desk::new();
+        desk.git(&["init", "-q"]);
+        std::fs::write(desk.path().join(".git/info/exclude"), "work\n").unwrap();
+        desk
+    }
+}
+
+#[test]
+fn a_change_that_was_taken_back_and_made_again_came_with_the_last_commit() {
+    let desk = Desk::repository();
+    let wrong = GOOD.replace("i < 4", "i <= 4");
+    desk.commit(GOOD, "start");
+    desk.commit(&wrong, "count further");
+    desk.commit(&wrong.replace("int sum = 0", "int sum = 0x0"), "write it in hex");
+    desk.commit(&wrong, "write it in decimal");
+    // Says "This reverts commit ...".
+    desk.git(&["revert", "--no-edit", "HEAD~2"]);
+    desk.commit(&wrong, "count further, again");
+    let (code, out, err) =
+        said(&desk.explain(&[BUILD, &["--no-remember", "--good", "HEAD~5", "--bad", "HEAD"]].concat()));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("count further, again"), "{out}");
+}
+
+#[test]
+fn an_ancestor_of_good_that_behaves_otherwise_is_not_taken_for_good() {
+    let desk = Desk::repository();
+    let odd = GOOD.replace("\\n\", sum", "\\n\", sum - 1");
+    desk.commit(&odd, "start");
+    desk.git(&["checkout", "-q", "-b", "branch"]);
+    desk.commit(&odd.replace("i < 4", "i <= 4"), "count further");
+    desk.git(&["checkout", "-q", "main"]);
+    desk.commit(GOOD, "print the sum itself");
+    desk.git(&["tag", "fine"]);
+    desk.git(&["checkout", "-q", "branch"]);
+    desk.git(&["merge", "-q", "--no-ff", "-m", "merge", "main"]);
+    let (code, out, err) =
+        said(&desk.explain(&[BUILD, &["--no-remember", "--good", "fine", "--bad", "HEAD"]].concat()));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("good printed `6`, bad printed `10`"), "{out}");
+    assert!(out.contains("i <= 4"), "{out}");
+}

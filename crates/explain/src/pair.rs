@@ -109,7 +109,7 @@ impl Pair {
             let head = history.commits().first().cloned();
             let Some(head) = head else { return Ok(None) };
             tried += 1;
-            match self.try_commit(request, &head, files, lab)? {
+            match self.try_commit(request, &head.id, files, lab)? {
                 // What is not committed yet did it.
                 Verdict::Good => {
                     return Ok(Some(Narrowed {
@@ -124,16 +124,47 @@ impl Pair {
                 Verdict::Skip => return Ok(None),
             }
         }
-        while let Some(commit) = history.next()? {
-            news(&News::Bisecting { commit: &commit, remaining: history.remaining() });
+        let mut culprit = loop {
+            while let Some(commit) = history.next()? {
+                news(&News::Bisecting { commit: &commit, remaining: history.remaining() });
+                tried += 1;
+                let verdict = self.try_commit(request, &commit.id, files, lab)?;
+                history.mark(&commit.id, verdict);
+            }
+            let Some(culprit) = history.culprit() else { return Ok(None) };
+            // Taken back and made again, it is the last time that counts.
+            let Some(revert) = history.reverts(&culprit.commit.id)?.pop() else { break culprit };
             tried += 1;
-            let verdict = self.try_commit(request, &commit, files, lab)?;
-            history.mark(&commit.id, verdict);
+            if self.try_commit(request, &revert.id, files, lab)? != Verdict::Good {
+                break culprit;
+            }
+            let last = history.commits().first().map(|last| last.id.clone()).unwrap_or_default();
+            match self
+                .good
+                .repository()
+                .map(|r| History::between(r, &revert.id, &last))
+                .transpose()?
+                .flatten()
+            {
+                Some(later) => history = later,
+                None => break culprit,
+            }
+        };
+        // An ancestor of a good commit may behave like neither version.
+        let mut good = self.good.commit.clone();
+        for parent in std::mem::take(&mut culprit.parents) {
+            let is_good = history.is_tested(&parent) || {
+                tried += 1;
+                self.try_commit(request, &parent, files, lab)? == Verdict::Good
+            };
+            if is_good {
+                good = Some(parent);
+                break;
+            }
         }
-        let Some(culprit) = history.culprit() else { return Ok(None) };
-        let Some(parent) = culprit.parent else { return Ok(None) };
+        let Some(good) = good else { return Ok(None) };
         Ok(Some(Narrowed {
-            good: parent,
+            good,
             bad: Some(culprit.commit.id.clone()),
             commit: Some(culprit.commit),
             tried,
@@ -144,12 +175,12 @@ impl Pair {
     fn try_commit(
         &self,
         request: &Request,
-        commit: &Commit,
+        commit: &str,
         files: &TestFiles,
         lab: &mut Lab<'_>,
     ) -> Result<Verdict, Error> {
-        let version = Version::resolve(&commit.id, &request.here)?;
-        let root = lab.work().sources(&format!("commit-{}", commit.id));
+        let version = Version::resolve(commit, &request.here)?;
+        let root = lab.work().sources(&format!("commit-{commit}"));
         version.check_out(&root, lab.work().root())?;
         if !self.held.is_empty() {
             files.copy(&self.bad_root, &root).map_err(|source| Error::Hold { source })?;

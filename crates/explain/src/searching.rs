@@ -108,6 +108,12 @@ fn run(
 }
 
 impl Searched {
+    /// What a search that could not begin came to.
+    #[must_use]
+    pub fn interrupted() -> Searched {
+        Searched { interrupted: true, ..Searched::default() }
+    }
+
     /// Whether all was shown that can be.
     #[must_use]
     pub fn is_shown(&self) -> bool {
@@ -160,7 +166,7 @@ impl Searched {
                 return Some(format!("no set of changes was tried{ended}"));
             }
             return Some(format!(
-                "no set of changes was found that makes the test pass when undone \
+                "no small set of changes was found that makes the test pass when undone \
                  ({broken} did not build, {failed} still failed, {unresolved} did something else, {passed} passed){ended}"
             ));
         };

@@ -229,7 +229,11 @@ pub fn explain(
                 news(&News::Compared(narrow.changes().len()));
                 let mut lab = opening.open(work, &pair, &narrow)?;
                 lab.add_effort(effort);
-                lab.prepare()?;
+                match lab.prepare() {
+                    // The commit is known; that is worth an answer.
+                    Err(trials::Error::Cancelled) => {}
+                    prepared => drop(prepared?),
+                }
                 return opening.explain_pair(&pair, &files, &narrow, lab, &deadline, began);
             }
             Ok(None) => {}
@@ -343,6 +347,8 @@ impl Opening<'_> {
         let unread = searching::unread(difference, lab.baseline());
         let searched = if request.no_trials {
             Searched::default()
+        } else if lab.baseline().is_none() {
+            Searched::interrupted()
         } else {
             searching::search(
                 request, difference, &evidence, &order, &unread, &findings, &mut lab, self.news,

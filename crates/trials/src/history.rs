@@ -42,9 +42,10 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Culprit {
     pub commit: Commit,
-    /// What it is to be compared with: the nearest ancestor, by first parents, that is no
-    /// candidate. None if there is no such one (a history of its own was merged).
-    pub parent: Option<String>,
+    /// What it may be compared with: the parents of the oldest candidate, by first parents,
+    /// those that were tested first. The others are good only as ancestors of good ones. Empty
+    /// if a history of its own was merged.
+    pub parents: Vec<String>,
     /// Skipped commits that may as well be the first bad one, newest first. All of them lie
     /// before `commit`.
     pub other_candidates: Vec<Commit>,
@@ -205,19 +206,38 @@ impl History {
         }
         let candidates = self.candidates();
         let mut at = self.bad;
-        let parent = loop {
-            let parent = self.commits[at].parents.first();
-            match parent.map(|p| (p, self.index.get(p))) {
-                Some((_, Some(&older))) if candidates.binary_search(&older).is_ok() => at = older,
-                other => break other.map(|(parent, _)| parent.clone()),
-            }
-        };
+        let is_candidate = |id: &String| self.index.get(id).filter(|c| candidates.binary_search(c).is_ok());
+        while let Some(older) = self.commits[at].parents.first().and_then(is_candidate) {
+            at = *older;
+        }
+        let mut parents = self.commits[at].parents.clone();
+        parents.retain(|parent| is_candidate(parent).is_none());
+        parents.sort_by_key(|parent| !self.is_tested(parent));
         let others = candidates.iter().filter(|c| **c != self.bad);
         Some(Culprit {
             commit: self.commits[self.bad].clone(),
-            parent,
+            parents,
             other_candidates: others.map(|c| self.commits[*c].clone()).collect(),
         })
+    }
+
+    /// Whether a commit was itself found to be good.
+    #[must_use]
+    pub fn is_tested(&self, id: &str) -> bool {
+        self.good.iter().any(|good| good == id)
+    }
+
+    /// The commits from `from` to the last one that say they revert it, oldest first.
+    ///
+    /// # Errors
+    /// If git cannot be asked.
+    pub fn reverts(&self, from: &str) -> Result<Vec<Commit>, Error> {
+        let Some(last) = self.commits.first() else { return Ok(Vec::new()) };
+        let words = format!("--grep=This reverts commit {from}");
+        let mut found =
+            commits(&self.repository, &["--fixed-strings", &words, &last.id, &format!("^{from}")])?;
+        found.reverse();
+        Ok(found)
     }
 
     /// Takes the verdicts of a `git bisect log`, or of the file `BISECT_LOG`. Returns how many

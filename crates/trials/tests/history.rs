@@ -129,7 +129,7 @@ fn a_line_of_commits_is_halved() {
     assert!(asked.len() <= 6, "{asked:?}");
     let culprit = history.culprit().unwrap();
     assert_eq!((made.number(&culprit.commit.id), culprit.other_candidates.len()), (37, 0));
-    assert_eq!(culprit.parent.as_ref(), Some(&made.ids[36]));
+    assert_eq!(culprit.parents.first(), Some(&made.ids[36]));
     assert_eq!((culprit.commit.subject.as_str(), culprit.commit.date.as_str()), ("commit 37", "2023-12-21"));
     assert_eq!(history.remaining(), 1);
     assert_eq!(state(&made.root), before);
@@ -169,7 +169,7 @@ fn the_commit_of_a_branch_is_found_and_not_its_merge() {
     let culprit = history.culprit().unwrap();
     assert_eq!(made.number(&culprit.commit.id), 6);
     assert_eq!(culprit.commit.parents, [made.ids[2].clone(), made.ids[5].clone()]);
-    assert_eq!(culprit.parent.as_ref(), Some(&made.ids[2]));
+    assert_eq!(culprit.parents.first(), Some(&made.ids[2]));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn skipped_commits_before_the_first_bad_one_remain_candidates() {
     assert_eq!(made.number(&culprit.commit.id), 6);
     let others: Vec<usize> = culprit.other_candidates.iter().map(|c| made.number(&c.id)).collect();
     assert_eq!(others, [5, 4, 3]);
-    assert_eq!(culprit.parent.as_ref(), Some(&made.ids[2]));
+    assert_eq!(culprit.parents.first(), Some(&made.ids[2]));
     assert_eq!(history.remaining(), 4);
     // A skipped one may be tested after all.
     assert!(history.mark(&made.ids[4], Verdict::Good));

@@ -11,6 +11,9 @@ use crate::outcome::{Outcome, Sanity, Trials};
 /// Sets found not to be sane before a passing set is given up.
 const MOST_INSANE: usize = 6;
 
+/// A larger set says nothing yet about the cause.
+const MOST_INTERIM: usize = 24;
+
 /// Candidates whose reversion, with everything else in `full`, passes.
 #[derive(Clone, Debug)]
 pub(super) struct Passing {
@@ -46,7 +49,8 @@ impl<T: Trials> Search<'_, T> {
     pub(super) fn interim(&self) -> Option<Found> {
         let all = self.structure.all();
         let passing = self.known.iter().filter(|(set, outcome)| **outcome == Outcome::Pass && *set != all);
-        let (full, _) = passing.min_by_key(|(set, _)| (set.len(), *set))?;
+        let smallest = passing.min_by_key(|(set, _)| (set.len(), *set));
+        let (full, _) = smallest.filter(|(set, _)| set.len() <= MOST_INTERIM)?;
         let root: ChangeSet = full.iter().copied().filter(|id| self.is_on_chain(id)).collect();
         let root = if root.is_empty() { full.clone() } else { root };
         let sane = match self.examined.get(full) {
