@@ -23,7 +23,6 @@ Examples:
   relapse replay run                  run it again from the recording, and check
   relapse values run sum.c:7 total    what was `total` whenever line 7 ran?
   relapse slice run --at sum.c:7      what did line 7 get its values from?
-  relapse index run                   make all slices of a recording quick
   relapse path run                    which conditions on its input did the run meet?
   relapse alternate old new           on which inputs near to this one do two versions part?
   relapse diff old new                what do two runs do differently?
@@ -45,7 +44,6 @@ pub enum Command {
     Replay(commands::replay::ReplayArgs),
     Values(commands::values::ValuesArgs),
     Slice(commands::slice::SliceArgs),
-    Index(commands::index::IndexArgs),
     Path(commands::path::PathArgs),
     Alternate(Box<commands::alternate::AlternateArgs>),
     Views(commands::views::ViewsArgs),

@@ -67,30 +67,6 @@ pub fn image(process: &recording::Process) -> Result<replay::image::Image, repla
     replay::image::Image::load(&wanted)
 }
 
-/// The index of a process, if it has one that is up to date. One that was made from
-/// something else is left alone; a damaged one is an error, and so is one of an older
-/// version, which has to be made again.
-pub fn index(
-    recording: &Recording,
-    process: &replay::process::LoadedProcess,
-) -> Result<Option<index::Index>, Failure> {
-    let path = index::Index::path(&recording.path, &process.name);
-    match index::Index::open(&path, process) {
-        Ok(index) => Ok(Some(index)),
-        Err(index::Error::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(index::Error::Stale { .. }) => Ok(None),
-        Err(error) => Err(damaged_index(&error, recording)),
-    }
-}
-
-/// What to do about an index that cannot be used.
-pub fn damaged_index(error: &dyn std::fmt::Display, recording: &Recording) -> Failure {
-    Failure::failed_to(Exit::BadInput, shorter(&error.to_string(), &recording.path)).hint(format_args!(
-        "Make it again: relapse index {}; or do without: --no-index.",
-        recording.path.display()
-    ))
-}
-
 /// Why a process of the recording cannot be replayed.
 pub fn cannot_load(error: &replay::error::Error) -> Failure {
     use replay::error::Error;

@@ -140,7 +140,7 @@ fn every_form_has_a_document() {
         ("--failure --relevant --variant gyimothy", "gyimothy"),
         ("--failure --relevant --variant closure --no-libraries", "closure"),
         ("--failure --relevant --pointers unified", "relevant"),
-        ("--failure --no-index", "dynamic"),
+        ("--failure", "dynamic"),
     ];
     for (options, kind) in forms {
         let text = desk.quietly(&format!("relapse slice run {options} --json"));

@@ -16,10 +16,9 @@
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
 //! * [`relevance`]: slices that also follow what could have gone another way;
-//! * [`indexing`]: an index, so that slices need no replay;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
 //! * `prepared`, `ahead`, `trail`, `log`, `formatted`: the first pass over a run, and one segment's
-//!   stretches of code; `walk`, `indexed`: the way back over them; `wants`, `tags`, `filter`: what
+//!   fragments of code; `walk`: the way back over them; `wants`, `tags`, `filter`: what
 //!   is still looked for, and for whom; `facts`, `library`, `heap`: what is known beside.
 //!
 //! # What must not be known here
@@ -59,9 +58,8 @@ pub mod criterion;
 mod facts;
 mod filter;
 mod formatted;
+mod fragments;
 mod heap;
-mod indexed;
-pub mod indexing;
 mod library;
 mod log;
 pub mod nearby;
@@ -93,9 +91,7 @@ pub enum Error {
     #[error(transparent)]
     Replay(#[from] replay::error::Error),
     #[error(transparent)]
-    Index(#[from] index::reader::Astray),
-    #[error("make an index: {0}")]
-    NotIndexed(String),
+    Inconsistent(#[from] InconsistentTrace),
     #[error("find stream {0}: the process has only {1}")]
     NoStream(u32, usize),
     #[error("find step {step} of stream {stream}: it has only {steps}")]
@@ -104,5 +100,10 @@ pub enum Error {
     #[error("go on: it was stopped")]
     Stopped,
 }
+
+/// The trace of a segment contradicts the program: a defect of the slicer, not of its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("walk back over the trace of a segment: it contradicts the program at step {0} (internal error)")]
+pub struct InconsistentTrace(pub u64);
 
 pub type Result<T> = std::result::Result<T, Error>;

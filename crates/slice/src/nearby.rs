@@ -23,10 +23,6 @@ impl Slicer<'_> {
     pub fn lines_that_ran(&self, file: &str) -> Result<BTreeSet<u32>> {
         let mut ran = Ran::default();
         for stream in 0..self.process.streams.len() as u32 {
-            if let Some(reader) = self.reader(stream)? {
-                self.ran_by_index(reader, &mut ran.functions)?;
-                continue;
-            }
             let checkpoints = &self.prepared(stream)?.checkpoints;
             for index in 0..checkpoints.len() {
                 checkpoints.replay(index, &mut ran)?;

@@ -3,20 +3,75 @@
 use crate::criterion::{Criterion, Occurrence, Wanted};
 use externals::format::{Conversion, Number, Parser, Piece, Size};
 use externals::{Data, Format, FormatArgs};
-use index::outputs::{Made, Output, Part, Sink, Text};
-use program::inst::{Call, Inst, Operand};
+use program::inst::{Call, Inst, Operand, Reg};
 use replay::format::Formatted;
-use replay::io::{IoEvent, Source};
+use replay::io::IoEvent;
 use replay::observer::{ExternalCall, View};
 
 /// Formats and strings are followed no further than this.
 const LIMIT: usize = 1 << 20;
 
+/// What made some bytes of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Nothing less than all that the call used.
+    Call,
+    /// The call by being made: text of a format, a constant.
+    Ran,
+    /// Register slots of the function that called.
+    Registers { first: Reg, slots: u32 },
+    /// Memory, byte by byte.
+    Bytes(Text),
+    /// Memory as a whole: how long the text is says how many blanks stand beside it.
+    Whole(Text, u64),
+}
+
+/// Text in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub address: u64,
+    /// The register that held the address.
+    pub pointer: Option<Reg>,
+}
+
+/// Bytes that were made in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub len: u64,
+    pub made: Made,
+}
+
+/// Bytes that a call wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The call's step.
+    pub step: u64,
+    /// Of the first byte in the sink.
+    pub offset: u64,
+    pub len: u64,
+    /// From the first byte on. Bytes behind the last part were made by the call.
+    pub parts: Vec<Part>,
+}
+
+impl Output {
+    /// What made a byte of it, counted from its first, and which byte of the part it is.
+    pub fn made(&self, byte: u64) -> (Made, u64) {
+        let mut start = 0;
+        for part in &self.parts {
+            if byte - start < part.len {
+                return (part.made, byte - start);
+            }
+            start += part.len;
+        }
+        (Made::Call, byte)
+    }
+}
+
 /// A call's output without what made it: all that the call used.
-pub fn whole(event: &IoEvent, sink: u32) -> Output {
+pub fn whole(event: &IoEvent) -> Output {
     // The call has run when its event comes.
     let step = event.instruction.saturating_sub(1);
-    Output { step, sink, offset: event.offset, len: event.length, parts: Vec::new() }
+    Output { step, offset: event.offset, len: event.length, parts: Vec::new() }
 }
 
 /// What made the bytes of an event, seen when its call has come back.
@@ -161,23 +216,4 @@ pub fn criterion(stream: u32, output: &Output, byte: u64) -> Criterion {
 /// Whether an output is meant by a name: `stdout`, `stderr`, or the end of a path.
 pub fn is_meant(kind: u8, name: &str, asked: &str) -> bool {
     recording::event::source::name(kind) == asked || std::path::Path::new(name).ends_with(asked)
-}
-
-/// The sinks among a stream's sources: their own list, and the place of each source in it.
-#[derive(Default)]
-pub struct Sinks {
-    pub list: Vec<Sink>,
-    places: Vec<Option<u32>>,
-}
-
-impl Sinks {
-    pub fn place(&mut self, source: usize, described: &Source) -> u32 {
-        if self.places.len() <= source {
-            self.places.resize(source + 1, None);
-        }
-        *self.places[source].get_or_insert_with(|| {
-            self.list.push(Sink { kind: described.kind, name: described.name.clone() });
-            self.list.len() as u32 - 1
-        })
-    }
 }

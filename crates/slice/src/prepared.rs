@@ -1,7 +1,6 @@
 //! The first pass over a stream: checkpoints for later ones, and what is seen on the way.
 
 use crate::heap::{Allocated, Chains};
-use index::file::Start;
 use recording::event::{Event, Position};
 use replay::checkpoint::Checkpoints;
 use replay::image::Image;
@@ -21,6 +20,17 @@ pub struct Prepared<'p> {
     pub entry: Option<Entry>,
     /// Functions that were called from outside.
     pub entries: BTreeSet<u32>,
+}
+
+/// A call that started a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The thread's stream, if it ran before the call returned.
+    pub stream: Option<u32>,
+    pub step: u64,
+    /// The thread's function and its argument.
+    pub routine: u64,
+    pub argument: u64,
 }
 
 /// The function a stream began with, and its first argument.

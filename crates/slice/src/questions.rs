@@ -2,10 +2,9 @@
 
 use crate::Result;
 use crate::criterion::{Criterion, Occurrence, Wanted};
-use crate::outputs;
+use crate::outputs::{self, Part};
 use crate::slicer::Slicer;
 use externals::flag;
-use index::outputs::Part;
 use program::inst::Inst;
 use replay::io::IoEvent;
 use replay::machine::End;
@@ -28,10 +27,7 @@ impl Slicer<'_> {
     /// If replay fails.
     pub fn ask_output(&self, sink: &str, offset: u64) -> Result<Option<Criterion>> {
         for stream in 0..self.process.streams.len() as u32 {
-            let found = match self.index {
-                Some(_) => self.output_by_index(stream, sink, offset)?,
-                None => self.output_by_replay(stream, sink, offset)?,
-            };
+            let found = self.output_of(stream, sink, offset)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -39,7 +35,7 @@ impl Slicer<'_> {
         Ok(None)
     }
 
-    fn output_by_replay(&self, stream: u32, sink: &str, offset: u64) -> Result<Option<Criterion>> {
+    fn output_of(&self, stream: u32, sink: &str, offset: u64) -> Result<Option<Criterion>> {
         let io = self.io(stream)?;
         let found = io.events.iter().rev().find(|e| {
             let source = &io.sources[e.source];
@@ -47,7 +43,7 @@ impl Slicer<'_> {
             e.out && is_meant && offset >= e.offset && offset - e.offset < e.length
         });
         let Some(event) = found else { return Ok(None) };
-        let mut output = outputs::whole(event, 0);
+        let mut output = outputs::whole(event);
         let at = Occurrence { stream, step: output.step };
         let mut caller = Caller { event, parts: Vec::new() };
         // A call that calls back takes more steps, and is asked about as a whole.
@@ -66,12 +62,6 @@ impl Slicer<'_> {
         for stream in 0..self.process.streams.len() as u32 {
             let Some(End::Crash { .. }) = self.end(stream)? else { continue };
             let step = self.steps(stream)?;
-            if let Some(summary) = self.summary(stream) {
-                let Some((function, index, _)) = summary.unfinished else { continue };
-                let is_call = matches!(self.facts.inst(function, index), Inst::Call(_));
-                let step = if is_call { step.saturating_sub(1) } else { step };
-                return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted: vec![Wanted::All] }));
-            }
             let machine = self.machine_at(Occurrence { stream, step })?;
             let Some(view) = machine.view() else { continue };
             // A call out of the program has run, and has not come back.
@@ -79,10 +69,6 @@ impl Slicer<'_> {
             return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted: vec![Wanted::All] }));
         }
         for stream in 0..self.process.streams.len() as u32 {
-            if let Some(summary) = self.summary(stream) {
-                let Some(step) = summary.left else { continue };
-                return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted: vec![Wanted::All] }));
-            }
             let checkpoints = &self.prepared(stream)?.checkpoints;
             for index in (0..checkpoints.len()).rev() {
                 let mut ends = Ends(None);

@@ -4,14 +4,13 @@ use crate::ahead::ahead;
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
 use crate::heap::{Allocated, Heap};
-use crate::prepared::{Entry, Prepared};
+use crate::prepared::Prepared;
 use crate::relevance::{Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
 use crate::trail::{Starts, Trail};
 use crate::walk::{Collected, Crossing, Potential, Stretches, Walker};
 use crate::wants::{List, Piece};
 use crate::{Error, Result};
-use index::file::Start;
 use replay::checkpoint::{Checkpoints, Segment};
 use replay::io::IoList;
 use replay::machine::{End, Machine};
@@ -63,12 +62,9 @@ pub struct Slicer<'p> {
     pub(crate) facts: AllFacts<'p>,
     starts: Starts<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
-    pub(crate) index: Option<(index::Index, index::Layouts<'p>)>,
     /// What could happen, by precision.
     potentials: [OnceLock<Potentials<'p>>; 2],
     heap: OnceLock<Heap>,
-    /// A stream was replayed beside those that are prepared.
-    has_replayed: AtomicBool,
 }
 
 impl<'p> Slicer<'p> {
@@ -82,8 +78,6 @@ impl<'p> Slicer<'p> {
             prepared: process.streams.iter().map(|_| OnceLock::new()).collect(),
             potentials: [OnceLock::new(), OnceLock::new()],
             heap: OnceLock::new(),
-            index: None,
-            has_replayed: AtomicBool::new(false),
         }
     }
 
@@ -127,13 +121,6 @@ impl<'p> Slicer<'p> {
         Ok(self.heap.get_or_init(|| heap))
     }
 
-    /// From now on slices walk an index of the process instead of replaying it.
-    #[must_use]
-    pub fn with_index(mut self, index: index::Index) -> Slicer<'p> {
-        self.index = Some((index, index::Layouts::new(&self.process.image)));
-        self
-    }
-
     #[must_use]
     pub fn process(&self) -> &'p LoadedProcess {
         self.process
@@ -153,9 +140,6 @@ impl<'p> Slicer<'p> {
     /// # Errors
     /// If there is no such stream.
     pub fn steps(&self, stream: u32) -> Result<u64> {
-        if let Some(summary) = self.summary(stream) {
-            return Ok(summary.steps);
-        }
         Ok(self.prepared(stream)?.checkpoints.counters().instructions)
     }
 
@@ -164,9 +148,6 @@ impl<'p> Slicer<'p> {
     /// # Errors
     /// If there is no such stream.
     pub fn end(&self, stream: u32) -> Result<Option<End>> {
-        if let Some(summary) = self.summary(stream) {
-            return Ok(summary.end);
-        }
         Ok(self.prepared(stream)?.checkpoints.end())
     }
 
@@ -193,26 +174,6 @@ impl<'p> Slicer<'p> {
     /// If there is no such step, or replay fails.
     pub fn machine_at(&self, at: Occurrence) -> Result<Machine<'p>> {
         Ok(self.prepared(at.stream)?.checkpoints.machine_at(at.step)?)
-    }
-
-    /// The same, for a slicer that goes by an index: one replay up to there, unless the
-    /// stream was replayed already.
-    pub(crate) fn machine_before(&self, at: Occurrence) -> Result<Machine<'p>> {
-        if self.index.is_none() || self.prepared.get(at.stream as usize).is_some_and(|p| p.get().is_some()) {
-            return self.machine_at(at);
-        }
-        let count = self.process.streams.len();
-        let stream = self.process.streams.get(at.stream as usize).ok_or(Error::NoStream(at.stream, count))?;
-        let mut machine = Machine::new(&self.process.image, &stream.stream);
-        self.has_replayed.store(true, Ordering::Relaxed);
-        machine.run(&mut replay::observer::Null, at.step)?;
-        Ok(machine)
-    }
-
-    /// Whether anything was replayed so far. A question that an index answers needs none.
-    #[must_use]
-    pub fn has_replayed(&self) -> bool {
-        self.has_replayed.load(Ordering::Relaxed) || self.prepared.iter().any(|p| p.get().is_some())
     }
 
     /// Everything the answers to the questions came from.
@@ -264,7 +225,6 @@ impl<'p> Slicer<'p> {
             if let (Some((other, step)), true) = (self.starter(stream)?, began.is_wanted()) {
                 todo.entry(other).or_default().starts.push((step, began));
             }
-            let crossings = (crossings, self.goes_by_index(request));
             self.follow(&mut all, stream, crossings, &mut done, &mut todo)?;
         }
         Ok(all.finish())
@@ -279,10 +239,6 @@ impl<'p> Slicer<'p> {
         request: &Request<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Vec<Crossing>, List)> {
-        // What could have gone another way is found by replay only.
-        if self.goes_by_index(request) {
-            return self.walk_index(all, stream, todo, request.stop, progress);
-        }
         let checkpoints = &self.prepared(stream)?.checkpoints;
         let total = checkpoints.counters().instructions;
         let is_thread = self.starter(stream)?.is_some();
@@ -349,29 +305,16 @@ impl<'p> Slicer<'p> {
         Ok(trail)
     }
 
-    /// Calls of a stream that started threads, and what it began with itself.
-    pub(crate) fn starts_and_entry(&self, stream: u32) -> Result<(Vec<Start>, Option<Entry>)> {
-        if let Some(summary) = self.summary(stream) {
-            return Ok((summary.starts.clone(), summary.entry));
-        }
-        let prepared = self.prepared(stream)?;
-        Ok((prepared.starts.clone(), prepared.entry))
-    }
-
-    fn goes_by_index(&self, request: &Request<'_>) -> bool {
-        self.index.is_some() && request.relevance.is_none()
-    }
-
     /// The call that started a stream's thread: its stream and step.
     pub(crate) fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
         let Some(this) = self.process.streams.get(stream as usize) else { return Ok(None) };
-        let (_, Some((function, argument))) = self.starts_and_entry(stream)? else { return Ok(None) };
+        let Some((function, argument)) = self.prepared(stream)?.entry else { return Ok(None) };
         let mut unnamed = Vec::new();
         for other in 0..self.process.streams.len() as u32 {
             if other == stream {
                 continue;
             }
-            for start in self.starts_and_entry(other)?.0 {
+            for start in &self.prepared(other)?.starts {
                 match start.stream {
                     Some(number) if number == this.number => return Ok(Some((other, start.step))),
                     Some(_) => {}
@@ -395,7 +338,7 @@ impl<'p> Slicer<'p> {
         &self,
         all: &mut Collected<'_>,
         stream: u32,
-        (mut crossings, by_index): (Vec<Crossing>, bool),
+        mut crossings: Vec<Crossing>,
         done: &mut Done,
         todo: &mut BTreeMap<u32, Todo<'_>>,
     ) -> Result<()> {
@@ -403,10 +346,7 @@ impl<'p> Slicer<'p> {
         if crossings.is_empty() {
             return Ok(());
         }
-        // A walk by the index has found them there.
-        if !by_index {
-            self.find_writers(number, &mut crossings)?;
-        }
+        self.find_writers(number, &mut crossings)?;
         for crossing in crossings {
             let (address, len) = (crossing.read.address, crossing.read.bytes.len() as u64);
             let Some((index, step)) = crossing.seen else {

@@ -7,8 +7,8 @@
 //! to a common branch. Groups are a forest, so that putting two together costs nothing,
 //! whatever they want.
 
-use index::hash::Map;
 use program::inst::Reg;
+use rustc_hash::FxHashMap as Map;
 
 /// A number in [`Tags`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

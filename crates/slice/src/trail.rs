@@ -19,8 +19,8 @@
 //! Where an instruction stands among the numbers follows from how many come up before it in
 //! its function ([`before`]).
 
+use crate::fragments;
 use crate::log::Log;
-use index::layout;
 use program::inst::Inst;
 use program::model::Function;
 use recording::event::{Event, Position};
@@ -99,7 +99,7 @@ impl<'i> Starts<'i> {
         let starts = self.all[function as usize].get_or_init(|| {
             let code = self.image.code(function);
             let model = &self.image.module(code.module).functions[code.function as usize];
-            let (stretches, stretch_of) = layout::cut(model);
+            let (stretches, stretch_of) = fragments::split(model);
             stretch_of.into_iter().map(|s| stretches[s as usize].start).collect()
         });
         starts.get(index as usize).copied().unwrap_or(index)

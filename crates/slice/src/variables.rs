@@ -4,7 +4,6 @@ use crate::Result;
 use crate::criterion::{Criterion, Occurrence, Wanted};
 use crate::slice::Site;
 use crate::slicer::Slicer;
-use index::Ran;
 use program::inst::Operand;
 use program::model::{Function, Home, Module, SymbolKind};
 use replay::image::Image;
@@ -15,8 +14,6 @@ use std::collections::HashSet;
 
 /// A function whose variables are asked about.
 pub(crate) struct Scope<'p> {
-    /// Its number in the image.
-    pub number: u32,
     image: &'p Image,
     module_number: u32,
     module: &'p Module,
@@ -30,19 +27,18 @@ impl<'p> Scope<'p> {
         let module = image.module(code.module);
         let function = &module.functions[code.function as usize];
         let module_number = code.module;
-        Scope { number, image, module_number, module, function, bindings: Bindings::of(function) }
+        Scope { image, module_number, module, function, bindings: Bindings::of(function) }
     }
 
     /// Where a variable's value is before an instruction of an activation; none if it has
-    /// no place there. The error says that the value of a register decides, and `value`
-    /// does not know it.
+    /// no place there.
     pub fn place(
         &self,
         name: &str,
         index: u32,
         frame: u64,
-        value: impl Fn(Operand) -> Option<u64>,
-    ) -> std::result::Result<Option<Vec<Wanted>>, ByPointer> {
+        value: impl Fn(Operand) -> u64,
+    ) -> Option<Vec<Wanted>> {
         let size =
             |ty: Option<u32>| ty.and_then(|t| self.module.types.get(t as usize)).map_or(8, |t| t.size.max(1));
         let variables = || self.function.variables.iter().enumerate().filter(|(_, v)| v.name == name);
@@ -60,39 +56,27 @@ impl<'p> Scope<'p> {
                     // A constant comes from nowhere else than the line itself.
                     Home::Value(..) => wanted.push(Wanted::Ran),
                     Home::Memory(o, d) => {
-                        let address = value(o).ok_or(ByPointer)?;
-                        wanted.push(memory(address.wrapping_add_signed(d)));
+                        wanted.push(memory(value(o).wrapping_add_signed(d)));
                     }
                     Home::Frame(d) => wanted.push(memory(frame.wrapping_add(d))),
                     Home::Nowhere => {}
                 }
             }
             if !wanted.is_empty() {
-                return Ok(Some(wanted));
+                return Some(wanted);
             }
         }
         if variables().next().is_some() {
-            return Ok(None);
+            return None;
         }
         let symbols = self.module.symbols.iter().enumerate();
-        Ok(symbols.filter(|(_, s)| s.name == name).find_map(|(i, s)| match s.kind {
+        symbols.filter(|(_, s)| s.name == name).find_map(|(i, s)| match s.kind {
             SymbolKind::Data { size, .. } => {
                 let address = self.image.symbol(self.module_number, i as u32);
                 Some(vec![Wanted::Memory { address, len: size.max(1) }])
             }
             _ => None,
-        }))
-    }
-
-    /// Values of operands that no run is needed for.
-    fn known(&self, operand: Operand) -> Option<u64> {
-        match operand {
-            Operand::Reg(_) => None,
-            Operand::Const(c) => Some(c),
-            Operand::Symbol { symbol, offset } => {
-                Some(self.image.symbol(self.module_number, symbol).wrapping_add_signed(offset))
-            }
-        }
+        })
     }
 
     /// Names of the variables that have a place before an instruction: those of the
@@ -118,14 +102,7 @@ impl<'p> Scope<'p> {
     }
 }
 
-/// The value of a pointer decides where a variable is.
-#[derive(Debug)]
-pub(crate) struct ByPointer;
-
-/// What an index says of a variable.
-type Told = std::result::Result<Vec<Wanted>, ByPointer>;
-
-impl<'p> Slicer<'p> {
+impl Slicer<'_> {
     /// A variable's value before a line ran for the last time; none if the line
     /// never ran, or the variable has no place to look at there.
     ///
@@ -133,32 +110,8 @@ impl<'p> Slicer<'p> {
     /// If replay fails.
     pub fn ask_variable(&self, file: &str, line: u32, name: &str) -> Result<Option<Criterion>> {
         let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
-        let mut scope: Option<Scope<'p>> = None;
-        // The earliest step of the visit that says where the variable is: it comes last.
-        let mut told: Option<(u64, Told)> = None;
-        let mut look = |ran: &Ran, index: u32| {
-            if scope.as_ref().is_none_or(|s| s.number != ran.function) {
-                scope = Some(Scope::of(&self.process.image, ran.function));
-            }
-            let Some(scope) = &scope else { return };
-            let step = ran.step + u64::from(index - ran.first);
-            if let Some(place) = scope.place(name, index, ran.frame, |o| scope.known(o)).transpose() {
-                told = Some((step, place));
-            }
-        };
-        let Some(visit) = self.find_visit(&sites, &mut look)? else { return Ok(None) };
+        let Some(visit) = self.find_visit(&sites)? else { return Ok(None) };
         let stream = visit.first.stream;
-        if self.reader(stream)?.is_some() {
-            return Ok(match told {
-                None => None,
-                Some((step, Ok(wanted))) => Some(Criterion { at: Occurrence { stream, step }, wanted }),
-                Some((step, Err(ByPointer))) => {
-                    let at = Occurrence { stream, step };
-                    let wanted = self.place_at(&self.machine_before(at)?, name);
-                    wanted.map(|wanted| Criterion { at, wanted })
-                }
-            });
-        }
         let mut machine = self.machine_at(visit.first)?;
         for step in visit.first.step..=visit.last.step {
             machine.run(&mut Null, step)?;
@@ -175,7 +128,7 @@ impl<'p> Slicer<'p> {
         let view = machine.view()?;
         let number = self.process.image.function(view.code.module, view.code.function)?;
         let scope = Scope::of(&self.process.image, number);
-        scope.place(name, view.index, view.frame, |o| Some(view.value(o))).ok()?
+        scope.place(name, view.index, view.frame, |o| view.value(o))
     }
 
     /// Names of the variables that have a value before a line, as it ran last: those of the
@@ -185,16 +138,11 @@ impl<'p> Slicer<'p> {
     /// If replay fails.
     pub fn variables_at(&self, file: &str, line: u32) -> Result<Vec<String>> {
         let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
-        let mut first = None;
-        let mut look = |ran: &Ran, index: u32| first = Some((ran.function, index));
-        let Some(visit) = self.find_visit(&sites, &mut look)? else { return Ok(Vec::new()) };
-        if first.is_none() {
-            let machine = self.machine_at(visit.first)?;
-            let image = &self.process.image;
-            first =
-                machine.view().and_then(|v| Some((image.function(v.code.module, v.code.function)?, v.index)));
-        }
-        Ok(first.map_or_else(Vec::new, |(number, index)| Scope::of(&self.process.image, number).names(index)))
+        let Some(visit) = self.find_visit(&sites)? else { return Ok(Vec::new()) };
+        let machine = self.machine_at(visit.first)?;
+        let Some(view) = machine.view() else { return Ok(Vec::new()) };
+        let number = self.process.image.function(view.code.module, view.code.function);
+        Ok(number.map_or_else(Vec::new, |n| Scope::of(&self.process.image, n).names(view.index)))
     }
 }
 

@@ -4,7 +4,6 @@ use crate::Result;
 use crate::criterion::Occurrence;
 use crate::slice::Site;
 use crate::slicer::Slicer;
-use index::Ran;
 use replay::observer::{Effect, Observer, View};
 use std::collections::{HashMap, HashSet};
 
@@ -85,10 +84,6 @@ impl Slicer<'_> {
         let wanted: HashSet<Site> = sites.iter().copied().collect();
         let mut last: HashMap<Site, Occurrence> = HashMap::new();
         for stream in 0..self.process.streams.len() as u32 {
-            if let Some(reader) = self.reader(stream)? {
-                last.extend(self.last_by_index(reader, stream, sites)?);
-                continue;
-            }
             let checkpoints = &self.prepared(stream)?.checkpoints;
             let mut here: HashMap<Site, Occurrence> = HashMap::new();
             for index in (0..checkpoints.len()).rev() {
@@ -114,25 +109,16 @@ impl Slicer<'_> {
     /// If replay fails.
     pub fn last_visit(&self, file: &str, line: u32) -> Result<Option<Visit>> {
         let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
-        self.find_visit(&sites, &mut |_, _| {})
+        self.find_visit(&sites)
     }
 
-    /// The last run through some instructions. By an index, `look` is shown each of them,
-    /// the last one first.
-    pub(crate) fn find_visit(
-        &self,
-        sites: &HashSet<Site>,
-        look: &mut dyn FnMut(&Ran, u32),
-    ) -> Result<Option<Visit>> {
+    /// The last run through some instructions.
+    pub(crate) fn find_visit(&self, sites: &HashSet<Site>) -> Result<Option<Visit>> {
         if sites.is_empty() {
             return Ok(None);
         }
         for stream in (0..self.process.streams.len() as u32).rev() {
-            let found = match self.reader(stream)? {
-                Some(reader) => self.visit_by_index(reader, sites, look)?,
-                None => self.visit_by_replay(stream, sites)?,
-            };
-            if let Some((first, last, depth)) = found {
+            if let Some((first, last, depth)) = self.visit_in(stream, sites)? {
                 let at = |step| Occurrence { stream, step };
                 return Ok(Some(Visit { first: at(first), last: at(last), depth }));
             }
@@ -140,7 +126,7 @@ impl Slicer<'_> {
         Ok(None)
     }
 
-    fn visit_by_replay(&self, stream: u32, sites: &HashSet<Site>) -> Result<Option<(u64, u64, u32)>> {
+    fn visit_in(&self, stream: u32, sites: &HashSet<Site>) -> Result<Option<(u64, u64, u32)>> {
         let checkpoints = &self.prepared(stream)?.checkpoints;
         let mut found: Option<(u64, u64, u32)> = None;
         for index in (0..checkpoints.len()).rev() {

@@ -1,15 +1,12 @@
-//! `cargo xtask bench slice`: what slices cost by replay and by an index, and what the
-//! index comes to beside plain SEQUITUR and zstd.
+//! `cargo xtask bench slice`: what dynamic and relevant slices cost.
 //!
-//! Times are ratios to the plain program's, measured in the same run. A way that takes too long
+//! Times are ratios to the plain program's, measured in the same run. A kind that takes too long
 //! for a subject is stopped, and the table made without it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-
-use serde_json::Value;
 
 use super::slice_phases;
 use super::slice_table::render;
@@ -21,7 +18,7 @@ use crate::tools::Tools;
 
 /// Nothing else takes longer, except by mistake.
 const LIMIT: Duration = Duration::from_secs(3600);
-/// Seconds that one way may take for one subject, unless said otherwise.
+/// Seconds that one kind may take for one subject, unless said otherwise.
 const PATIENCE: u64 = 1200;
 /// The plain program is quick; its time is the best of this many runs.
 const ROUNDS: usize = 5;
@@ -34,16 +31,11 @@ pub struct Row {
     pub name: String,
     /// Seconds of the plain program, optimised and not.
     pub plain: (f64, f64),
-    pub replay: Figures,
-    pub index: Figures,
-    /// Relevant slices, by replay.
+    pub dynamic: Figures,
     pub relevant: Figures,
-    /// KiB held at most while slicing: by replay, by index, relevant.
-    pub memory: (f64, f64, f64),
-    pub made: Value,
-    /// Seconds to make the index.
-    pub making: Option<f64>,
-    /// Ways that were stopped, and after how many seconds.
+    /// KiB held at most while slicing: dynamic, relevant.
+    pub memory: (f64, f64),
+    /// Kinds that were stopped, and after how many seconds.
     pub stopped: Vec<(&'static str, u64)>,
 }
 
@@ -51,7 +43,7 @@ pub struct Row {
 struct Asked {
     measure: PathBuf,
     questions: u64,
-    /// Seconds that one way may take.
+    /// Seconds that one kind may take.
     patience: u64,
 }
 
@@ -80,7 +72,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     }
     setup::install(false)?;
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
-    let asked = Asked { measure: build("by_index", dev)?, questions, patience };
+    let asked = Asked { measure: build("measure", dev)?, questions, patience };
     let mut rows = Vec::new();
     let mut problems = Vec::new();
     let packages = subjects::fetch()?;
@@ -101,7 +93,7 @@ pub fn command(words: &[&str]) -> Result<()> {
             let plain = (best(&job, &o2)?, best(&job, &o0)?);
             let recording = job.recording();
             super::seconds(&job, &mut tools.record(&recording, &ours))?;
-            ask(&tools, &asked, subject.name, &recording, plain)
+            ask(&asked, subject.name, &recording, plain)
         };
         match row() {
             Ok(row) => rows.push(row),
@@ -176,17 +168,17 @@ fn generated(tools: &Tools, asked: &Asked, rounds: u64) -> Result<Row> {
     let plain = (time("o2")?, time("o0")?);
     let recording = dir.join("run");
     shell::run(tools.record(&recording, &dir.join("ours")).arg(&rounds))?;
-    ask(tools, asked, "generated", &recording, plain)
+    ask(asked, "generated", &recording, plain)
 }
 
-/// Slices one way: figures, and KiB held at most; none if it took too long.
-fn one_way(asked: &Asked, recording: &Path, way: &str) -> Result<Option<(Figures, f64)>> {
+/// Slices of one kind: figures, and KiB held at most; none if it took too long.
+fn one_kind(asked: &Asked, recording: &Path, kind: &str) -> Result<Option<(Figures, f64)>> {
     let file = shell::target().join("bench/slice-memory");
     let mut command = Command::new("/usr/bin/time");
     command.args(["-f", "%M", "-o"]).arg(&file);
     // Beneath, so that what takes too long is not left running.
     command.args(["timeout", "-s", "KILL", &asked.patience.to_string()]);
-    command.arg(&asked.measure).arg(recording).args([way, &asked.questions.to_string()]);
+    command.arg(&asked.measure).arg(recording).args([kind, &asked.questions.to_string()]);
     let started = Instant::now();
     let limit = Duration::from_secs(asked.patience);
     let found = match figures(&mut command, limit + LIMIT) {
@@ -197,49 +189,16 @@ fn one_way(asked: &Asked, recording: &Path, way: &str) -> Result<Option<(Figures
     Ok(Some((found, memory.unwrap_or(0.0))))
 }
 
-/// Slices by replay; makes the index; slices by the index. What takes too long is left out.
-fn ask(tools: &Tools, asked: &Asked, name: &str, recording: &Path, plain: (f64, f64)) -> Result<Row> {
+/// Makes slices of both kinds. What takes too long is left out.
+fn ask(asked: &Asked, name: &str, recording: &Path, plain: (f64, f64)) -> Result<Row> {
     let mut row = Row { name: name.to_owned(), plain, ..Row::default() };
-    match one_way(asked, recording, "replay")? {
-        Some(found) => (row.replay, row.memory.0) = found,
-        None => row.stopped.push(("replay", asked.patience)),
+    match one_kind(asked, recording, "dynamic")? {
+        Some(found) => (row.dynamic, row.memory.0) = found,
+        None => row.stopped.push(("dynamic", asked.patience)),
     }
-    match one_way(asked, recording, "relevant")? {
-        Some(found) => (row.relevant, row.memory.2) = found,
+    match one_kind(asked, recording, "relevant")? {
+        Some(found) => (row.relevant, row.memory.1) = found,
         None => row.stopped.push(("relevant", asked.patience)),
-    }
-    let limit = Duration::from_secs(asked.patience);
-    let mut command = Command::new(&tools.relapse);
-    command.arg("index").arg(recording).arg("--json");
-    let outcome = shell::capture(&mut command, limit)?;
-    if outcome.timed_out {
-        row.stopped.extend([("making", asked.patience), ("measuring", asked.patience)]);
-        row.stopped.push(("index", asked.patience));
-        return Ok(row);
-    }
-    row.making = Some(outcome.took.as_secs_f64());
-    if !outcome.status.success() {
-        return Err(format!("{}: {}", shell::shown(&command), outcome.complaint()));
-    }
-    let outcome = shell::capture(command.arg("--measure"), limit)?;
-    if outcome.timed_out {
-        row.stopped.push(("measuring", asked.patience));
-    } else {
-        let json: Value =
-            serde_json::from_slice(&outcome.stdout).map_err(|e| format!("relapse index: {e}"))?;
-        row.made = json["processes"][0].clone();
-    }
-    match one_way(asked, recording, "index")? {
-        Some(found) => (row.index, row.memory.1) = found,
-        None => row.stopped.push(("index", asked.patience)),
-    }
-    if row.stopped.iter().any(|s| ["replay", "index"].contains(&s.0)) {
-        return Ok(row);
-    }
-    for figure in ["walked", "taken", "sites"] {
-        if row.replay.get(figure) != row.index.get(figure) {
-            return Err(format!("{figure} by replay and by index are not the same"));
-        }
     }
     Ok(row)
 }

@@ -6,7 +6,6 @@ pub mod compile;
 pub mod diff;
 pub mod dump;
 pub mod explain;
-pub mod index;
 pub mod path;
 pub mod record;
 pub mod replay;
@@ -26,7 +25,6 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),
         Command::Slice(args) => slice::run(&args, session),
-        Command::Index(args) => index::run(&args, session),
         Command::Path(args) => path::run(&args, session),
         Command::Alternate(args) => alternate::run(&args, session),
         Command::Views(args) => views::run(&args, session),

@@ -112,23 +112,6 @@ fn levels_can_be_stopped() {
     assert!(!phased.tree(from, Room::default()).expect("a tree").levels.is_empty());
 }
 
-/// By an index the levels, the flows and the values are the same.
-#[test]
-fn an_index_changes_nothing() {
-    let mut desk = Desk::with_program("db", DATABASE);
-    desk.record("./db", "");
-    let (put, bug) = (line(DATABASE, "put"), line(DATABASE, "bug"));
-    desk.file("wrong", &format!("db.c:{put}\ndb.c:{bug}:current\n"));
-    let ask = line(DATABASE, "ask");
-    let forms = ["", "--oracle wrong", "--groups 2 --oracle wrong", "--vectors 50", "--relevant"];
-    let ask = |desk: &mut Desk| {
-        forms.map(|f| json(desk, &format!("relapse slice run --at db.c:{ask}:third --phases {f}")))
-    };
-    let before = ask(&mut desk);
-    desk.quietly("relapse index run");
-    assert_eq!(ask(&mut desk), before);
-}
-
 /// Rounds and statements are cut into as many groups as asked for.
 #[test]
 fn groups_are_as_many_as_asked_for() {

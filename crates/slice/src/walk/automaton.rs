@@ -10,7 +10,7 @@
 
 use super::candidates::{Access, Candidate, Candidates, Kind};
 use super::states::{NONE, Start, State, Wishes};
-use index::hash::Map;
+use rustc_hash::FxHashMap as Map;
 use std::collections::HashMap;
 
 /// The state in which nothing is wanted.

@@ -1,7 +1,7 @@
 //! The instructions of a function that could be taken at all, and what each one uses.
 
 use crate::facts::AllFacts;
-use index::layout::{self, Action, Layout};
+use crate::fragments;
 use program::inst::{ArgTy, BlockId, Inst, Operand, Reg};
 use program::model::Function;
 
@@ -48,8 +48,6 @@ pub struct Candidate {
     pub uses: (u32, u32),
     /// Of a choice: where those of the first and of the second value begin.
     pub values: (u32, u32),
-    /// In an index.
-    pub action: Option<Action>,
     /// In a trail: how many numbers of the function come up before it.
     pub at: u32,
     /// Of a call: its arguments, a range of [`Candidates::arguments`]; `uses` is what finds
@@ -132,9 +130,9 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    pub fn of(facts: &AllFacts<'_>, layout: Option<&Layout>, function: u32) -> Candidates {
+    pub fn of(facts: &AllFacts<'_>, function: u32) -> Candidates {
         let model = facts.function(function);
-        let (stretches, stretch_of) = layout::cut(model);
+        let (stretches, stretch_of) = fragments::split(model);
         let mut out = Candidates {
             all: Vec::new(),
             tally: Vec::new(),
@@ -160,17 +158,15 @@ impl Candidates {
         }
         out.ways(facts, function);
         let control = facts.get(function);
-        for (number, stretch) in stretches.iter().enumerate() {
-            let actions = layout.map_or(&[][..], |l| &l.stretches[number].actions);
+        for stretch in &stretches {
             let from = out.all.len() as u32;
             let first_word = out.assigned.len();
             let first_store = out.stores.len() as u32;
             let mut tail = None;
             for index in (stretch.start..stretch.end).rev() {
                 let inst = &model.code[index as usize];
-                let action = actions.iter().find(|a| a.0 == index).map(|a| a.1);
                 let Some(candidate) = out.candidate(inst, index, stretch.block) else { continue };
-                let mut c = Candidate { action, at: out.before[index as usize], ..candidate };
+                let mut c = Candidate { at: out.before[index as usize], ..candidate };
                 if c.kind == Kind::Branch {
                     c.decides.0 = out.masks.len() as u32;
                     out.masks.extend(control.masks(stretch.block));
@@ -253,7 +249,6 @@ impl Candidates {
             len,
             uses,
             values,
-            action: None,
             at: 0,
             arguments,
             decides: (0, 0),

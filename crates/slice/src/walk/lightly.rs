@@ -7,10 +7,10 @@ use super::candidates::{Access, Candidate, Candidates, Here, Kind};
 use super::frame::Frame;
 use super::light::Light;
 use super::stretch::{Deeds, Stretches, known};
+use crate::InconsistentTrace;
+use crate::fragments::FragmentExec;
 use crate::log::Copied;
 use crate::wants::List;
-use index::Ran;
-use index::reader::Astray;
 use program::inst::Reg;
 
 /// So many states of calls are kept for later ones.
@@ -216,10 +216,10 @@ impl Walker<'_, '_> {
         &mut self,
         light: &mut Light,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         c: &Candidate,
         candidates: &Candidates,
-    ) -> Result<Counted, Astray> {
+    ) -> Result<Counted, InconsistentTrace> {
         let f = ran.depth as usize - 1;
         let mut uses = c.uses;
         let all_uses = &candidates.uses[..];

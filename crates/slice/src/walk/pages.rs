@@ -1,6 +1,6 @@
 //! Where the pages of a sparse table over memory are, by their numbers.
 
-use index::hash::Map;
+use rustc_hash::FxHashMap as Map;
 use std::cell::Cell;
 
 /// Bytes of a page.

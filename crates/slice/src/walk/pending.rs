@@ -9,8 +9,8 @@
 use super::places::Place;
 use crate::relevance::Defined;
 use crate::wants::List;
-use index::hash::{Map, Set};
 use program::objects::ObjectId;
+use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 
 /// Memory that is part of nothing that has a name here.
 pub const ELSEWHERE: ObjectId = ObjectId::MAX;

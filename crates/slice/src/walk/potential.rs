@@ -20,8 +20,8 @@ use crate::relevance::{Other, Potentials, Relevance, Variant, WayFacts};
 use crate::slice::{Dependence, NodeId};
 use crate::tags::{Group, Phis, Tag};
 use crate::wants::{List, Ranges};
-use index::hash::Map;
 use program::inst::{BlockId, Call, Inst, Operand, Reg};
+use rustc_hash::FxHashMap as Map;
 use std::collections::HashMap;
 
 /// A register at the branch of a way: function, way, register, and the phis behind it.

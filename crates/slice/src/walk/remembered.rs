@@ -10,10 +10,10 @@ use super::frame::Frame;
 use super::light::Light;
 use super::states::{State, Wishes};
 use super::stretch::{Deeds, Stretches, known};
+use crate::InconsistentTrace;
 use crate::criterion::Occurrence;
+use crate::fragments::FragmentExec;
 use crate::wants::List;
-use index::Ran;
-use index::reader::Astray;
 
 /// What a stretch made of a state.
 pub(super) enum After {
@@ -193,9 +193,9 @@ impl Walker<'_, '_> {
         &mut self,
         by: &mut Stretches,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         here: Here,
-    ) -> Result<bool, Astray> {
+    ) -> Result<bool, InconsistentTrace> {
         let f = ran.depth as usize - 1;
         if matches!(here.tail, Some((Kind::Return, _))) && self.called_back(f).is_some() {
             return Ok(false);
@@ -206,7 +206,7 @@ impl Walker<'_, '_> {
         if automaton.is_off {
             return Ok(false);
         }
-        let number = automaton.of_stretch(of, &by.wishes, state, ran.stretch);
+        let number = automaton.of_stretch(of, &by.wishes, state, ran.fragment);
         match self.through(automaton, of, (&mut by.light, &by.wishes), deeds, ran, number)? {
             After::State(after) => {
                 if after != state {
@@ -226,9 +226,9 @@ impl Walker<'_, '_> {
         of: &Candidates,
         (light, wishes): (&mut Light, &Wishes),
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         mut number: u32,
-    ) -> Result<After, Astray> {
+    ) -> Result<After, InconsistentTrace> {
         loop {
             let node = &mut automaton.nodes[number as usize];
             node.visits += 1;
@@ -266,22 +266,22 @@ impl Walker<'_, '_> {
         &mut self,
         by: &mut Stretches,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         state: u32,
         candidate: u32,
-    ) -> Result<(), Astray> {
+    ) -> Result<(), InconsistentTrace> {
         let f = ran.depth as usize - 1;
         self.next = ran.step;
         self.put(f, ran.function, state);
         self.release(by, f);
         let of = known(&mut by.functions, self.all.facts, deeds, ran.function);
-        let here = of.stretches[ran.stretch as usize];
+        let here = of.stretches[ran.fragment as usize];
         self.ran_from(by, deeds, ran, here, candidate)
     }
 
     /// Candidates are taken for the first time in a state.
     #[cold]
-    fn see_first(&mut self, of: &Candidates, taken: &[u32], ran: &Ran) {
+    fn see_first(&mut self, of: &Candidates, taken: &[u32], ran: &FragmentExec) {
         for c in taken.iter().map(|c| &of.all[*c as usize]) {
             let step = ran.step + u64::from(c.index - ran.first);
             self.all.see(ran.function, c.index, Occurrence { stream: self.stream, step });

@@ -1,7 +1,7 @@
 //! What is wanted of an activation, as one thing that can be compared, and tables by it.
 
-use index::hash::Map;
 use program::inst::Reg;
+use rustc_hash::FxHashMap as Map;
 use std::collections::HashMap;
 
 /// Not worked out yet.

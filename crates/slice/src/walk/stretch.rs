@@ -1,6 +1,6 @@
 //! The way back over stretches: only what may matter is looked at.
 //!
-//! Whoever knows the stretches that ran (an index, or a trail) reports them one by one. Of a
+//! Whoever knows the stretches that ran (a trail) reports them one by one. Of a
 //! stretch that assigns no wanted register, stores into no wanted memory and decides nothing
 //! nothing is looked at but that; of another one only the instructions that are taken are
 //! walked over. What is taken, and why, is decided by the same code as in a walk over single
@@ -13,29 +13,26 @@ use super::light::Light;
 use super::lightly::Counted;
 use super::remembered::{Automata, visits};
 use super::states::Wishes;
+use crate::InconsistentTrace;
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
+use crate::fragments::FragmentExec;
 use crate::log::{Change, FIRST, Log, Miss, NONE, Outside, SECOND, Spill};
 use crate::tags::Tag;
 use crate::wants::List;
-use index::Ran;
-use index::layout::Layout;
-use index::reader::Astray;
 use program::inst::{BlockId, Inst, Reg};
 use replay::observer::Effect;
 
 /// Knows what the instructions of stretches did.
 pub trait Deeds {
     /// The address that a load or a store accessed.
-    fn address(&mut self, ran: &Ran, c: &Candidate) -> Result<u64, Astray>;
+    fn address(&mut self, ran: &FragmentExec, c: &Candidate) -> Result<u64, InconsistentTrace>;
 
     /// Whether a choice took its first value.
-    fn chose_first(&mut self, ran: &Ran, c: &Candidate) -> Result<bool, Astray>;
+    fn chose_first(&mut self, ran: &FragmentExec, c: &Candidate) -> Result<bool, InconsistentTrace>;
 
-    fn effect(&mut self, ran: &Ran, c: &Candidate, inst: &Inst) -> Result<Effect, Astray>;
-
-    /// Columns of an index, if there is one.
-    fn layout(&self, function: u32) -> Option<&Layout>;
+    fn effect(&mut self, ran: &FragmentExec, c: &Candidate, inst: &Inst)
+    -> Result<Effect, InconsistentTrace>;
 }
 
 /// What a walk over stretches keeps beside the walker's own state.
@@ -223,8 +220,8 @@ impl Walker<'_, '_> {
         &mut self,
         by: &mut Stretches,
         deeds: &mut D,
-        ran: &Ran,
-    ) -> Result<(), Astray> {
+        ran: &FragmentExec,
+    ) -> Result<(), InconsistentTrace> {
         self.meet(ran.depth as usize - 1, ran.function);
         if self.landing.is_wanted() || self.is_asked(by, ran.step) {
             self.release_from(by, ran.depth);
@@ -233,7 +230,7 @@ impl Walker<'_, '_> {
         self.next = ran.step;
         let f = ran.depth as usize - 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
-        let here = candidates.stretches[ran.stretch as usize];
+        let here = candidates.stretches[ran.fragment as usize];
         if self.counts_only() {
             let is_whole = ran.first == here.first && ran.last == here.last;
             if is_whole && self.ran_remembered(by, deeds, ran, here)? {
@@ -250,10 +247,10 @@ impl Walker<'_, '_> {
         &mut self,
         by: &mut Stretches,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         here: Here,
         from: u32,
-    ) -> Result<(), Astray> {
+    ) -> Result<(), InconsistentTrace> {
         if self.potential.is_some() {
             return self.ran_weighed(by, deeds, ran, here);
         }
@@ -309,10 +306,10 @@ impl Walker<'_, '_> {
         light: &mut Light,
         passed: &mut Option<Vec<u64>>,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         c: &Candidate,
         candidates: &Candidates,
-    ) -> Result<(), Astray> {
+    ) -> Result<(), InconsistentTrace> {
         let f = ran.depth as usize - 1;
         // Every branch is asked whether it could have gone another way.
         let asks = self.potential.is_some();
@@ -354,10 +351,15 @@ impl Walker<'_, '_> {
     }
 
     /// Something in the stretch is asked about: every step is walked over.
-    fn ran_whole<D: Deeds>(&mut self, by: &mut Stretches, deeds: &mut D, ran: &Ran) -> Result<(), Astray> {
+    fn ran_whole<D: Deeds>(
+        &mut self,
+        by: &mut Stretches,
+        deeds: &mut D,
+        ran: &FragmentExec,
+    ) -> Result<(), InconsistentTrace> {
         self.next = ran.step + u64::from(ran.last - ran.first) + 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
-        let here = candidates.stretches[ran.stretch as usize];
+        let here = candidates.stretches[ran.fragment as usize];
         for index in (ran.first..=ran.last).rev() {
             let all = &candidates.all[here.from as usize..here.to as usize];
             let code = match all.iter().find(|c| c.index == index && c.access != Access::None) {
@@ -381,9 +383,9 @@ impl Walker<'_, '_> {
         &self,
         light: &Light,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         stores: impl Iterator<Item = &'c Candidate>,
-    ) -> Result<bool, Astray> {
+    ) -> Result<bool, InconsistentTrace> {
         if light.is_empty() && !self.wants_memory() {
             return Ok(false);
         }
@@ -442,19 +444,19 @@ impl Walker<'_, '_> {
 pub(super) fn known<'k, D: Deeds>(
     functions: &'k mut Vec<Option<Box<Candidates>>>,
     facts: &AllFacts<'_>,
-    deeds: &D,
+    _: &D,
     function: u32,
 ) -> &'k mut Candidates {
     let number = function as usize;
     if functions.len() <= number {
         functions.resize_with(number + 1, || None);
     }
-    functions[number].get_or_insert_with(|| get_to_know(facts, deeds.layout(function), function))
+    functions[number].get_or_insert_with(|| get_to_know(facts, function))
 }
 
 #[cold]
-fn get_to_know(facts: &AllFacts<'_>, layout: Option<&Layout>, function: u32) -> Box<Candidates> {
-    Box::new(Candidates::of(facts, layout, function))
+fn get_to_know(facts: &AllFacts<'_>, function: u32) -> Box<Candidates> {
+    Box::new(Candidates::of(facts, function))
 }
 
 /// The range that an effect stored into.
@@ -481,9 +483,9 @@ fn effect_of<D: Deeds>(
     scratch: &mut Log,
     facts: &AllFacts<'_>,
     deeds: &mut D,
-    ran: &Ran,
+    ran: &FragmentExec,
     c: &Candidate,
-) -> Result<u32, Astray> {
+) -> Result<u32, InconsistentTrace> {
     scratch.effects.clear();
     match c.access {
         Access::None => return Ok(NONE),

@@ -4,11 +4,10 @@ use super::Walker;
 use super::candidates::{Candidate, Candidates, Hop, Kind};
 use super::remembered::After;
 use super::stretch::{Deeds, Stretches, known};
+use crate::InconsistentTrace;
+use crate::fragments::FragmentExec;
 use crate::log::{Item, Log};
 use crate::trail::{self, Activation, Trail, word};
-use index::Ran;
-use index::layout::Layout;
-use index::reader::Astray;
 use program::inst::Inst;
 use replay::observer::Effect;
 
@@ -25,47 +24,54 @@ struct Rest<'t> {
 
 impl Deeds for Rest<'_> {
     #[inline]
-    fn address(&mut self, ran: &Ran, c: &Candidate) -> Result<u64, Astray> {
-        let at = ran.turn.wrapping_add(c.at.into());
-        self.numbers.get(at as usize).copied().ok_or(Astray(ran.step))
+    fn address(&mut self, ran: &FragmentExec, c: &Candidate) -> Result<u64, InconsistentTrace> {
+        let at = ran.base.wrapping_add(c.at.into());
+        self.numbers.get(at as usize).copied().ok_or(InconsistentTrace(ran.step))
     }
 
-    fn chose_first(&mut self, ran: &Ran, c: &Candidate) -> Result<bool, Astray> {
+    fn chose_first(&mut self, ran: &FragmentExec, c: &Candidate) -> Result<bool, InconsistentTrace> {
         Ok(self.address(ran, c)? != 0)
     }
 
-    fn effect(&mut self, ran: &Ran, c: &Candidate, inst: &Inst) -> Result<Effect, Astray> {
-        let at = ran.turn.wrapping_add(c.at.into());
-        let numbers = self.numbers.get(at as usize..).ok_or(Astray(ran.step))?;
+    fn effect(
+        &mut self,
+        ran: &FragmentExec,
+        c: &Candidate,
+        inst: &Inst,
+    ) -> Result<Effect, InconsistentTrace> {
+        let at = ran.base.wrapping_add(c.at.into());
+        let numbers = self.numbers.get(at as usize..).ok_or(InconsistentTrace(ran.step))?;
         Ok(trail::effect(inst, numbers))
-    }
-
-    fn layout(&self, _: u32) -> Option<&Layout> {
-        None
     }
 }
 
 impl Rest<'_> {
     /// A whole stretch ran, to the end of its block.
     #[inline]
-    fn hop(&mut self, hop: &Hop, function: u32, depth: u32) -> Result<Ran, Astray> {
+    fn hop(&mut self, hop: &Hop, function: u32, depth: u32) -> Result<FragmentExec, InconsistentTrace> {
         let Hop { stretch, first, last, numbers, .. } = *hop;
-        self.left = self.left.checked_sub((last + 1 - first).into()).ok_or(Astray(self.left))?;
-        let turn = self.top.wrapping_sub(numbers.1.into());
-        self.top = turn.wrapping_add(numbers.0.into());
-        Ok(Ran { function, depth, stretch, first, last, step: self.left, turn, frame: 0 })
+        self.left = self.left.checked_sub((last + 1 - first).into()).ok_or(InconsistentTrace(self.left))?;
+        let base = self.top.wrapping_sub(numbers.1.into());
+        self.top = base.wrapping_add(numbers.0.into());
+        Ok(FragmentExec { function, depth, fragment: stretch, first, last, step: self.left, base })
     }
 
     /// Instructions of the function at the top ran, of a stretch, from `first` to `last`.
     #[inline]
-    fn run(&mut self, of: &Candidates, stretch: u32, first: u32, last: u32) -> Result<Ran, Astray> {
-        let function = *self.functions.last().ok_or(Astray(self.left))?;
+    fn run(
+        &mut self,
+        of: &Candidates,
+        stretch: u32,
+        first: u32,
+        last: u32,
+    ) -> Result<FragmentExec, InconsistentTrace> {
+        let function = *self.functions.last().ok_or(InconsistentTrace(self.left))?;
         let steps = u64::from((last + 1).saturating_sub(first));
-        self.left = self.left.checked_sub(steps).ok_or(Astray(self.left))?;
-        let turn = self.top.wrapping_sub(of.before[last as usize + 1].into());
-        self.top = turn.wrapping_add(of.before[first as usize].into());
+        self.left = self.left.checked_sub(steps).ok_or(InconsistentTrace(self.left))?;
+        let base = self.top.wrapping_sub(of.before[last as usize + 1].into());
+        self.top = base.wrapping_add(of.before[first as usize].into());
         let depth = self.functions.len() as u32;
-        Ok(Ran { function, depth, stretch, first, last, step: self.left, turn, frame: 0 })
+        Ok(FragmentExec { function, depth, fragment: stretch, first, last, step: self.left, base })
     }
 }
 
@@ -77,7 +83,7 @@ impl Walker<'_, '_> {
         by: &mut Stretches,
         trail: &Trail<'_>,
         (begin, end): (u64, u64),
-    ) -> Result<(), Astray> {
+    ) -> Result<(), InconsistentTrace> {
         self.next = end;
         let mut rest = Rest {
             words: &trail.words,
@@ -100,16 +106,16 @@ impl Walker<'_, '_> {
             match it & word::WHAT {
                 word::WAY => {
                     let from = begun(&mut rest.words);
-                    let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+                    let function = *rest.functions.last().ok_or(InconsistentTrace(rest.left))?;
                     let of = known(&mut by.functions, self.all.facts, &rest, function);
-                    let hops = *of.ways.get(number as usize).ok_or(Astray(rest.left))?;
+                    let hops = *of.ways.get(number as usize).ok_or(InconsistentTrace(rest.left))?;
                     self.hops(by, &mut rest, function, hops, from)?;
                 }
                 word::RUN => {
                     let from = begun(&mut rest.words);
-                    let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+                    let function = *rest.functions.last().ok_or(InconsistentTrace(rest.left))?;
                     let of = known(&mut by.functions, self.all.facts, &rest, function);
-                    let stretch = *of.stretch_of.get(number as usize).ok_or(Astray(rest.left))?;
+                    let stretch = *of.stretch_of.get(number as usize).ok_or(InconsistentTrace(rest.left))?;
                     let first = from.unwrap_or(of.starts[stretch as usize]);
                     let ran = rest.run(of, stretch, first, number)?;
                     self.ran(by, &mut rest, &ran)?;
@@ -120,18 +126,18 @@ impl Walker<'_, '_> {
                     }
                 }
                 word::RETURNED => {
-                    let (&callee, before) = rest.words.split_last().ok_or(Astray(rest.left))?;
+                    let (&callee, before) = rest.words.split_last().ok_or(InconsistentTrace(rest.left))?;
                     rest.words = before;
-                    let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+                    let function = *rest.functions.last().ok_or(InconsistentTrace(rest.left))?;
                     self.returned_back(by, &rest, (function, number, depth), Some(callee));
-                    let (&frame, before) = frames.split_last().ok_or(Astray(rest.left))?;
+                    let (&frame, before) = frames.split_last().ok_or(InconsistentTrace(rest.left))?;
                     frames = before;
                     rest.functions.push(callee);
                     self.live(depth + 1, (callee, frame));
                 }
                 word::PASSED => by.passed = trail.log.passed.get(number as usize).cloned(),
                 word::LEFT => {
-                    let (keep, gone) = trail.left.get(number as usize).ok_or(Astray(rest.left))?;
+                    let (keep, gone) = trail.left.get(number as usize).ok_or(InconsistentTrace(rest.left))?;
                     rest.functions.truncate(*keep as usize);
                     for (depth, activation) in (keep + 1..).zip(gone) {
                         rest.functions.push(activation.0);
@@ -139,7 +145,7 @@ impl Walker<'_, '_> {
                     }
                 }
                 word::OTHER => {
-                    let item = *trail.log.items.get(number as usize).ok_or(Astray(rest.left))?;
+                    let item = *trail.log.items.get(number as usize).ok_or(InconsistentTrace(rest.left))?;
                     self.next = rest.left;
                     self.release_from(by, depth);
                     let direct = is_direct(rest.words, &trail.log);
@@ -148,10 +154,10 @@ impl Walker<'_, '_> {
                         rest.functions.pop();
                     }
                 }
-                _ => return Err(Astray(rest.left)),
+                _ => return Err(InconsistentTrace(rest.left)),
             }
         }
-        if rest.left == begin && rest.top == 0 { Ok(()) } else { Err(Astray(rest.left)) }
+        if rest.left == begin && rest.top == 0 { Ok(()) } else { Err(InconsistentTrace(rest.left)) }
     }
 
     /// Walks back over hops of a way, one by one; the first of them may have begun late.
@@ -162,7 +168,7 @@ impl Walker<'_, '_> {
         function: u32,
         (start, end): (u32, u32),
         from: Option<u32>,
-    ) -> Result<(), Astray> {
+    ) -> Result<(), InconsistentTrace> {
         let depth = rest.functions.len() as u32;
         for n in (start..end).rev() {
             let hop = known(&mut by.functions, self.all.facts, rest, function).hops[n as usize];
@@ -177,8 +183,8 @@ impl Walker<'_, '_> {
 
     /// Walks back over the ways and runs of one activation that come next, as long as what they
     /// make of what is wanted is remembered; false if not even the first one's is.
-    fn runs(&mut self, by: &mut Stretches, rest: &mut Rest<'_>) -> Result<bool, Astray> {
-        let function = *rest.functions.last().ok_or(Astray(rest.left))?;
+    fn runs(&mut self, by: &mut Stretches, rest: &mut Rest<'_>) -> Result<bool, InconsistentTrace> {
+        let function = *rest.functions.last().ok_or(InconsistentTrace(rest.left))?;
         let (f, depth) = (rest.functions.len() - 1, rest.functions.len() as u32);
         let Some(mut state) = self.remembers(by, rest, f, function) else { return Ok(false) };
         let returns = self.called_back(f).is_none();
@@ -194,7 +200,7 @@ impl Walker<'_, '_> {
             match it & word::WHAT {
                 _ if is_late => break,
                 word::WAY => {
-                    let (start, end) = *of.ways.get(number as usize).ok_or(Astray(rest.left))?;
+                    let (start, end) = *of.ways.get(number as usize).ok_or(InconsistentTrace(rest.left))?;
                     rest.words = before;
                     for n in (start..end).rev() {
                         let hop = &of.hops[n as usize];
@@ -211,7 +217,7 @@ impl Walker<'_, '_> {
                     }
                 }
                 word::RUN => {
-                    let stretch = *of.stretch_of.get(number as usize).ok_or(Astray(rest.left))?;
+                    let stretch = *of.stretch_of.get(number as usize).ok_or(InconsistentTrace(rest.left))?;
                     let here = of.stretches[stretch as usize];
                     // A return may be wanted by who called back.
                     if here.last != number || !returns && matches!(here.tail, Some((Kind::Return, _))) {

@@ -9,12 +9,12 @@ use super::calls::CallState;
 use super::candidates::{Access, Candidate, Candidates, Here, Kind};
 use super::stretch::{Deeds, Stretches, known};
 use super::{Frame, Walker};
+use crate::InconsistentTrace;
 use crate::criterion::Occurrence;
+use crate::fragments::FragmentExec;
 use crate::relevance::Variant;
 use crate::tags::Tag;
 use crate::wants::List;
-use index::Ran;
-use index::reader::Astray;
 use program::inst::{BlockId, Inst, Reg};
 
 /// What came of the shorter way.
@@ -103,9 +103,9 @@ impl Walker<'_, '_> {
         &mut self,
         by: &mut Stretches,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         here: Here,
-    ) -> Result<(), Astray> {
+    ) -> Result<(), InconsistentTrace> {
         let f = ran.depth as usize - 1;
         let candidates = known(&mut by.functions, self.all.facts, deeds, ran.function);
         let mut from = here.from;
@@ -171,10 +171,10 @@ impl Walker<'_, '_> {
     fn weigh<D: Deeds>(
         &mut self,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         c: &Candidate,
         candidates: &Candidates,
-    ) -> Result<Weighed, Astray> {
+    ) -> Result<Weighed, InconsistentTrace> {
         let f = ran.depth as usize - 1;
         let uses = &candidates.uses[c.uses.0 as usize..c.uses.1 as usize];
         match c.kind {
@@ -263,10 +263,10 @@ impl Walker<'_, '_> {
     fn weigh_value<D: Deeds>(
         &mut self,
         deeds: &mut D,
-        ran: &Ran,
+        ran: &FragmentExec,
         c: &Candidate,
         candidates: &Candidates,
-    ) -> Result<Weighed, Astray> {
+    ) -> Result<Weighed, InconsistentTrace> {
         let f = ran.depth as usize - 1;
         let Some(frame) = self.frames.get_mut(f).filter(|frame| frame.wanted > 0) else {
             return Ok(Weighed::Not);
@@ -322,7 +322,7 @@ impl Walker<'_, '_> {
             && !matches!(self.all.facts.inst(function, c.index), Inst::Unknown { .. })
     }
 
-    fn weigh_branch(&mut self, ran: &Ran, c: &Candidate, candidates: &Candidates) -> Weighed {
+    fn weigh_branch(&mut self, ran: &FragmentExec, c: &Candidate, candidates: &Candidates) -> Weighed {
         let f = ran.depth as usize - 1;
         let masks = &candidates.masks[c.decides.0 as usize..c.decides.1 as usize];
         let decides = self.frames.get_mut(f).is_some_and(|frame| frame.decide_lightly(masks));

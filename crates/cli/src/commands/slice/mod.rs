@@ -61,9 +61,6 @@ pub struct SliceArgs {
     /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
     #[arg(long, value_name = "CMD", requires = "why")]
     solver: Option<String>,
-    /// Replay, even if there is an index
-    #[arg(long)]
-    no_index: bool,
     /// In phases of the run: what one phase gave to another, level by level
     #[arg(long, conflicts_with_all = ["chain", "why"])]
     phases: bool,
@@ -252,12 +249,7 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         }
         let loaded = LoadedProcess::load(&recording, process, &Options::default());
         let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
-        let mut slicer = Slicer::new(&loaded, SlicerOptions::default());
-        if !args.no_index
-            && let Some(index) = opened::index(&recording, &loaded)?
-        {
-            slicer = slicer.with_index(index);
-        }
+        let slicer = Slicer::new(&loaded, SlicerOptions::default());
         match ask(&slicer, &args.question)? {
             Ok(criteria) => return answer(args, session, &slicer, &criteria),
             Err(why) => reason = reason.or(Some(why)),

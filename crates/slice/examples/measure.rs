@@ -1,12 +1,11 @@
-//! Measures slices of a recording: `by_index RECORDING replay|index|relevant [QUESTIONS [LIMIT]]`.
+//! Measures slices of a recording: `measure RECORDING dynamic|relevant [QUESTIONS [LIMIT]]`.
 //!
 //! Asks for all that executed instructions used, at places spread evenly over the
 //! longest stream of the first process, the last one among them. Writes figures as
-//! lines of `name=value`; `cargo xtask bench slice` makes a table of them. By `index`
-//! it uses the index beside the recording, which must be there; `relevant` slices are
-//! made by replay, within the usual limit or another one. The last question's time is also
-//! given by itself. Of relevant slices it says how long looking at the program took, how many
-//! came to their limit, and whether pointers had to be followed less exactly.
+//! lines of `name=value`; `cargo xtask bench slice` makes a table of them. `relevant` slices are
+//! made within the usual limit or another one. The last question's time is also given by
+//! itself. Of relevant slices it says how long the static analysis took, how many came to their
+//! limit, and whether pointers had to be followed less exactly.
 
 use replay::process::{LoadedProcess, Options};
 use slice::{Criterion, Occurrence, Relevance, Request, Slicer, SlicerOptions, Wanted};
@@ -18,21 +17,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (path, mode) = match &args[..] {
         [path, mode, ..] => (Path::new(path), mode.as_str()),
-        _ => return Err("usage: by_index RECORDING replay|index|relevant [QUESTIONS [LIMIT]]".into()),
+        _ => return Err("usage: measure RECORDING dynamic|relevant [QUESTIONS [LIMIT]]".into()),
     };
     let questions: u64 = args.get(2).map_or(Ok(5), |n| n.parse())?;
     let recording = recording::Recording::open(path)?;
     let first = recording.processes.first().ok_or("the recording has no process")?;
     let process = LoadedProcess::load(&recording, first, &Options::default())?;
     let started = Instant::now();
-    let mut slicer = Slicer::new(&process, SlicerOptions::default());
-    match mode {
-        "index" => {
-            let file = index::Index::path(&recording.path, &first.name);
-            slicer = slicer.with_index(index::Index::open(&file, &process)?);
-        }
-        "replay" | "relevant" => {}
-        _ => return Err(format!("no such way: {mode}").into()),
+    let slicer = Slicer::new(&process, SlicerOptions::default());
+    if !["dynamic", "relevant"].contains(&mode) {
+        return Err(format!("no such kind of slice: {mode}").into());
     }
     let mut longest = (0, 0);
     for stream in 0..process.streams.len() as u32 {
