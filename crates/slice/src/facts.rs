@@ -1,5 +1,6 @@
 //! What is known of a function before anything runs.
 
+use crate::summary::FunctionSummary;
 use program::cfg::Graph;
 use program::inst::{BlockId, Inst};
 use program::model::Function;
@@ -64,11 +65,17 @@ impl Facts {
 pub struct AllFacts<'i> {
     pub image: &'i Image,
     all: Vec<OnceLock<Facts>>,
+    summaries: Vec<OnceLock<FunctionSummary>>,
 }
 
 impl<'i> AllFacts<'i> {
     pub fn new(image: &'i Image) -> AllFacts<'i> {
-        AllFacts { image, all: (0..image.functions()).map(|_| OnceLock::new()).collect() }
+        let functions = 0..image.functions();
+        AllFacts {
+            image,
+            all: functions.clone().map(|_| OnceLock::new()).collect(),
+            summaries: functions.map(|_| OnceLock::new()).collect(),
+        }
     }
 
     /// The model of a function, by its number in the image.
@@ -83,5 +90,10 @@ impl<'i> AllFacts<'i> {
 
     pub fn get(&self, number: u32) -> &Facts {
         self.all[number as usize].get_or_init(|| Facts::of(self.function(number)))
+    }
+
+    /// What the transfer function needs to know of a function.
+    pub fn summary(&self, number: u32) -> &FunctionSummary {
+        self.summaries[number as usize].get_or_init(|| FunctionSummary::of(self, number))
     }
 }

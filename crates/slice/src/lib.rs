@@ -17,9 +17,10 @@
 //! * [`chain`](mod@chain): the answer without plain copies;
 //! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * `prepared`, `ahead`, `trail`, `log`, `formatted`: the first pass over a run, and one segment's
-//!   fragments of code; `walk`: the way back over them; `wants`, `tags`, `filter`: what
-//!   is still looked for, and for whom; `facts`, `library`, `heap`: what is known beside.
+//! * `prepared`: the first pass over a run; `ahead`, `trail`, `log`, `fragments`, `formatted`: the
+//!   trace of one segment, replayed while another is processed;
+//! * `backward`: the backward pass over it; `live`, `uses`, `provenance`: what is live, and for
+//!   which nodes; `facts`, `summary`, `library`, `heap`: what is known of the program beside.
 //!
 //! # What must not be known here
 //! Good and bad versions, changes, terminals. Source files are names and line
@@ -27,12 +28,12 @@
 //!
 //! # How
 //! Dynamic slicing after Wang and Roychoudhury, *Dynamic slicing on Java
-//! bytecode traces*: walking back, the slicer holds the places (registers of an
-//! activation, ranges of memory) whose last assignment is still to be found, and
-//! for every activation the blocks whose deciding branch is still to be found.
-//! An instruction that assigns such a place, or decides such a block, is taken,
-//! and what it used is looked for in its turn. Nothing is stored but what ran in a
-//! segment or two, and time is near-linear in the steps walked over.
+//! bytecode traces*: the backward pass keeps the live places (registers of an
+//! activation, bytes of memory) whose last definition is still to be found, and
+//! for every activation the blocks whose controlling branch is still to be found.
+//! An instruction that defines a live place, or controls a pending block, is a node
+//! of the slice, and what it uses comes to be live. Nothing is stored but the trace
+//! of a segment or two, and time is near-linear in the steps visited.
 //!
 //! # Example
 //! ```no_run
@@ -53,30 +54,31 @@
 //! ```
 
 mod ahead;
+mod backward;
 pub mod chain;
 pub mod criterion;
 mod facts;
-mod filter;
 mod formatted;
 mod fragments;
 mod heap;
 mod library;
+mod live;
 mod log;
 pub mod nearby;
 mod outputs;
 pub mod phases;
 mod prepared;
+mod provenance;
 pub mod questions;
 pub mod relevance;
 pub mod slice;
 pub mod slicer;
 pub mod snapshot;
-mod tags;
+mod summary;
 mod trail;
+mod uses;
 mod variables;
 pub mod visits;
-mod walk;
-mod wants;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use relevance::{Precision, Relevance, Variant};

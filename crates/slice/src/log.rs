@@ -6,13 +6,10 @@ use program::model::Function;
 use recording::event::{Event, Position};
 use replay::code::{Code, Op};
 use replay::effects;
-use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::observer::{ExternalCall, Moment, Observer, View};
 
-/// Of a step's effect: nothing to say.
-pub const NONE: u32 = u32::MAX;
-/// A `Select` took its first, or its second value.
-pub const FIRST: u32 = u32::MAX - 1;
-pub const SECOND: u32 = u32::MAX - 2;
+/// No index.
+const NONE: u32 = u32::MAX;
 
 /// One thing that happened. `depth` counts activations, the running one
 /// included; `function` is a number in the image.
@@ -84,7 +81,6 @@ pub struct Spill {
 #[derive(Default)]
 pub struct Log {
     pub items: Vec<Item>,
-    pub effects: Vec<Effect>,
     pub externals: Vec<Outside>,
     pub changes: Vec<Change>,
     pub misses: Vec<Miss>,

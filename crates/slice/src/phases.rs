@@ -8,7 +8,7 @@
 //!
 //! One slice is enough for all levels: each is a part of its graph.
 //!
-//! * [`divide`]: where phases begin and end; [`vectors`]: another way, to compare with;
+//! * [`divide`]: where phases begin and end;
 //! * [`search`]: from level to level, asking somebody;
 //! * [`explore`]: without levels, to compare with;
 //! * [`tree`](mod@tree): all levels at once, as far as there is room;
@@ -19,7 +19,6 @@ pub mod explore;
 pub mod search;
 pub mod told;
 pub mod tree;
-pub mod vectors;
 
 use crate::Result;
 use crate::slice::{Dependence, Needs, NodeId, Slice};
@@ -84,11 +83,7 @@ impl<'s, 'p> Phased<'s, 'p> {
         Ok(Window {
             stream: at.stream,
             steps: 0..end,
-            shape: Shape {
-                depth: if self.division.vectors.is_some() { u32::MAX } else { 1 },
-                inside: None,
-                rounds: false,
-            },
+            shape: Shape { depth: 1, inside: None, rounds: false },
         })
     }
 

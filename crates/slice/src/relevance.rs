@@ -5,9 +5,9 @@
 //! assigned anew. Slices that follow such dependences are *relevant* slices; they find what a
 //! dynamic slice cannot: the decision by which something was *not* done.
 
+use crate::backward::{ELSEWHERE, MemoryObject};
 use crate::facts::AllFacts;
 use crate::library::Table;
-use crate::walk::{ELSEWHERE, Place};
 use program::bits::Bits;
 use program::inst::{BlockId, Inst, Operand, Reg};
 use program::may_define::{MayDefine, Target};
@@ -28,12 +28,6 @@ pub enum Variant {
     /// Java bytecode traces*).
     #[default]
     Relevant,
-    /// The same, but then not even why what its condition was made of ran (Agrawal and others,
-    /// *Incremental regression testing*): misses causes.
-    Agrawal,
-    /// With every execution of such a branch all earlier executions of it (Gyimóthy and
-    /// others, *An efficient relevant slicing method for debugging*): has more than causes.
-    Gyimothy,
     /// Everything from everywhere: the plain closure.
     Closure,
 }
@@ -270,23 +264,23 @@ impl<'p> Potentials<'p> {
     }
 
     /// The variable of static storage that an address is in, and up to where that is so.
-    pub fn static_at(&self, address: u64) -> Option<(Place, u64)> {
+    pub fn static_at(&self, address: u64) -> Option<(MemoryObject, u64)> {
         let next = self.data.partition_point(|d| d.0 <= address);
         let (start, size, object) = *self.data.get(next.checked_sub(1)?)?;
         let end = start.saturating_add(size);
         // Another one may begin within.
         let until = self.data.get(next).map_or(end, |next| next.0.min(end));
-        (address < end).then_some((Place { object, start, end, is_alone: true }, until))
+        (address < end).then_some((MemoryObject { object, start, end, is_alone: true }, until))
     }
 
     /// The variable that a place of a function's frame is in, as if the frame were at 0.
-    pub fn in_frame(&self, function: u32, offset: u64) -> Option<Place> {
+    pub fn in_frame(&self, function: u32, offset: u64) -> Option<MemoryObject> {
         let objects = self.may.pointers().objects();
         let (object, within) = objects.in_frame(&self.whole, function, offset)?;
         let start = offset - within;
         let size = objects.size(object).unwrap_or(u64::MAX);
         // Frames come to be where others were.
-        Some(Place { object, start, end: start.saturating_add(size), is_alone: false })
+        Some(MemoryObject { object, start, end: start.saturating_add(size), is_alone: false })
     }
 
     pub fn frame_size(&self, function: u32) -> u64 {

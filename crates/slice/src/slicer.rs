@@ -1,15 +1,16 @@
 //! A recorded process, made ready for questions.
 
 use crate::ahead::ahead;
+use crate::backward::{Backward, InterThreadUse, Relevant, Sink};
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
 use crate::heap::{Allocated, Heap};
+use crate::live::LiveRange;
 use crate::prepared::Prepared;
 use crate::relevance::{Potentials, Precision, Relevance};
 use crate::slice::{Dependence, Origin, Slice};
 use crate::trail::{Starts, Trail};
-use crate::walk::{Collected, Crossing, Potential, Stretches, Walker};
-use crate::wants::{List, Piece};
+use crate::uses::UseList;
 use crate::{Error, Result};
 use replay::checkpoint::{Checkpoints, Segment};
 use replay::io::IoList;
@@ -203,7 +204,7 @@ impl<'p> Slicer<'p> {
     /// If a question names something that did not happen, or replay fails.
     pub fn ask(&self, request: &Request<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Slice> {
         let criteria = request.criteria;
-        let mut all = Collected::new(&self.facts, self.options.max_nodes);
+        let mut all = Sink::new(&self.facts, self.options.max_nodes);
         all.slice.criteria = vec![None; criteria.len()];
         let mut todo: BTreeMap<u32, Todo<'_>> = BTreeMap::new();
         for (n, c) in criteria.iter().enumerate() {
@@ -222,7 +223,7 @@ impl<'p> Slicer<'p> {
             if all.slice.incomplete {
                 break;
             }
-            if let (Some((other, step)), true) = (self.starter(stream)?, began.is_wanted()) {
+            if let (Some((other, step)), true) = (self.starter(stream)?, began.is_live()) {
                 todo.entry(other).or_default().starts.push((step, began));
             }
             self.follow(&mut all, stream, crossings, &mut done, &mut todo)?;
@@ -233,35 +234,34 @@ impl<'p> Slicer<'p> {
     /// One walk over a stream, back from the last step asked about.
     fn walk(
         &self,
-        all: &mut Collected<'_>,
+        all: &mut Sink<'_>,
         stream: u32,
         todo: Todo<'_>,
         request: &Request<'_>,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(Vec<Crossing>, List)> {
+    ) -> Result<(Vec<InterThreadUse>, UseList)> {
         let checkpoints = &self.prepared(stream)?.checkpoints;
         let total = checkpoints.counters().instructions;
         let is_thread = self.starter(stream)?.is_some();
-        let mut potential = None;
+        let mut relevant = None;
         if let Some(relevance) = request.relevance.filter(|_| all.slice.asked_back_to.is_none()) {
             all.slice.coarse = self.potentials(relevance.precision)?.is_coarse();
-            potential = Some(Potential::new(self.potentials(relevance.precision)?, self.heap()?, relevance));
+            relevant = Some(Relevant::new(self.potentials(relevance.precision)?, self.heap()?, relevance));
         }
-        let mut walker = Walker::new(all, stream, is_thread);
-        todo.give(&mut walker, total);
-        let Some(last) = walker.last_asked() else { return Ok((Vec::new(), List::default())) };
-        walker.potential = potential;
+        let mut pass = Backward::new(all, stream, is_thread);
+        todo.give(&mut pass, total);
+        let Some(last) = pass.last_query() else { return Ok((Vec::new(), UseList::default())) };
+        pass.relevant = relevant;
         if last == total {
             let machine = checkpoints.machine_at(total)?;
             if let Some(v) = machine.view()
                 && let Some(function) = v.image.function(v.code.module, v.code.function)
             {
-                walker.unfinished(function, v.index, v.depth, total);
+                pass.unfinished(function, v.index, v.depth, total)?;
             }
         }
         let mut walked = 0;
         let mut stopped = false;
-        let mut by = Stretches::default();
         let segments: Vec<Segment> = (0..checkpoints.len())
             .rev()
             .map(|index| checkpoints.segment(index))
@@ -270,22 +270,21 @@ impl<'p> Slicer<'p> {
         let replay = |n: usize, used| self.replay_segment(checkpoints, segments[n].index, used);
         ahead(segments.len(), replay, |n, trail| {
             let steps = &segments[n].instructions;
-            walker.trail(&mut by, trail, (steps.start, steps.end))?;
-            walker.stop_asking(&mut by);
+            pass.segment(trail, (steps.start, steps.end))?;
+            pass.check_limit();
             walked += steps.end - steps.start;
-            progress(Progress { stream, walked, of: last, nodes: walker.nodes() });
-            if walker.is_done() && by.is_empty() {
+            progress(Progress { stream, walked, of: last, nodes: pass.nodes() });
+            if pass.is_done() {
                 return Ok(false);
             }
             stopped = request.stop.is_some_and(|s| s.load(Ordering::Relaxed));
             Ok(!stopped)
         })?;
-        walker.add_up(&mut by);
         if !stopped {
-            walker.finish();
+            pass.finish();
         }
-        let crossings = std::mem::take(&mut walker.crossings);
-        let began = walker.began;
+        let crossings = std::mem::take(&mut pass.inter_thread);
+        let began = pass.uses_of_start;
         all.slice.walked += walked;
         all.slice.incomplete |= stopped;
         Ok((crossings, began))
@@ -336,9 +335,9 @@ impl<'p> Slicer<'p> {
     /// From what a stream read to who wrote it in another.
     fn follow(
         &self,
-        all: &mut Collected<'_>,
+        all: &mut Sink<'_>,
         stream: u32,
-        mut crossings: Vec<Crossing>,
+        mut crossings: Vec<InterThreadUse>,
         done: &mut Done,
         todo: &mut BTreeMap<u32, Todo<'_>>,
     ) -> Result<()> {
@@ -349,33 +348,34 @@ impl<'p> Slicer<'p> {
         self.find_writers(number, &mut crossings)?;
         for crossing in crossings {
             let (address, len) = (crossing.read.address, crossing.read.bytes.len() as u64);
-            let Some((index, step)) = crossing.seen else {
+            let Some((index, step)) = crossing.store else {
                 let origin = Origin::Stream { stream: crossing.read.writer, address, len };
-                for piece in crossing.pieces {
-                    all.leaf(piece.list, &origin);
+                for range in crossing.ranges {
+                    all.leaf(range.uses, &origin);
                 }
                 continue;
             };
-            for piece in &crossing.pieces {
-                all.edges.rewrite(piece.list, |how| match how {
+            let mut ranges = crossing.ranges;
+            for range in &mut ranges {
+                range.uses = all.uses.rewrite(range.uses, |how| match how {
                     Dependence::Memory { address, len } => Dependence::Thread { address, len },
                     other => other,
                 });
             }
             if done.crossed.insert((stream, index, step, address, len)) {
-                todo.entry(index).or_default().after.push((step, crossing.pieces));
+                todo.entry(index).or_default().after.push((step, ranges));
             }
         }
         Ok(())
     }
 
     /// The stores that crossings of a stream saw, by replay.
-    fn find_writers(&self, number: u32, crossings: &mut [Crossing]) -> Result<()> {
+    fn find_writers(&self, number: u32, crossings: &mut [InterThreadUse]) -> Result<()> {
         let streams = self.process.streams.iter().map(|s| (s.number, &s.stream)).collect();
         let reads: Vec<replay::writers::Read> = crossings.iter().map(|c| c.read.clone()).collect();
         let found = replay::writers(&self.process.image, &streams, number, &reads)?;
         for (crossing, write) in crossings.iter_mut().zip(found) {
-            crossing.seen = write.and_then(|w| {
+            crossing.store = write.and_then(|w| {
                 let index = self.process.streams.iter().position(|s| s.number == w.stream)?;
                 Some((index as u32, w.instruction))
             });
@@ -403,22 +403,22 @@ impl<'p> Slicer<'p> {
 #[derive(Default)]
 pub(crate) struct Todo<'c> {
     asked: Vec<(usize, &'c Criterion)>,
-    after: Vec<(u64, Vec<Piece>)>,
+    after: Vec<(u64, Vec<LiveRange>)>,
     /// Calls that started threads, and what is wanted of them.
-    starts: Vec<(u64, List)>,
+    starts: Vec<(u64, UseList)>,
 }
 
 impl<'c> Todo<'c> {
     /// Tells a walker over a stream of so many steps.
-    pub fn give(self, walker: &mut Walker<'c, '_>, total: u64) {
+    pub fn give(self, pass: &mut Backward<'c, '_>, total: u64) {
         for (n, criterion) in self.asked {
-            walker.ask(n, criterion);
+            pass.ask(n, criterion);
         }
         for (step, list) in self.starts {
-            walker.want_start(step, list);
+            pass.ask_start(step, list);
         }
         for (step, pieces) in self.after {
-            walker.want_after(step.min(total.saturating_sub(1)), pieces);
+            pass.ask_after(step.min(total.saturating_sub(1)), pieces);
         }
     }
 }

@@ -26,7 +26,7 @@ use program::model::Function;
 use recording::event::{Event, Position};
 use replay::code::Op;
 use replay::image::Image;
-use replay::machine::{Frame, Machine};
+use replay::machine::{self, Machine};
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use std::sync::OnceLock;
 
@@ -110,7 +110,7 @@ impl<'i> Starts<'i> {
 const NATURAL: u32 = u32::MAX;
 
 /// An activation: its function, and the address of its frame.
-pub type Activation = (u32, u64);
+pub type Frame = (u32, u64);
 
 /// An activation under way.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +130,7 @@ pub struct Trail<'n> {
     /// What is rare.
     pub log: Log,
     /// Activations that were left: how many stayed, and the others.
-    pub left: Vec<(u32, Vec<Activation>)>,
+    pub left: Vec<(u32, Vec<Frame>)>,
     /// Frames of activations that returned, in order.
     pub returned: Vec<u64>,
     open: Vec<Open>,
@@ -156,7 +156,7 @@ impl<'n> Trail<'n> {
     }
 
     /// Begins anew where these activations are.
-    pub fn begin(&mut self, frames: &[Frame]) {
+    pub fn begin(&mut self, frames: &[machine::Frame]) {
         self.words.clear();
         self.numbers.clear();
         self.left.clear();
@@ -181,7 +181,7 @@ impl<'n> Trail<'n> {
     }
 
     /// The activations at the end, the innermost last.
-    pub fn activations(&self) -> impl Iterator<Item = Activation> + '_ {
+    pub fn activations(&self) -> impl Iterator<Item = Frame> + '_ {
         self.open.iter().map(|o| (o.function, o.frame))
     }
 

@@ -154,12 +154,7 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect()
         };
-        Row {
-            name: "a".to_owned(),
-            plain: (0.5, 1.0),
-            dynamic: figures("27"),
-            ..Row::default()
-        }
+        Row { name: "a".to_owned(), plain: (0.5, 1.0), dynamic: figures("27"), ..Row::default() }
     }
 
     #[test]

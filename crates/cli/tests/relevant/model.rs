@@ -360,11 +360,10 @@ impl<'c> Model<'c> {
             let _ = event;
             ways[branch].contains(&abstracted)
         };
-        // Nodes: an event, as itself or as a dummy, reached for sure or (Agrawal) not.
+        // Nodes: an event, as itself or as a dummy.
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
         enum As {
             Itself,
-            Unsure,
             Dummy,
         }
         let start = self.question.expect("it was run");
@@ -373,16 +372,12 @@ impl<'c> Model<'c> {
         while let Some((at, how)) = work.pop() {
             let event = &self.events[at];
             let full = how == As::Itself;
-            let found = match (variant, full) {
-                (Some(Variant::Agrawal), false) => As::Unsure,
-                _ => As::Itself,
-            };
             let mut next: Vec<(usize, As)> = Vec::new();
             if full {
                 next.extend(event.parent.map(|p| (p, As::Itself)));
             }
-            next.extend(event.also.map(|a| (a, found)));
-            next.extend(event.uses.iter().filter_map(|u| u.1).map(|d| (d, found)));
+            next.extend(event.also.map(|a| (a, As::Itself)));
+            next.extend(event.uses.iter().filter_map(|u| u.1).map(|d| (d, As::Itself)));
             if let Some(variant) = variant {
                 let dummy = if variant == Variant::Closure { As::Itself } else { As::Dummy };
                 for (loc, by) in &event.uses {
@@ -398,12 +393,6 @@ impl<'c> Model<'c> {
                         }
                         next.push((branch, dummy));
                     }
-                }
-                if variant == Variant::Gyimothy && how == As::Dummy {
-                    let same = |e: &Event| (e.function, e.node) == (event.function, event.node);
-                    let before =
-                        (0..at).rev().find(|b| same(&self.events[*b]) && self.events[*b].way != Way::None);
-                    next.extend(before.map(|b| (b, As::Dummy)));
                 }
             }
             work.extend(next.into_iter().filter(|n| seen.insert(*n)));

@@ -1,6 +1,5 @@
 //! Where phases begin and end.
 
-use super::vectors::Vectors;
 use crate::slicer::Slicer;
 use crate::{Error, Result};
 use program::cfg::{Graph, Loop};
@@ -16,14 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Division {
     /// Rounds, and statements, are cut into at most about so many groups.
     pub groups: usize,
-    /// Not by loops and calls but by which blocks ran, in intervals of at most so many
-    /// instructions: for comparison.
-    pub vectors: Option<u64>,
 }
 
 impl Default for Division {
     fn default() -> Self {
-        Division { groups: 10, vectors: None }
+        Division { groups: 10 }
     }
 }
 
@@ -57,8 +53,6 @@ pub enum PhaseKind {
     Rounds { first: u64, last: u64 },
     /// Statements between those.
     Statements,
-    /// Intervals that ran much the same blocks.
-    Alike,
 }
 
 /// One phase.
@@ -91,15 +85,7 @@ impl Slicer<'_> {
         self.replay_within(window, &mut scan, stop)?;
         scan.close(window.steps.end);
         let groups = how.groups.max(2);
-        let cut = if let Some(interval) = how.vectors {
-            let mut vectors = Vectors::new(window, interval, groups);
-            self.replay_within(window, &mut vectors, stop)?;
-            match vectors.finish(window) {
-                // The same all the way: then by statements, so that it comes to an end.
-                one if one.len() < 2 => statements(&scan.statements, window, groups),
-                cut => cut,
-            }
-        } else if window.shape.rounds {
+        let cut = if window.shape.rounds {
             rounds(&scan.rounds, window, groups)
         } else if !scan.loops.is_empty() {
             scan.loops.clone()

@@ -173,7 +173,6 @@ fn phase(phase: &Phase, asked: bool) -> ToldPhase {
         PhaseKind::Rounds { first, last } if first == last => ("round", Some(first.to_string())),
         PhaseKind::Rounds { first, last } => ("rounds", Some(format!("{first} to {last}"))),
         PhaseKind::Statements => ("statements", None),
-        PhaseKind::Alike => ("alike", None),
     };
     ToldPhase {
         kind: kind.to_owned(),

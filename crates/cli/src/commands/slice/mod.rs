@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
 use slice::chain::{ChainOptions, Link};
-use slice::{Criterion, Origin, Precision, Relevance, Request, Site, Slice, Slicer, SlicerOptions, Variant};
+use slice::{Criterion, Origin, Precision, Relevance, Request, Site, Slice, Slicer, SlicerOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -73,9 +73,6 @@ pub struct SliceArgs {
     /// Cut rounds of a loop, and statements, into about so many groups
     #[arg(long, value_name = "N", default_value_t = 10, requires = "phases")]
     groups: usize,
-    /// Cut by which basic blocks ran, in intervals of N instructions, to compare with
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "100000", requires = "phases")]
-    vectors: Option<u64>,
     /// At most so many links of the chain
     #[arg(long, value_name = "N", default_value_t = 40)]
     links: usize,
@@ -87,9 +84,6 @@ pub struct SliceArgs {
 /// How relevant slices are made.
 #[derive(Clone, Copy, Debug, Args)]
 struct WayArgs {
-    /// Which definition of a relevant slice
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = VariantArg::Relevant, requires = "relevant")]
-    variant: VariantArg,
     /// How exactly pointers are followed where nothing ran
     #[arg(long, value_enum, value_name = "HOW", default_value_t = PrecisionArg::Directed, requires = "relevant")]
     pointers: PrecisionArg,
@@ -99,18 +93,6 @@ struct WayArgs {
     /// Ask branches until so many executions are part of the slice
     #[arg(long, value_name = "N", default_value_t = slice::relevance::LIMIT, requires = "relevant")]
     limit: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum VariantArg {
-    /// Why a branch ran that only could have mattered is not followed
-    Relevant,
-    /// Nor why what its condition was made of ran
-    Agrawal,
-    /// With all earlier executions of such branches
-    Gyimothy,
-    /// Everything is followed
-    Closure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -124,18 +106,13 @@ enum PrecisionArg {
 impl SliceArgs {
     fn relevance(&self) -> Option<Relevance> {
         self.relevant.then_some(Relevance {
-            variant: match self.ways.variant {
-                VariantArg::Relevant => Variant::Relevant,
-                VariantArg::Agrawal => Variant::Agrawal,
-                VariantArg::Gyimothy => Variant::Gyimothy,
-                VariantArg::Closure => Variant::Closure,
-            },
             precision: match self.ways.pointers {
                 PrecisionArg::Unified => Precision::Unified,
                 PrecisionArg::Directed => Precision::Directed,
             },
             libraries: !self.ways.no_libraries,
             limit: self.ways.limit,
+            ..Relevance::default()
         })
     }
 }
@@ -198,7 +175,7 @@ struct Answer {
     schema: &'static str,
     process: String,
     question: String,
-    /// `dynamic`, or the kind of relevant slice.
+    /// `dynamic` or `relevant`.
     kind: &'static str,
     /// Where the way back began.
     criteria: Vec<At>,
@@ -357,12 +334,9 @@ fn answer(
 }
 
 fn kind(args: &SliceArgs) -> &'static str {
-    match args.relevance().map(|r| r.variant) {
+    match args.relevance() {
         None => "dynamic",
-        Some(Variant::Relevant) => "relevant",
-        Some(Variant::Agrawal) => "agrawal",
-        Some(Variant::Gyimothy) => "gyimothy",
-        Some(Variant::Closure) => "closure",
+        Some(_) => "relevant",
     }
 }
 

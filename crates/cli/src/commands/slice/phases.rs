@@ -68,7 +68,7 @@ pub fn run(
     stop.store(false, Ordering::Relaxed);
     let mut phased = Phased::new(slicer, &slice);
     phased.stop = Some(&stop);
-    phased.division = Division { groups: args.groups, vectors: args.vectors };
+    phased.division = Division { groups: args.groups };
     let Some(from) = slice.criteria.iter().flatten().next_back().copied() else {
         return Err(Failure::new(Exit::No, "the slice is empty"));
     };

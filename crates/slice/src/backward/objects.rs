@@ -9,7 +9,7 @@ use program::objects::ObjectId;
 
 /// An object in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryObject {
     pub object: ObjectId,
     pub start: u64,
     pub end: u64,
@@ -20,16 +20,16 @@ pub struct Place {
 /// For which addresses and steps a place is the answer: from its start to `until`, and at all
 /// steps walked over before `since` is.
 #[derive(Clone, Copy)]
-struct Lately {
-    place: Place,
+struct Cached {
+    place: MemoryObject,
     until: u64,
     since: u64,
 }
 
-const NOWHERE: Lately =
-    Lately { place: Place { object: 0, start: 0, end: 0, is_alone: false }, until: 0, since: 0 };
+const NONE: Cached =
+    Cached { place: MemoryObject { object: 0, start: 0, end: 0, is_alone: false }, until: 0, since: 0 };
 
-/// Places are kept by lines of memory, for small objects, and by regions, for large ones.
+/// Objects are kept by lines of memory, for small objects, and by regions, for large ones.
 const LINE: u32 = 6;
 const LINES: usize = 1 << 12;
 const REGION: u32 = 16;
@@ -37,7 +37,7 @@ const REGIONS: usize = 1 << 8;
 const IN_FRAMES: usize = 1 << 10;
 
 /// See the module's documentation.
-pub struct Places<'w> {
+pub struct Objects<'w> {
     facts: &'w Potentials<'w>,
     heap: &'w Heap,
     /// The object that each chain of calls allocates.
@@ -47,22 +47,22 @@ pub struct Places<'w> {
     stack: Vec<(u64, u64, u32)>,
     /// The addresses by depth.
     frames: Vec<Option<u64>>,
-    lines: Vec<Lately>,
-    regions: Vec<Lately>,
+    lines: Vec<Cached>,
+    regions: Vec<Cached>,
     /// By a hash of function and offset: these, and the variable as if the frame were at 0.
-    in_frames: Vec<(u32, u64, Option<Place>)>,
+    in_frames: Vec<(u32, u64, Option<MemoryObject>)>,
 }
 
-impl<'w> Places<'w> {
-    pub fn new(facts: &'w Potentials<'w>, heap: &'w Heap) -> Places<'w> {
-        Places {
+impl<'w> Objects<'w> {
+    pub fn new(facts: &'w Potentials<'w>, heap: &'w Heap) -> Objects<'w> {
+        Objects {
             facts,
             heap,
             made: heap.chains().iter().map(|chain| facts.made(chain)).collect(),
             stack: Vec::new(),
             frames: Vec::new(),
-            lines: vec![NOWHERE; LINES],
-            regions: vec![NOWHERE; REGIONS],
+            lines: vec![NONE; LINES],
+            regions: vec![NONE; REGIONS],
             in_frames: vec![(u32::MAX, 0, None); IN_FRAMES],
         }
     }
@@ -95,7 +95,7 @@ impl<'w> Places<'w> {
 
     /// What an address is in, at a step; steps must fall.
     #[inline]
-    pub fn find(&mut self, stream: u32, step: u64, address: u64) -> Option<Place> {
+    pub fn find(&mut self, stream: u32, step: u64, address: u64) -> Option<MemoryObject> {
         let line = &self.lines[(address >> LINE) as usize % LINES];
         if line.holds(address, step) {
             return Some(line.place);
@@ -108,9 +108,9 @@ impl<'w> Places<'w> {
         self.look_up(stream, step, address)
     }
 
-    fn look_up(&mut self, stream: u32, step: u64, address: u64) -> Option<Place> {
+    fn look_up(&mut self, stream: u32, step: u64, address: u64) -> Option<MemoryObject> {
         if let Some((place, until)) = self.facts.static_at(address) {
-            self.keep(address, Lately { place, until, since: 0 });
+            self.keep(address, Cached { place, until, since: 0 });
             return Some(place);
         }
         let frame = self.stack.get(self.stack.partition_point(|s| s.0 > address)).copied();
@@ -123,19 +123,19 @@ impl<'w> Places<'w> {
         let object = self.made[found.block.chain as usize]?;
         let (start, block) = (found.start, &found.block);
         let end = start.saturating_add(block.size);
-        let place = Place { object, start, end, is_alone: self.heap.is_alone(start, block) };
+        let place = MemoryObject { object, start, end, is_alone: self.heap.is_alone(start, block) };
         if let Some(until) = found.until {
-            self.keep(address, Lately { place, until, since: found.block.step });
+            self.keep(address, Cached { place, until, since: found.block.step });
         }
         Some(place)
     }
 
-    fn keep(&mut self, address: u64, it: Lately) {
+    fn keep(&mut self, address: u64, it: Cached) {
         self.lines[(address >> LINE) as usize % LINES] = it;
         self.regions[(address >> REGION) as usize % REGIONS] = it;
     }
 
-    fn in_frame(&mut self, base: u64, function: u32, offset: u64) -> Option<Place> {
+    fn in_frame(&mut self, base: u64, function: u32, offset: u64) -> Option<MemoryObject> {
         let hash = (offset ^ u64::from(function) << 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let known = &mut self.in_frames[hash as usize % IN_FRAMES];
         if (known.0, known.1) != (function, offset) {
@@ -144,11 +144,11 @@ impl<'w> Places<'w> {
         }
         let variable = known.2?;
         let (start, end) = (base.wrapping_add(variable.start), base.saturating_add(variable.end));
-        Some(Place { start, end, ..variable })
+        Some(MemoryObject { start, end, ..variable })
     }
 }
 
-impl Lately {
+impl Cached {
     #[inline]
     fn holds(&self, address: u64, step: u64) -> bool {
         address >= self.place.start && address < self.until && step >= self.since

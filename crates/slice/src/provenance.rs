@@ -1,7 +1,7 @@
 //! For whom a place is wanted: for sure, or only because something could have gone another
 //! way.
 //!
-//! In a dynamic slice everything is wanted for sure, and there is one tag. In a relevant slice
+//! In a dynamic slice everything is wanted for sure, and there is one provenance. In a relevant slice
 //! a branch that is taken only because its other way could have mattered wants its operands
 //! for a *group*, and groups are put together as control dependence leads from their members
 //! to a common branch. Groups are a forest, so that putting two together costs nothing,
@@ -10,13 +10,13 @@
 use program::inst::Reg;
 use rustc_hash::FxHashMap as Map;
 
-/// A number in [`Tags`].
+/// A number in [`Provenances`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Tag(u32);
+pub struct Provenance(u32);
 
-impl Tag {
+impl Provenance {
     /// Wanted for sure, and of no phi's making.
-    pub const SURE: Tag = Tag(0);
+    pub const DEFINITE: Provenance = Provenance(0);
 }
 
 /// A number of a group.
@@ -26,7 +26,7 @@ pub type Group = u32;
 type Groups = u32;
 
 /// Whoever is sure to want something: which groups want it as well is all the same.
-const SURELY: Groups = 0;
+const DEFINITELY: Groups = 0;
 
 /// So many answers are kept at hand.
 const LATELY: usize = 4096;
@@ -34,27 +34,27 @@ const LATELY: usize = 4096;
 /// A number of a set of phis; 0 is the empty one.
 pub type Phis = u32;
 
-/// What a tag says.
+/// What a provenance says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Wish {
+struct Reason {
     by: Groups,
     through: Phis,
 }
 
-/// All tags and groups of a walk. Everything is numbered: a walk makes millions of tags, and
+/// All provenances and groups of a walk. Everything is numbered: a walk makes millions of provenances, and
 /// most of what is asked was asked before.
-pub struct Tags {
-    list: Vec<Wish>,
-    index: Map<Wish, Tag>,
+pub struct Provenances {
+    list: Vec<Reason>,
+    index: Map<Reason, Provenance>,
     /// Sets of groups: where each is in `members`.
     sets: Vec<(u32, u32)>,
     members: Vec<Group>,
     joined: Map<(Groups, Groups), Groups>,
-    /// The tag of each group alone, once it is needed.
-    alone: Vec<Option<Tag>>,
-    /// What was asked last, by a hash of it: two tags, and a tag and a phi.
-    lately_joined: Vec<(Tag, Tag, Tag)>,
-    lately_passed: Vec<(Tag, Reg, Tag)>,
+    /// The provenance of each group alone, once it is needed.
+    alone: Vec<Option<Provenance>>,
+    /// What was asked last, by a hash of it: two provenances, and a provenance and a phi.
+    lately_joined: Vec<(Provenance, Provenance, Provenance)>,
+    lately_passed: Vec<(Provenance, Reg, Provenance)>,
     phis: Vec<Vec<Reg>>,
     phis_index: Map<Vec<Reg>, Phis>,
     phis_joined: Map<(Phis, Phis), Phis>,
@@ -62,19 +62,19 @@ pub struct Tags {
     parent: Vec<Group>,
 }
 
-impl Default for Tags {
-    fn default() -> Tags {
-        let sure = Wish { by: SURELY, through: 0 };
-        Tags {
+impl Default for Provenances {
+    fn default() -> Provenances {
+        let sure = Reason { by: DEFINITELY, through: 0 };
+        Provenances {
             list: vec![sure],
-            index: Map::from_iter([(sure, Tag::SURE)]),
+            index: Map::from_iter([(sure, Provenance::DEFINITE)]),
             sets: vec![(0, 0)],
             members: Vec::new(),
             joined: Map::default(),
             alone: Vec::new(),
             // What is there at first is true: nothing changes by being joined with itself.
-            lately_joined: vec![(Tag::SURE, Tag::SURE, Tag::SURE); LATELY],
-            lately_passed: vec![(Tag::SURE, Reg::MAX, Tag::SURE); LATELY],
+            lately_joined: vec![(Provenance::DEFINITE, Provenance::DEFINITE, Provenance::DEFINITE); LATELY],
+            lately_passed: vec![(Provenance::DEFINITE, Reg::MAX, Provenance::DEFINITE); LATELY],
             phis: vec![Vec::new()],
             phis_index: Map::from_iter([(Vec::new(), 0)]),
             phis_joined: Map::default(),
@@ -84,19 +84,19 @@ impl Default for Tags {
     }
 }
 
-impl Tags {
-    fn get(&self, tag: Tag) -> Wish {
-        self.list[tag.0 as usize]
+impl Provenances {
+    fn get(&self, provenance: Provenance) -> Reason {
+        self.list[provenance.0 as usize]
     }
 
     /// Whether it is wanted by something that is in the slice by itself.
-    pub fn is_sure(&self, tag: Tag) -> bool {
-        self.get(tag).by == SURELY
+    pub fn is_definite(&self, provenance: Provenance) -> bool {
+        self.get(provenance).by == DEFINITELY
     }
 
     /// Phis that the value of a register went through on its way to whom it is wanted by.
-    pub fn passed(&self, tag: Tag) -> Phis {
-        self.get(tag).through
+    pub fn passed(&self, provenance: Provenance) -> Phis {
+        self.get(provenance).through
     }
 
     /// The phis of a set, in order.
@@ -114,10 +114,10 @@ impl Tags {
         })
     }
 
-    fn add(&mut self, wish: Wish) -> Tag {
-        let next = Tag(self.list.len() as u32);
-        *self.index.entry(wish).or_insert_with(|| {
-            self.list.push(wish);
+    fn add(&mut self, reason: Reason) -> Provenance {
+        let next = Provenance(self.list.len() as u32);
+        *self.index.entry(reason).or_insert_with(|| {
+            self.list.push(reason);
             next
         })
     }
@@ -135,21 +135,21 @@ impl Tags {
     }
 
     /// Wanted by a group.
-    pub fn of_group(&mut self, group: Group) -> Tag {
+    pub fn of_group(&mut self, group: Group) -> Provenance {
         let group = self.find(group);
-        if let Some(tag) = self.alone[group as usize] {
-            return tag;
+        if let Some(provenance) = self.alone[group as usize] {
+            return provenance;
         }
-        let wish = Wish { by: self.new_set(&[group]), through: 0 };
-        // Nobody else makes a tag of this set: it need not be found again by what it says.
-        let tag = Tag(self.list.len() as u32);
-        self.list.push(wish);
-        self.alone[group as usize] = Some(tag);
-        tag
+        let reason = Reason { by: self.new_set(&[group]), through: 0 };
+        // Nobody else makes a provenance of this set: it need not be found again by what it says.
+        let provenance = Provenance(self.list.len() as u32);
+        self.list.push(reason);
+        self.alone[group as usize] = Some(provenance);
+        provenance
     }
 
     /// Wanted by both.
-    pub fn join(&mut self, a: Tag, b: Tag) -> Tag {
+    pub fn join(&mut self, a: Provenance, b: Provenance) -> Provenance {
         if a == b {
             return a;
         }
@@ -163,20 +163,20 @@ impl Tags {
         both
     }
 
-    fn join_anew(&mut self, a: Tag, b: Tag) -> Tag {
+    fn join_anew(&mut self, a: Provenance, b: Provenance) -> Provenance {
         let (x, y) = (self.get(a), self.get(b));
         let by = self.join_groups(x.by, y.by);
         let through = self.join_phis(x.through, y.through);
-        let wish = Wish { by, through };
-        match wish {
-            _ if wish == x => a,
-            _ if wish == y => b,
-            _ => self.add(wish),
+        let reason = Reason { by, through };
+        match reason {
+            _ if reason == x => a,
+            _ if reason == y => b,
+            _ => self.add(reason),
         }
     }
 
     fn join_groups(&mut self, a: Groups, b: Groups) -> Groups {
-        if a == b || a == SURELY || b == SURELY {
+        if a == b || a == DEFINITELY || b == DEFINITELY {
             return a.min(b);
         }
         if let Some(known) = self.joined.get(&(a, b)) {
@@ -208,28 +208,28 @@ impl Tags {
     }
 
     /// The same, after the value went through a phi.
-    pub fn through(&mut self, tag: Tag, phi: Reg) -> Tag {
-        let place = (tag.0.wrapping_mul(31) ^ phi) as usize % LATELY;
+    pub fn through(&mut self, provenance: Provenance, phi: Reg) -> Provenance {
+        let place = (provenance.0.wrapping_mul(31) ^ phi) as usize % LATELY;
         let (x, y, known) = self.lately_passed[place];
-        if (x, y) == (tag, phi) {
+        if (x, y) == (provenance, phi) {
             return known;
         }
-        let behind = self.pass_anew(tag, phi);
-        self.lately_passed[place] = (tag, phi, behind);
+        let behind = self.pass_anew(provenance, phi);
+        self.lately_passed[place] = (provenance, phi, behind);
         behind
     }
 
-    fn pass_anew(&mut self, tag: Tag, phi: Reg) -> Tag {
-        let wish = self.get(tag);
-        let through = match self.passed.get(&(wish.through, phi)) {
+    fn pass_anew(&mut self, provenance: Provenance, phi: Reg) -> Provenance {
+        let reason = self.get(provenance);
+        let through = match self.passed.get(&(reason.through, phi)) {
             Some(known) => *known,
             None => {
-                let set = self.set([self.phis(wish.through), &[phi]].concat());
-                self.passed.insert((wish.through, phi), set);
+                let set = self.set([self.phis(reason.through), &[phi]].concat());
+                self.passed.insert((reason.through, phi), set);
                 set
             }
         };
-        if through == wish.through { tag } else { self.add(Wish { through, ..wish }) }
+        if through == reason.through { provenance } else { self.add(Reason { through, ..reason }) }
     }
 
     pub fn new_group(&mut self) -> Group {
@@ -257,9 +257,9 @@ impl Tags {
     }
 
     /// Whether something is wanted by more than these groups (which must be found ones).
-    pub fn is_beyond(&mut self, tag: Tag, groups: &[Group]) -> bool {
-        let by = self.get(tag).by;
-        if by == SURELY || groups.is_empty() {
+    pub fn is_beyond(&mut self, provenance: Provenance, groups: &[Group]) -> bool {
+        let by = self.get(provenance).by;
+        if by == DEFINITELY || groups.is_empty() {
             return true;
         }
         let (start, end) = self.sets[by as usize];
@@ -277,46 +277,46 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Tags against sets, groups against partitions.
+        /// Provenances against sets, groups against partitions.
         #[test]
         fn tags_are_sets(ops in proptest::collection::vec((0u8..4, 0usize..8, 0usize..8), 1..60)) {
-            let mut tags = Tags::default();
-            let groups: Vec<Group> = (0..8).map(|_| tags.new_group()).collect();
+            let mut provenances = Provenances::default();
+            let groups: Vec<Group> = (0..8).map(|_| provenances.new_group()).collect();
             let mut part: Vec<usize> = (0..8).collect();
             // Each of the places: whether sure, its groups, its phis.
             let mut model: Vec<(bool, BTreeSet<usize>, BTreeSet<Reg>)> =
                 (0..8).map(|g| (false, BTreeSet::from([g]), BTreeSet::new())).collect();
-            let mut real: Vec<Tag> = groups.iter().map(|g| tags.of_group(*g)).collect();
+            let mut real: Vec<Provenance> = groups.iter().map(|g| provenances.of_group(*g)).collect();
             for (op, a, b) in ops {
                 match op {
                     0 => {
-                        real[a] = tags.join(real[a], real[b]);
+                        real[a] = provenances.join(real[a], real[b]);
                         let other = model[b].clone();
                         model[a].0 |= other.0;
                         model[a].1.extend(other.1);
                         model[a].2.extend(other.2);
                     }
                     1 => {
-                        real[a] = tags.through(real[a], b as Reg);
+                        real[a] = provenances.through(real[a], b as Reg);
                         model[a].2.insert(b as Reg);
                     }
                     2 => {
-                        tags.unite(groups[a], groups[b]);
+                        provenances.unite(groups[a], groups[b]);
                         let (from, to) = (part[a], part[b]);
                         part.iter_mut().filter(|p| **p == from).for_each(|p| *p = to);
                     }
                     _ => {
-                        real[a] = tags.join(real[a], Tag::SURE);
+                        real[a] = provenances.join(real[a], Provenance::DEFINITE);
                         model[a].0 = true;
                     }
                 }
-                let chosen = tags.find(groups[b]);
-                for (tag, wish) in real.iter().zip(&model) {
-                    prop_assert_eq!(tags.is_sure(*tag), wish.0);
-                    let through: Vec<Reg> = wish.2.iter().copied().collect();
-                    prop_assert_eq!(tags.phis(tags.passed(*tag)), &through[..]);
-                    let beyond = wish.0 || wish.1.iter().any(|g| part[*g] != part[b]);
-                    prop_assert_eq!(tags.is_beyond(*tag, &[chosen]), beyond);
+                let chosen = provenances.find(groups[b]);
+                for (provenance, reason) in real.iter().zip(&model) {
+                    prop_assert_eq!(provenances.is_definite(*provenance), reason.0);
+                    let through: Vec<Reg> = reason.2.iter().copied().collect();
+                    prop_assert_eq!(provenances.phis(provenances.passed(*provenance)), &through[..]);
+                    let beyond = reason.0 || reason.1.iter().any(|g| part[*g] != part[b]);
+                    prop_assert_eq!(provenances.is_beyond(*provenance, &[chosen]), beyond);
                 }
             }
         }

@@ -1,14 +1,14 @@
-//! Wanted memory by what it is part of, for those who ask what another way could have
+//! LiveIn memory by what it is part of, for those who ask what another way could have
 //! assigned.
 //!
-//! A branch asks again and again, and most often nothing is new: so each asker remembers how
+//! A branch asks again and again, and most often nothing is new: so each query remembers how
 //! far it has seen what came to be wanted. What it was told no about stays no (what is wanted
 //! only goes away); what depends on the moment it asks about again. Who has not asked for long
 //! looks through all that is wanted of the objects in question.
 
-use super::places::Place;
+use super::objects::MemoryObject;
 use crate::relevance::Defined;
-use crate::wants::List;
+use crate::uses::UseList;
 use program::objects::ObjectId;
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 
@@ -17,7 +17,7 @@ pub const ELSEWHERE: ObjectId = ObjectId::MAX;
 
 /// A range that came to be wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Wanted {
+pub struct LiveIn {
     pub object: ObjectId,
     pub address: u64,
     pub len: u64,
@@ -28,48 +28,48 @@ pub struct Wanted {
 /// Ranges of an object are noted by pieces of so many bytes.
 const PIECE: u64 = 256;
 
-impl Wanted {
+impl LiveIn {
     /// A range in a place, with what is around it there: of large objects most often ranges near
     /// each other come to be wanted. But where something else was at another time, what is wanted
     /// near by may be of that.
-    pub fn in_place(place: Place, address: u64, len: u64) -> Wanted {
+    pub fn object(place: MemoryObject, address: u64, len: u64) -> LiveIn {
         if !place.is_alone {
-            return Wanted { object: place.object, address, len, offset: address - place.start };
+            return LiveIn { object: place.object, address, len, offset: address - place.start };
         }
         let end = address.saturating_add(len);
         let start = (address / PIECE * PIECE).max(place.start);
         let to = end.div_ceil(PIECE).saturating_mul(PIECE).min(place.end).max(end);
-        Wanted { object: place.object, address: start, len: to - start, offset: start - place.start }
+        LiveIn { object: place.object, address: start, len: to - start, offset: start - place.start }
     }
 }
 
 /// Whether a way could have assigned a wanted range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
-    Yes(List),
+    Yes(UseList),
     /// Not by this execution of the branch.
     NotNow,
     No,
     /// It is not wanted any more.
-    Gone,
+    Dead,
 }
 
 /// So many ranges are remembered in the order in which they came.
 const RECENT: usize = 256;
 
 #[derive(Default)]
-struct Asker {
+struct Query {
     /// How many ranges it has seen.
     seen: u64,
     /// To be asked about again.
-    again: Vec<Wanted>,
+    again: Vec<LiveIn>,
     /// What it was told yes about.
-    hit: Option<Wanted>,
+    hit: Option<LiveIn>,
 }
 
 #[derive(Default)]
 struct Held {
-    list: Set<Wanted>,
+    list: Set<LiveIn>,
     /// When there are so many, it is time to throw away what is gone.
     tidy_at: usize,
     /// How often any were thrown away.
@@ -78,8 +78,8 @@ struct Held {
 
 /// A range that was noted lately: noting it again is quick as long as it was not thrown away.
 #[derive(Clone, Copy)]
-struct Noted {
-    wanted: Wanted,
+struct Recent {
+    wanted: LiveIn,
     /// How many had come before it.
     number: u64,
     tidied: u32,
@@ -90,25 +90,25 @@ const NOTED: usize = 1 << 12;
 
 /// See the module's documentation.
 #[derive(Default)]
-pub struct Pending {
-    recent: Vec<Wanted>,
+pub struct QueryCache {
+    recent: Vec<LiveIn>,
     count: u64,
     /// How many had come when somebody last looked at what was new.
     looked: u64,
     objects: Map<ObjectId, Held>,
-    askers: Vec<Asker>,
+    queries: Vec<Query>,
     /// By a hash of the address.
-    noted: Vec<Option<Noted>>,
+    noted: Vec<Option<Recent>>,
 }
 
-impl Pending {
+impl QueryCache {
     fn place(address: u64) -> usize {
         (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % NOTED
     }
 
     /// A range came to be wanted; `is_new` if some of it was not wanted just before. `still`
     /// says whether any of a range is.
-    pub fn add(&mut self, wanted: Wanted, is_new: bool, still: impl Fn(&Wanted) -> bool) {
+    pub fn add(&mut self, wanted: LiveIn, is_new: bool, still: impl Fn(&LiveIn) -> bool) {
         if self.noted.is_empty() {
             self.noted = vec![None; NOTED];
         }
@@ -135,14 +135,14 @@ impl Pending {
             held.tidy_at = 2 * held.list.len();
         }
         held.list.insert(wanted);
-        *noted = Some(Noted { wanted, number: self.count - 1, tidied: held.tidied });
+        *noted = Some(Recent { wanted, number: self.count - 1, tidied: held.tidied });
     }
 
     /// Whether the answer to `number` was no, and can be no other now.
     #[inline]
     pub fn is_settled(&self, number: u32) -> bool {
-        let settled = |a: &Asker| a.seen == self.count && a.again.is_empty() && a.hit.is_none();
-        self.count == 0 || self.askers.get(number as usize).is_some_and(settled)
+        let settled = |a: &Query| a.seen == self.count && a.again.is_empty() && a.hit.is_none();
+        self.count == 0 || self.queries.get(number as usize).is_some_and(settled)
     }
 
     /// Whether anything wanted could have been assigned by what `number` stands for, as far as
@@ -151,40 +151,40 @@ impl Pending {
         &mut self,
         number: u32,
         defined: &Defined,
-        mut try_it: impl FnMut(&Wanted) -> Answer,
-    ) -> Option<List> {
+        mut try_it: impl FnMut(&LiveIn) -> Answer,
+    ) -> Option<UseList> {
         let number = number as usize;
-        if self.askers.len() <= number {
-            self.askers.resize_with(number + 1, Asker::default);
+        if self.queries.len() <= number {
+            self.queries.resize_with(number + 1, Query::default);
         }
-        let asker = &mut self.askers[number];
-        if let Some(hit) = asker.hit.take()
+        let query = &mut self.queries[number];
+        if let Some(hit) = query.hit.take()
             && let Answer::Yes(list) = try_it(&hit)
         {
-            asker.hit = Some(hit);
+            query.hit = Some(hit);
             return Some(list);
         }
         let mut again = Vec::new();
-        for wanted in &asker.again {
+        for wanted in &query.again {
             match try_it(wanted) {
                 Answer::Yes(list) => {
-                    asker.hit = Some(*wanted);
+                    query.hit = Some(*wanted);
                     return Some(list);
                 }
                 Answer::NotNow => again.push(*wanted),
-                Answer::No | Answer::Gone => {}
+                Answer::No | Answer::Dead => {}
             }
         }
         self.looked = self.count;
-        let hit = if self.count - asker.seen <= RECENT as u64 {
-            let new = (asker.seen..self.count).map(|n| self.recent[n as usize % RECENT]);
+        let hit = if self.count - query.seen <= RECENT as u64 {
+            let new = (query.seen..self.count).map(|n| self.recent[n as usize % RECENT]);
             new.filter(|w| defined.may_assign(w.object)).find_map(|wanted| match try_it(&wanted) {
                 Answer::Yes(list) => Some((wanted, list)),
                 Answer::NotNow => {
                     again.push(wanted);
                     None
                 }
-                Answer::No | Answer::Gone => None,
+                Answer::No | Answer::Dead => None,
             })
         } else {
             // All of it, those to be asked about again among them.
@@ -200,9 +200,9 @@ impl Pending {
                     match answer {
                         Answer::Yes(list) => hit = Some((*wanted, list)),
                         Answer::NotNow => again.push(*wanted),
-                        Answer::No | Answer::Gone => {}
+                        Answer::No | Answer::Dead => {}
                     }
-                    answer != Answer::Gone
+                    answer != Answer::Dead
                 });
                 if held.list.len() != before {
                     held.tidied = held.tidied.wrapping_add(1);
@@ -212,13 +212,13 @@ impl Pending {
         };
         match hit {
             Some((hit, list)) => {
-                asker.hit = Some(hit);
+                query.hit = Some(hit);
                 Some(list)
             }
             None => {
                 again.sort_unstable();
                 again.dedup();
-                (asker.seen, asker.again) = (self.count, again);
+                (query.seen, query.again) = (self.count, again);
                 None
             }
         }
@@ -235,9 +235,9 @@ mod tests {
         /// What is noted has all of the range, and beyond it nothing but the object's own.
         #[test]
         fn pieces_stay_in_their_objects(start in 0u64..2000, size in 1u64..2000, at in 0u64..2000, len in 1u64..600) {
-            let place = Place { object: 7, start, end: start + size, is_alone: true };
+            let place = MemoryObject { object: 7, start, end: start + size, is_alone: true };
             let address = start + at % size;
-            let noted = Wanted::in_place(place, address, len);
+            let noted = LiveIn::object(place, address, len);
             prop_assert!(noted.address <= address && address + len <= noted.address + noted.len);
             prop_assert_eq!(noted.address, start + noted.offset);
             prop_assert!(noted.address + noted.len <= place.end.max(address + len));
@@ -246,15 +246,15 @@ mod tests {
         /// Against looking at everything each time.
         #[test]
         fn askers_miss_nothing(ops in proptest::collection::vec((0u8..4, 0u32..4, 0u64..6), 1..900)) {
-            let mut pending = Pending::default();
-            // Ranges wanted now, and those that some asker may have now.
+            let mut pending = QueryCache::default();
+            // Ranges wanted now, and those that some query may have now.
             let (mut wanted, mut open) = (BTreeSet::new(), BTreeSet::new());
             for (op, object, n) in ops {
                 let address = u64::from(object) * 100 + n;
                 match op {
                     0 => {
                         let is_new = wanted.insert(address);
-                        let range = Wanted { object, address, len: 1, offset: n };
+                        let range = LiveIn { object, address, len: 1, offset: n };
                         pending.add(range, is_new, |w| wanted.contains(&w.address));
                     }
                     1 => drop(wanted.remove(&address)),
@@ -266,8 +266,8 @@ mod tests {
                         let good = |a: u64| a.is_multiple_of(2) && open.contains(&a);
                         let was_settled = pending.is_settled(object);
                         let answer = pending.ask(object, &defined, |w| match w.address {
-                            a if !wanted.contains(&a) => Answer::Gone,
-                            a if good(a) => Answer::Yes(List::ANONYMOUS),
+                            a if !wanted.contains(&a) => Answer::Dead,
+                            a if good(a) => Answer::Yes(UseList::UNTRACKED),
                             a if a.is_multiple_of(2) => Answer::NotNow,
                             _ => Answer::No,
                         });

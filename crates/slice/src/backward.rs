@@ -1,0 +1,342 @@
+//! The backward pass over one stream: gen/kill of live registers, memory and control.
+//!
+//! The pass visits executed fragments from the last to the first. It keeps what is *live*:
+//! registers of activations and bytes of memory whose last definition is still to be found, and
+//! *pending* control dependences, blocks whose controlling branch is still to be found. An
+//! instruction that defines something live, or controls a pending block, becomes a node of the
+//! slice; its operands come to be live and its block pending. There is one transfer function
+//! ([`transfer`]) for dynamic and relevant slices, whether nodes are kept or only counted: that
+//! is up to the [`Sink`].
+//!
+//! A phi is transparent: the uses of its result become uses of the incoming register. A constant
+//! that comes in over an edge was chosen by the jump or branch that took the edge: that is its
+//! definition.
+
+mod activation;
+mod calls;
+mod external;
+mod objects;
+mod queries;
+mod relevant;
+mod sink;
+mod trace;
+mod transfer;
+
+use crate::InconsistentTrace;
+use crate::criterion::{Criterion, Occurrence};
+use crate::live::{LiveMemory, LiveRange};
+use crate::slice::{Dependence, Origin};
+use crate::uses::{Consumer, UseList};
+use activation::{Activation, Sets};
+pub use objects::MemoryObject;
+use program::inst::{BlockId, Reg};
+pub use queries::ELSEWHERE;
+pub use relevant::Relevant;
+use rustc_hash::FxHashMap;
+pub use sink::Sink;
+use std::collections::BTreeMap;
+
+/// Bytes that another stream wrote.
+#[derive(Clone, Debug)]
+pub struct InterThreadUse {
+    pub read: replay::writers::Read,
+    pub ranges: Vec<LiveRange>,
+    /// The store that was seen, once it is known: stream and step.
+    pub store: Option<(u32, u64)>,
+}
+
+type Checked<T> = Result<T, InconsistentTrace>;
+
+/// See the module's documentation.
+pub struct Backward<'w, 'a> {
+    sink: &'w mut Sink<'a>,
+    stream: u32,
+    #[allow(clippy::vec_box)] // they go from list to list at every call
+    activations: Vec<Box<Activation>>,
+    memory: LiveMemory,
+    /// Relevant slices: bytes that were there before anything defined them; an alternative of an
+    /// earlier branch could have.
+    initial: LiveMemory,
+    /// The edge just crossed chose values that are live.
+    chosen: UseList,
+    /// Control came here by a jump out of the step before.
+    landing: UseList,
+    /// Criteria by step, what other streams read after a step, and calls that started threads.
+    asked: BTreeMap<u64, Vec<(usize, &'w Criterion)>>,
+    read_after: BTreeMap<u64, Vec<LiveRange>>,
+    starts: BTreeMap<u64, UseList>,
+    /// No step behind this one is in the three; none if no step is.
+    last_query: Option<u64>,
+    /// The step that is visited.
+    position: u64,
+    pub inter_thread: Vec<InterThreadUse>,
+    /// The stream is that of a thread, which a call in another one started.
+    is_thread: bool,
+    /// Uses of that call.
+    pub uses_of_start: UseList,
+    /// For a relevant slice.
+    pub relevant: Option<Relevant<'w>>,
+    /// Activations that are over, by function.
+    #[allow(clippy::vec_box)]
+    pool: FxHashMap<u32, Vec<Box<Activation>>>,
+    /// Registers that phis of the edge are copies of.
+    moved: Vec<(Reg, UseList)>,
+}
+
+/// Activations of each function that are kept for later ones.
+const POOL: usize = 16;
+
+impl<'w, 'a> Backward<'w, 'a> {
+    pub fn new(sink: &'w mut Sink<'a>, stream: u32, is_thread: bool) -> Backward<'w, 'a> {
+        Backward {
+            sink,
+            stream,
+            activations: Vec::new(),
+            memory: LiveMemory::default(),
+            initial: LiveMemory::default(),
+            chosen: UseList::default(),
+            landing: UseList::default(),
+            asked: BTreeMap::new(),
+            read_after: BTreeMap::new(),
+            starts: BTreeMap::new(),
+            last_query: None,
+            position: 0,
+            inter_thread: Vec::new(),
+            is_thread,
+            uses_of_start: UseList::default(),
+            relevant: None,
+            pool: FxHashMap::default(),
+            moved: Vec::new(),
+        }
+    }
+
+    /// Asks, as criterion number `n`.
+    pub fn ask(&mut self, n: usize, criterion: &'w Criterion) {
+        self.asked.entry(criterion.at.step).or_default().push((n, criterion));
+        self.last_query = self.last_query();
+    }
+
+    /// Bytes are live after a step.
+    pub fn ask_after(&mut self, step: u64, ranges: Vec<LiveRange>) {
+        self.read_after.entry(step).or_default().extend(ranges);
+        self.last_query = self.last_query();
+    }
+
+    /// The call of a step that started a thread is used.
+    pub fn ask_start(&mut self, step: u64, uses: UseList) {
+        let place = self.starts.entry(step).or_default();
+        *place = self.sink.uses.join(*place, uses);
+        self.last_query = self.last_query();
+    }
+
+    /// The last step anything is asked about.
+    pub fn last_query(&self) -> Option<u64> {
+        let all = [
+            self.asked.keys().next_back(),
+            self.read_after.keys().next_back(),
+            self.starts.keys().next_back(),
+        ];
+        all.into_iter().flatten().max().copied()
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.sink.slice.nodes.len()
+    }
+
+    /// Nothing is live any more, and no query is to come.
+    pub fn is_done(&self) -> bool {
+        !self.has_live_memory()
+            && self.last_query.is_none()
+            && !self.landing.is_live()
+            && self.activations.iter().all(|a| a.is_idle())
+    }
+
+    /// Some memory is live, or could have been defined by an alternative.
+    #[inline]
+    fn has_live_memory(&self) -> bool {
+        !self.memory.is_empty() || !self.initial.is_empty()
+    }
+
+    #[inline]
+    fn touches(&self, start: u64, len: u64) -> bool {
+        self.memory.touches(start, len) || self.initial.touches(start, len)
+    }
+
+    /// The stream has no more steps: what is still live was there before.
+    pub fn finish(&mut self) {
+        for range in self.memory.drain() {
+            let variable = self.sink.variable(range.start);
+            let origin = Origin::Unwritten { address: range.start, len: range.len, variable };
+            self.sink.leaf(range.uses, &origin);
+        }
+    }
+
+    /// Brings the stack of activations down to a depth.
+    #[inline]
+    fn unwind(&mut self, depth: u32) {
+        while self.activations.len() > depth as usize {
+            if let Some(activation) = self.activations.pop() {
+                self.recycle(activation);
+            }
+        }
+    }
+
+    /// Brings the stack of activations to a depth; the place of the innermost one, which has room
+    /// for what is live in it.
+    #[inline]
+    fn enter(&mut self, depth: u32, function: u32) -> Checked<usize> {
+        self.unwind(depth);
+        while self.activations.len() < depth as usize {
+            self.activations.push(Box::default());
+        }
+        let f = depth as usize - 1;
+        let activation = &mut self.activations[f];
+        if activation.function.is_some_and(|known| known != function) {
+            return Err(InconsistentTrace(self.position));
+        }
+        if !activation.is_allocated() {
+            activation.function = Some(function);
+            self.allocate(f, function);
+        }
+        Ok(f)
+    }
+
+    fn allocate(&mut self, f: usize, function: u32) {
+        let sets = match self.pool.get_mut(&function).and_then(Vec::pop) {
+            Some(pooled) => pooled.into_sets(),
+            None => self.sets(function),
+        };
+        self.activations[f].allocate(sets);
+    }
+
+    fn sets(&self, function: u32) -> Sets {
+        let facts = self.sink.facts;
+        Sets::new(facts.function(function).slots, facts.get(function).decided.len())
+    }
+
+    /// Functions with many registers are called often: empty sets are used again.
+    fn recycle(&mut self, mut activation: Box<Activation>) {
+        let is_empty = !activation.has_live() && !activation.has_pending() && activation.is_allocated();
+        if let Some(function) = activation.function.filter(|_| is_empty) {
+            let pool = self.pool.entry(function).or_default();
+            if pool.len() < POOL {
+                activation.clear();
+                pool.push(activation);
+            }
+        }
+    }
+
+    /// An activation of a function in which nothing is live yet.
+    fn fresh(&mut self, function: u32) -> Box<Activation> {
+        match self.pool.get_mut(&function).and_then(Vec::pop) {
+            Some(pooled) => pooled,
+            None => {
+                let mut activation = Box::<Activation>::default();
+                activation.function = Some(function);
+                activation
+            }
+        }
+    }
+
+    /// A register of an activation is used by a node.
+    #[inline]
+    fn use_reg(&mut self, f: usize, reg: Reg, consumer: Consumer) {
+        let uses = self.sink.uses.one(consumer, Dependence::Register(reg));
+        self.activations[f].make_live(reg, uses, &mut self.sink.uses);
+    }
+
+    /// Memory is used by a node.
+    #[inline]
+    fn use_memory(&mut self, address: u64, len: u64, consumer: Consumer) {
+        let uses = self.sink.uses.one(consumer, Dependence::Memory { address, len });
+        self.make_memory_live(address, len, uses);
+    }
+
+    #[inline]
+    fn make_memory_live(&mut self, address: u64, len: u64, uses: UseList) {
+        let is_new = self.memory.make_live(address, len, uses, &mut self.sink.uses);
+        if self.relevant.is_some() {
+            self.note_live(address, len, is_new);
+        }
+    }
+
+    /// Registers are defined here.
+    #[inline]
+    fn kill_regs(&mut self, f: usize, dst: Reg, count: u32) -> UseList {
+        let mut uses = UseList::default();
+        if let Some(activation) = self.activations.get_mut(f).filter(|a| a.has_live()) {
+            for reg in dst..dst + count {
+                let one = activation.kill(reg);
+                uses = self.sink.uses.join(uses, one);
+            }
+        }
+        uses
+    }
+
+    /// Bytes are defined here, by one thing.
+    #[inline]
+    fn kill_memory(&mut self, address: u64, len: u64) -> UseList {
+        if !self.initial.is_empty() {
+            self.initial.kill(address, len);
+        }
+        self.memory.kill_uses(address, len, &mut self.sink.uses)
+    }
+
+    /// Bytes are defined here, each by something else.
+    fn kill_ranges(&mut self, address: u64, len: u64) -> Vec<LiveRange> {
+        if !self.initial.is_empty() {
+            self.initial.kill(address, len);
+        }
+        self.memory.kill(address, len)
+    }
+
+    /// A node's block is pending: the branch that let it run is still to be found.
+    #[inline]
+    fn add_pending(&mut self, f: usize, function: u32, block: BlockId, consumer: Consumer) {
+        let facts = self.sink.facts.get(function);
+        // The first activation was called from outside: there is nothing to find.
+        if f == 0 && !self.is_thread && !facts.decided[block as usize] {
+            return;
+        }
+        let uses = self.sink.uses.one(consumer, Dependence::Control);
+        self.activations[f].add_pending(block, uses, &mut self.sink.uses);
+    }
+
+    /// Control went over an edge: the phis at its end are copies.
+    fn edge(&mut self, depth: u32, function: u32, from: BlockId, to: BlockId) {
+        let f = depth as usize - 1;
+        let activation = self.activations.get_mut(f);
+        if let Some(relevant) = &mut self.relevant {
+            relevant.take_edge(depth, to);
+        }
+        let Some(activation) = activation else { return };
+        if self.relevant.is_some() {
+            activation.condition_regs.clear();
+        }
+        if !activation.has_live() {
+            return;
+        }
+        let moves = self.sink.facts.summary(function).phi_moves(from, to);
+        for phi in moves {
+            let mut uses = activation.kill(phi.dst);
+            if !uses.is_live() {
+                continue;
+            }
+            if self.relevant.is_some() {
+                uses.provenance = self.sink.uses.provenances.through(uses.provenance, phi.dst);
+                activation.pass_phi(phi.dst);
+            }
+            match phi.src {
+                Some(src) => self.moved.push((src, uses)),
+                None => self.chosen = self.sink.uses.join(self.chosen, uses),
+            }
+        }
+        while let Some((src, uses)) = self.moved.pop() {
+            activation.make_live(src, uses, &mut self.sink.uses);
+        }
+    }
+
+    fn at(&self, step: u64) -> Occurrence {
+        Occurrence { stream: self.stream, step }
+    }
+}

@@ -1,0 +1,309 @@
+//! Calls and returns.
+//!
+//! ```text
+//! forward     call step │ Enter │ callee's steps … Return step │ Returned
+//! backward    ◄─────────────────────────────────────────────────────────
+//! ```
+//! The backward pass meets a call from its end. Uses of its result go to the callee's `Return`.
+//! What is live in the callee when its first instruction is reached (parameters, pending blocks)
+//! goes to the call.
+
+use super::trace::Operands;
+use super::transfer::{Demand, InstExec};
+use super::{Backward, Checked};
+use crate::InconsistentTrace;
+use crate::log::{Copied, Spill};
+use crate::slice::{Dependence, NodeId, Origin};
+use crate::summary;
+use crate::uses::{Consumer, UseList};
+use program::inst::{ArgTy, Call, Inst, Operand};
+
+/// What is live of a call that is under way; the call itself is still to be visited.
+#[derive(Default)]
+pub struct CallState {
+    pub uses: UseList,
+    /// Live slots of arguments: argument, slot.
+    pub arguments: Vec<(u32, u32)>,
+    /// Live bytes of arguments that are passed in memory: argument, offset, length.
+    pub bytes: Vec<(u32, u64, u64)>,
+    /// All arguments.
+    pub all: bool,
+    /// Which instruction it is, if the call left the program.
+    pub index: u32,
+    /// The call left the program; it read these ranges.
+    pub reads: Option<Vec<(u64, u64)>>,
+    /// And it wrote these.
+    pub writes: Vec<(u64, u64)>,
+    /// Its node, if it has one already.
+    pub node: Option<Option<NodeId>>,
+}
+
+/// A use of a call's result is a use of what was returned.
+pub(super) fn as_return(how: Dependence) -> Dependence {
+    match how {
+        Dependence::Register(r) => Dependence::Return(r),
+        other => other,
+    }
+}
+
+impl Backward<'_, '_> {
+    /// The call instruction of a function.
+    pub(super) fn call_inst(&self, function: u32, index: u32) -> Checked<&'_ Call> {
+        match self.sink.facts.inst(function, index) {
+            Inst::Call(call) => Ok(call),
+            _ => Err(InconsistentTrace(self.position)),
+        }
+    }
+
+    /// A linked call has returned: its result was made by the callee's return.
+    pub(super) fn returned(&mut self, (function, index): (u32, u32), depth: u32, callee: u32) -> Checked<()> {
+        self.unwind(depth);
+        let f = depth as usize - 1;
+        let Some(caller) = self.activations.get_mut(f).filter(|a| a.has_live()) else { return Ok(()) };
+        let Inst::Call(call) = self.sink.facts.inst(function, index) else {
+            return Err(InconsistentTrace(self.position));
+        };
+        let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
+        let mut returns = Vec::new();
+        for slot in 0..slots {
+            let uses = caller.kill(call.dst + slot);
+            if uses.is_live() {
+                let uses = self.sink.uses.rewrite(uses, as_return);
+                returns.push((slot, uses));
+            }
+        }
+        if !returns.is_empty() {
+            let mut activation = self.fresh(callee);
+            activation.returns = returns;
+            self.activations.push(activation);
+        }
+        Ok(())
+    }
+
+    /// An activation began.
+    pub(super) fn entered(
+        &mut self,
+        function: u32,
+        depth: u32,
+        is_outside: bool,
+        copies: &[Copied],
+    ) -> Checked<()> {
+        self.unwind(depth);
+        let f = depth as usize - 1;
+        if let Some(relevant) = &mut self.relevant {
+            relevant.objects.leave(depth);
+            // The call must know what it called, whether anything of that is live or not.
+            while self.activations.len() < f {
+                self.activations.push(Box::default());
+            }
+            if let Some(caller) = f.checked_sub(1) {
+                self.activations[caller].callee = (!is_outside).then_some(function);
+            }
+        }
+        if self.activations.len() <= f {
+            return Ok(());
+        }
+        let Some(mut activation) = self.activations.pop() else { return Ok(()) };
+        if activation.function.is_some_and(|known| known != function) {
+            return Err(InconsistentTrace(self.position));
+        }
+        let mut ran = UseList::default();
+        activation.resolve_all(|uses| {
+            let uses = self.sink.uses.rewrite(uses, |_| Dependence::Call);
+            ran = self.sink.uses.join(ran, uses);
+        });
+        let model = self.sink.facts.function(function);
+        let mut arguments: Vec<(u32, u32, UseList)> = Vec::new();
+        if activation.has_live() {
+            for (reg, number, slot) in summary::parameters(model) {
+                let uses = activation.kill(reg);
+                if uses.is_live() {
+                    arguments.push((number, slot, uses));
+                }
+            }
+        }
+        let mut bytes = std::mem::take(&mut activation.variadic);
+        for copy in copies {
+            for range in self.kill_ranges(copy.to, copy.len) {
+                bytes.push((copy.parameter, range.start - copy.to, range.len, range.uses));
+            }
+        }
+        if let Some(caller) = self.activations.last_mut() {
+            let below = activation.groups.iter().map(|g| g.1).chain(activation.groups_of_callee);
+            let below = below.chain(caller.groups_of_callee);
+            caller.groups_of_callee = below.reduce(|a, b| self.sink.uses.provenances.unite(a, b));
+        }
+        self.recycle(activation);
+        if depth == 1 {
+            for (number, _, uses) in arguments {
+                if self.is_thread {
+                    ran = self.sink.uses.join(ran, uses);
+                } else {
+                    let origin = Origin::Parameter { function: model.name.clone(), number };
+                    self.sink.leaf(uses, &origin);
+                }
+            }
+            self.uses_of_start = self.sink.uses.join(self.uses_of_start, ran);
+            return Ok(());
+        }
+        if !ran.is_live() && arguments.is_empty() && bytes.is_empty() {
+            return Ok(());
+        }
+        let caller = f - 1;
+        if is_outside {
+            for uses in arguments.iter().map(|a| a.2).chain(bytes.iter().map(|b| b.3)) {
+                let uses = self.sink.uses.rewrite(uses, |_| Dependence::External);
+                ran = self.sink.uses.join(ran, uses);
+            }
+            self.use_external(caller, ran)?;
+            return Ok(());
+        }
+        let state = self.activations[caller].call.get_or_insert_default();
+        state.uses = self.sink.uses.join(state.uses, ran);
+        for (number, slot, uses) in arguments {
+            state.uses = self.sink.uses.join(state.uses, uses);
+            state.arguments.push((number, slot));
+        }
+        for (argument, offset, len, uses) in bytes {
+            state.uses = self.sink.uses.join(state.uses, uses);
+            state.bytes.push((argument, offset, len));
+        }
+        Ok(())
+    }
+
+    /// A variadic argument was put into memory; the call will say what it was.
+    pub(super) fn spilled(&mut self, spill: Spill, depth: u32) {
+        let ranges = self.kill_ranges(spill.address, spill.len);
+        if ranges.is_empty() {
+            return;
+        }
+        while self.activations.len() < depth as usize {
+            self.activations.push(Box::default());
+        }
+        for range in ranges {
+            let offset = range.start - spill.address;
+            let variadic = &mut self.activations[depth as usize - 1].variadic;
+            variadic.push((spill.argument, offset, range.len, range.uses));
+        }
+    }
+
+    /// The call instruction itself.
+    pub(super) fn call(
+        &mut self,
+        operands: Operands<'_>,
+        it: InstExec<'_>,
+        demand: Demand<'_>,
+    ) -> Checked<()> {
+        let Inst::Call(call) = self.sink.facts.inst(it.function, it.inst.index) else {
+            return Err(InconsistentTrace(it.step));
+        };
+        let (f, index) = (it.f, it.inst.index);
+        let state = self.activations.get_mut(f).and_then(|a| a.call.take());
+        let mut state = state.map_or_else(CallState::default, |state| *state);
+        state.uses = self.sink.uses.join(state.uses, demand.uses);
+        if self.relevant.is_some() {
+            self.propagate_to_call(f, it.inst.block);
+            let is_node = state.uses.is_live() || state.node.is_some() || !demand.asked.is_empty();
+            let potential = self.other_callees(it, is_node);
+            if let Some(activation) = self.activations.get_mut(f) {
+                activation.callee = None;
+            }
+            if potential.is_live() && self.is_closure() {
+                state.uses = potential;
+            } else if potential.is_live() {
+                return self.dummy(it, potential);
+            }
+        }
+        if !state.uses.is_live() && state.node.is_none() && demand.asked.is_empty() {
+            return Ok(());
+        }
+        let f = self.enter(it.depth, it.function)?;
+        let is_fresh = state.node.is_none();
+        let at = self.at(it.step);
+        let node = match state.node {
+            Some(node) => {
+                self.sink.place(node, at, (it.function, index), state.uses);
+                node
+            }
+            None => self.sink.exec(at, (it.function, index), it.depth, state.uses),
+        };
+        let consumer = Consumer::definite(node);
+        if state.uses.is_live() || demand.all {
+            self.use_operand(f, call.callee, 1, consumer);
+        }
+        if demand.all || state.all {
+            for (number, arg) in call.args.iter().enumerate() {
+                self.use_operand(f, arg.value, arg.ty.slots(), consumer);
+                if let ArgTy::ByVal { size, .. } = arg.ty {
+                    self.use_by_value(call, operands.by_value, (number as u32, 0, size), consumer);
+                }
+            }
+            if let (Some(reads), true) = (&state.reads, is_fresh) {
+                for (address, len) in reads {
+                    self.use_memory(*address, *len, consumer);
+                }
+            }
+        } else {
+            for (number, slot) in state.arguments {
+                if let Some(arg) = call.args.get(number as usize)
+                    && slot < arg.ty.slots()
+                    && let Operand::Reg(r) = arg.value
+                {
+                    self.use_reg(f, r + slot, consumer);
+                }
+            }
+            for bytes in state.bytes {
+                self.use_argument_bytes(f, call, operands.by_value, bytes, consumer);
+            }
+        }
+        self.answer(f, (it.inst.dst, it.inst.count), consumer, &demand.asked);
+        self.add_pending(f, it.function, it.inst.block, consumer);
+        Ok(())
+    }
+
+    fn use_operand(&mut self, f: usize, operand: Operand, slots: u32, consumer: Consumer) {
+        if let Operand::Reg(r) = operand {
+            for reg in r..r + slots {
+                self.use_reg(f, reg, consumer);
+            }
+        }
+    }
+
+    /// Bytes of an argument that the callee has in memory: argument, offset, length.
+    fn use_argument_bytes(
+        &mut self,
+        f: usize,
+        call: &Call,
+        by_value: &[u64],
+        (number, offset, len): (u32, u64, u64),
+        consumer: Consumer,
+    ) {
+        let Some(arg) = call.args.get(number as usize) else { return };
+        match (arg.ty, arg.value) {
+            (ArgTy::ByVal { .. }, value) => {
+                self.use_operand(f, value, 1, consumer);
+                self.use_by_value(call, by_value, (number, offset, len), consumer);
+            }
+            (ArgTy::Value(ty), Operand::Reg(r)) => {
+                for slot in offset / 8..(offset + len).div_ceil(8).min(ty.slots().into()) {
+                    self.use_reg(f, r + slot as u32, consumer);
+                }
+            }
+            (ArgTy::Value(_), _) => {}
+        }
+    }
+
+    /// Bytes of the memory that a by-value argument was copied from: argument, offset, length.
+    fn use_by_value(
+        &mut self,
+        call: &Call,
+        by_value: &[u64],
+        (number, offset, len): (u32, u64, u64),
+        consumer: Consumer,
+    ) {
+        let before = call.args[..number as usize].iter().filter(|a| matches!(a.ty, ArgTy::ByVal { .. }));
+        if let Some(address) = by_value.get(before.count()) {
+            self.use_memory(address.wrapping_add(offset), len, consumer);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Definitions outside of the program: library functions, the kernel, other threads, jumps.
+
+use super::calls::{CallState, as_return};
+use super::transfer::asks_all;
+use super::{Backward, Checked, InterThreadUse};
+use crate::log::{Change, Miss, Outside};
+use crate::slice::{Dependence, NodeId, Origin};
+use crate::uses::{Consumer, UseList};
+use externals::Model;
+
+impl Backward<'_, '_> {
+    /// A call that left the program has returned.
+    /// `is_direct`: the step before is the call itself; nothing was called back.
+    pub(super) fn external(&mut self, outside: &Outside, depth: u32, is_direct: bool) -> Checked<()> {
+        let f = self.enter(depth, outside.function)?;
+        let call = self.call_inst(outside.function, outside.index)?;
+        let (dst, slots) = (call.dst, call.ret.iter().map(|t| t.slots()).sum());
+        let result = self.kill_regs(f, dst, slots);
+        let mut written = UseList::default();
+        let mut copied = Vec::new();
+        for (address, len) in &outside.writes {
+            for range in self.kill_ranges(*address, *len) {
+                written = self.sink.uses.join(written, range.uses);
+                copied.push(source(outside, range.start, range.len));
+            }
+        }
+        let asked = self.position.checked_sub(1).filter(|_| is_direct).and_then(|s| self.asked.get(&s));
+        let is_asked = asked.is_some_and(|asked| asks_all(asked, (dst, slots)));
+        let mut state = CallState {
+            index: outside.index,
+            reads: Some(outside.reads.clone()),
+            writes: outside.writes.clone(),
+            ..CallState::default()
+        };
+        if result.is_live() || written.is_live() || is_asked {
+            let is_precise =
+                !is_asked && copied.iter().all(Option::is_some) && (!result.is_live() || copies(outside));
+            state.uses = self.sink.uses.join(result, written);
+            let node = self.sink.exec_later((outside.function, outside.index), depth);
+            let reads =
+                if is_precise { copied.into_iter().flatten().collect() } else { outside.reads.clone() };
+            for (address, len) in reads {
+                self.use_memory(address, len, Consumer::definite(node));
+            }
+            state.node = Some(node);
+            state.all = state.uses.is_live();
+        }
+        self.activations[f].call = Some(Box::new(state));
+        Ok(())
+    }
+
+    /// Something was made by the call out of the program that activation `f` has under way.
+    pub(super) fn use_external(&mut self, f: usize, uses: UseList) -> Checked<()> {
+        let mut state = self.activations[f].call.take().unwrap_or_default();
+        state.uses = self.sink.uses.join(state.uses, uses);
+        state.all = true;
+        if state.node.is_none()
+            && let Some(reads) = state.reads.clone()
+        {
+            let function = self.activations[f].function.ok_or(crate::InconsistentTrace(self.position))?;
+            let node = self.sink.exec_later((function, state.index), f as u32 + 1);
+            state.node = Some(node);
+            for (address, len) in reads {
+                self.use_memory(address, len, Consumer::definite(node));
+            }
+        }
+        self.activations[f].call = Some(state);
+        Ok(())
+    }
+
+    /// The call out of the program under which activation `f` was called back, if that call is in
+    /// the slice: its node, if that is kept.
+    pub(super) fn called_back(&self, f: usize) -> Option<Option<NodeId>> {
+        let call = self.activations.get(f.checked_sub(1)?)?.call.as_ref()?;
+        call.reads.as_ref()?;
+        call.node
+    }
+
+    /// Memory was changed by an event.
+    pub(super) fn changed(&mut self, change: Change, depth: u32) -> Checked<()> {
+        let (address, len) = match change {
+            Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
+            Change::Moved { to, len, .. } => (to, len),
+        };
+        let caller = (depth as usize).checked_sub(1).filter(|f| *f < self.activations.len());
+        let under_way =
+            caller.filter(|f| self.activations[*f].call.as_ref().is_some_and(|c| c.reads.is_some()));
+        if matches!(change, Change::Patch { .. })
+            && under_way.is_some_and(|f| self.rearranges(f, address, len))
+        {
+            // What is live of it is what was there before the call.
+            return Ok(());
+        }
+        for range in self.kill_ranges(address, len) {
+            let by_call = under_way.filter(|f| match change {
+                Change::Patch { .. } => {
+                    !self.is_read(*f, range.start, range.len) || self.is_written(*f, range.start, range.len)
+                }
+                Change::Moved { .. } | Change::Zeroed { .. } => true,
+            });
+            let Some(f) = by_call else {
+                let variable = self.sink.variable(range.start);
+                let origin = Origin::Outside { address: range.start, len: range.len, variable };
+                self.sink.leaf(range.uses, &origin);
+                continue;
+            };
+            self.use_external(f, range.uses)?;
+            if let Change::Moved { from, to, .. } = change {
+                let node = self.activations[f].call.as_ref().and_then(|c| c.node).flatten();
+                let from = from.wrapping_add(range.start - to);
+                self.use_memory(from, range.len, Consumer::definite(node));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the call under way read a range, so that a patch of it says what was there, not
+    /// what the call wrote (if it did not write it as well).
+    fn is_read(&self, f: usize, start: u64, len: u64) -> bool {
+        let reads = self.activations[f].call.as_ref().and_then(|c| c.reads.as_ref());
+        reads.is_some_and(|reads| covers(reads, start, len))
+    }
+
+    fn is_written(&self, f: usize, start: u64, len: u64) -> bool {
+        self.activations[f].call.as_ref().is_some_and(|call| covers(&call.writes, start, len))
+    }
+
+    /// Whether the call under way made the range out of itself, as sorting does, and is in the
+    /// slice: then all that it read is live already.
+    fn rearranges(&self, f: usize, start: u64, len: u64) -> bool {
+        let is_node = self.activations[f].call.as_ref().is_some_and(|call| call.node.is_some());
+        is_node && self.is_read(f, start, len) && self.is_written(f, start, len)
+    }
+
+    /// A load saw what its thread had not written.
+    pub(super) fn missed(&mut self, miss: &Miss) {
+        let ranges = self.kill_ranges(miss.address, miss.bytes.len() as u64);
+        if ranges.is_empty() {
+            return;
+        }
+        if let (Some(writer), Some(seq)) = (miss.writer, miss.seq) {
+            let read = replay::writers::Read {
+                instruction: miss.step,
+                module: miss.module,
+                site: miss.site,
+                address: miss.address,
+                bytes: miss.bytes.clone(),
+                writer,
+                seq,
+            };
+            self.inter_thread.push(InterThreadUse { read, ranges, store: None });
+            return;
+        }
+        for range in ranges {
+            let variable = self.sink.variable(range.start);
+            let origin = Origin::Outside { address: range.start, len: range.len, variable };
+            self.sink.leaf(range.uses, &origin);
+            // Nobody knows since when it was there: an alternative could have defined it before.
+            if self.relevant.is_some() {
+                self.initial.make_live(range.start, range.len, range.uses, &mut self.sink.uses);
+            }
+        }
+    }
+
+    /// Control came back to a call by a jump out of the step before.
+    pub(super) fn landed(&mut self, function: u32, index: u32, depth: u32) -> Checked<()> {
+        let f = self.enter(depth, function)?;
+        let call = self.call_inst(function, index)?;
+        let (dst, slots) = (call.dst, call.ret.iter().map(|t| t.slots()).sum());
+        let result = self.kill_regs(f, dst, slots);
+        let mut uses = self.sink.uses.rewrite(result, as_return);
+        // What ran since then, controlled by no branch since, ran because of the jump, and because
+        // of what made the call run that it came back to.
+        for block in 0..self.activations[f].blocks() {
+            if self.activations[f].is_pending(block) {
+                let first = self.sink.uses.iter(self.activations[f].pending_uses(block)).next();
+                let consumer = Consumer::definite(first.map(|e| e.0));
+                let one = self.sink.uses.one(consumer, Dependence::Control);
+                uses = self.sink.uses.join(uses, one);
+            }
+        }
+        self.landing = self.sink.uses.join(self.landing, uses);
+        Ok(())
+    }
+}
+
+fn covers(ranges: &[(u64, u64)], start: u64, len: u64) -> bool {
+    ranges.iter().any(|(at, n)| start >= *at && start.saturating_add(len) <= at.saturating_add(*n))
+}
+
+/// Where the bytes that a copying function wrote came from.
+fn source(outside: &Outside, start: u64, len: u64) -> Option<(u64, u64)> {
+    if !copies(outside) {
+        return None;
+    }
+    let ((to, _), (from, read)) = (*outside.writes.first()?, *outside.reads.first()?);
+    let offset = start.checked_sub(to)?;
+    (offset + len <= read).then(|| (from.wrapping_add(offset), len))
+}
+
+/// The function copies one range to another, byte by byte, and returns an address.
+fn copies(outside: &Outside) -> bool {
+    let model = outside.known.and_then(|k| k.model);
+    let copying = matches!(
+        model,
+        // Not `stpcpy`, whose result says how long the string was.
+        Some(Model::Memcpy | Model::Mempcpy | Model::Bcopy | Model::Strcpy | Model::Strncpy)
+    );
+    copying && outside.reads.len() == 1 && outside.writes.len() == 1
+}

@@ -1,0 +1,383 @@
+//! Potential dependences: further candidate edges of the same backward pass.
+//!
+//! A branch that controls nothing in the slice may still have mattered: an alternative of it
+//! could have defined something that is live. Such a branch becomes a *dummy* node: what its
+//! condition was made of is live, but its block is not pending. The places it uses are live for a
+//! group, and groups propagate to controlling branches: what is live for a group alone is no
+//! reason to take a branch that controls its members. This is the algorithm of Wang and
+//! Roychoudhury, with their sets of "branch, wanted by it" as groups.
+//!
+//! The condition of a branch is computed by instructions of its own block, which belong to the
+//! dummy: if their block came to be pending, so would the dummy's. But what a variable is given
+//! there is a statement of its own: `n = n + 1; if (n < 3)`.
+
+use super::objects::Objects;
+use super::queries::{Answer, ELSEWHERE, LiveIn, QueryCache};
+use super::transfer::InstExec;
+use super::{Activation, Backward, Checked, LiveMemory};
+use crate::heap::Heap;
+use crate::provenance::{Group, Phis, Provenance};
+use crate::relevance::{Other, Potentials, Relevance, Variant, WayFacts};
+use crate::slice::Dependence;
+use crate::summary::{InstSummary, Kind};
+use crate::uses::{Consumer, UseList};
+use program::inst::{BlockId, Inst, Reg};
+use rustc_hash::FxHashMap;
+
+/// A register at the branch of an alternative: function, edge, register, phis it passed.
+type Question = (u32, BlockId, BlockId, Reg, Phis);
+
+/// What the pass must know for a relevant slice.
+pub struct Relevant<'w> {
+    facts: &'w Potentials<'w>,
+    pub(super) objects: Objects<'w>,
+    relevance: Relevance,
+    /// The edge just crossed: activation, and the block it led to.
+    edge: Option<(u32, BlockId)>,
+    /// Answers about registers.
+    may_define: FxHashMap<Question, bool>,
+    queries: QueryCache,
+}
+
+impl<'w> Relevant<'w> {
+    pub fn new(facts: &'w Potentials<'w>, heap: &'w Heap, relevance: Relevance) -> Relevant<'w> {
+        Relevant {
+            facts,
+            objects: Objects::new(facts, heap),
+            relevance,
+            edge: None,
+            may_define: FxHashMap::default(),
+            queries: QueryCache::default(),
+        }
+    }
+
+    pub(super) fn take_edge(&mut self, depth: u32, to: BlockId) {
+        self.edge = Some((depth, to));
+    }
+
+    /// Where control went from the branch that is visited.
+    #[inline]
+    fn edge_of(&self, f: usize) -> Option<BlockId> {
+        self.edge.filter(|(depth, _)| *depth as usize == f + 1).map(|edge| edge.1)
+    }
+
+    fn is_left_out(&self, function: u32) -> bool {
+        !self.relevance.libraries && self.facts.get(function).library
+    }
+}
+
+impl Backward<'_, '_> {
+    /// Looks for potential dependences no more, if the slice is large enough.
+    pub fn check_limit(&mut self) {
+        let enough = self.relevant.as_ref().is_some_and(|r| self.sink.executions >= r.relevance.limit);
+        // At the start there is no branch left.
+        if enough && self.position > 0 {
+            self.relevant = None;
+            // It was live for alternatives alone.
+            self.initial = LiveMemory::default();
+            let at = self.at(self.position);
+            self.sink.slice.asked_back_to.get_or_insert(at);
+        }
+    }
+
+    /// Notes which object a live range is in. If all of it was live before it may have been noted.
+    pub(super) fn note_live(&mut self, address: u64, len: u64, is_new: bool) {
+        let (memory, initial) = (&self.memory, &self.initial);
+        if let Some(relevant) = &mut self.relevant {
+            let live = match relevant.objects.find(self.stream, self.position, address) {
+                Some(object) => LiveIn::object(object, address, len),
+                None => LiveIn { object: ELSEWHERE, address, len, offset: 0 },
+            };
+            let still = |l: &LiveIn| memory.touches(l.address, l.len) || initial.touches(l.address, l.len);
+            relevant.queries.add(live, is_new, still);
+        }
+    }
+
+    /// Whether a branch that could have mattered becomes a node as any other.
+    pub(super) fn is_closure(&self) -> bool {
+        self.relevant.as_ref().is_some_and(|r| r.relevance.variant == Variant::Closure)
+    }
+
+    /// A branch or call is visited, without a part in the slice.
+    #[inline]
+    pub(super) fn pass_tail(&mut self, f: usize, kind: Kind) {
+        let Some(relevant) = &mut self.relevant else { return };
+        match (kind, self.activations.get_mut(f)) {
+            (Kind::Branch, _) => relevant.edge = None,
+            (Kind::Call, Some(activation)) => activation.callee = None,
+            _ => {}
+        }
+    }
+
+    /// Whether no alternative of a branch could have mattered, and no group propagates to it: a
+    /// quick test that may say no although it is so.
+    #[inline]
+    pub(super) fn are_alternatives_idle(&self, f: usize, function: u32, block: BlockId) -> bool {
+        let Some(relevant) = &self.relevant else { return true };
+        let activation = self.activations.get(f);
+        let propagates = |activation: &Activation| {
+            let controls = self.sink.facts.get(function).controls(block);
+            activation.groups.iter().any(|(b, _)| contains(controls, *b))
+        };
+        if activation.is_some_and(|a| !a.groups.is_empty() && propagates(a)) {
+            return false;
+        }
+        let Some(to) = relevant.edge_of(f) else { return true };
+        let (registers, memory) = (activation.filter(|a| a.has_live()), self.has_live_memory());
+        if registers.is_none() && !memory || relevant.is_left_out(function) {
+            return true;
+        }
+        relevant.facts.ways(function, block).iter().filter(|way| way.to != to).all(|way| {
+            let may_define = registers.is_some_and(|a| a.may_have_passed(way.touched()));
+            let is_settled =
+                || way.memory.defined.is_empty() || relevant.queries.is_settled(way.memory.number);
+            !may_define && (!memory || is_settled())
+        })
+    }
+
+    /// Why a branch becomes a dummy, if it does; it does not if it `is_node` anyway. Groups
+    /// propagate to it.
+    pub(super) fn alternatives(&mut self, it: InstExec<'_>, is_node: bool) -> Checked<UseList> {
+        let InstExec { f, function, .. } = it;
+        let block = it.inst.block;
+        let Some(relevant) = &mut self.relevant else { return Ok(UseList::default()) };
+        let edge = relevant.edge.take().filter(|(d, _)| *d as usize == f + 1);
+        let mut below = Vec::new();
+        if let Some(activation) = self.activations.get_mut(f) {
+            let controls = self.sink.facts.get(function).controls(block);
+            let provenances = &mut self.sink.uses.provenances;
+            activation.groups.retain(|(b, group)| {
+                let propagates = contains(controls, *b);
+                if propagates {
+                    below.push(provenances.find(*group));
+                }
+                !propagates
+            });
+        }
+        let mut uses = UseList::default();
+        if let (Some((_, to)), false) = (edge, is_node) {
+            uses = self.could_matter(f, function, (block, to), &below);
+        }
+        for group in below {
+            self.propagate(f, block, group);
+        }
+        Ok(uses)
+    }
+
+    /// A group now depends on the controlling branch of a block.
+    fn propagate(&mut self, f: usize, block: BlockId, group: Group) {
+        let groups = &mut self.activations[f].groups;
+        match groups.iter_mut().find(|(b, _)| *b == block) {
+            Some((_, there)) => *there = self.sink.uses.provenances.unite(*there, group),
+            None => groups.push((block, group)),
+        }
+    }
+
+    /// The groups of what a call called now depend on the controlling branch of the call.
+    pub(super) fn propagate_to_call(&mut self, f: usize, block: BlockId) {
+        let group = self.activations.get_mut(f).and_then(|a| a.groups_of_callee.take());
+        if let Some(group) = group {
+            self.propagate(f, block, group);
+        }
+    }
+
+    /// Live for the dummies of a block.
+    pub(super) fn group_provenance(&mut self, f: usize, block: BlockId) -> Provenance {
+        let there = self.activations[f].groups.iter().find(|(b, _)| *b == block).map(|g| g.1);
+        let group = there.unwrap_or_else(|| {
+            let group = self.sink.uses.provenances.new_group();
+            self.activations[f].groups.push((block, group));
+            group
+        });
+        self.sink.uses.provenances.of_group(group)
+    }
+
+    /// A branch or a call becomes a dummy: what its condition was made of is live.
+    pub(super) fn dummy(&mut self, it: InstExec<'_>, uses: UseList) -> Checked<()> {
+        let f = self.enter(it.depth, it.function)?;
+        let node = self.sink.exec(self.at(it.step), (it.function, it.inst.index), it.depth, uses);
+        self.sink.mark_potential(node);
+        let consumer = Consumer { node, provenance: self.group_provenance(f, it.inst.block) };
+        if let Some(reg) = it.inst.uses.of(&it.of.uses).first() {
+            self.use_in_condition(f, *reg, consumer);
+        }
+        Ok(())
+    }
+
+    /// A register is used by a dummy's condition. If nothing else uses it, whatever defines it in
+    /// this very block belongs to the dummy.
+    pub(super) fn use_in_condition(&mut self, f: usize, reg: Reg, consumer: Consumer) {
+        if !self.activations[f].is_live(reg) {
+            self.activations[f].condition_regs.push(reg);
+        }
+        self.use_reg(f, reg, consumer);
+    }
+
+    /// Whether an instruction only computes a part of a dummy's condition.
+    #[inline]
+    pub(super) fn is_in_condition(&self, f: usize, function: u32, inst: &InstSummary, uses: UseList) -> bool {
+        let regs = &self.activations[f].condition_regs;
+        let Some(relevant) = &self.relevant else { return false };
+        if regs.is_empty() || !uses.is_live() || self.sink.uses.provenances.is_definite(uses.provenance) {
+            return false;
+        }
+        let code = self.sink.facts.inst(function, inst.index);
+        let is_plain = !matches!(code, Inst::Rmw { .. } | Inst::CmpXchg { .. } | Inst::Unknown { .. });
+        let is_of_condition = |r: Reg| regs.contains(&r) && !relevant.facts.get(function).is_given(r);
+        is_plain && (inst.dst..inst.dst + inst.count).any(is_of_condition)
+    }
+
+    /// Whether an alternative of a branch could have defined anything that is live for others than
+    /// the groups `below`: one of its uses.
+    fn could_matter(
+        &mut self,
+        f: usize,
+        function: u32,
+        (block, to): (BlockId, BlockId),
+        below: &[Group],
+    ) -> UseList {
+        let Some(relevant) = &self.relevant else { return UseList::default() };
+        let has_registers = self.activations.get(f).is_some_and(|a| a.has_live());
+        if !has_registers && !self.has_live_memory() || relevant.is_left_out(function) {
+            return UseList::default();
+        }
+        let facts = relevant.facts;
+        for way in facts.ways(function, block).iter().filter(|w| w.to != to) {
+            let mut uses = self.register_of(f, function, block, way, below);
+            if !uses.is_live() {
+                uses = self.memory_of(f, &way.memory, below);
+            }
+            if uses.is_live() {
+                return self.potentially(uses);
+            }
+        }
+        UseList::default()
+    }
+
+    /// One of the uses of a place, as one that potentially depends.
+    fn potentially(&mut self, uses: UseList) -> UseList {
+        let first = self.sink.uses.iter(uses).next();
+        let consumer = Consumer::definite(first.map(|e| e.0));
+        self.sink.uses.one(consumer, Dependence::Potential)
+    }
+
+    fn register_of(
+        &mut self,
+        f: usize,
+        function: u32,
+        block: BlockId,
+        way: &WayFacts,
+        below: &[Group],
+    ) -> UseList {
+        let activation = self.activations.get(f).filter(|a| a.has_live() && way.assigns_registers());
+        let (Some(relevant), Some(activation)) = (&mut self.relevant, activation) else {
+            return UseList::default();
+        };
+        let ways = &relevant.facts.get(function).ways;
+        for (w, bits) in activation.live_words().iter().enumerate() {
+            let mut bits = *bits;
+            while bits != 0 {
+                let reg = 64 * w as u32 + bits.trailing_zeros();
+                bits &= bits - 1;
+                let uses = activation.uses(reg);
+                let provenances = &mut self.sink.uses.provenances;
+                let through = provenances.passed(uses.provenance);
+                if !way.touches(reg) && !provenances.phis(through).iter().any(|r| way.touches(*r)) {
+                    continue;
+                }
+                let question = (function, block, way.to, reg, through);
+                let may_define = *relevant.may_define.entry(question).or_insert_with(|| {
+                    ways.may_assign((block, way.to), &way.region, reg, provenances.phis(through))
+                });
+                if may_define && provenances.is_beyond(uses.provenance, below) {
+                    return uses;
+                }
+            }
+        }
+        UseList::default()
+    }
+
+    fn memory_of(&mut self, f: usize, other: &Other, below: &[Group]) -> UseList {
+        let (memory, initial) = (&self.memory, &self.initial);
+        let Some(relevant) = &mut self.relevant else { return UseList::default() };
+        let Relevant { queries, objects, facts, .. } = relevant;
+        if other.defined.is_empty() || memory.is_empty() && initial.is_empty() {
+            return UseList::default();
+        }
+        let provenances = &mut self.sink.uses.provenances;
+        let here = objects.frame_of(f);
+        let function = self.activations.get(f).and_then(|a| a.function);
+        let size = function.map_or(0, |function| facts.frame_size(function));
+        let defined = &other.defined;
+        let ask = |live: &LiveIn| {
+            let mut any = false;
+            let mut found = None;
+            let mut within = |start: u64, end: u64| {
+                let (from, to) = (start.max(live.address), end.min(live.address.saturating_add(live.len)));
+                if from >= to {
+                    return;
+                }
+                for live in [memory, initial] {
+                    live.ranges(from, to - from, |range| {
+                        any = true;
+                        if found.is_none() && provenances.is_beyond(range.uses.provenance, below) {
+                            found = Some(range.uses);
+                        }
+                    });
+                }
+            };
+            if live.object == ELSEWHERE {
+                within(live.address, live.address.saturating_add(live.len));
+            } else {
+                let start = live.address - live.offset;
+                for (from, to) in defined.of(live.object) {
+                    within(start.saturating_add(*from), start.saturating_add(*to));
+                }
+                if let Some(here) = here {
+                    for (from, to) in &defined.own {
+                        within(here.wrapping_add(*from), here.wrapping_add(*to));
+                    }
+                }
+            }
+            // What is in the frame of another activation may be in that of another execution.
+            let is_own = here.is_some_and(|here| live.address.wrapping_sub(here) < size);
+            match found {
+                Some(uses) => Answer::Yes(uses),
+                None if any => Answer::NotNow,
+                None if !memory.touches(live.address, live.len)
+                    && !initial.touches(live.address, live.len) =>
+                {
+                    Answer::Dead
+                }
+                None if !is_own && defined.depends_on_activation(live.object) => Answer::NotNow,
+                None => Answer::No,
+            }
+        };
+        queries.ask(other.number, defined, ask).unwrap_or_default()
+    }
+
+    /// Why a call through a pointer becomes a dummy, if it does: another function could have been
+    /// called.
+    pub(super) fn other_callees(&mut self, it: InstExec<'_>, is_node: bool) -> UseList {
+        let InstExec { f, function, inst, .. } = it;
+        let Some(relevant) = &self.relevant else { return UseList::default() };
+        if inst.uses.is_empty() || is_node || relevant.is_left_out(function) {
+            return UseList::default();
+        }
+        let called = self.activations.get(f).and_then(|a| a.callee);
+        let facts = relevant.facts;
+        let Some(callees) = facts.get(function).calls.get(&inst.index) else { return UseList::default() };
+        for (_, other) in callees.iter().filter(|(callee, _)| Some(*callee) != called) {
+            let uses = self.memory_of(f, other, &[]);
+            if uses.is_live() {
+                return self.potentially(uses);
+            }
+        }
+        UseList::default()
+    }
+}
+
+/// Whether a block is in a set.
+fn contains(set: &[u64], block: BlockId) -> bool {
+    set.get(block as usize / 64).is_some_and(|w| w >> (block % 64) & 1 != 0)
+}

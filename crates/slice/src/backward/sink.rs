@@ -1,0 +1,163 @@
+//! Where the nodes of a slice go: a graph up to a bound, then counts alone.
+
+use crate::criterion::Occurrence;
+use crate::facts::AllFacts;
+use crate::slice::{Definition, Leaf, Node, NodeId, Origin, Site, Slice, Taken};
+use crate::uses::{UseList, Uses};
+use rustc_hash::FxHashMap;
+
+/// Leaves of one range are listed no further than this.
+const MAX_LEAVES: usize = 1024;
+
+/// The step of a node that will be known later.
+const LATER: u64 = u64::MAX;
+
+/// What the passes over all streams share.
+pub struct Sink<'a> {
+    pub facts: &'a AllFacts<'a>,
+    pub slice: Slice,
+    pub uses: Uses,
+    /// Per function and instruction; empty for functions without any.
+    counts: Vec<Vec<Option<Taken>>>,
+    max_nodes: usize,
+    /// Executions in the slice.
+    pub executions: u64,
+    /// Variables of static storage: address, size, where defined.
+    variables: Vec<(u64, u64, Definition)>,
+    /// Nodes of streams that were visited before.
+    known: FxHashMap<Occurrence, NodeId>,
+}
+
+impl<'a> Sink<'a> {
+    pub fn new(facts: &'a AllFacts<'a>, max_nodes: usize) -> Sink<'a> {
+        Sink {
+            facts,
+            slice: Slice::default(),
+            uses: Uses::default(),
+            counts: vec![Vec::new(); facts.image.functions() as usize],
+            max_nodes,
+            executions: 0,
+            variables: variables(facts.image),
+            known: FxHashMap::default(),
+        }
+    }
+
+    /// Another pass may come across nodes of earlier ones.
+    pub fn remember(&mut self) {
+        self.known = self.slice.nodes.iter().enumerate().map(|(i, n)| (n.at, i as NodeId)).collect();
+    }
+
+    /// An execution (function and instruction) is in the slice: its node, if that is kept.
+    #[inline]
+    pub fn exec(
+        &mut self,
+        at: Occurrence,
+        (function, index): (u32, u32),
+        depth: u32,
+        uses: UseList,
+    ) -> Option<NodeId> {
+        self.count(function, index, at);
+        if !self.known.is_empty()
+            && let Some(known) = self.known.get(&at).copied()
+        {
+            let first = self.slice.nodes[known as usize].first;
+            self.slice.nodes[known as usize].first = self.uses.with_edges_of(uses, first);
+            return Some(known);
+        }
+        self.node(at, (function, index), depth, uses)
+    }
+
+    /// The same for a call whose step, and further uses, will be known later.
+    pub fn exec_later(&mut self, inst: (u32, u32), depth: u32) -> Option<NodeId> {
+        self.node(Occurrence { stream: 0, step: LATER }, inst, depth, UseList::default())
+    }
+
+    /// They are known.
+    pub fn place(&mut self, node: Option<NodeId>, at: Occurrence, inst: (u32, u32), uses: UseList) {
+        self.count(inst.0, inst.1, at);
+        if let Some(node) = node.and_then(|n| self.slice.nodes.get_mut(n as usize)) {
+            node.at = at;
+            node.first = uses.first();
+        }
+    }
+
+    #[inline]
+    fn node(
+        &mut self,
+        at: Occurrence,
+        (function, index): (u32, u32),
+        depth: u32,
+        uses: UseList,
+    ) -> Option<NodeId> {
+        if self.slice.nodes.len() >= self.max_nodes {
+            self.slice.truncated = true;
+            return None;
+        }
+        let code = self.facts.image.code(function);
+        let site = Site { module: code.module, function: code.function, index };
+        self.slice.nodes.push(Node { at, site, depth, potential: false, first: uses.first() });
+        Some(self.slice.nodes.len() as NodeId - 1)
+    }
+
+    #[inline]
+    fn count(&mut self, function: u32, index: u32, at: Occurrence) {
+        self.executions += 1;
+        let of = &mut self.counts[function as usize];
+        if of.is_empty() {
+            *of = vec![None; self.facts.function(function).code.len()];
+        }
+        match &mut of[index as usize] {
+            Some(taken) => {
+                taken.count += 1;
+                taken.last = taken.last.max(at);
+            }
+            none => *none = Some(Taken { count: 1, last: at }),
+        }
+    }
+
+    pub fn mark_potential(&mut self, node: Option<NodeId>) {
+        if let Some(node) = node.and_then(|n| self.slice.nodes.get_mut(n as usize)) {
+            node.potential = true;
+        }
+    }
+
+    pub fn leaf(&mut self, uses: UseList, origin: &Origin) {
+        let leaf = |(needed_by, how)| Leaf { needed_by, how, origin: origin.clone() };
+        self.slice.leaves.extend(self.uses.iter(uses).take(MAX_LEAVES).map(leaf));
+    }
+
+    pub(super) fn variable(&self, address: u64) -> Option<Definition> {
+        let i = self.variables.partition_point(|v| v.0 <= address).checked_sub(1)?;
+        let (start, size, definition) = &self.variables[i];
+        (address - start < *size).then(|| definition.clone())
+    }
+
+    /// The slice, when all passes are done.
+    pub fn finish(mut self) -> Slice {
+        for (function, of) in self.counts.into_iter().enumerate().filter(|(_, of)| !of.is_empty()) {
+            let code = self.facts.image.code(function as u32);
+            for (index, taken) in of.into_iter().enumerate() {
+                if let Some(taken) = taken {
+                    let site = Site { module: code.module, function: code.function, index: index as u32 };
+                    self.slice.sites.insert(site, taken);
+                }
+            }
+        }
+        self.slice.edges = self.uses.all;
+        self.slice
+    }
+}
+
+fn variables(image: &replay::image::Image) -> Vec<(u64, u64, Definition)> {
+    let mut all = Vec::new();
+    for (_, loaded) in image.modules() {
+        for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
+            if let program::model::SymbolKind::Data { size, line, file, .. } = symbol.kind {
+                let file = if line == 0 { String::new() } else { loaded.model.file_path(file) };
+                all.push((*address, size, Definition { name: symbol.name.clone(), file, line }));
+            }
+        }
+    }
+    all.sort_by_key(|v| v.0);
+    all
+}

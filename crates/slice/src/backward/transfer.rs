@@ -1,0 +1,402 @@
+//! The transfer function: what an executed instruction defines or controls, and what it uses.
+
+use super::trace::Operands;
+use super::{Backward, Checked};
+use crate::criterion::{Criterion, Wanted};
+use crate::fragments::FragmentExec;
+use crate::slice::Dependence;
+use crate::summary::{Access, FragmentSummary, FunctionSummary, InstSummary, Kind, Span};
+use crate::uses::{Consumer, UseList};
+use program::inst::{Inst, Reg, RmwOp};
+use replay::observer::Effect;
+
+/// What is asked of an executed instruction beside what it defines.
+#[derive(Default)]
+pub(super) struct Demand<'w> {
+    pub uses: UseList,
+    /// All that it used.
+    pub all: bool,
+    pub asked: Vec<(usize, &'w Criterion)>,
+}
+
+/// An executed instruction.
+#[derive(Clone, Copy)]
+pub(super) struct InstExec<'s> {
+    pub f: usize,
+    pub function: u32,
+    pub depth: u32,
+    pub step: u64,
+    pub inst: &'s InstSummary,
+    pub of: &'s FunctionSummary,
+}
+
+impl<'s> InstExec<'s> {
+    /// Another instruction of the same fragment.
+    #[inline]
+    fn at(self, exec: &FragmentExec, inst: &'s InstSummary) -> InstExec<'s> {
+        InstExec { inst, step: exec.step + u64::from(inst.index - exec.first), ..self }
+    }
+}
+
+/// What an instruction is a node for.
+struct Found {
+    uses: UseList,
+    /// Registers it used for that; of a choice also those of the value that it took.
+    regs: [Span; 3],
+    /// Of a return: only these slots; of anything else all.
+    slots: Option<Vec<u32>>,
+    reads: Reads,
+}
+
+/// Memory that an instruction read: most often one range.
+#[derive(Default)]
+struct Reads {
+    first: Option<(u64, u64)>,
+    more: Vec<(u64, u64)>,
+}
+
+impl Reads {
+    #[inline]
+    fn push(&mut self, address: u64, len: u64) {
+        match self.first {
+            None => self.first = Some((address, len)),
+            Some(_) => self.more.push((address, len)),
+        }
+    }
+}
+
+impl<'w> Backward<'w, '_> {
+    /// A fragment ran, or a part of it.
+    pub(super) fn fragment(&mut self, operands: Operands<'_>, exec: &FragmentExec) -> Checked<()> {
+        let of = self.sink.facts.summary(exec.function);
+        let fragment = &of.fragments[exec.fragment as usize];
+        let skipped = fragment.last.checked_sub(exec.last);
+        let (Some(skipped), true) = (skipped, exec.first >= fragment.first && exec.first <= exec.last) else {
+            return Err(crate::InconsistentTrace(exec.step));
+        };
+        let count = (exec.last - exec.first + 1) as usize;
+        let insts = &fragment.insts.of(&of.insts)[skipped as usize..][..count];
+        let Some(tail) = insts.first() else { return Ok(()) };
+        self.unwind(exec.depth);
+        let f = exec.depth as usize - 1;
+        let of_fragment = InstExec { f, function: exec.function, depth: exec.depth, step: 0, inst: tail, of };
+        if self.landing.is_live() || self.last_query.is_some_and(|last| exec.step <= last) {
+            for inst in insts {
+                let it = of_fragment.at(exec, inst);
+                let demand = self.demand(it);
+                self.transfer(operands, exec, it, demand)?;
+            }
+            self.last_query = self.last_query();
+        } else if let Some(first) = self.first_that_matters(operands, exec, (of, fragment), insts)? {
+            for inst in &insts[first..] {
+                self.transfer(operands, exec, of_fragment.at(exec, inst), Demand::default())?;
+            }
+        }
+        self.position = exec.step;
+        Ok(())
+    }
+
+    /// The first instruction, from the end, from which on a fragment must be looked at: 0, or 1 if
+    /// its last one has no part in the slice; none if the fragment has none.
+    #[inline]
+    fn first_that_matters(
+        &mut self,
+        operands: Operands<'_>,
+        exec: &FragmentExec,
+        (of, fragment): (&FunctionSummary, &FragmentSummary),
+        insts: &[InstSummary],
+    ) -> Checked<Option<usize>> {
+        let f = exec.depth as usize - 1;
+        let Some(tail) = insts.first() else { return Ok(None) };
+        let mut first = 0;
+        if !matches!(tail.kind, Kind::Value | Kind::Memory) {
+            if !self.is_tail_idle(f, exec.function, of, tail) {
+                return Ok(Some(0));
+            }
+            self.pass_tail(f, tail.kind);
+            first = 1;
+        }
+        let defines = self.activations.get(f).is_some_and(|a| a.any_live(fragment.defined.of(&of.defined)));
+        if defines {
+            return Ok(Some(first));
+        }
+        if self.has_live_memory() {
+            for number in fragment.stores.of(&of.stores) {
+                let store = &of.insts[*number as usize];
+                if store.index < exec.first || store.index > exec.last {
+                    continue;
+                }
+                if store.access != Access::Store
+                    || self.touches(operands.address(exec, store)?, store.len.into())
+                {
+                    return Ok(Some(first));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the last instruction of a fragment certainly has no part in the slice.
+    #[inline]
+    fn is_tail_idle(&self, f: usize, function: u32, of: &FunctionSummary, tail: &InstSummary) -> bool {
+        let activation = self.activations.get(f);
+        match tail.kind {
+            Kind::Branch => {
+                !self.chosen.is_live()
+                    && !activation.is_some_and(|a| a.any_pending(tail.controls.of(&of.masks)))
+                    && self.are_alternatives_idle(f, function, tail.block)
+            }
+            Kind::Call => {
+                !activation.is_some_and(|a| a.call.is_some() || a.groups_of_callee.is_some())
+                    && (self.relevant.is_none() || tail.uses.is_empty() || !self.has_live_memory())
+            }
+            Kind::Return => activation.is_none_or(|a| a.returns.is_empty()) && self.called_back(f).is_none(),
+            Kind::Jump => !self.chosen.is_live(),
+            Kind::Value | Kind::Memory => true,
+        }
+    }
+
+    /// What is asked of a step.
+    fn demand(&mut self, it: InstExec<'_>) -> Demand<'w> {
+        self.position = it.step;
+        while let Some(last) = self.read_after.last_entry().filter(|last| *last.key() >= it.step) {
+            for range in last.remove() {
+                self.make_memory_live(range.start, range.len, range.uses);
+            }
+        }
+        let asked = self.asked.remove(&it.step).unwrap_or_default();
+        let mut uses = std::mem::take(&mut self.landing);
+        if let Some(start) = self.starts.remove(&it.step) {
+            uses = self.sink.uses.join(uses, start);
+        }
+        let all = uses.is_live() || asks_all(&asked, (it.inst.dst, it.inst.count));
+        Demand { uses, all, asked }
+    }
+
+    /// An instruction that was about to run when the stream ended.
+    pub fn unfinished(&mut self, function: u32, index: u32, depth: u32, step: u64) -> Checked<()> {
+        let of = self.sink.facts.summary(function);
+        let fragment = of.fragment_of[index as usize];
+        let exec =
+            FragmentExec { function, depth, fragment, first: index, last: index, step, base: u64::MAX / 2 };
+        let it = of.fragments[fragment as usize].insts.of(&of.insts).iter().find(|i| i.index == index);
+        let inst = it.ok_or(crate::InconsistentTrace(step))?;
+        self.unwind(depth);
+        let it = InstExec { f: depth as usize - 1, function, depth, step, inst, of };
+        let demand = self.demand(it);
+        self.last_query = self.last_query();
+        self.transfer(Operands::default(), &exec, it, demand)
+    }
+
+    fn transfer(
+        &mut self,
+        operands: Operands<'_>,
+        exec: &FragmentExec,
+        it: InstExec<'_>,
+        demand: Demand<'w>,
+    ) -> Checked<()> {
+        self.position = it.step;
+        if it.inst.kind == Kind::Call {
+            return self.call(operands, it, demand);
+        }
+        let found = match it.inst.kind {
+            Kind::Jump | Kind::Branch => self.transfer_control(it, &demand)?,
+            Kind::Return => self.transfer_return(it, &demand),
+            _ => self.transfer_value(operands, exec, it, &demand)?,
+        };
+        let Some(found) = found else { return Ok(()) };
+        let Demand { all, asked, .. } = demand;
+        let f = self.enter(it.depth, it.function)?;
+        let InstExec { inst, of, function, .. } = it;
+        let node = self.sink.exec(self.at(it.step), (function, inst.index), it.depth, found.uses);
+        let in_condition = asked.is_empty() && self.is_in_condition(f, function, inst, found.uses);
+        let mut consumer = Consumer::definite(node);
+        if in_condition {
+            self.sink.mark_potential(node);
+            consumer.provenance = self.group_provenance(f, inst.block);
+        }
+        if found.uses.is_live() || all {
+            let regs = found.regs.into_iter().flat_map(|span| span.of(&of.uses).iter().copied());
+            match found.slots {
+                Some(slots) => {
+                    let value = found.regs[0].of(&of.uses);
+                    for slot in slots {
+                        if let Some(reg) = value.get(slot as usize) {
+                            self.use_reg(f, *reg, consumer);
+                        }
+                    }
+                }
+                None if in_condition => regs.for_each(|reg| self.use_in_condition(f, reg, consumer)),
+                None => regs.for_each(|reg| self.use_reg(f, reg, consumer)),
+            }
+            for (address, len) in found.reads.first.into_iter().chain(found.reads.more) {
+                self.use_memory(address, len, consumer);
+            }
+        }
+        if !in_condition {
+            self.answer(f, (inst.dst, inst.count), consumer, &asked);
+            self.add_pending(f, function, inst.block, consumer);
+        }
+        Ok(())
+    }
+
+    /// A jump or a branch.
+    fn transfer_control(&mut self, it: InstExec<'_>, demand: &Demand<'_>) -> Checked<Option<Found>> {
+        let InstExec { f, inst, of, .. } = it;
+        let arena = &mut self.sink.uses;
+        let mut uses = arena.join(demand.uses, std::mem::take(&mut self.chosen));
+        if inst.kind == Kind::Branch {
+            if let Some(activation) = self.activations.get_mut(f) {
+                activation.resolve(inst.controls.of(&of.masks), |one| uses = arena.join(uses, one));
+            }
+            if self.relevant.is_some() {
+                let is_node = uses.is_live() || !demand.asked.is_empty();
+                let potential = self.alternatives(it, is_node)?;
+                if potential.is_live() && self.is_closure() {
+                    uses = potential;
+                } else if potential.is_live() {
+                    self.dummy(it, potential)?;
+                    return Ok(None);
+                }
+            }
+        }
+        if !uses.is_live() && demand.asked.is_empty() {
+            return Ok(None);
+        }
+        let regs = [inst.uses, Span::default(), Span::default()];
+        Ok(Some(Found { uses, regs, slots: None, reads: Reads::default() }))
+    }
+
+    fn transfer_return(&mut self, it: InstExec<'_>, demand: &Demand<'_>) -> Option<Found> {
+        let InstExec { f, inst, of, .. } = it;
+        let mut uses = demand.uses;
+        let mut slots = (!demand.all).then(Vec::new);
+        let returns = self.activations.get_mut(f).map(|a| std::mem::take(&mut a.returns));
+        for (slot, one) in returns.into_iter().flatten() {
+            uses = self.sink.uses.join(uses, one);
+            if let Some(slots) = &mut slots {
+                slots.push(slot);
+            }
+        }
+        // The call out of the program that called back did what it did by this value.
+        if let (Some(caller), Some(reg)) = (self.called_back(f), inst.uses.of(&of.uses).first()) {
+            let one = self.sink.uses.one(Consumer::definite(caller), Dependence::Return(*reg));
+            uses = self.sink.uses.join(uses, one);
+            slots = None;
+        }
+        if !uses.is_live() && demand.asked.is_empty() {
+            return None;
+        }
+        Some(Found {
+            uses,
+            regs: [inst.uses, Span::default(), Span::default()],
+            slots,
+            reads: Reads::default(),
+        })
+    }
+
+    /// An instruction that computes, or accesses memory.
+    #[inline]
+    fn transfer_value(
+        &mut self,
+        operands: Operands<'_>,
+        exec: &FragmentExec,
+        it: InstExec<'_>,
+        demand: &Demand<'_>,
+    ) -> Checked<Option<Found>> {
+        let InstExec { f, inst, function, .. } = it;
+        let defined = self.kill_regs(f, inst.dst, inst.count);
+        let mut uses = self.sink.uses.join(demand.uses, defined);
+        let uses_value = defined.is_live() || demand.all;
+        let mut regs = [inst.uses, Span::default(), Span::default()];
+        let mut reads = Reads::default();
+        match inst.access {
+            Access::None => {}
+            // It did not run to its end: it accessed nothing, and chose neither value.
+            _ if operands.is_unfinished() => [regs[1], regs[2]] = inst.values,
+            Access::Load if uses_value => reads.push(operands.address(exec, inst)?, inst.len.into()),
+            Access::Choice if uses_value => {
+                regs[1] = inst.values[usize::from(operands.address(exec, inst)? == 0)];
+            }
+            Access::Load | Access::Choice => {}
+            Access::Store => {
+                if self.has_live_memory() {
+                    let stored = self.kill_memory(operands.address(exec, inst)?, inst.len.into());
+                    uses = self.sink.uses.join(uses, stored);
+                }
+            }
+            Access::Other if !uses_value && !self.has_live_memory() => {}
+            Access::Other => {
+                let code = self.sink.facts.inst(function, inst.index);
+                match operands.effect(exec, inst, code)? {
+                    Effect::None | Effect::Load { .. } | Effect::Store { .. } => {}
+                    Effect::Update { address, len, stored } => {
+                        let mut is_hit = false;
+                        if stored {
+                            let bytes = self.kill_memory(address, len.into());
+                            is_hit = bytes.is_live();
+                            uses = self.sink.uses.join(uses, bytes);
+                        }
+                        let is_exchange = matches!(code, Inst::Rmw { op: RmwOp::Xchg, .. });
+                        if uses_value || is_hit && !is_exchange {
+                            reads.push(address, len.into());
+                        }
+                    }
+                    Effect::Copy { to, from, len } => {
+                        if demand.all {
+                            reads.push(from, len);
+                        }
+                        for range in self.kill_ranges(to, len) {
+                            reads.push(from.wrapping_add(range.start - to), range.len);
+                            uses = self.sink.uses.join(uses, range.uses);
+                        }
+                    }
+                    Effect::Fill { to, len } => {
+                        let filled = self.kill_memory(to, len);
+                        uses = self.sink.uses.join(uses, filled);
+                    }
+                }
+            }
+        }
+        if !uses.is_live() && demand.asked.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Found { uses, regs, slots: None, reads }))
+    }
+
+    /// What the criteria at a step ask beyond what it used.
+    pub(super) fn answer(
+        &mut self,
+        f: usize,
+        (dst, count): (Reg, u32),
+        consumer: Consumer,
+        asked: &[(usize, &Criterion)],
+    ) {
+        for (n, criterion) in asked {
+            if let Some(place) = self.sink.slice.criteria.get_mut(*n) {
+                *place = consumer.node;
+            }
+            for wanted in &criterion.wanted {
+                match wanted {
+                    Wanted::All | Wanted::Ran => {}
+                    Wanted::Registers(regs) => {
+                        // Its own result is this very instruction's.
+                        for reg in regs.iter().filter(|r| !(dst..dst + count).contains(r)) {
+                            self.use_reg(f, *reg, consumer);
+                        }
+                    }
+                    Wanted::Memory { address, len } => self.use_memory(*address, *len, consumer),
+                }
+            }
+        }
+    }
+}
+
+/// Whether all that an instruction used is asked for; its result is, if it is.
+pub(super) fn asks_all(asked: &[(usize, &Criterion)], (dst, count): (Reg, u32)) -> bool {
+    asked.iter().flat_map(|(_, c)| &c.wanted).any(|w| match w {
+        Wanted::All => true,
+        Wanted::Registers(regs) => regs.iter().any(|r| (dst..dst + count).contains(r)),
+        Wanted::Ran | Wanted::Memory { .. } => false,
+    })
+}
