@@ -48,8 +48,8 @@ pub struct InterThreadUse {
 type Checked<T> = Result<T, InconsistentTrace>;
 
 /// See the module's documentation.
-pub struct Backward<'w, 'a> {
-    sink: &'w mut Sink<'a>,
+pub struct Backward<'w, 'a, 'p> {
+    sink: &'w mut Sink<'a, 'p>,
     stream: u32,
     #[allow(clippy::vec_box)] // they go from list to list at every call
     activations: Vec<Box<Activation>>,
@@ -86,8 +86,8 @@ pub struct Backward<'w, 'a> {
 /// Activations of each function that are kept for later ones.
 const POOL: usize = 16;
 
-impl<'w, 'a> Backward<'w, 'a> {
-    pub fn new(sink: &'w mut Sink<'a>, stream: u32, is_thread: bool) -> Backward<'w, 'a> {
+impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
+    pub fn new(sink: &'w mut Sink<'a, 'p>, stream: u32, is_thread: bool) -> Backward<'w, 'a, 'p> {
         Backward {
             sink,
             stream,
@@ -241,8 +241,7 @@ impl<'w, 'a> Backward<'w, 'a> {
     /// A register of an activation is used by a node.
     #[inline]
     fn use_reg(&mut self, f: usize, reg: Reg, consumer: Consumer) {
-        let uses = self.sink.uses.one(consumer, Dependence::Register(reg));
-        self.activations[f].make_live(reg, uses, &mut self.sink.uses);
+        self.activations[f].use_reg(reg, consumer, &mut self.sink.uses);
     }
 
     /// Memory is used by a node.
@@ -298,8 +297,7 @@ impl<'w, 'a> Backward<'w, 'a> {
         if f == 0 && !self.is_thread && !facts.decided[block as usize] {
             return;
         }
-        let uses = self.sink.uses.one(consumer, Dependence::Control);
-        self.activations[f].add_pending(block, uses, &mut self.sink.uses);
+        self.activations[f].add_pending(block, consumer, &mut self.sink.uses);
     }
 
     /// Control went over an edge: the phis at its end are copies.

@@ -17,8 +17,8 @@
 //! * [`chain`](mod@chain): the answer without plain copies;
 //! * [`relevance`]: slices that also follow what could have gone another way;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * `prepared`: the first pass over a run; `ahead`, `trail`, `log`, `fragments`, `formatted`: the
-//!   trace of one segment, replayed while another is processed;
+//! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
+//!   trace of one segment; `pipeline`: replayed while another is processed;
 //! * `backward`: the backward pass over it; `live`, `uses`, `provenance`: what is live, and for
 //!   which nodes; `facts`, `summary`, `library`, `heap`: what is known of the program beside.
 //!
@@ -37,15 +37,13 @@
 //!
 //! # Example
 //! ```no_run
-//! use slice::{Criterion, Occurrence, Slicer, SlicerOptions, Wanted};
+//! use slice::{Slicer, SlicerOptions};
 //!
 //! let recording = recording::Recording::open("crash.rec".as_ref())?;
 //! let options = replay::process::Options::default();
 //! let process = replay::process::LoadedProcess::load(&recording, &recording.processes[0], &options)?;
 //! let slicer = Slicer::new(&process, SlicerOptions::default());
-//! let last = slicer.at_line("main.c", 12, Some(1))?;
-//! let question: Vec<Criterion> =
-//!     last.iter().map(|o| Criterion { at: *o, wanted: vec![Wanted::All] }).collect();
+//! let question = slicer.ask_line("main.c", 12)?;
 //! let slice = slicer.slice(&question, &mut |_| {})?;
 //! for (file, line) in slicer.lines(&slice) {
 //!     println!("{file}:{line}");
@@ -53,7 +51,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod ahead;
 mod backward;
 pub mod chain;
 pub mod criterion;
@@ -61,21 +58,22 @@ mod facts;
 mod formatted;
 mod fragments;
 mod heap;
+mod irregular;
 mod library;
 mod live;
-mod log;
 pub mod nearby;
 mod outputs;
 pub mod phases;
+mod pipeline;
 mod prepared;
 mod provenance;
 pub mod questions;
 pub mod relevance;
+mod segment_trace;
 pub mod slice;
 pub mod slicer;
 pub mod snapshot;
 mod summary;
-mod trail;
 mod uses;
 mod variables;
 pub mod visits;
@@ -98,7 +96,7 @@ pub enum Error {
     NoStream(u32, usize),
     #[error("find step {step} of stream {stream}: it has only {steps}")]
     NoStep { stream: u32, step: u64, steps: u64 },
-    /// Somebody had seen enough.
+    /// It was stopped from outside.
     #[error("go on: it was stopped")]
     Stopped,
 }

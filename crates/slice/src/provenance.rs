@@ -1,11 +1,11 @@
-//! For whom a place is wanted: for sure, or only because something could have gone another
-//! way.
+//! Provenance in relevant slices: whether a place is live definitely, or only for branch
+//! alternatives that could have mattered.
 //!
-//! In a dynamic slice everything is wanted for sure, and there is one provenance. In a relevant slice
-//! a branch that is taken only because its other way could have mattered wants its operands
-//! for a *group*, and groups are put together as control dependence leads from their members
-//! to a common branch. Groups are a forest, so that putting two together costs nothing,
-//! whatever they want.
+//! In a dynamic slice everything is live definitely. In a relevant slice the operands of a dummy
+//! branch are live for a *group*, and groups are united as control dependence leads from their
+//! members to a common branch. Groups are a union-find forest, so that uniting two costs nothing,
+//! whatever is live for them. A provenance also holds the phis that a value has passed, by which
+//! is decided whether an alternative would have brought in another one.
 
 use program::inst::Reg;
 use rustc_hash::FxHashMap as Map;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap as Map;
 pub struct Provenance(u32);
 
 impl Provenance {
-    /// Wanted for sure, and of no phi's making.
+    /// Live definitely, and passed by no phi.
     pub const DEFINITE: Provenance = Provenance(0);
 }
 
@@ -25,11 +25,11 @@ pub type Group = u32;
 /// A number of a set of groups.
 type Groups = u32;
 
-/// Whoever is sure to want something: which groups want it as well is all the same.
+/// Definitely live: for which groups as well makes no difference.
 const DEFINITELY: Groups = 0;
 
-/// So many answers are kept at hand.
-const LATELY: usize = 4096;
+/// Answers that are cached.
+const CACHED: usize = 4096;
 
 /// A number of a set of phis; 0 is the empty one.
 pub type Phis = u32;
@@ -41,8 +41,8 @@ struct Reason {
     through: Phis,
 }
 
-/// All provenances and groups of a walk. Everything is numbered: a walk makes millions of provenances, and
-/// most of what is asked was asked before.
+/// All provenances and groups of a pass, interned: a pass makes millions of provenances, and most
+/// of what is asked was asked before.
 pub struct Provenances {
     list: Vec<Reason>,
     index: Map<Reason, Provenance>,
@@ -53,8 +53,8 @@ pub struct Provenances {
     /// The provenance of each group alone, once it is needed.
     alone: Vec<Option<Provenance>>,
     /// What was asked last, by a hash of it: two provenances, and a provenance and a phi.
-    lately_joined: Vec<(Provenance, Provenance, Provenance)>,
-    lately_passed: Vec<(Provenance, Reg, Provenance)>,
+    cached_joined: Vec<(Provenance, Provenance, Provenance)>,
+    cached_passed: Vec<(Provenance, Reg, Provenance)>,
     phis: Vec<Vec<Reg>>,
     phis_index: Map<Vec<Reg>, Phis>,
     phis_joined: Map<(Phis, Phis), Phis>,
@@ -73,8 +73,8 @@ impl Default for Provenances {
             joined: Map::default(),
             alone: Vec::new(),
             // What is there at first is true: nothing changes by being joined with itself.
-            lately_joined: vec![(Provenance::DEFINITE, Provenance::DEFINITE, Provenance::DEFINITE); LATELY],
-            lately_passed: vec![(Provenance::DEFINITE, Reg::MAX, Provenance::DEFINITE); LATELY],
+            cached_joined: vec![(Provenance::DEFINITE, Provenance::DEFINITE, Provenance::DEFINITE); CACHED],
+            cached_passed: vec![(Provenance::DEFINITE, Reg::MAX, Provenance::DEFINITE); CACHED],
             phis: vec![Vec::new()],
             phis_index: Map::from_iter([(Vec::new(), 0)]),
             phis_joined: Map::default(),
@@ -89,12 +89,12 @@ impl Provenances {
         self.list[provenance.0 as usize]
     }
 
-    /// Whether it is wanted by something that is in the slice by itself.
+    /// Whether it is live for something that is in the slice by itself.
     pub fn is_definite(&self, provenance: Provenance) -> bool {
         self.get(provenance).by == DEFINITELY
     }
 
-    /// Phis that the value of a register went through on its way to whom it is wanted by.
+    /// Phis that the value of a register passed on its way to its uses.
     pub fn passed(&self, provenance: Provenance) -> Phis {
         self.get(provenance).through
     }
@@ -134,32 +134,32 @@ impl Provenances {
         self.sets.len() as Groups - 1
     }
 
-    /// Wanted by a group.
+    /// Live for a group.
     pub fn of_group(&mut self, group: Group) -> Provenance {
         let group = self.find(group);
         if let Some(provenance) = self.alone[group as usize] {
             return provenance;
         }
         let reason = Reason { by: self.new_set(&[group]), through: 0 };
-        // Nobody else makes a provenance of this set: it need not be found again by what it says.
+        // This is the only provenance of the set: it need not be interned.
         let provenance = Provenance(self.list.len() as u32);
         self.list.push(reason);
         self.alone[group as usize] = Some(provenance);
         provenance
     }
 
-    /// Wanted by both.
+    /// Live for both.
     pub fn join(&mut self, a: Provenance, b: Provenance) -> Provenance {
         if a == b {
             return a;
         }
-        let place = (a.0.wrapping_mul(31) ^ b.0) as usize % LATELY;
-        let (x, y, known) = self.lately_joined[place];
+        let place = (a.0.wrapping_mul(31) ^ b.0) as usize % CACHED;
+        let (x, y, known) = self.cached_joined[place];
         if (x, y) == (a, b) {
             return known;
         }
         let both = self.join_anew(a, b);
-        self.lately_joined[place] = (a, b, both);
+        self.cached_joined[place] = (a, b, both);
         both
     }
 
@@ -209,13 +209,13 @@ impl Provenances {
 
     /// The same, after the value went through a phi.
     pub fn through(&mut self, provenance: Provenance, phi: Reg) -> Provenance {
-        let place = (provenance.0.wrapping_mul(31) ^ phi) as usize % LATELY;
-        let (x, y, known) = self.lately_passed[place];
+        let place = (provenance.0.wrapping_mul(31) ^ phi) as usize % CACHED;
+        let (x, y, known) = self.cached_passed[place];
         if (x, y) == (provenance, phi) {
             return known;
         }
         let behind = self.pass_anew(provenance, phi);
-        self.lately_passed[place] = (provenance, phi, behind);
+        self.cached_passed[place] = (provenance, phi, behind);
         behind
     }
 
@@ -256,7 +256,7 @@ impl Provenances {
         large
     }
 
-    /// Whether something is wanted by more than these groups (which must be found ones).
+    /// Whether it is live for more than these groups (which must be found ones).
     pub fn is_beyond(&mut self, provenance: Provenance, groups: &[Group]) -> bool {
         let by = self.get(provenance).by;
         if by == DEFINITELY || groups.is_empty() {

@@ -150,22 +150,22 @@ fn merge(ranges: &mut Vec<(u64, u64)>) {
 
 /// What another way may assign.
 #[derive(Clone)]
-pub struct Other {
+pub struct MayDef {
     pub defined: Arc<Defined>,
     /// Its number among all that may ask.
     pub number: u32,
 }
 
 /// One way of a branch.
-pub struct WayFacts {
+pub struct BranchAlternative {
     pub to: BlockId,
     pub region: Region,
     /// Registers that are assigned on the way, or by phis that it leads to.
     touched: Vec<u64>,
-    pub memory: Other,
+    pub memory: MayDef,
 }
 
-impl WayFacts {
+impl BranchAlternative {
     pub fn touches(&self, reg: Reg) -> bool {
         has(&self.touched, reg)
     }
@@ -181,22 +181,22 @@ impl WayFacts {
 }
 
 /// The ways of a function's branches.
-pub struct FunctionWays {
+pub struct FunctionAlternatives {
     pub ways: Ways,
     /// It stands in a source of the system's.
     pub library: bool,
     /// For each block, what it may store to.
     targets: Vec<Bits>,
     /// For each block that ends in a branch, the ways by which anything is assigned.
-    blocks: Vec<OnceLock<Vec<WayFacts>>>,
+    blocks: Vec<OnceLock<Vec<BranchAlternative>>>,
     /// For each call through a pointer, what each function it may call may assign.
-    pub calls: HashMap<u32, Vec<(u32, Other)>>,
+    pub calls: HashMap<u32, Vec<(u32, MayDef)>>,
     /// Registers that were given to a variable: whoever computes one is a statement of its
     /// own, and not part of the condition that uses it.
     given: Vec<u64>,
 }
 
-impl FunctionWays {
+impl FunctionAlternatives {
     pub fn is_given(&self, reg: Reg) -> bool {
         has(&self.given, reg)
     }
@@ -208,10 +208,10 @@ fn has(bits: &[u64], reg: Reg) -> bool {
 }
 
 /// What a program may do, at one precision.
-pub struct Potentials<'p> {
+pub struct AlternativeEffects<'p> {
     whole: Whole<'p>,
     may: MayDefine,
-    functions: Vec<OnceLock<FunctionWays>>,
+    functions: Vec<OnceLock<FunctionAlternatives>>,
     /// Variables of static storage, by address, with their sizes.
     data: Vec<(u64, u64, ObjectId)>,
     /// Many ways may assign the same.
@@ -219,9 +219,13 @@ pub struct Potentials<'p> {
     others: AtomicU32,
 }
 
-impl<'p> Potentials<'p> {
+impl<'p> AlternativeEffects<'p> {
     /// `entries` were called from outside.
-    pub fn new(facts: &AllFacts<'p>, precision: Precision, entries: &BTreeSet<u32>) -> Potentials<'p> {
+    pub fn new(
+        facts: &AllFacts<'p>,
+        precision: Precision,
+        entries: &BTreeSet<u32>,
+    ) -> AlternativeEffects<'p> {
         let parts = facts.image.modules().map(|(_, m)| (&*m.model, &*m.addresses));
         let whole = Whole::new(parts);
         let mut entries = entries.clone();
@@ -239,7 +243,7 @@ impl<'p> Potentials<'p> {
         data.reverse();
         data.sort_by_key(|d| d.0);
         data.dedup_by_key(|d| d.0);
-        Potentials { whole, may, functions, data, known: Mutex::default(), others: AtomicU32::new(0) }
+        AlternativeEffects { whole, may, functions, data, known: Mutex::default(), others: AtomicU32::new(0) }
     }
 
     /// Whether pointers had to be followed less exactly than asked.
@@ -287,11 +291,11 @@ impl<'p> Potentials<'p> {
         self.whole.function(function).frame_size
     }
 
-    pub fn get(&self, function: u32) -> &FunctionWays {
+    pub fn get(&self, function: u32) -> &FunctionAlternatives {
         self.functions[function as usize].get_or_init(|| self.look_at(function))
     }
 
-    fn look_at(&self, number: u32) -> FunctionWays {
+    fn look_at(&self, number: u32) -> FunctionAlternatives {
         let function = self.whole.function(number);
         let path = self.whole.part(number).model.file_path(function.file);
         let mut targets = Vec::new();
@@ -321,7 +325,7 @@ impl<'p> Potentials<'p> {
                 *word |= 1 << (r % 64);
             }
         }
-        FunctionWays {
+        FunctionAlternatives {
             given,
             ways: Ways::of(function),
             library: LIBRARIES.iter().any(|l| path.starts_with(l)),
@@ -332,7 +336,7 @@ impl<'p> Potentials<'p> {
     }
 
     /// What a set of targets is, in a function.
-    fn other(&self, function: u32, set: Bits) -> Other {
+    fn other(&self, function: u32, set: Bits) -> MayDef {
         let number = self.others.fetch_add(1, Ordering::Relaxed);
         // A panic elsewhere leaves at worst an entry out.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -358,11 +362,11 @@ impl<'p> Potentials<'p> {
             }
             Arc::new(defined)
         });
-        Other { defined: defined.clone(), number }
+        MayDef { defined: defined.clone(), number }
     }
 
     /// The ways of the branch that a block ends in.
-    pub fn ways(&self, function: u32, block: BlockId) -> &[WayFacts] {
+    pub fn ways(&self, function: u32, block: BlockId) -> &[BranchAlternative] {
         let all = self.get(function);
         let model = self.whole.function(function);
         all.blocks[block as usize].get_or_init(|| {
@@ -377,7 +381,13 @@ impl<'p> Potentials<'p> {
         })
     }
 
-    fn way(&self, function: u32, all: &FunctionWays, model: &Function, way: Way) -> WayFacts {
+    fn way(
+        &self,
+        function: u32,
+        all: &FunctionAlternatives,
+        model: &Function,
+        way: Way,
+    ) -> BranchAlternative {
         let region = all.ways.region(way);
         let mut touched = vec![0u64; model.slots.div_ceil(64) as usize];
         let mut touch = |dst: Reg, n: u32| {
@@ -399,6 +409,6 @@ impl<'p> Potentials<'p> {
                 touch(phi.dst, phi.slots);
             }
         }
-        WayFacts { to: way.1, region, touched, memory: self.other(function, targets) }
+        BranchAlternative { to: way.1, region, touched, memory: self.other(function, targets) }
     }
 }

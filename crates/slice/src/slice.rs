@@ -73,7 +73,7 @@ pub enum Origin {
     /// program stores them. The variable, if there is one: its name, and where it
     /// is defined.
     Outside { address: u64, len: u64, variable: Option<Definition> },
-    /// Nobody ever wrote these bytes: zeros from the start, or never initialised.
+    /// Nothing ever wrote these bytes: zeros from the start, or never initialised.
     Unwritten { address: u64, len: u64, variable: Option<Definition> },
     /// Another stream wrote these bytes, and its store was not found.
     Stream { stream: u32, address: u64, len: u64 },
@@ -131,7 +131,7 @@ pub struct Slice {
     /// There were more executions than `max_nodes`; `sites` is complete all the
     /// same.
     pub truncated: bool,
-    /// Somebody stopped it: there is more.
+    /// It was stopped from outside: there is more.
     pub incomplete: bool,
     /// Of a relevant slice that came to have more executions than its limit: branches before
     /// this were not asked whether they could have mattered.
@@ -178,12 +178,6 @@ impl Slice {
             }
         }
         Needs { starts, list }
-    }
-
-    /// The node of an execution, if it was taken.
-    #[must_use]
-    pub fn node_at(&self, at: Occurrence) -> Option<NodeId> {
-        self.nodes.iter().position(|n| n.at == at).map(|i| i as NodeId)
     }
 }
 

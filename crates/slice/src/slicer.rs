@@ -1,15 +1,15 @@
 //! A recorded process, made ready for questions.
 
-use crate::ahead::ahead;
 use crate::backward::{Backward, InterThreadUse, Relevant, Sink};
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
 use crate::heap::{Allocated, Heap};
 use crate::live::LiveRange;
+use crate::pipeline::pipeline;
 use crate::prepared::Prepared;
-use crate::relevance::{Potentials, Precision, Relevance};
+use crate::relevance::{AlternativeEffects, Precision, Relevance};
+use crate::segment_trace::{SegmentTrace, Starts};
 use crate::slice::{Dependence, Origin, Slice};
-use crate::trail::{Starts, Trail};
 use crate::uses::UseList;
 use crate::{Error, Result};
 use replay::checkpoint::{Checkpoints, Segment};
@@ -39,10 +39,10 @@ impl Default for SlicerOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     pub stream: u32,
-    /// Instructions walked over, of at most so many.
+    /// Instructions visited, of at most so many.
     pub walked: u64,
     pub of: u64,
-    /// Executions taken so far.
+    /// Nodes so far.
     pub nodes: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct Request<'r> {
     pub criteria: &'r [Criterion],
     /// For a relevant slice: which. None for a dynamic one.
     pub relevance: Option<Relevance>,
-    /// Set by somebody else when what was found so far is enough.
+    /// Set from outside when what was found so far is enough.
     pub stop: Option<&'r AtomicBool>,
 }
 
@@ -64,7 +64,7 @@ pub struct Slicer<'p> {
     starts: Starts<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
     /// What could happen, by precision.
-    potentials: [OnceLock<Potentials<'p>>; 2],
+    potentials: [OnceLock<AlternativeEffects<'p>>; 2],
     heap: OnceLock<Heap>,
 }
 
@@ -82,7 +82,7 @@ impl<'p> Slicer<'p> {
         }
     }
 
-    fn potentials(&self, precision: Precision) -> Result<&Potentials<'p>> {
+    fn potentials(&self, precision: Precision) -> Result<&AlternativeEffects<'p>> {
         let place = match precision {
             Precision::Unified => &self.potentials[0],
             Precision::Directed => &self.potentials[1],
@@ -94,7 +94,7 @@ impl<'p> Slicer<'p> {
         for stream in 0..self.process.streams.len() as u32 {
             entries.extend(&self.prepared(stream)?.entries);
         }
-        Ok(place.get_or_init(|| Potentials::new(&self.facts, precision, &entries)))
+        Ok(place.get_or_init(|| AlternativeEffects::new(&self.facts, precision, &entries)))
     }
 
     /// Looks at the program as a relevant slice will need it; without this, the first such
@@ -219,22 +219,22 @@ impl<'p> Slicer<'p> {
             if !done.streams.insert(stream) {
                 all.remember();
             }
-            let (crossings, began) = self.walk(&mut all, stream, asked, request, progress)?;
+            let (inter_thread, start_uses) = self.pass_over(&mut all, stream, asked, request, progress)?;
             if all.slice.incomplete {
                 break;
             }
-            if let (Some((other, step)), true) = (self.starter(stream)?, began.is_live()) {
-                todo.entry(other).or_default().starts.push((step, began));
+            if let (Some((other, step)), true) = (self.starter(stream)?, start_uses.is_live()) {
+                todo.entry(other).or_default().starts.push((step, start_uses));
             }
-            self.follow(&mut all, stream, crossings, &mut done, &mut todo)?;
+            self.follow(&mut all, stream, inter_thread, &mut done, &mut todo)?;
         }
         Ok(all.finish())
     }
 
-    /// One walk over a stream, back from the last step asked about.
-    fn walk(
+    /// One backward pass over a stream, from the last step asked about.
+    fn pass_over(
         &self,
-        all: &mut Sink<'_>,
+        all: &mut Sink<'_, '_>,
         stream: u32,
         todo: Todo<'_>,
         request: &Request<'_>,
@@ -268,9 +268,9 @@ impl<'p> Slicer<'p> {
             .filter(|s| s.instructions.start <= last && (s.index == 0 || !s.instructions.is_empty()))
             .collect();
         let replay = |n: usize, used| self.replay_segment(checkpoints, segments[n].index, used);
-        ahead(segments.len(), replay, |n, trail| {
+        pipeline(segments.len(), replay, |n, trace| {
             let steps = &segments[n].instructions;
-            pass.segment(trail, (steps.start, steps.end))?;
+            pass.segment(trace, (steps.start, steps.end))?;
             pass.check_limit();
             walked += steps.end - steps.start;
             progress(Progress { stream, walked, of: last, nodes: pass.nodes() });
@@ -283,25 +283,25 @@ impl<'p> Slicer<'p> {
         if !stopped {
             pass.finish();
         }
-        let crossings = std::mem::take(&mut pass.inter_thread);
-        let began = pass.uses_of_start;
+        let inter_thread = std::mem::take(&mut pass.inter_thread);
+        let start_uses = pass.uses_of_start;
         all.slice.walked += walked;
         all.slice.incomplete |= stopped;
-        Ok((crossings, began))
+        Ok((inter_thread, start_uses))
     }
 
-    /// Replays a segment for a walk over it. The trail of an earlier one can be used again.
+    /// Replays a segment for a backward pass. The trace of an earlier one can be used again.
     fn replay_segment<'s>(
         &'s self,
         checkpoints: &Checkpoints<'_>,
         index: usize,
-        used: Option<Trail<'s>>,
-    ) -> Result<Trail<'s>> {
-        let mut trail = used.unwrap_or_else(|| Trail::new(&self.starts));
-        trail.begin(checkpoints.frames(index));
-        let machine = checkpoints.replayed(index, &mut trail)?;
-        trail.finish(&machine);
-        Ok(trail)
+        used: Option<SegmentTrace<'s>>,
+    ) -> Result<SegmentTrace<'s>> {
+        let mut trace = used.unwrap_or_else(|| SegmentTrace::new(&self.starts));
+        trace.begin(checkpoints.frames(index));
+        let machine = checkpoints.replayed(index, &mut trace)?;
+        trace.finish(&machine);
+        Ok(trace)
     }
 
     /// The call that started a stream's thread: its stream and step.
@@ -335,47 +335,47 @@ impl<'p> Slicer<'p> {
     /// From what a stream read to who wrote it in another.
     fn follow(
         &self,
-        all: &mut Sink<'_>,
+        all: &mut Sink<'_, '_>,
         stream: u32,
-        mut crossings: Vec<InterThreadUse>,
+        mut inter_thread: Vec<InterThreadUse>,
         done: &mut Done,
         todo: &mut BTreeMap<u32, Todo<'_>>,
     ) -> Result<()> {
         let number = self.process.streams[stream as usize].number;
-        if crossings.is_empty() {
+        if inter_thread.is_empty() {
             return Ok(());
         }
-        self.find_writers(number, &mut crossings)?;
-        for crossing in crossings {
-            let (address, len) = (crossing.read.address, crossing.read.bytes.len() as u64);
-            let Some((index, step)) = crossing.store else {
-                let origin = Origin::Stream { stream: crossing.read.writer, address, len };
-                for range in crossing.ranges {
+        self.find_writers(number, &mut inter_thread)?;
+        for use_of in inter_thread {
+            let (address, len) = (use_of.read.address, use_of.read.bytes.len() as u64);
+            let Some((index, step)) = use_of.store else {
+                let origin = Origin::Stream { stream: use_of.read.writer, address, len };
+                for range in use_of.ranges {
                     all.leaf(range.uses, &origin);
                 }
                 continue;
             };
-            let mut ranges = crossing.ranges;
+            let mut ranges = use_of.ranges;
             for range in &mut ranges {
                 range.uses = all.uses.rewrite(range.uses, |how| match how {
                     Dependence::Memory { address, len } => Dependence::Thread { address, len },
                     other => other,
                 });
             }
-            if done.crossed.insert((stream, index, step, address, len)) {
+            if done.followed.insert((stream, index, step, address, len)) {
                 todo.entry(index).or_default().after.push((step, ranges));
             }
         }
         Ok(())
     }
 
-    /// The stores that crossings of a stream saw, by replay.
-    fn find_writers(&self, number: u32, crossings: &mut [InterThreadUse]) -> Result<()> {
+    /// The stores that uses of a stream saw, by replay.
+    fn find_writers(&self, number: u32, inter_thread: &mut [InterThreadUse]) -> Result<()> {
         let streams = self.process.streams.iter().map(|s| (s.number, &s.stream)).collect();
-        let reads: Vec<replay::writers::Read> = crossings.iter().map(|c| c.read.clone()).collect();
+        let reads: Vec<replay::writers::Read> = inter_thread.iter().map(|c| c.read.clone()).collect();
         let found = replay::writers(&self.process.image, &streams, number, &reads)?;
-        for (crossing, write) in crossings.iter_mut().zip(found) {
-            crossing.store = write.and_then(|w| {
+        for (use_of, write) in inter_thread.iter_mut().zip(found) {
+            use_of.store = write.and_then(|w| {
                 let index = self.process.streams.iter().position(|s| s.number == w.stream)?;
                 Some((index as u32, w.instruction))
             });
@@ -404,13 +404,13 @@ impl<'p> Slicer<'p> {
 pub(crate) struct Todo<'c> {
     asked: Vec<(usize, &'c Criterion)>,
     after: Vec<(u64, Vec<LiveRange>)>,
-    /// Calls that started threads, and what is wanted of them.
+    /// Calls that started threads, and their uses.
     starts: Vec<(u64, UseList)>,
 }
 
 impl<'c> Todo<'c> {
-    /// Tells a walker over a stream of so many steps.
-    pub fn give(self, pass: &mut Backward<'c, '_>, total: u64) {
+    /// Tells the pass over a stream of so many steps.
+    pub fn give(self, pass: &mut Backward<'c, '_, '_>, total: u64) {
         for (n, criterion) in self.asked {
             pass.ask(n, criterion);
         }
@@ -427,5 +427,5 @@ impl<'c> Todo<'c> {
 #[derive(Default)]
 struct Done {
     streams: HashSet<u32>,
-    crossed: HashSet<(u32, u32, u64, u64, u64)>,
+    followed: HashSet<(u32, u32, u64, u64, u64)>,
 }

@@ -137,7 +137,7 @@ impl FunctionSummary {
     pub fn of(facts: &AllFacts<'_>, function: u32) -> FunctionSummary {
         let model = facts.function(function);
         let (fragments, fragment_of) = fragments::split(model);
-        let before = crate::trail::before(model);
+        let before = crate::segment_trace::before(model);
         let mut out = FunctionSummary { fragment_of, before, ..FunctionSummary::default() };
         for block in &model.blocks {
             let start = out.phi_edges.len() as u32;

@@ -29,10 +29,6 @@ impl UseList {
     /// Live, used by no node that is kept.
     pub const UNTRACKED: UseList = UseList { head: UNTRACKED, provenance: Provenance::DEFINITE };
 
-    pub fn untracked(provenance: Provenance) -> UseList {
-        UseList { provenance, ..UseList::UNTRACKED }
-    }
-
     #[inline]
     pub fn is_live(self) -> bool {
         self.head != END
@@ -69,6 +65,12 @@ pub struct Consumer {
 }
 
 impl Consumer {
+    /// Whether a use by it says more than that the place is live.
+    #[inline]
+    pub fn is_tracked(self) -> bool {
+        self.node.is_some() || self.provenance != Provenance::DEFINITE
+    }
+
     pub fn definite(node: Option<NodeId>) -> Consumer {
         Consumer { node, provenance: Provenance::DEFINITE }
     }
@@ -84,12 +86,21 @@ pub struct Uses {
 impl Uses {
     #[inline]
     pub fn one(&mut self, consumer: Consumer, how: Dependence) -> UseList {
-        let Consumer { node, provenance } = consumer;
-        match node {
+        self.add(UseList::default(), consumer, how)
+    }
+
+    /// The list with one more use in front.
+    #[inline]
+    pub fn add(&mut self, list: UseList, consumer: Consumer, how: Dependence) -> UseList {
+        let provenance = match list.is_live() {
+            true => self.provenances.join(list.provenance, consumer.provenance),
+            false => consumer.provenance,
+        };
+        match consumer.node {
             Some(node) if self.all.len() < UNTRACKED as usize => {
-                UseList { head: self.push(node, how, END), provenance }
+                UseList { head: self.push(node, how, list.first()), provenance }
             }
-            _ => UseList::untracked(provenance),
+            _ => UseList { provenance, ..list.or_untracked() },
         }
     }
 
@@ -189,8 +200,7 @@ mod tests {
                 let node = n as NodeId;
                 match op {
                     0 => {
-                        let one = uses.one(Consumer::definite(Some(node)), Dependence::Control);
-                        lists[a] = uses.join(lists[a], one);
+                        lists[a] = uses.add(lists[a], Consumer::definite(Some(node)), Dependence::Control);
                         model[a].push(node);
                     }
                     1 if lists[a] != lists[b] => {

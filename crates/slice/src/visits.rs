@@ -46,35 +46,6 @@ impl Slicer<'_> {
         sites
     }
 
-    /// Executions of a source line's instructions, newest first in each stream;
-    /// all of them, or the last `most` of each stream.
-    ///
-    /// # Errors
-    /// If replay fails.
-    pub fn at_line(&self, file: &str, line: u32, most: Option<usize>) -> Result<Vec<Occurrence>> {
-        let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
-        let mut found = Vec::new();
-        if sites.is_empty() {
-            return Ok(found);
-        }
-        let most = most.unwrap_or(usize::MAX);
-        for stream in 0..self.process.streams.len() as u32 {
-            let checkpoints = &self.prepared(stream)?.checkpoints;
-            let mut here = Vec::new();
-            for index in (0..checkpoints.len()).rev() {
-                let mut steps = Steps { sites: Sites::new(&sites), found: Vec::new() };
-                checkpoints.replay(index, &mut steps)?;
-                here.extend(steps.found.into_iter().rev().map(|step| Occurrence { stream, step }));
-                if here.len() >= most {
-                    here.truncate(most);
-                    break;
-                }
-            }
-            found.append(&mut here);
-        }
-        Ok(found)
-    }
-
     /// The last execution of each instruction that was executed at all, in the
     /// stream that executed it last by number.
     ///
@@ -175,19 +146,6 @@ impl<'s> Sites<'s> {
         let (module, function) = (view.code.module, view.code.function);
         let site = Site { module, function, index: view.index };
         (self.functions.contains(&(module, function)) && self.sites.contains(&site)).then_some(site)
-    }
-}
-
-struct Steps<'s> {
-    sites: Sites<'s>,
-    found: Vec<u64>,
-}
-
-impl Observer for Steps<'_> {
-    fn step(&mut self, view: &View<'_>, _: Effect) {
-        if self.sites.find(view).is_some() {
-            self.found.push(view.count);
-        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::calls::CallState;
 use crate::provenance::Group;
-use crate::uses::{UseList, Uses};
+use crate::slice::Dependence;
+use crate::uses::{Consumer, UseList, Uses};
 use program::inst::{BlockId, Reg};
 
 /// One activation of a function.
@@ -133,6 +134,23 @@ impl Activation {
         }
     }
 
+    /// A register is used by a node.
+    #[inline]
+    pub fn use_reg(&mut self, reg: Reg, consumer: Consumer, arena: &mut Uses) {
+        let sets = &mut self.sets;
+        let bit = 1u64 << (reg % 64);
+        let Some(word) = sets.live.get_mut(reg as usize / 64) else { return };
+        let was_live = *word & bit != 0;
+        *word |= bit;
+        sets.live_count += usize::from(!was_live);
+        if consumer.is_tracked() || sets.tracked {
+            let place = &mut sets.regs[reg as usize];
+            let before = if was_live { place.or_untracked() } else { UseList::default() };
+            *place = arena.add(before, consumer, Dependence::Register(reg));
+            sets.tracked |= place.is_tracked();
+        }
+    }
+
     /// Ends the liveness of a register, which is defined here.
     #[inline]
     pub fn kill(&mut self, reg: Reg) -> UseList {
@@ -170,15 +188,15 @@ impl Activation {
 
     /// Adds a control dependence of an executed block that is still to be resolved.
     #[inline]
-    pub fn add_pending(&mut self, block: BlockId, uses: UseList, arena: &mut Uses) {
+    pub fn add_pending(&mut self, block: BlockId, consumer: Consumer, arena: &mut Uses) {
         let sets = &mut self.sets;
         let (word, bit) = (block as usize / 64, 1u64 << (block % 64));
         let was_pending = sets.pending_bits[word] & bit != 0;
         sets.pending_bits[word] |= bit;
-        if uses.is_tracked() || sets.tracked {
+        if consumer.is_tracked() || sets.tracked {
             let place = &mut sets.pending[block as usize];
             let before = if was_pending { place.or_untracked() } else { UseList::default() };
-            *place = arena.join(before, uses);
+            *place = arena.add(before, consumer, Dependence::Control);
             sets.tracked |= place.is_tracked();
         }
     }

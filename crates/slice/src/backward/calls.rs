@@ -12,7 +12,7 @@ use super::trace::Operands;
 use super::transfer::{Demand, InstExec};
 use super::{Backward, Checked};
 use crate::InconsistentTrace;
-use crate::log::{Copied, Spill};
+use crate::irregular::{Copied, Spill};
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::summary;
 use crate::uses::{Consumer, UseList};
@@ -46,7 +46,7 @@ pub(super) fn as_return(how: Dependence) -> Dependence {
     }
 }
 
-impl Backward<'_, '_> {
+impl Backward<'_, '_, '_> {
     /// The call instruction of a function.
     pub(super) fn call_inst(&self, function: u32, index: u32) -> Checked<&'_ Call> {
         match self.sink.facts.inst(function, index) {

@@ -3,12 +3,12 @@
 use super::calls::{CallState, as_return};
 use super::transfer::asks_all;
 use super::{Backward, Checked, InterThreadUse};
-use crate::log::{Change, Miss, Outside};
+use crate::irregular::{Change, Miss, Outside};
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::uses::{Consumer, UseList};
 use externals::Model;
 
-impl Backward<'_, '_> {
+impl Backward<'_, '_, '_> {
     /// A call that left the program has returned.
     /// `is_direct`: the step before is the call itself; nothing was called back.
     pub(super) fn external(&mut self, outside: &Outside, depth: u32, is_direct: bool) -> Checked<()> {

@@ -1,10 +1,11 @@
-//! What addresses are in: variables of static storage, of live activations, blocks of the heap.
+//! Which object an address is in: a variable of static storage, one of an activation, a block of
+//! the heap.
 //!
-//! A walk asks about every range that comes to be wanted, mostly near where it asked before: so
-//! what was found is kept, with the addresses and steps for which it is the answer.
+//! The pass asks about every range that comes to be live, mostly near where it asked before: so
+//! what was found is cached, with the addresses and steps for which it is the answer.
 
 use crate::heap::Heap;
-use crate::relevance::Potentials;
+use crate::relevance::AlternativeEffects;
 use program::objects::ObjectId;
 
 /// An object in memory.
@@ -38,7 +39,7 @@ const IN_FRAMES: usize = 1 << 10;
 
 /// See the module's documentation.
 pub struct Objects<'w> {
-    facts: &'w Potentials<'w>,
+    facts: &'w AlternativeEffects<'w>,
     heap: &'w Heap,
     /// The object that each chain of calls allocates.
     made: Vec<Option<ObjectId>>,
@@ -54,7 +55,7 @@ pub struct Objects<'w> {
 }
 
 impl<'w> Objects<'w> {
-    pub fn new(facts: &'w Potentials<'w>, heap: &'w Heap) -> Objects<'w> {
+    pub fn new(facts: &'w AlternativeEffects<'w>, heap: &'w Heap) -> Objects<'w> {
         Objects {
             facts,
             heap,

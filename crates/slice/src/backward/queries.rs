@@ -1,10 +1,10 @@
-//! LiveIn memory by what it is part of, for those who ask what another way could have
-//! assigned.
+//! Live memory by the object it is part of, for the question which of it an alternative of a
+//! branch may define.
 //!
-//! A branch asks again and again, and most often nothing is new: so each query remembers how
-//! far it has seen what came to be wanted. What it was told no about stays no (what is wanted
-//! only goes away); what depends on the moment it asks about again. Who has not asked for long
-//! looks through all that is wanted of the objects in question.
+//! A branch asks the same question at every execution, and most often nothing has come to be live
+//! since. So each query keeps how many live ranges it has seen. A range it was answered no about
+//! stays no (ranges only die); one whose answer depends on the activation is asked about again. A
+//! query that was not asked for long looks through all live ranges of the objects in question.
 
 use super::objects::MemoryObject;
 use crate::relevance::Defined;
@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 /// Memory that is part of nothing that has a name here.
 pub const ELSEWHERE: ObjectId = ObjectId::MAX;
 
-/// A range that came to be wanted.
+/// A range that came to be live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LiveIn {
     pub object: ObjectId,
@@ -29,9 +29,9 @@ pub struct LiveIn {
 const PIECE: u64 = 256;
 
 impl LiveIn {
-    /// A range in a place, with what is around it there: of large objects most often ranges near
-    /// each other come to be wanted. But where something else was at another time, what is wanted
-    /// near by may be of that.
+    /// A range of an object, with what is around it there: of large objects most often ranges near
+    /// each other come to be live. But where another object was at another time, what is live near
+    /// by may be of that.
     pub fn object(place: MemoryObject, address: u64, len: u64) -> LiveIn {
         if !place.is_alone {
             return LiveIn { object: place.object, address, len, offset: address - place.start };
@@ -43,14 +43,14 @@ impl LiveIn {
     }
 }
 
-/// Whether a way could have assigned a wanted range.
+/// Whether an alternative may define a live range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     Yes(UseList),
     /// Not by this execution of the branch.
     NotNow,
     No,
-    /// It is not wanted any more.
+    /// It is dead.
     Dead,
 }
 
@@ -70,19 +70,19 @@ struct Query {
 #[derive(Default)]
 struct Held {
     list: Set<LiveIn>,
-    /// When there are so many, it is time to throw away what is gone.
-    tidy_at: usize,
-    /// How often any were thrown away.
-    tidied: u32,
+    /// When there are so many, dead ranges are pruned.
+    prune_at: usize,
+    /// How often any were pruned.
+    pruned: u32,
 }
 
-/// A range that was noted lately: noting it again is quick as long as it was not thrown away.
+/// A range that was noted lately: noting it again is quick as long as it was not pruned.
 #[derive(Clone, Copy)]
 struct Recent {
-    wanted: LiveIn,
+    live: LiveIn,
     /// How many had come before it.
     number: u64,
-    tidied: u32,
+    pruned: u32,
 }
 
 /// So many of them.
@@ -93,7 +93,7 @@ const NOTED: usize = 1 << 12;
 pub struct QueryCache {
     recent: Vec<LiveIn>,
     count: u64,
-    /// How many had come when somebody last looked at what was new.
+    /// How many had come when a query last looked at what was new.
     looked: u64,
     objects: Map<ObjectId, Held>,
     queries: Vec<Query>,
@@ -106,36 +106,36 @@ impl QueryCache {
         (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % NOTED
     }
 
-    /// A range came to be wanted; `is_new` if some of it was not wanted just before. `still`
+    /// A range came to be live; `is_new` if some of it was not live just before. `still`
     /// says whether any of a range is.
-    pub fn add(&mut self, wanted: LiveIn, is_new: bool, still: impl Fn(&LiveIn) -> bool) {
+    pub fn add(&mut self, live: LiveIn, is_new: bool, still: impl Fn(&LiveIn) -> bool) {
         if self.noted.is_empty() {
             self.noted = vec![None; NOTED];
         }
-        let held = self.objects.entry(wanted.object).or_default();
-        let noted = &mut self.noted[Self::place(wanted.address)];
-        let known = noted.as_mut().filter(|n| n.wanted == wanted && n.tidied == held.tidied);
-        // Whoever asks next has it still before him.
+        let held = self.objects.entry(live.object).or_default();
+        let noted = &mut self.noted[Self::place(live.address)];
+        let known = noted.as_mut().filter(|n| n.live == live && n.pruned == held.pruned);
+        // Every query that comes has it still before it.
         if known.as_ref().is_some_and(|n| !is_new || n.number >= self.looked) {
             return;
         }
         let place = self.count as usize % RECENT;
         match self.recent.get_mut(place) {
-            Some(old) => *old = wanted,
-            None => self.recent.push(wanted),
+            Some(old) => *old = live,
+            None => self.recent.push(live),
         }
         self.count += 1;
         if let Some(known) = known {
             known.number = self.count - 1;
             return;
         }
-        if held.list.len() >= held.tidy_at.max(64) {
+        if held.list.len() >= held.prune_at.max(64) {
             held.list.retain(still);
-            held.tidied = held.tidied.wrapping_add(1);
-            held.tidy_at = 2 * held.list.len();
+            held.pruned = held.pruned.wrapping_add(1);
+            held.prune_at = 2 * held.list.len();
         }
-        held.list.insert(wanted);
-        *noted = Some(Recent { wanted, number: self.count - 1, tidied: held.tidied });
+        held.list.insert(live);
+        *noted = Some(Recent { live, number: self.count - 1, pruned: held.pruned });
     }
 
     /// Whether the answer to `number` was no, and can be no other now.
@@ -145,7 +145,7 @@ impl QueryCache {
         self.count == 0 || self.queries.get(number as usize).is_some_and(settled)
     }
 
-    /// Whether anything wanted could have been assigned by what `number` stands for, as far as
+    /// Whether anything live could have been assigned by what `number` stands for, as far as
     /// `try_it` says.
     pub fn ask(
         &mut self,
@@ -165,23 +165,23 @@ impl QueryCache {
             return Some(list);
         }
         let mut again = Vec::new();
-        for wanted in &query.again {
-            match try_it(wanted) {
+        for live in &query.again {
+            match try_it(live) {
                 Answer::Yes(list) => {
-                    query.hit = Some(*wanted);
+                    query.hit = Some(*live);
                     return Some(list);
                 }
-                Answer::NotNow => again.push(*wanted),
+                Answer::NotNow => again.push(*live),
                 Answer::No | Answer::Dead => {}
             }
         }
         self.looked = self.count;
         let hit = if self.count - query.seen <= RECENT as u64 {
             let new = (query.seen..self.count).map(|n| self.recent[n as usize % RECENT]);
-            new.filter(|w| defined.may_assign(w.object)).find_map(|wanted| match try_it(&wanted) {
-                Answer::Yes(list) => Some((wanted, list)),
+            new.filter(|w| defined.may_assign(w.object)).find_map(|live| match try_it(&live) {
+                Answer::Yes(list) => Some((live, list)),
                 Answer::NotNow => {
-                    again.push(wanted);
+                    again.push(live);
                     None
                 }
                 Answer::No | Answer::Dead => None,
@@ -192,20 +192,20 @@ impl QueryCache {
             let mut held = self.objects.iter_mut().filter(|(object, _)| defined.may_assign(**object));
             held.find_map(|(_, held)| {
                 let (before, mut hit) = (held.list.len(), None);
-                held.list.retain(|wanted| {
+                held.list.retain(|live| {
                     if hit.is_some() {
                         return true;
                     }
-                    let answer = try_it(wanted);
+                    let answer = try_it(live);
                     match answer {
-                        Answer::Yes(list) => hit = Some((*wanted, list)),
-                        Answer::NotNow => again.push(*wanted),
+                        Answer::Yes(list) => hit = Some((*live, list)),
+                        Answer::NotNow => again.push(*live),
                         Answer::No | Answer::Dead => {}
                     }
                     answer != Answer::Dead
                 });
                 if held.list.len() != before {
-                    held.tidied = held.tidied.wrapping_add(1);
+                    held.pruned = held.pruned.wrapping_add(1);
                 }
                 hit
             })
@@ -247,17 +247,17 @@ mod tests {
         #[test]
         fn askers_miss_nothing(ops in proptest::collection::vec((0u8..4, 0u32..4, 0u64..6), 1..900)) {
             let mut pending = QueryCache::default();
-            // Ranges wanted now, and those that some query may have now.
-            let (mut wanted, mut open) = (BTreeSet::new(), BTreeSet::new());
+            // Ranges live now, and those that some query may have now.
+            let (mut live, mut open) = (BTreeSet::new(), BTreeSet::new());
             for (op, object, n) in ops {
                 let address = u64::from(object) * 100 + n;
                 match op {
                     0 => {
-                        let is_new = wanted.insert(address);
+                        let is_new = live.insert(address);
                         let range = LiveIn { object, address, len: 1, offset: n };
-                        pending.add(range, is_new, |w| wanted.contains(&w.address));
+                        pending.add(range, is_new, |w| live.contains(&w.address));
                     }
-                    1 => drop(wanted.remove(&address)),
+                    1 => drop(live.remove(&address)),
                     // Only what is open is yes, the rest is not now; odd ones never are.
                     2 if !open.remove(&address) => drop(open.insert(address)),
                     2 => {}
@@ -266,13 +266,13 @@ mod tests {
                         let good = |a: u64| a.is_multiple_of(2) && open.contains(&a);
                         let was_settled = pending.is_settled(object);
                         let answer = pending.ask(object, &defined, |w| match w.address {
-                            a if !wanted.contains(&a) => Answer::Dead,
+                            a if !live.contains(&a) => Answer::Dead,
                             a if good(a) => Answer::Yes(UseList::UNTRACKED),
                             a if a.is_multiple_of(2) => Answer::NotNow,
                             _ => Answer::No,
                         });
                         let mine = |a: u64| defined.may_assign((a / 100) as ObjectId);
-                        let expected = wanted.iter().any(|a| mine(*a) && good(*a));
+                        let expected = live.iter().any(|a| mine(*a) && good(*a));
                         prop_assert_eq!(answer.is_some(), expected);
                         prop_assert!(!was_settled || !expected);
                     }

@@ -17,7 +17,7 @@ use super::transfer::InstExec;
 use super::{Activation, Backward, Checked, LiveMemory};
 use crate::heap::Heap;
 use crate::provenance::{Group, Phis, Provenance};
-use crate::relevance::{Other, Potentials, Relevance, Variant, WayFacts};
+use crate::relevance::{AlternativeEffects, BranchAlternative, MayDef, Relevance, Variant};
 use crate::slice::Dependence;
 use crate::summary::{InstSummary, Kind};
 use crate::uses::{Consumer, UseList};
@@ -29,7 +29,7 @@ type Question = (u32, BlockId, BlockId, Reg, Phis);
 
 /// What the pass must know for a relevant slice.
 pub struct Relevant<'w> {
-    facts: &'w Potentials<'w>,
+    facts: &'w AlternativeEffects<'w>,
     pub(super) objects: Objects<'w>,
     relevance: Relevance,
     /// The edge just crossed: activation, and the block it led to.
@@ -40,7 +40,7 @@ pub struct Relevant<'w> {
 }
 
 impl<'w> Relevant<'w> {
-    pub fn new(facts: &'w Potentials<'w>, heap: &'w Heap, relevance: Relevance) -> Relevant<'w> {
+    pub fn new(facts: &'w AlternativeEffects<'w>, heap: &'w Heap, relevance: Relevance) -> Relevant<'w> {
         Relevant {
             facts,
             objects: Objects::new(facts, heap),
@@ -66,7 +66,7 @@ impl<'w> Relevant<'w> {
     }
 }
 
-impl Backward<'_, '_> {
+impl Backward<'_, '_, '_> {
     /// Looks for potential dependences no more, if the slice is large enough.
     pub fn check_limit(&mut self) {
         let enough = self.relevant.as_ref().is_some_and(|r| self.sink.executions >= r.relevance.limit);
@@ -266,7 +266,7 @@ impl Backward<'_, '_> {
         f: usize,
         function: u32,
         block: BlockId,
-        way: &WayFacts,
+        way: &BranchAlternative,
         below: &[Group],
     ) -> UseList {
         let activation = self.activations.get(f).filter(|a| a.has_live() && way.assigns_registers());
@@ -297,7 +297,7 @@ impl Backward<'_, '_> {
         UseList::default()
     }
 
-    fn memory_of(&mut self, f: usize, other: &Other, below: &[Group]) -> UseList {
+    fn memory_of(&mut self, f: usize, other: &MayDef, below: &[Group]) -> UseList {
         let (memory, initial) = (&self.memory, &self.initial);
         let Some(relevant) = &mut self.relevant else { return UseList::default() };
         let Relevant { queries, objects, facts, .. } = relevant;

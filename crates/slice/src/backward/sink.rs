@@ -13,8 +13,8 @@ const MAX_LEAVES: usize = 1024;
 const LATER: u64 = u64::MAX;
 
 /// What the passes over all streams share.
-pub struct Sink<'a> {
-    pub facts: &'a AllFacts<'a>,
+pub struct Sink<'a, 'p> {
+    pub facts: &'a AllFacts<'p>,
     pub slice: Slice,
     pub uses: Uses,
     /// Per function and instruction; empty for functions without any.
@@ -28,8 +28,8 @@ pub struct Sink<'a> {
     known: FxHashMap<Occurrence, NodeId>,
 }
 
-impl<'a> Sink<'a> {
-    pub fn new(facts: &'a AllFacts<'a>, max_nodes: usize) -> Sink<'a> {
+impl<'a, 'p> Sink<'a, 'p> {
+    pub fn new(facts: &'a AllFacts<'p>, max_nodes: usize) -> Sink<'a, 'p> {
         Sink {
             facts,
             slice: Slice::default(),

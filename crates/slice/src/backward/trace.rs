@@ -3,9 +3,9 @@
 use super::{Backward, Checked};
 use crate::InconsistentTrace;
 use crate::fragments::FragmentExec;
-use crate::log::{Item, Log};
+use crate::irregular::{Irregular, Item};
+use crate::segment_trace::{self, Frame, SegmentTrace, word};
 use crate::summary::{FunctionSummary, InstSummary};
-use crate::trail::{self, Frame, Trail, word};
 use program::inst::Inst;
 use replay::observer::Effect;
 
@@ -33,13 +33,13 @@ impl Operands<'_> {
     pub fn effect(self, exec: &FragmentExec, inst: &InstSummary, code: &Inst) -> Checked<Effect> {
         let at = exec.base.wrapping_add(inst.operands.into());
         let operands = self.all.and_then(|all| all.get(at as usize..)).ok_or(InconsistentTrace(exec.step))?;
-        Ok(trail::effect(code, operands))
+        Ok(segment_trace::effect(code, operands))
     }
 }
 
 /// The part of a trace that is not visited yet.
 struct Rest<'t> {
-    trace: &'t Trail<'t>,
+    trace: &'t SegmentTrace<'t>,
     words: &'t [u32],
     /// Operands and steps that are left.
     operands: u64,
@@ -91,9 +91,9 @@ impl<'t> Rest<'t> {
     }
 }
 
-impl Backward<'_, '_> {
+impl Backward<'_, '_, '_> {
     /// Visits a segment whose last step is number `end - 1`, and whose first is number `begin`.
-    pub fn segment(&mut self, trace: &Trail<'_>, (begin, end): (u64, u64)) -> Checked<()> {
+    pub fn segment(&mut self, trace: &SegmentTrace<'_>, (begin, end): (u64, u64)) -> Checked<()> {
         self.position = end;
         let mut rest = Rest {
             trace,
@@ -137,7 +137,7 @@ impl Backward<'_, '_> {
                     self.is_active(rest.depth(), (callee, frame));
                 }
                 word::PASSED => {
-                    let passed = trace.log.passed.get(number as usize);
+                    let passed = trace.irregular.passed.get(number as usize);
                     rest.by_value = passed.ok_or(rest.broken())?;
                 }
                 word::LEFT => {
@@ -149,10 +149,10 @@ impl Backward<'_, '_> {
                     }
                 }
                 word::OTHER => {
-                    let item = *trace.log.items.get(number as usize).ok_or(rest.broken())?;
+                    let item = *trace.irregular.items.get(number as usize).ok_or(rest.broken())?;
                     self.position = rest.steps;
-                    let is_direct = is_direct(rest.words, &trace.log);
-                    self.irregular(&trace.log, rest.function().ok(), item, is_direct)?;
+                    let is_direct = is_direct(rest.words, &trace.irregular);
+                    self.irregular(&trace.irregular, rest.function().ok(), item, is_direct)?;
                     if let Item::Enter { .. } = item {
                         rest.functions.pop();
                     }
@@ -189,33 +189,39 @@ impl Backward<'_, '_> {
     }
 
     /// Something that is no run of instructions.
-    fn irregular(&mut self, log: &Log, running: Option<u32>, item: Item, is_direct: bool) -> Checked<()> {
+    fn irregular(
+        &mut self,
+        events: &Irregular,
+        running: Option<u32>,
+        item: Item,
+        is_direct: bool,
+    ) -> Checked<()> {
         let broken = InconsistentTrace(self.position);
         match item {
             Item::Edge { depth, from, to } => self.edge(depth, running.ok_or(broken)?, from, to),
             Item::Enter { function, depth, outside, copies } => {
-                let copies = log.copies.get(copies as usize).map_or(&[][..], Vec::as_slice);
+                let copies = events.copies.get(copies as usize).map_or(&[][..], Vec::as_slice);
                 self.entered(function, depth, outside, copies)?;
             }
             Item::External { depth, call } => {
-                self.external(&log.externals[call as usize], depth, is_direct)?;
+                self.external(&events.externals[call as usize], depth, is_direct)?;
             }
             Item::Landed { function, index, depth } => self.landed(function, index, depth)?,
-            Item::Changed { depth, change } => self.changed(log.changes[change as usize], depth)?,
-            Item::Missed { miss } => self.missed(&log.misses[miss as usize]),
-            Item::Spilled { depth, spill } => self.spilled(log.spills[spill as usize], depth),
+            Item::Changed { depth, change } => self.changed(events.changes[change as usize], depth)?,
+            Item::Missed { miss } => self.missed(&events.misses[miss as usize]),
+            Item::Spilled { depth, spill } => self.spilled(events.spills[spill as usize], depth),
         }
         Ok(())
     }
 }
 
 /// Whether a call out of the program that has come back did not call back.
-fn is_direct(words: &[u32], log: &Log) -> bool {
+fn is_direct(words: &[u32], events: &Irregular) -> bool {
     for it in words.iter().rev() {
         let number = (it & word::NUMBER) as usize;
         match it & word::WHAT {
             word::PASSED => {}
-            word::OTHER if matches!(log.items.get(number), Some(Item::Changed { .. })) => {}
+            word::OTHER if matches!(events.items.get(number), Some(Item::Changed { .. })) => {}
             what => return what == word::RUN,
         }
     }

@@ -65,7 +65,7 @@ impl Reads {
     }
 }
 
-impl<'w> Backward<'w, '_> {
+impl<'w> Backward<'w, '_, '_> {
     /// A fragment ran, or a part of it.
     pub(super) fn fragment(&mut self, operands: Operands<'_>, exec: &FragmentExec) -> Checked<()> {
         let of = self.sink.facts.summary(exec.function);

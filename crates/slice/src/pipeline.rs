@@ -1,17 +1,17 @@
-//! Work done ahead, in a second thread, in the order in which it is wanted.
+//! A pipeline of two stages: a second thread makes things in the order in which they are consumed.
 //!
-//! A walk back needs one segment after the other, and replaying one takes about as long as
-//! walking over it: while one is walked over, the next is replayed. The first is not worth a
+//! The backward pass consumes one segment after the other, and replaying one takes about as long
+//! as processing it: while one is processed, the next is replayed. The first is not worth a
 //! thread, as most questions are answered by it.
 
 use std::sync::mpsc::{self, TryRecvError};
 
-/// Pieces of work that are ready before somebody asks for them.
+/// Things that are ready before they are consumed.
 const READY: usize = 1;
 
 /// Makes `count` things by `make`, which may use one again that is done with, and gives them
 /// to `take` in order until that says that it has enough.
-pub fn ahead<T: Send, E: Send>(
+pub fn pipeline<T: Send, E: Send>(
     count: usize,
     make: impl Fn(usize, Option<T>) -> Result<T, E> + Sync,
     mut take: impl FnMut(usize, &T) -> Result<bool, E>,
@@ -78,7 +78,7 @@ mod tests {
             Ok::<_, ()>(list)
         };
         let mut seen = Vec::new();
-        ahead(100, make, |n, list| {
+        pipeline(100, make, |n, list| {
             assert_eq!(list, &[n]);
             seen.push(n);
             Ok(true)
@@ -96,7 +96,7 @@ mod tests {
                 made.fetch_add(1, Ordering::Relaxed);
                 Ok::<_, ()>(n)
             };
-            ahead(1000, make, |n, _| Ok(n < enough)).unwrap();
+            pipeline(1000, make, |n, _| Ok(n < enough)).unwrap();
             assert!(made.load(Ordering::Relaxed) <= enough + READY + 3);
         }
     }
@@ -105,13 +105,16 @@ mod tests {
     fn errors_come_in_their_turn() {
         let make = |n: usize, _: Option<usize>| if n == 3 { Err("made wrong") } else { Ok(n) };
         let mut last = 0;
-        let outcome = ahead(10, make, |n, _| {
+        let outcome = pipeline(10, make, |n, _| {
             last = n;
             Ok(true)
         });
         assert_eq!((outcome, last), (Err("made wrong"), 2));
-        let outcome =
-            ahead(10, |n, _: Option<usize>| Ok(n), |n, _| if n == 4 { Err("taken wrong") } else { Ok(true) });
+        let outcome = pipeline(
+            10,
+            |n, _: Option<usize>| Ok(n),
+            |n, _| if n == 4 { Err("taken wrong") } else { Ok(true) },
+        );
         assert_eq!(outcome, Err("taken wrong"));
     }
 }

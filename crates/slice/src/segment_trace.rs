@@ -1,26 +1,25 @@
-//! The steps of one segment by stretches: what the fast loop of the replay can tell.
+//! The trace of one segment: which fragments ran, and what their instructions accessed.
 //!
-//! A *stretch* is a part of a block that runs in one go: up to a call, or to the block's end.
-//! What has to be known of it afterwards is where it ended, and the addresses and choices of
-//! its instructions, whose number the program tells. So the trail is two lists: words that
-//! say where control went, and numbers, in the order in which they came up:
+//! Of an executed fragment the backward pass must know where it ended, and the operands of its
+//! instructions: addresses and choices, whose number follows from the program. So a trace is two
+//! lists, words that say where control went, and operands in the order in which they came up:
 //!
-//! | word | says | numbers |
+//! | word | says | operands |
 //! |---|---|---|
-//! | way | a stretch ran to the end of its block, and control took this way | the stretch's |
+//! | way | a fragment ran to the end of its block, and control crossed these edges | the fragment's |
 //! | run | instructions ran up to this one | theirs |
-//! | from | the next way or run began at this instruction, not where its stretch does | |
-//! | enter, returned | a call of the program; behind the word for `returned` stands the function | |
-//! | other | one of the [`Log`]'s items: whatever is rare | |
+//! | from | the next way or run began at this instruction, not where its fragment does | |
+//! | enter, returned | a call of the program; the word before `returned` is the function | |
+//! | other | an irregular event: one of [`Irregular`]'s items | |
 //! | passed | by-value arguments of the call that the last run ended in | |
 //! | left | activations were left without returning | |
 //!
-//! The activations at the end of the segment being known, the words can be read backwards.
-//! Where an instruction stands among the numbers follows from how many come up before it in
-//! its function ([`before`]).
+//! The activations at the end of the segment are known, so the words can be read backwards. The
+//! place of an instruction's operands follows from how many come up before it in its function
+//! ([`before`]).
 
 use crate::fragments;
-use crate::log::Log;
+use crate::irregular::Irregular;
 use program::inst::Inst;
 use program::model::Function;
 use recording::event::{Event, Position};
@@ -44,7 +43,7 @@ pub mod word {
     pub const NUMBER: u32 = !WHAT;
 }
 
-/// For each instruction how many numbers come up before it, and at the end of all.
+/// For each instruction how many operands come up before it, and at the end of all.
 pub fn before(function: &Function) -> Vec<u32> {
     let mut sum = 0;
     let mut before = Vec::with_capacity(function.code.len() + 1);
@@ -56,7 +55,7 @@ pub fn before(function: &Function) -> Vec<u32> {
     before
 }
 
-/// How many numbers an execution of an instruction leaves.
+/// How many operands an execution of an instruction leaves.
 fn numbers(inst: &Inst) -> u32 {
     match inst {
         Inst::Load { .. } | Inst::Store { .. } | Inst::Select { .. } => 1,
@@ -66,7 +65,7 @@ fn numbers(inst: &Inst) -> u32 {
     }
 }
 
-/// What an instruction did to memory, from the numbers it left.
+/// What an instruction did to memory, from the operands it left.
 pub fn effect(inst: &Inst, numbers: &[u64]) -> Effect {
     match (inst, numbers) {
         (Inst::Load { ty, .. }, [address, ..]) => Effect::Load { address: *address, len: ty.bytes() },
@@ -82,7 +81,7 @@ pub fn effect(inst: &Inst, numbers: &[u64]) -> Effect {
     }
 }
 
-/// Where stretches begin, for each instruction of each function of an image, worked out when
+/// Where fragments begin, for each instruction of each function of an image, worked out when
 /// first needed.
 pub struct Starts<'i> {
     image: &'i Image,
@@ -94,19 +93,19 @@ impl<'i> Starts<'i> {
         Starts { image, all: (0..image.functions()).map(|_| OnceLock::new()).collect() }
     }
 
-    /// The first instruction of the stretch of an instruction.
+    /// The first instruction of the fragment of an instruction.
     fn of(&self, function: u32, index: u32) -> u32 {
         let starts = self.all[function as usize].get_or_init(|| {
             let code = self.image.code(function);
             let model = &self.image.module(code.module).functions[code.function as usize];
-            let (stretches, stretch_of) = fragments::split(model);
-            stretch_of.into_iter().map(|s| stretches[s as usize].start).collect()
+            let (all, fragment_of) = fragments::split(model);
+            fragment_of.into_iter().map(|f| all[f as usize].start).collect()
         });
         starts.get(index as usize).copied().unwrap_or(index)
     }
 }
 
-/// The run under way began where its stretch does.
+/// The run under way began where its fragment does.
 const NATURAL: u32 = u32::MAX;
 
 /// An activation: its function, and the address of its frame.
@@ -123,12 +122,11 @@ struct Open {
 }
 
 /// See the module's documentation.
-pub struct Trail<'n> {
+pub struct SegmentTrace<'n> {
     starts: &'n Starts<'n>,
     pub words: Vec<u32>,
     pub numbers: Vec<u64>,
-    /// What is rare.
-    pub log: Log,
+    pub irregular: Irregular,
     /// Activations that were left: how many stayed, and the others.
     pub left: Vec<(u32, Vec<Frame>)>,
     /// Frames of activations that returned, in order.
@@ -140,13 +138,13 @@ pub struct Trail<'n> {
     last: Option<u32>,
 }
 
-impl<'n> Trail<'n> {
-    pub fn new(starts: &'n Starts<'n>) -> Trail<'n> {
-        Trail {
+impl<'n> SegmentTrace<'n> {
+    pub fn new(starts: &'n Starts<'n>) -> SegmentTrace<'n> {
+        SegmentTrace {
             starts,
             words: Vec::new(),
             numbers: Vec::new(),
-            log: Log::default(),
+            irregular: Irregular::default(),
             left: Vec::new(),
             returned: Vec::new(),
             open: Vec::new(),
@@ -161,7 +159,7 @@ impl<'n> Trail<'n> {
         self.numbers.clear();
         self.left.clear();
         self.returned.clear();
-        self.log = Log::default();
+        self.irregular = Irregular::default();
         self.last = None;
         self.open.clear();
         for frame in frames {
@@ -249,7 +247,7 @@ impl<'n> Trail<'n> {
                     self.run(view.index);
                     let site = &view.code.calls[call as usize];
                     if (site.moves.is_none() || site.direct.is_none())
-                        && let Some(passed) = self.log.calling(view)
+                        && let Some(passed) = self.irregular.calling(view)
                     {
                         self.words.push(word::PASSED | passed);
                     }
@@ -262,11 +260,11 @@ impl<'n> Trail<'n> {
 
     /// What the log has got last.
     fn other(&mut self) {
-        self.words.push(word::OTHER | (self.log.items.len() as u32 - 1));
+        self.words.push(word::OTHER | (self.irregular.items.len() as u32 - 1));
     }
 }
 
-impl Observer for Trail<'_> {
+impl Observer for SegmentTrace<'_> {
     const ALL_STEPS: bool = false;
     const WAYS: bool = true;
 
@@ -291,17 +289,17 @@ impl Observer for Trail<'_> {
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         self.run(view.index);
         self.last = None;
-        self.log.edge(view, from, to);
+        self.irregular.edge(view, from, to);
         self.other();
     }
 
     #[inline]
     fn enter(&mut self, view: &View<'_>, outside: bool) {
-        let function = self.log.number(view);
-        // Whoever returned to code outside left no word.
+        let function = self.irregular.number(view);
+        // A return to code outside left no word.
         self.leave((view.depth as usize).saturating_sub(1));
         if outside || view.code.by_value {
-            self.log.enter(view, outside);
+            self.irregular.enter(view, outside);
             self.other();
         } else {
             self.words.push(word::ENTER);
@@ -326,23 +324,23 @@ impl Observer for Trail<'_> {
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.cut(view);
-        self.log.external(view, call);
+        self.irregular.external(view, call);
         self.other();
     }
 
     fn landed(&mut self, view: &View<'_>) {
         // What ran before the jump was put down at its event.
         self.leave(view.depth as usize);
-        self.log.landed(view);
+        self.irregular.landed(view);
         self.other();
         self.last = Some(view.index);
         self.start = NATURAL;
     }
 
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
-        let before = self.log.items.len();
-        self.log.event(moment, position, event);
-        let noted = self.log.items.len() > before;
+        let before = self.irregular.items.len();
+        self.irregular.event(moment, position, event);
+        let noted = self.irregular.items.len() > before;
         if let (true, Some(view)) = (noted || matches!(event, Event::Land { .. }), &moment.view) {
             self.cut(view);
         }
@@ -353,13 +351,13 @@ impl Observer for Trail<'_> {
 
     fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {
         self.cut(view);
-        self.log.miss(view, address, len, position, writer);
+        self.irregular.miss(view, address, len, position, writer);
         self.other();
     }
 
     fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
         self.cut(view);
-        self.log.variadic(view, argument, address, len);
+        self.irregular.variadic(view, argument, address, len);
         self.other();
     }
 }

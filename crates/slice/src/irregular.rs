@@ -1,4 +1,4 @@
-//! What happens beside the steps of stretches, as compact as walking back over it allows.
+//! Irregular events of a segment: what happens beside the steps of fragments.
 
 use crate::formatted::{self, List};
 use program::inst::{ArgTy, Inst};
@@ -17,17 +17,17 @@ const NONE: u32 = u32::MAX;
 pub enum Item {
     /// The step before went over this edge.
     Edge { depth: u32, from: u32, to: u32 },
-    /// The activation `depth` began; `copies` indexes [`Log::copies`].
+    /// The activation `depth` began; `copies` indexes [`Irregular::copies`].
     Enter { function: u32, depth: u32, outside: bool, copies: u32 },
     /// The call of activation `depth` left the program and has returned.
     External { depth: u32, call: u32 },
     /// Control came back to the call at `index` by a jump.
     Landed { function: u32, index: u32, depth: u32 },
-    /// An event changed memory: an index in [`Log::changes`].
+    /// An event changed memory: an index in [`Irregular::changes`].
     Changed { depth: u32, change: u32 },
-    /// A load saw what the thread did not write: an index in [`Log::misses`].
+    /// A load saw what the thread did not write: an index in [`Irregular::misses`].
     Missed { miss: u32 },
-    /// A variadic argument was put into memory: an index in [`Log::spills`].
+    /// A variadic argument was put into memory: an index in [`Irregular::spills`].
     Spilled { depth: u32, spill: u32 },
 }
 
@@ -79,7 +79,7 @@ pub struct Spill {
 
 /// See the module's documentation.
 #[derive(Default)]
-pub struct Log {
+pub struct Irregular {
     pub items: Vec<Item>,
     pub externals: Vec<Outside>,
     pub changes: Vec<Change>,
@@ -94,7 +94,7 @@ pub struct Log {
     last: (usize, u32),
 }
 
-impl Log {
+impl Irregular {
     /// The number of the function that runs.
     #[inline]
     pub fn number(&mut self, view: &View<'_>) -> u32 {
@@ -106,7 +106,7 @@ impl Log {
         self.last.1
     }
 
-    /// A call is about to be made. The number of its by-value arguments in [`Log::passed`], if
+    /// A call is about to be made. The number of its by-value arguments in [`Irregular::passed`], if
     /// it has any.
     pub fn calling(&mut self, view: &View<'_>) -> Option<u32> {
         let Inst::Call(call) = view.inst() else { return None };
@@ -120,7 +120,7 @@ impl Log {
     }
 }
 
-impl Observer for Log {
+impl Observer for Irregular {
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         self.items.push(Item::Edge { depth: view.depth, from, to });
     }
