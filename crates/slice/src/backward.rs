@@ -8,9 +8,9 @@
 //! ([`transfer`]) for dynamic and relevant slices, whether nodes are kept or only counted: that
 //! is up to the [`Sink`].
 //!
-//! A phi is transparent: the uses of its result become uses of the incoming register. A constant
-//! that comes in over an edge was chosen by the jump or branch that took the edge: that is its
-//! definition.
+//! A phi is transparent: the uses of its result become uses of the incoming register. But where
+//! the edge itself chose the value, the jump or branch that took the edge is a definition too.
+//! A constant comes in that way, and so does a register that was computed before the branch.
 
 mod activation;
 mod calls;
@@ -324,10 +324,10 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
                 uses.provenance = self.sink.uses.provenances.through(uses.provenance, phi.dst);
                 activation.pass_phi(phi.dst);
             }
-            match phi.src {
-                Some(src) => self.moved.push((src, uses)),
-                None => self.chosen = self.sink.uses.join(self.chosen, uses),
+            if self.sink.facts.is_choice(function, from, phi) {
+                self.chosen = self.sink.uses.join(self.chosen, uses);
             }
+            self.moved.extend(phi.src.map(|src| (src, uses)));
         }
         while let Some((src, uses)) = self.moved.pop() {
             activation.make_live(src, uses, &mut self.sink.uses);

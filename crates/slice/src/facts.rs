@@ -1,6 +1,7 @@
 //! What is known of a function before anything runs.
 
-use crate::summary::FunctionSummary;
+use crate::choice::Choices;
+use crate::summary::{FunctionSummary, PhiMove};
 use program::cfg::Graph;
 use program::inst::{BlockId, Inst};
 use program::model::Function;
@@ -66,6 +67,7 @@ pub struct AllFacts<'i> {
     pub image: &'i Image,
     all: Vec<OnceLock<Facts>>,
     summaries: Vec<OnceLock<FunctionSummary>>,
+    choices: Vec<OnceLock<Choices<'i>>>,
 }
 
 impl<'i> AllFacts<'i> {
@@ -74,7 +76,8 @@ impl<'i> AllFacts<'i> {
         AllFacts {
             image,
             all: functions.clone().map(|_| OnceLock::new()).collect(),
-            summaries: functions.map(|_| OnceLock::new()).collect(),
+            summaries: functions.clone().map(|_| OnceLock::new()).collect(),
+            choices: functions.map(|_| OnceLock::new()).collect(),
         }
     }
 
@@ -90,6 +93,16 @@ impl<'i> AllFacts<'i> {
 
     pub fn get(&self, number: u32) -> &Facts {
         self.all[number as usize].get_or_init(|| Facts::of(self.function(number)))
+    }
+
+    /// Whether the edge from a block chose the value of a phi.
+    #[inline]
+    pub fn is_choice(&self, number: u32, from: BlockId, phi: &PhiMove) -> bool {
+        let Some(src) = phi.src else { return true };
+        *phi.is_choice.get_or_init(|| {
+            let choices = self.choices[number as usize].get_or_init(|| Choices::of(self.function(number)));
+            choices.is_choice(from, phi.dst - phi.slot, src - phi.slot)
+        })
     }
 
     /// What the transfer function needs to know of a function.

@@ -53,6 +53,7 @@
 
 mod backward;
 pub mod chain;
+mod choice;
 pub mod criterion;
 mod facts;
 mod formatted;

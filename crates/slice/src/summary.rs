@@ -5,6 +5,7 @@ use crate::facts::AllFacts;
 use crate::fragments::{self, Fragment};
 use program::inst::{ArgTy, BlockId, Inst, Operand, Reg};
 use program::model::Function;
+use std::sync::OnceLock;
 
 /// What can bring an instruction into a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,11 +89,15 @@ pub struct FragmentSummary {
 }
 
 /// A phi on one edge, one register of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PhiMove {
     pub dst: Reg,
     /// The incoming register; none if the incoming value is a constant.
     pub src: Option<Reg>,
+    /// Which register of the phi it is.
+    pub slot: u32,
+    /// Whether the edge chose the value: see [`crate::choice`]. Worked out when it is asked for.
+    pub is_choice: OnceLock<bool>,
 }
 
 struct PhiEdge {
@@ -270,7 +275,7 @@ fn phi_edges(phis: &[program::model::Phi]) -> Vec<PhiEdge> {
                     Operand::Reg(r) => Some(r + k),
                     _ => None,
                 };
-                PhiMove { dst: phi.dst + k, src }
+                PhiMove { dst: phi.dst + k, src, slot: k, is_choice: OnceLock::new() }
             });
             match all.iter_mut().find(|a| a.from == *from) {
                 // A block may come in twice over, with the same value.

@@ -4,10 +4,11 @@
 
 use program::cfg::Graph as Flow;
 use program::inst::{ArgTy, Inst, Operand, Reg};
-use program::model::Function;
+use program::model::{Function, Home, Phi};
 use recording::event::{Event, Position};
 use replay::effects;
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::vars::Bindings;
 use std::collections::{BTreeSet, HashMap};
 
 /// Index of a node.
@@ -120,6 +121,37 @@ impl Graph {
         })
     }
 
+    /// Whether the edge chose the value of a phi: it is a constant; or it was computed before a
+    /// branch that chose the edge, and no variable of the phi had it there.
+    fn is_chosen(&mut self, view: &View<'_>, from: u32, phi: &Phi, value: Operand) -> bool {
+        let Operand::Reg(reg) = value else { return true };
+        let f = view.function();
+        let flow = Flow::of(f);
+        let mut branches = self.parents(view)[from as usize].clone();
+        if flow.successors(from).len() > 1 {
+            branches = vec![from];
+        }
+        let home = (0..).zip(&f.blocks).find(|(_, block)| {
+            let insts = &f.code[block.start as usize..block.end as usize];
+            let of_insts = insts.iter().filter_map(Inst::defines);
+            of_insts
+                .chain(block.phis.iter().map(|p| (p.dst, p.slots)))
+                .any(|(r, n)| (r..r + n).contains(&reg))
+        });
+        // Some way leads from the branch to the edge, and not through the definition.
+        let before =
+            |branch: u32| home.is_none_or(|(home, _)| branch == from || reaches(&flow, branch, from, home));
+        let holds = |home: Home, r: Reg| matches!(home, Home::Value(Operand::Reg(x), _) if x == r);
+        let mine = f.bindings.iter().filter(|b| holds(b.home, phi.dst)).map(|b| b.variable);
+        let mine: BTreeSet<u32> = mine.collect();
+        let known = Bindings::of(f);
+        branches.into_iter().any(|branch| {
+            let index = f.blocks[branch as usize].end - 1;
+            let had = mine.iter().flat_map(|v| known.at(index, *v)).any(|b| holds(b.home, reg));
+            before(branch) && !had
+        })
+    }
+
     /// The node of the step that runs, with why it runs.
     fn begin(&mut self, view: &View<'_>) -> Id {
         let block = block_of(view.function(), view.index);
@@ -130,6 +162,19 @@ impl Graph {
         self.steps.push(node);
         node
     }
+}
+
+/// Whether a way leads from a block to another without coming through a third.
+fn reaches(flow: &Flow, from: u32, to: u32, without: u32) -> bool {
+    let mut seen = BTreeSet::from([without]);
+    let mut work = vec![from];
+    while let Some(block) = work.pop() {
+        work.extend(flow.successors(block).iter().filter(|b| seen.insert(**b)));
+        if to != without && seen.contains(&to) {
+            return true;
+        }
+    }
+    false
 }
 
 fn block_of(f: &Function, index: u32) -> u32 {
@@ -224,10 +269,12 @@ impl Observer for Graph {
         let mut moves = Vec::new();
         for phi in &view.function().blocks[to as usize].phis {
             let (_, value) = phi.incoming.iter().find(|i| i.0 == from).expect("an incoming value");
+            let chosen = self.is_chosen(view, from, phi, *value);
             for k in 0..phi.slots {
-                let source = match value {
-                    Operand::Reg(_) => self.reg(*value, k),
-                    _ => Some(jump),
+                let source = match self.reg(*value, k) {
+                    Some(source) if chosen => Some(self.add(None, vec![source, jump])),
+                    None if chosen => Some(jump),
+                    source => source,
                 };
                 moves.push((phi.dst + k, source));
             }
