@@ -95,14 +95,16 @@ fn every_way_out_gives_the_terminal_back() {
     let (status, _) = window.ended();
     assert_eq!(status.code(), Some(130));
 
-    let mut window = Window::open(&desk, (24, 80), &command, &[]);
-    window.until("the first level", |t| t.contains("asked about"));
-    assert!(!plain(window.screen.screen()));
-    // setsid forks only if it has to.
-    let path = format!("/proc/{0}/task/{0}/children", window.child.id());
-    let children = std::fs::read_to_string(path).expect("its child");
-    let pid = children.split_whitespace().next().map_or(window.child.id().to_string(), str::to_owned);
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill").success());
-    let (status, _) = window.ended();
-    assert_eq!(status.code(), Some(143));
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129)] {
+        let mut window = Window::open(&desk, (24, 80), &command, &[]);
+        window.until("the first level", |t| t.contains("asked about"));
+        assert!(!plain(window.screen.screen()));
+        // setsid forks only if it has to.
+        let path = format!("/proc/{0}/task/{0}/children", window.child.id());
+        let children = std::fs::read_to_string(path).expect("its child");
+        let pid = children.split_whitespace().next().map_or(window.child.id().to_string(), str::to_owned);
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("kill").success());
+        let (status, _) = window.ended();
+        assert_eq!(status.code(), Some(code), "{signal}");
+    }
 }

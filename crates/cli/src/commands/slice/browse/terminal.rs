@@ -10,13 +10,15 @@ use crossterm::terminal::{
     LeaveAlternateScreen,
 };
 use crossterm::{cursor, execute, queue};
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How often signals are looked for.
+/// How often Ctrl-C is looked for.
 const TICK: Duration = Duration::from_millis(100);
 
 /// What comes from outside.
@@ -25,7 +27,7 @@ pub enum Input {
     Key(Key),
     /// The window has another size.
     Resized,
-    /// Ctrl-C, or a signal to end; with the exit code for it.
+    /// Ctrl-C, or the terminal is gone; with the exit code for it.
     Ended(u8),
 }
 
@@ -98,14 +100,23 @@ fn give_back() {
     let _ = terminal::disable_raw_mode();
 }
 
+/// Ends the command at once when a signal says so: the terminal is given back first. This has a
+/// thread of its own, since reading keys from a terminal that is gone may never return.
+fn end_on_signals() -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGHUP])?;
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            give_back();
+            std::process::exit(128 + signal);
+        }
+    });
+    Ok(())
+}
+
 /// Reads keys beside everything else, so that Ctrl-C helps while a level is being made: it stops
-/// that level. Whoever sends a signal to end does not wait for it: the terminal is given back
-/// and the command ends.
+/// that level.
 pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result<Receiver<Input>> {
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, ended.clone())?;
-    }
+    end_on_signals()?;
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         loop {
@@ -119,11 +130,10 @@ pub fn listen(busy: Arc<AtomicBool>, interrupted: Arc<AtomicBool>) -> io::Result
             if is_busy && input == Some(Input::Ended(Exits::INTERRUPTED)) {
                 interrupted.store(true, Ordering::Relaxed);
             }
-            let input = match (ended.load(Ordering::Relaxed), interrupted.load(Ordering::Relaxed)) {
-                (true, _) => Some(Input::Ended(Exits::TERMINATED)),
-                (_, true) if is_busy => None,
-                (_, true) => Some(Input::Ended(Exits::INTERRUPTED)),
-                _ => input,
+            let input = match interrupted.load(Ordering::Relaxed) {
+                true if is_busy => None,
+                true => Some(Input::Ended(Exits::INTERRUPTED)),
+                false => input,
             };
             let Some(input) = input else { continue };
             if let (Input::Ended(code), true) = (input, is_busy) {
@@ -144,7 +154,6 @@ struct Exits;
 impl Exits {
     const HANG_UP: u8 = 129;
     const INTERRUPTED: u8 = 130;
-    const TERMINATED: u8 = 143;
 }
 
 fn meant(event: Event) -> Option<Input> {
