@@ -37,6 +37,12 @@ pub fn short(path: &str) -> String {
         .unwrap_or_else(|| path.to_owned())
 }
 
+/// A place as people read it: instructions that the compiler gave no line are shown by their
+/// function.
+pub fn place(file: &str, line: u32, function: &str) -> String {
+    if line == 0 { format!("in {function}") } else { format!("{file}:{line}") }
+}
+
 /// A line of a source file, without the blanks around it.
 pub fn line(file: &str, line: u32) -> Option<String> {
     let text = std::fs::read(file).ok()?;

@@ -190,7 +190,10 @@ fn title(phase: &ToldPhase) -> String {
 }
 
 fn where_it_is(place: &ToldPlace) -> String {
-    format!("{}:{} in {}", place.file, place.line, place.function)
+    match place.line {
+        0 => format!("in {}", place.function),
+        line => format!("{}:{line} in {}", place.file, place.function),
+    }
 }
 
 fn cut(text: &str) -> &str {

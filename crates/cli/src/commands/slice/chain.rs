@@ -80,7 +80,7 @@ pub fn print(rows: &[Row], session: &mut Session) -> Result<Exit, Failure> {
     let paint = session.paint;
     let out = &mut session.out;
     for (number, row) in rows.iter().enumerate() {
-        let place = format!("{}:{}", row.file, row.line);
+        let place = source::place(&row.file, row.line, &row.function);
         writeln!(out, "{:>3}  {}  {}", number + 1, paint.name(&place), row.text)?;
         let mut says = Vec::new();
         if !row.used.is_empty() {

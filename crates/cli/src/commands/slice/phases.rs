@@ -217,7 +217,7 @@ fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
         for (i, f) in told.flows.iter().enumerate() {
             let used: Vec<String> = f.used_in.iter().map(|u| (u + 1).to_string()).collect();
             let mark = if *wrong == Some(i) { '>' } else { ' ' };
-            let place = format!("{}:{}", f.place.file, f.place.line);
+            let place = source::place(&f.place.file, f.place.line, &f.place.function);
             writeln!(out, "{mark} {} -> {}  {place}  {}", f.made_in + 1, used.join(", "), f.title())?;
         }
         writeln!(out)?;
@@ -225,10 +225,9 @@ fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
     if let Some(found) = &answer.found {
         writeln!(
             out,
-            "{} {}:{}, in {}: {}, {}, {} of {} shown.",
+            "{} {}, in {}: {}, {}, {} of {} shown.",
             paint.good("It went wrong at"),
-            found.file,
-            found.line,
+            source::place(&found.file, found.line, &found.function),
             found.function,
             counted(answer.levels.len() as u64, "level"),
             counted(answer.questions as u64, "question"),

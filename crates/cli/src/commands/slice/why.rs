@@ -23,6 +23,7 @@ pub struct Row {
     kind: &'static str,
     file: String,
     line: u32,
+    function: String,
     /// The lines that made it so, the last one first.
     lines: Vec<Line>,
     /// Executed instructions in it, and in a slice along values.
@@ -85,6 +86,7 @@ fn row(traced: &Traced<'_>, layer: u32, cause: &Cause) -> Row {
         kind: if matches!(cause.question, Question::Decision(_)) { "decision" } else { "value" },
         file: name(traced.file(asked)),
         line: asked.line,
+        function: traced.function(traced.slice.nodes[cause.question.node() as usize].site).to_owned(),
         lines,
         instructions: cause.generators.len(),
         of: cause.cone,
@@ -98,9 +100,8 @@ pub fn print(rows: &[Row], session: &mut Session) -> Result<Exit, Failure> {
         let indent = "  ".repeat(row.layer as usize);
         writeln!(
             session.out,
-            "{indent}{}:{}  {what}?  {} of {} executed instructions{}",
-            row.file,
-            row.line,
+            "{indent}{}  {what}?  {} of {} executed instructions{}",
+            source::place(&row.file, row.line, &row.function),
             row.instructions,
             row.of,
             if row.minimal { "" } else { ", perhaps not all needed" }

@@ -2,6 +2,7 @@
 
 use super::state::{Item, Row, State};
 use crate::render::{counted, grouped};
+use crate::source;
 use report::text::{cut, cut_path, untab, visible, width, wrap};
 use slice::phases::told::{ToldPlace, ToldVariable};
 use std::collections::BTreeMap;
@@ -154,7 +155,8 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
         Item::Flow(f) => {
             let flow = &told.flows[f];
             let used: Vec<String> = flow.used_in.iter().map(|u| (u + 1).to_string()).collect();
-            let place = format!("  {}:{}, used in {}", flow.place.file, flow.place.line, used.join(", "));
+            let place = source::place(&flow.place.file, flow.place.line, &flow.place.function);
+            let place = format!("  {place}, used in {}", used.join(", "));
             // The value gives way before the place does.
             let room = columns.saturating_sub(indent.len() + 8 + width(&place)).max(12);
             let title = shown(&flow.title());
@@ -163,7 +165,11 @@ fn tree_row(state: &State, row: &Row, columns: usize) -> Line {
         Item::End(e) => {
             let place = state.end(e);
             (
-                format!("      It went wrong at {}:{}, in {}", place.file, place.line, place.function),
+                format!(
+                    "      It went wrong at {}, in {}",
+                    source::place(&place.file, place.line, &place.function),
+                    place.function
+                ),
                 Look::Good,
             )
         }

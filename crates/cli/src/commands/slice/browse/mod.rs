@@ -43,13 +43,8 @@ pub fn run(session: &mut Session, asked: Asked<'_, '_, '_>) -> Result<Exit, Fail
     })?;
     let Some(first) = descent.level else {
         let place = phased.tell_place(from).map_err(|e| failed(&e))?;
-        writeln!(
-            session.out,
-            "{} is one statement: {}:{}.",
-            question,
-            source::short(&place.file),
-            place.line
-        )?;
+        let place = source::place(&source::short(&place.file), place.line, &place.function);
+        writeln!(session.out, "{question} is one statement: {place}.")?;
         return Ok(Exit::Done);
     };
     let mut sources = Sources::new();
@@ -65,10 +60,9 @@ pub fn run(session: &mut Session, asked: Asked<'_, '_, '_>) -> Result<Exit, Fail
     if let Some(found) = state.found() {
         writeln!(
             session.out,
-            "{} {}:{}, in {}: {}, {}, {} of {} shown.",
+            "{} {}, in {}: {}, {}, {} of {} shown.",
             session.paint.good("It went wrong at"),
-            found.file,
-            found.line,
+            source::place(&found.file, found.line, &found.function),
             found.function,
             counted(state.deepest as u64, "level"),
             counted(state.choices as u64, "choice"),
