@@ -37,6 +37,8 @@ pub enum Exit {
     NoGit,
     /// There is no clang to build with.
     NoClang,
+    /// A defect of this program: an invariant of its own does not hold.
+    Internal,
     /// The status of a command that was run for the user.
     OfCommand(u8),
 }
@@ -57,6 +59,7 @@ impl Exit {
             Exit::TestNotRun => 10,
             Exit::NoGit => 11,
             Exit::NoClang => 12,
+            Exit::Internal => 13,
             Exit::OfCommand(status) => status,
         }
     }
@@ -137,6 +140,7 @@ mod tests {
             Exit::TestNotRun,
             Exit::NoGit,
             Exit::NoClang,
+            Exit::Internal,
         ];
         for (number, exit) in documented.into_iter().enumerate() {
             assert_eq!(usize::from(exit.number()), number);

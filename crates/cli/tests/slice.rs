@@ -228,9 +228,6 @@ int main(int argc, char **argv) {
     let mut desk = Desk::with_program("old", source);
     desk.record("./old", "");
     desk.run("relapse slice run --at old.c:6 --relevant");
-    let text = desk.quietly("relapse slice run --at old.c:6 --relevant --variant closure --json");
-    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(json["kind"], "closure");
     assert_session!(desk, @r#"
     $ relapse slice run --at old.c:6 --relevant
     old.c:6 came from 3 lines in 1 file (4 of [N] instructions).
@@ -243,4 +240,53 @@ int main(int argc, char **argv) {
 
     Lines marked with ? could have gone another way, on which something of this is assigned.
     "#);
+}
+
+/// What is asked about must be there: a failure, and a byte that the program wrote itself.
+#[test]
+fn a_run_that_did_not_fail_says_so() {
+    let mut desk = Desk::with_program(
+        "fine",
+        "#include <stdio.h>
+int main(void) {
+    int n = 42;
+    printf(\"%d\\n\", n);
+    return 0;
+}
+",
+    );
+    desk.record("./fine", "");
+    desk.run("relapse slice run --failure");
+    assert_session!(desk, @r#"
+    $ relapse slice run --failure
+    [stderr] relapse: the process did not fail: it ended with status 0
+    [stderr]  Ask about a line (--at) or its output (--output).
+    [exit 1]
+    "#);
+}
+
+/// Whoever began the file of a redirection, the program's first byte is byte 0.
+#[test]
+fn output_is_counted_from_the_first_byte_that_the_program_wrote() {
+    let mut desk = Desk::with_program(
+        "late",
+        "#include <stdio.h>
+int main(int argc, char **argv) {
+    int first = argc + 4;
+    int second = argc + 6;
+    printf(\"%d\", first);
+    printf(\"%d\", second);
+    return 0;
+}
+",
+    );
+    let relapse = env!("CARGO_BIN_EXE_relapse");
+    desk.quietly(&format!("sh -c (echo·before;·{relapse}·record·--quiet·-o·run·--·./late)·>·out"));
+    for (byte, line) in [(0, 3), (1, 4)] {
+        let text = desk.quietly(&format!("relapse slice run --output stdout@{byte} --json"));
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let lines: Vec<u64> =
+            json["lines"].as_array().expect("lines").iter().filter_map(|l| l["line"].as_u64()).collect();
+        assert_eq!(lines, [line, line + 2], "byte {byte}");
+    }
 }

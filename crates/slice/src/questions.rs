@@ -6,7 +6,7 @@ use crate::outputs::{self, Part};
 use crate::slicer::Slicer;
 use externals::flag;
 use program::inst::Inst;
-use replay::io::IoEvent;
+use replay::io::{IoEvent, Source};
 use replay::machine::End;
 use replay::observer::{Effect, ExternalCall, Observer, View};
 
@@ -33,6 +33,42 @@ impl Slicer<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Where the first byte is that the process wrote to standard output or error: what a
+    /// shell's redirection puts it to may have had bytes before. None if it wrote none.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn output_start(&self, sink: &str) -> Result<Option<u64>> {
+        use recording::event::source::{STDERR, STDOUT};
+        let mut first: Option<u64> = None;
+        for stream in 0..self.process.streams.len() as u32 {
+            let io = self.io(stream)?;
+            let is_meant = |source: &Source| {
+                matches!(source.kind, STDOUT | STDERR) && outputs::is_meant(source.kind, &source.name, sink)
+            };
+            let events =
+                io.events.iter().filter(|e| e.out && e.length > 0 && is_meant(&io.sources[e.source]));
+            first = events.map(|e| e.offset).chain(first).min();
+        }
+        Ok(first)
+    }
+
+    /// Whether the process ended, and with success.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn has_succeeded(&self) -> Result<bool> {
+        let mut succeeded = false;
+        for stream in 0..self.process.streams.len() as u32 {
+            match self.end(stream)? {
+                Some(End::Exit { status: 0 }) => succeeded = true,
+                Some(End::Crash { .. } | End::Exit { .. }) => return Ok(false),
+                Some(End::Exec | End::Cut) | None => {}
+            }
+        }
+        Ok(succeeded)
     }
 
     fn output_of(&self, stream: u32, sink: &str, offset: u64) -> Result<Option<Criterion>> {

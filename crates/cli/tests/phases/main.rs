@@ -200,13 +200,13 @@ fn an_oracle_that_makes_no_sense_is_refused() {
     let mut desk = Desk::with_program("db", DATABASE);
     desk.record("./db", "");
     desk.file("wrong", "# nothing\n\nnonsense\n");
-    desk.run("relapse slice run --failure --phases --oracle wrong");
-    desk.run("relapse slice run --failure --phases --oracle missing");
+    desk.run("relapse slice run --output stdout@0 --phases --oracle wrong");
+    desk.run("relapse slice run --output stdout@0 --phases --oracle missing");
     assert_session!(desk, @r#"
-    $ relapse slice run --failure --phases --oracle wrong
+    $ relapse slice run --output stdout@0 --phases --oracle wrong
     [stderr] relapse: wrong, line 3: "nonsense" is not of the form FILE:LINE or FILE:LINE:VAR, such as main.c:12:sum
     [exit 2]
-    $ relapse slice run --failure --phases --oracle missing
+    $ relapse slice run --output stdout@0 --phases --oracle missing
     [stderr] relapse: failed to read missing: No such file or directory (os error 2)
     [exit 2]
     "#);

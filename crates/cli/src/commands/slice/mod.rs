@@ -219,7 +219,7 @@ struct End {
 
 pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recording = opened::recording(&args.recording)?;
-    let mut reason = None;
+    let (mut reason, mut output_start) = (None, None);
     for (number, process) in recording.processes.iter().enumerate() {
         if args.process.is_some_and(|n| n != number) {
             continue;
@@ -227,7 +227,7 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         let loaded = LoadedProcess::load(&recording, process, &Options::default());
         let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
         let slicer = Slicer::new(&loaded, SlicerOptions::default());
-        match ask(&slicer, &args.question)? {
+        match ask(&slicer, &args.question, &mut output_start)? {
             Ok(criteria) => return answer(args, session, &slicer, &criteria),
             Err(why) => reason = reason.or(Some(why)),
         }
@@ -240,11 +240,20 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
 }
 
 fn failed(error: &slice::Error) -> Failure {
-    Failure::failed_to(Exit::BadInput, error)
+    match error {
+        slice::Error::Inconsistent(_) => Failure::failed_to(Exit::Internal, error)
+            .hint("Please report it, with the recording and its program."),
+        _ => Failure::failed_to(Exit::BadInput, error),
+    }
 }
 
-/// The question as criteria, or why this process has no answer.
-fn ask(slicer: &Slicer<'_>, question: &Question) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
+/// The question as criteria, or why this process has no answer. Bytes of an output are counted from
+/// the first one that any process wrote; `output_start` says where that is, once it is known.
+fn ask(
+    slicer: &Slicer<'_>,
+    question: &Question,
+    output_start: &mut Option<u64>,
+) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
     if let Some(point) = &question.at {
         edges::only_one(slicer, &point.spot)?;
     }
@@ -255,7 +264,16 @@ fn ask(slicer: &Slicer<'_>, question: &Question) -> Result<Result<Vec<Criterion>
             Some(name) => slicer.ask_variable(file, *line, name).map(|c| c.into_iter().collect()),
         }
     } else if let Some(byte) = &question.output {
-        slicer.ask_output(&byte.sink, byte.offset).map(|c| c.into_iter().collect())
+        if output_start.is_none() {
+            *output_start = slicer.output_start(&byte.sink).map_err(|e| failed(&e))?;
+        }
+        let offset = byte.offset.saturating_add(output_start.unwrap_or(0));
+        slicer.ask_output(&byte.sink, offset).map(|c| c.into_iter().collect())
+    } else if slicer.has_succeeded().map_err(|e| failed(&e))? {
+        let what = "the process did not fail: it ended with status 0";
+        return Ok(Err(
+            Failure::new(Exit::No, what).hint("Ask about a line (--at) or its output (--output).")
+        ));
     } else {
         slicer.ask_failure().map(|c| c.into_iter().collect())
     };
