@@ -49,7 +49,7 @@ pub struct AlternateArgs {
     #[arg(long, value_enum)]
     direction: Option<Way>,
     /// Compare whole traces: the report is the fewest branches that turn out differently
-    #[arg(long)]
+    #[arg(long, hide = true)]
     trace: bool,
     /// Test values where the program does not: results for null and sign, variables for equality
     #[arg(long, num_args = 0..=1, value_enum, default_missing_value = "equal", value_name = "KIND")]

@@ -66,7 +66,7 @@ pub struct HowArgs {
     #[arg(long, value_name = "N", default_value_t = 32)]
     window: usize,
     /// Compare by longest common subsequence: slow, and blind to what has moved
-    #[arg(long)]
+    #[arg(long, hide = true)]
     lcs: bool,
     /// Functions of different names never correspond
     #[arg(long)]
