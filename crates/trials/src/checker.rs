@@ -72,14 +72,18 @@ impl Checker {
         let mut errors: Vec<Diagnostic> = checked.errors().cloned().collect();
         // What the build makes of other files, such as a grammar, may lie in the tree as the
         // last build left it.
-        let read = |file: &&PathBuf| self.opened.as_ref().is_none_or(|opened| opened.contains(*file));
-        let read: BTreeSet<PathBuf> = touched.iter().filter(read).cloned().collect();
+        let read = touched.iter().filter(|file| self.may_be_read(file)).cloned().collect();
         let is_final = checked.unclear.is_empty() && self.units.covers(&read);
         if !is_final {
             errors.clear();
         }
         let suspicious = new_suspicious(&checked.diagnostics, &[&self.good, &self.bad]);
         Ok(Some(Findings { errors, suspicious }))
+    }
+
+    /// Whether builds and tests open a file, as far as is known.
+    pub fn may_be_read(&self, file: &Path) -> bool {
+        self.opened.as_ref().is_none_or(|opened| opened.contains(file))
     }
 
     pub fn has_cpp(&self) -> bool {

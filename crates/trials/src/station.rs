@@ -126,7 +126,8 @@ impl Station {
         if self.tree.is_empty() || self.stale {
             return Ok(None);
         }
-        let is_plan = |path: &Path| plan::is_plan(path, &bench.setup.build);
+        // A plan that this build does not read, such as that of another build system, plans nothing.
+        let is_plan = |path: &Path| plan::is_plan(path, &bench.setup.build) && checker.may_be_read(path);
         let touched: BTreeSet<PathBuf> = variant.touched(bench.base).map(Path::to_owned).collect();
         if touched.iter().any(|path| is_plan(path)) {
             return Ok(None);
