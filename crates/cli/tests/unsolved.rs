@@ -85,7 +85,7 @@ fn a_solver_that_ends_or_talks_nonsense_is_named() {
 #[test]
 fn a_solver_that_is_not_there_is_said_so() {
     let mut desk = sums();
-    for command in ["path run --solve", "alternate run run --anyway", "slice run --failure --why"] {
+    for command in ["path run --solve", "alternate run run --anyway", "slice run --output stdout@0 --why"] {
         let text = refused(&desk, &format!("relapse {command} --solver ./nowhere"), 2);
         assert!(text.contains("the solver `./nowhere` cannot be started: No such file"), "{text}");
     }

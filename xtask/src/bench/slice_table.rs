@@ -180,7 +180,7 @@ mod tests {
         let mut row = row();
         row.stopped = vec![("relevant", 40)];
         let text = render(&[row], 1);
-        assert!(text.contains("| a | 2.00 | - | - | 56.00 | 28.00 | - |"), "{text}");
+        assert!(text.contains("| a | 2.00 | - | - | 20.00 | 10.00 | - |"), "{text}");
         assert!(text.contains("| a | - | stopped after 40 s |"), "{text}");
     }
 }
