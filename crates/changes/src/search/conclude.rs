@@ -53,13 +53,17 @@ impl<T: Trials> Search<'_, T> {
         let (full, _) = smallest.filter(|(set, _)| set.len() <= MOST_INTERIM)?;
         let root: ChangeSet = full.iter().copied().filter(|id| self.is_on_chain(id)).collect();
         let root = if root.is_empty() { full.clone() } else { root };
-        let sane = match self.examined.get(full) {
+        let proof = Proof { needed: Shown::Yes, sane: self.is_sane(full), ..Proof::default() };
+        Some(Found { auxiliary: full - &root, root, applied_with: ChangeSet::new(), proof })
+    }
+
+    /// Whether the program without these changes was examined, and found sane.
+    fn is_sane(&self, full: &ChangeSet) -> Shown {
+        match self.examined.get(full) {
             Some(Sanity::Sane) => Shown::Yes,
             Some(Sanity::Insane(_)) => Shown::No,
             Some(Sanity::Unknown) | None => Shown::NotTried,
-        };
-        let proof = Proof { needed: Shown::Yes, sane, ..Proof::default() };
-        Some(Found { auxiliary: full - &root, root, applied_with: ChangeSet::new(), proof })
+        }
     }
 
     fn is_on_chain(&self, id: &ChangeId) -> bool {
@@ -143,12 +147,7 @@ impl<T: Trials> Search<'_, T> {
     fn settle(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<bool, T::Error> {
         let (root, auxiliary) = self.roles(full, order)?;
         let applied = self.applied(&(&root | &auxiliary))?;
-        let sane = match self.examined.get(full) {
-            Some(Sanity::Sane) => Shown::Yes,
-            Some(Sanity::Insane(_)) => Shown::No,
-            Some(Sanity::Unknown) | None => Shown::NotTried,
-        };
-        let proof = Proof { needed: Shown::Yes, sufficient: applied.shown, sane };
+        let proof = Proof { needed: Shown::Yes, sufficient: applied.shown, sane: self.is_sane(full) };
         let found = Found { applied_with: &(&applied.full - &root) - &auxiliary, root, auxiliary, proof };
         let better = self.best.as_ref().is_none_or(|best| {
             let key = |found: &Found| (found.proof.sufficient, std::cmp::Reverse(found.all().len()));
