@@ -11,11 +11,13 @@
 //! | `store i32 1, ptr %k` | `%v = call i32 @relapse.assign.i32(i32 1, i32 7)` |
 //! |  | `store i32 %v, ptr %k` |
 //!
-//! The second argument makes every call another one, lest equal assignments be
-//! merged. Lowering turns the call into a copy; then it is taken out again, so
-//! that it costs nothing in the recorded program.
+//! A statement that only reads a local (`(void)x;`) has its load marked in the
+//! same way. The second argument makes every call another one, lest equal
+//! assignments be merged. Lowering turns the call into a copy; then it is taken
+//! out again, so that it costs nothing in the recorded program.
 
-use crate::llvm::{Opcode, TypeKind, Unit, Val};
+use crate::llvm::{Builder, Opcode, Typ, TypeKind, Unit, Val};
+use std::collections::HashSet;
 
 const PREFIX: &str = "relapse.assign.";
 
@@ -32,22 +34,39 @@ pub fn is_mark(i: Val) -> bool {
 
 /// Marks assignments that would vanish. Before locals are promoted.
 pub fn mark(unit: &Unit) {
-    let b = unit.builder();
-    let mut number = 0;
-    for store in stores(unit) {
-        let (value, pointer) = (store.operand(0), store.operand(1));
-        if line(store) == 0 || !is_local(pointer) || store.is_volatile() || store.is_atomic() {
-            continue;
+    let mut marker = Marker { unit, b: unit.builder(), number: 0 };
+    let locals = promotable(unit);
+    let all: Vec<Val> = instructions(unit).filter(|i| line(*i) != 0).collect();
+    for i in all {
+        match i.opcode() {
+            Opcode::LLVMStore if locals.contains(&i.operand(1)) && vanishes(i.operand(0), i, &locals) => {
+                if let Some(marked) = marker.call(i.operand(0), i) {
+                    i.set_operand(0, marked);
+                }
+            }
+            Opcode::LLVMLoad if !i.has_uses() && locals.contains(&i.operand(0)) => {
+                if let Some(next) = i.next_instruction() {
+                    marker.call(i, next);
+                }
+            }
+            _ => {}
         }
-        let vanishes = if value.is_constant() {
-            !value.is_undef()
-        } else {
-            value.is_instruction()
-                && (line(value) != line(store)
-                    || value.opcode() == Opcode::LLVMLoad && is_local(value.operand(0)))
-        };
-        let Some(name) = type_name(unit, value).filter(|_| vanishes) else { continue };
-        number += 1;
+    }
+}
+
+struct Marker<'u> {
+    unit: &'u Unit,
+    b: Builder,
+    number: u64,
+}
+
+impl Marker<'_> {
+    /// Passes a value through a marking call, at the line that it is used on; none if
+    /// it is not scalar.
+    fn call(&mut self, value: Val, before: Val) -> Option<Val> {
+        let unit = self.unit;
+        let name = scalar_name(unit, value.ty(), PREFIX)?;
+        self.number += 1;
         let ty = unit.function_type(value.ty(), &[value.ty(), unit.int(32)], false);
         let f = unit.named_function(&name).unwrap_or_else(|| {
             let f = unit.add_function(&name, ty);
@@ -56,18 +75,45 @@ pub fn mark(unit: &Unit) {
             }
             f
         });
-        b.before(store);
-        let marked = b.call(ty, f, &[value, unit.const_int(32, number)]);
-        store.set_operand(0, marked);
+        self.b.before(before);
+        if value.is_instruction() && value.opcode() == Opcode::LLVMLoad && !value.has_uses() {
+            self.b.set_location(value.debug_location());
+        }
+        Some(self.b.call(ty, f, &[value, unit.const_int(32, self.number)]))
     }
 }
 
-/// Takes out the marks of values that are used on their own line only, and so
+/// Whether the line of an assignment has no instruction of its own once the local is
+/// a register.
+fn vanishes(value: Val, store: Val, locals: &HashSet<Val>) -> bool {
+    if value.is_constant() {
+        return !value.is_undef();
+    }
+    if !value.is_instruction() {
+        return false;
+    }
+    line(value) != line(store)
+        || match value.opcode() {
+            Opcode::LLVMLoad => locals.contains(&value.operand(0)),
+            // No instructions in the model, or none that stays.
+            Opcode::LLVMPHI | Opcode::LLVMExtractValue | Opcode::LLVMFreeze => true,
+            Opcode::LLVMCall => {
+                let callee = value.called_value();
+                callee.is_function() && callee.name().starts_with("llvm.")
+            }
+            _ => false,
+        }
+}
+
+/// Takes out the marks of values that are used at once, on their own line, and so
 /// are seen anyway. After locals were promoted.
 pub fn thin_out(unit: &Unit) {
     for i in marks(unit) {
-        let seen = |u: &Val| u.opcode() != Opcode::LLVMPHI && !is_mark(*u) && line(*u) == line(i);
-        if i.users().iter().all(seen) {
+        let seen = |u: &Val| {
+            u.opcode() != Opcode::LLVMPHI && !is_mark(*u) && line(*u) == line(i) && u.parent() == i.parent()
+        };
+        let users = i.users();
+        if !users.is_empty() && users.iter().all(seen) {
             take_out(i);
         }
     }
@@ -89,10 +135,6 @@ fn marks(unit: &Unit) -> Vec<Val> {
     instructions(unit).filter(|i| is_mark(*i)).collect()
 }
 
-fn stores(unit: &Unit) -> Vec<Val> {
-    instructions(unit).filter(|i| i.opcode() == Opcode::LLVMStore).collect()
-}
-
 fn instructions(unit: &Unit) -> impl Iterator<Item = Val> {
     unit.functions()
         .into_iter()
@@ -105,22 +147,29 @@ fn line(i: Val) -> u32 {
     i.debug_location().map_or(0, crate::llvm::Meta::line)
 }
 
-/// A local variable, or a part of one.
-fn is_local(mut pointer: Val) -> bool {
-    while pointer.is_instruction() && pointer.opcode() == Opcode::LLVMGetElementPtr {
-        pointer = pointer.operand(0);
-    }
-    pointer.is_instruction() && pointer.opcode() == Opcode::LLVMAlloca
+/// The locals that promotion turns into registers.
+pub fn promotable(unit: &Unit) -> HashSet<Val> {
+    instructions(unit).filter(|i| i.opcode() == Opcode::LLVMAlloca && is_promotable(*i)).collect()
 }
 
-/// The marking function for values of this type; none if they are not scalar.
-fn type_name(unit: &Unit, value: Val) -> Option<String> {
-    let ty = value.ty();
+fn is_promotable(pointer: Val) -> bool {
+    pointer.users().iter().all(|u| {
+        let whole = |ty| ty == pointer.allocated_type() && !u.is_volatile() && !u.is_atomic();
+        match u.opcode() {
+            Opcode::LLVMLoad => whole(u.ty()),
+            Opcode::LLVMStore => u.operand(0) != pointer && whole(u.operand(0).ty()),
+            _ => false,
+        }
+    })
+}
+
+/// A function that takes values of this type; none if they are not scalar.
+pub fn scalar_name(unit: &Unit, ty: Typ, prefix: &str) -> Option<String> {
     let letter = match ty.kind() {
-        TypeKind::LLVMIntegerTypeKind if ty.int_bits() <= 64 => 'i',
+        TypeKind::LLVMIntegerTypeKind if ty.int_bits() <= 128 => 'i',
         TypeKind::LLVMPointerTypeKind => 'p',
-        TypeKind::LLVMFloatTypeKind | TypeKind::LLVMDoubleTypeKind => 'f',
+        TypeKind::LLVMFloatTypeKind | TypeKind::LLVMDoubleTypeKind | TypeKind::LLVMX86_FP80TypeKind => 'f',
         _ => return None,
     };
-    Some(format!("{PREFIX}{letter}{}", unit.bits_of(ty)))
+    Some(format!("{prefix}{letter}{}", unit.bits_of(ty)))
 }

@@ -30,6 +30,7 @@ mod instrument;
 mod llvm;
 mod lower;
 mod normalise;
+mod scopes;
 
 use std::path::Path;
 

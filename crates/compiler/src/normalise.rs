@@ -17,13 +17,17 @@
 //! | small constant `memcpy` | loads and stores |
 //! | `fmuladd` | `fmul`, `fadd` |
 //!
-//! Light passes run first (promotion of locals, common subexpressions inside a
-//! block, simplification of control flow): they keep source places. A branch
-//! stays a branch: as a `select` it would make a value depend on the code that
-//! did not run. Assignments stay visible, see [`assignments`].
+//! Only promotion of locals to registers runs before lowering. Whatever merges,
+//! folds or moves code loses provenance: with common subexpressions merged, the
+//! second of two equal calls has no instruction of its own; with aggregates split
+//! into registers, `memcpy` between locals has none at all; with straight-line
+//! blocks joined, `break` has none. Such passes run after instrumentation, where
+//! the model is made already. Promotion itself keeps a definition of each
+//! assignment, see [`assignments`], and the value of each variable to the end of
+//! its scope, see [`scopes`].
 
-use crate::assignments;
 use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
+use crate::{assignments, scopes};
 use std::collections::HashMap;
 
 /// Copies and fills up to this many bytes become loads and stores.
@@ -70,11 +74,11 @@ pub fn run(unit: &Unit) -> Result<(), String> {
         }
         strip_attributes(unit, f);
     }
+    unit.run_passes("function(unreachableblockelim)")?;
     assignments::mark(unit);
-    unit.run_passes(
-        "function(sroa,early-cse,simplifycfg<no-sink-common-insts;no-hoist-common-insts;no-switch-to-lookup;\
-         no-speculate-blocks;no-simplify-cond-branch>,lower-constant-intrinsics,dce)",
-    )?;
+    scopes::extend(unit);
+    unit.run_passes("function(mem2reg,lower-constant-intrinsics)")?;
+    scopes::clear(unit);
     assignments::thin_out(unit);
     if uses_vectors(unit) {
         unit.run_passes("function(scalarizer<load-store>,dce)")?;

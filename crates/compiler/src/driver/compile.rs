@@ -240,6 +240,9 @@ fn to_bitcode(
     // replay could not know it.
     args.push("-ffp-contract=off".into());
     args.extend(["-Xclang".into(), "-disable-llvm-passes".into()]);
+    // With them, all ways out of a scope pass one block with a `switch`, which is not
+    // in the source.
+    args.extend(["-Xclang".into(), "-disable-lifetime-markers".into()]);
     if command.unoptimised {
         args.extend(["-Xclang".into(), "-disable-O0-optnone".into()]);
     }

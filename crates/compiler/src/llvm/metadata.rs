@@ -117,3 +117,9 @@ impl MetaKind {
 pub fn meta_kind(v: Val) -> MetaKind {
     MetaKind(call!(LLVMGetMetadataKind(as_metadata(v))) as u32)
 }
+
+/// Whether a scope is that of a function.
+pub fn is_subprogram(v: Val) -> bool {
+    let kind = call!(LLVMGetMetadataKind(as_metadata(v))) as u32;
+    kind == sys::debuginfo::LLVMMetadataKind::LLVMDISubprogramMetadataKind as u32
+}

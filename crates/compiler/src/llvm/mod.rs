@@ -27,7 +27,7 @@ mod unit;
 mod value;
 
 pub use builder::Builder;
-pub use metadata::{DbgRecord, Meta, md_operands, md_string, meta_kind, node_tag, type_bits};
+pub use metadata::{DbgRecord, Meta, is_subprogram, md_operands, md_string, meta_kind, node_tag, type_bits};
 pub use unit::Unit;
 pub use value::{attribute_int, attribute_type};
 

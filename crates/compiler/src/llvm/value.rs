@@ -158,6 +158,9 @@ impl Val {
     pub fn erase(self) {
         call!(LLVMInstructionEraseFromParent(self.0));
     }
+    pub fn delete_function(self) {
+        call!(LLVMDeleteFunction(self.0));
+    }
     pub fn has_uses(self) -> bool {
         !call!(LLVMGetFirstUse(self.0)).is_null()
     }

@@ -299,7 +299,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The part of DWARF expressions that `sroa` leaves behind.
+/// The part of DWARF expressions that the front end and promotion make.
 #[derive(Default)]
 struct Expression {
     deref: bool,

@@ -1,8 +1,8 @@
 //! Calls: ordinary ones, intrinsics the model computes, and values only the
 //! recording can know.
 
-use super::function::Lowering;
-use super::types::{arg_type, leaves, scalar};
+use super::function::{Lowering, nth};
+use super::types::{arg_type, leaves, scalar, slots};
 use crate::llvm::{TypeKind, Val};
 use program::inst::{Arg, ArgTy, Call, Inst, Operand, Pure, Source, Ty};
 
@@ -31,7 +31,9 @@ impl Lowering<'_> {
         if crate::assignments::is_mark(i) {
             let a = self.operand(i.operand(0))?;
             let dst = self.reg(i)?;
-            self.emit(Inst::Copy { dst, a });
+            for s in 0..slots(&leaves(self.unit, i.ty())?) {
+                self.emit(Inst::Copy { dst: dst + s, a: nth(a, s) });
+            }
             return Ok(());
         }
         let callee = i.called_value();
