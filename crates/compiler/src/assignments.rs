@@ -113,7 +113,11 @@ pub fn thin_out(unit: &Unit) {
             u.opcode() != Opcode::LLVMPHI && !is_mark(*u) && line(*u) == line(i) && u.parent() == i.parent()
         };
         let users = i.users();
-        if !users.is_empty() && users.iter().all(seen) {
+        // The register of a phi gets its next value on the way back to the loop, when
+        // that of the variable may still be asked for.
+        let value = i.operand(0);
+        let steady = !value.is_instruction() || value.opcode() != Opcode::LLVMPHI;
+        if steady && !users.is_empty() && users.iter().all(seen) {
             take_out(i);
         }
     }

@@ -40,9 +40,14 @@ pub fn around(unit: &Unit, scope: Meta) -> Vec<Val> {
     let mut next = Some(unit.as_value(scope));
     while let Some(scope) = next.filter(|s| !is_subprogram(*s)) {
         out.push(scope);
-        next = md_operands(scope).get(BLOCK_SCOPE).copied().flatten();
+        next = enclosing(scope);
     }
     out
+}
+
+/// The scope around one that is not a function's.
+pub fn enclosing(scope: Val) -> Option<Val> {
+    md_operands(scope).get(BLOCK_SCOPE).copied().flatten()
 }
 
 /// Adds uses at the ends of scopes. Before locals are promoted.

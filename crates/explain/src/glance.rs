@@ -100,9 +100,6 @@ fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, Strin
     let function = view.function();
     let module = view.module();
     let bindings = Bindings::of(function);
-    // An assignment binds its variable from the next instruction on.
-    let last = function.blocks.iter().any(|b| b.end == view.index + 1);
-    let after = View { index: view.index + u32::from(ran && !last), ..*view };
     let mut list = Vec::new();
     for word in words {
         let local = function
@@ -110,7 +107,11 @@ fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, Strin
             .iter()
             .enumerate()
             .filter(|(_, v)| v.name == *word)
-            .map(|(n, v)| (v.ty, vars::value(&after, &bindings, n as u32)))
+            .filter(|(n, _)| function.is_visible(*n as u32, view.index))
+            .map(|(n, v)| {
+                let value = if ran { vars::value_after } else { vars::value };
+                (v.ty, value(view, &bindings, n as u32))
+            })
             .find(|(_, value)| *value != Value::Gone);
         let found = local.or_else(|| {
             module.symbols.iter().enumerate().find_map(|(n, s)| match s.kind {

@@ -80,8 +80,12 @@ pub struct Function {
     /// In order; block 0 is the entry. Blocks tile `code`.
     pub blocks: Vec<Block>,
     pub variables: Vec<Variable>,
+    /// Blocks of the source inside the function; a block stands before those in it.
+    pub scopes: Vec<Scope>,
     /// Sorted by `at`.
     pub bindings: Vec<Binding>,
+    /// Loads and stores of bit-fields. Sorted by `at`, each instruction once.
+    pub bits: Vec<BitAccess>,
     pub file: u32,
     pub line: u32,
 }
@@ -131,6 +135,34 @@ pub struct Variable {
     pub line: u32,
     /// 1-based number of the parameter, 0 for a local.
     pub arg: u32,
+    /// The block it is declared in (index into `scopes`); none for the whole function.
+    pub scope: Option<u32>,
+}
+
+/// A block of the source, where variables can be declared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scope {
+    /// Indices into `code` (first, and one past the last) of the instructions in the
+    /// block and in the blocks inside it. Sorted; ranges do not touch.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+/// A load or store of a bit-field, which touches only some bits of the word that is
+/// loaded or stored.
+///
+/// A store of a bit-field is made of a load of the word, operations that exchange bits,
+/// and a store of the whole word. It defines only the bits of `mask`; its neighbours get
+/// back what they had.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BitAccess {
+    /// Index into `code`: a [`Inst::Load`] or [`Inst::Store`] of at most 64 bits.
+    pub at: u32,
+    /// The bits that the store defines, or that are used of the loaded word. Bit 0 is the
+    /// lowest of the byte at the address.
+    pub mask: u64,
+    /// Of a store, what has the new bits, at their place in the word: the definition of
+    /// the bits of `mask` depends on it, not on the stored word.
+    pub value: Option<Operand>,
 }
 
 /// From instruction `at` on, the variable is here.
@@ -235,5 +267,42 @@ impl Function {
     pub fn place(&self, index: usize) -> Place {
         let p = self.code_places.get(index).copied().unwrap_or(0);
         self.places.get(p as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether an instruction is in the block that a variable is declared in.
+    #[must_use]
+    pub fn in_scope(&self, variable: u32, index: u32) -> bool {
+        let scope = self.variables.get(variable as usize).and_then(|v| v.scope);
+        scope.and_then(|s| self.scopes.get(s as usize)).is_none_or(|s| s.contains(index))
+    }
+
+    /// The variable that a name stands for at an instruction: the innermost in scope.
+    #[must_use]
+    pub fn variable_named(&self, name: &str, index: u32) -> Option<u32> {
+        let named = self.variables.iter().enumerate().filter(|(_, v)| v.name == name);
+        let visible = named.filter(|(n, _)| self.in_scope(*n as u32, index));
+        visible.max_by_key(|(n, v)| (v.scope, *n)).map(|(n, _)| n as u32)
+    }
+
+    /// Whether a variable is the one that its name stands for at an instruction.
+    #[must_use]
+    pub fn is_visible(&self, variable: u32, index: u32) -> bool {
+        let name = self.variables.get(variable as usize).map(|v| v.name.as_str());
+        name.is_some_and(|name| name.is_empty() || self.variable_named(name, index) == Some(variable))
+    }
+
+    /// What is special about the load or store of a bit-field; none for other instructions.
+    #[must_use]
+    pub fn bit_access(&self, index: u32) -> Option<&BitAccess> {
+        self.bits.binary_search_by_key(&index, |b| b.at).ok().map(|n| &self.bits[n])
+    }
+}
+
+impl Scope {
+    /// Whether an instruction is in the block.
+    #[must_use]
+    pub fn contains(&self, index: u32) -> bool {
+        let next = self.ranges.partition_point(|r| r.0 <= index);
+        next > 0 && index < self.ranges[next - 1].1
     }
 }

@@ -197,7 +197,25 @@ impl Check<'_> {
         for v in &f.variables {
             check_type_index(m, v.ty).map_err(|what| format!("variable {}: {what}", v.name))?;
             file(v.file, v.line)?;
+            let scope = v.scope.unwrap_or(0) as usize;
+            ensure(v.scope.is_none() || scope < f.scopes.len(), || format!("no scope {scope}"))?;
         }
+        for s in &f.scopes {
+            let apart = s.ranges.windows(2).all(|w| w[0].1 < w[1].0);
+            let inside = s.ranges.iter().all(|r| r.0 < r.1 && r.1 as usize <= f.code.len());
+            ensure(apart && inside, || "the ranges of a scope".to_owned())?;
+        }
+        for b in &f.bits {
+            let fits = |ty: Ty| matches!(ty, Ty::Int(1..=64));
+            let fits = match f.code.get(b.at as usize) {
+                Some(Inst::Load { ty, .. }) => fits(*ty) && b.value.is_none(),
+                Some(Inst::Store { ty, .. }) => fits(*ty) && b.value.is_some(),
+                _ => false,
+            };
+            ensure(fits, || format!("a bit-field at instruction {}", b.at))?;
+            b.value.map_or(Ok(()), |value| self.operand(value, 1))?;
+        }
+        ensure(f.bits.windows(2).all(|w| w[0].at < w[1].at), || "bit-fields out of order".to_owned())?;
         for b in &f.bindings {
             ensure((b.variable as usize) < f.variables.len(), || format!("no variable {}", b.variable))?;
             ensure(b.at as usize <= f.code.len(), || format!("a binding at instruction {}", b.at))?;

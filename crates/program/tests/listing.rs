@@ -2,7 +2,8 @@
 
 use program::inst::{ArgTy, BinOp, Inst, IntPred, Operand, Ty};
 use program::model::{
-    Binding, Block, Function, Home, Module, Param, Phi, Place, Symbol, SymbolKind, Type, TypeKind, Variable,
+    Binding, Block, Function, Home, Module, Param, Phi, Place, Scope, Symbol, SymbolKind, Type, TypeKind,
+    Variable,
 };
 
 /// `int sum(int n) { int s = 0; while (n) s += n--; return s; }`
@@ -42,10 +43,12 @@ fn sum() -> Module {
             block(7, 8, vec![]),
         ],
         variables: vec![
-            Variable { name: "n".into(), ty: Some(0), file: 0, line: 1, arg: 1 },
-            Variable { name: "s".into(), ty: Some(0), file: 0, line: 2, arg: 0 },
+            Variable { name: "n".into(), ty: Some(0), file: 0, line: 1, arg: 1, scope: None },
+            Variable { name: "s".into(), ty: Some(0), file: 0, line: 2, arg: 0, scope: Some(0) },
         ],
+        scopes: vec![Scope { ranges: vec![(0, 7)] }],
         bindings: vec![bind(0, 0, reg(0)), bind(1, 0, reg(1)), bind(1, 1, reg(2))],
+        bits: vec![],
         file: 0,
         line: 1,
     };
@@ -71,7 +74,8 @@ type 0 "int", 4 bytes, signed
 function @sum(i32 r0) -> i32  ; sum.c:1
   6 slots, sites from 100
   parameter 1 n: int  ; sum.c:1
-  variable s: int  ; sum.c:2
+  variable s: int in scope 0  ; sum.c:2
+  scope 0: 100..107
 b0:
           ; n is i32 r0
      100  jump b1

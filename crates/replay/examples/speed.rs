@@ -54,7 +54,9 @@ fn function(
         places: vec![Default::default()],
         blocks: all,
         variables: Vec::new(),
+        scopes: Vec::new(),
         bindings: Vec::new(),
+        bits: Vec::new(),
         file: 0,
         line: 1,
     }

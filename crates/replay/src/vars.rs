@@ -69,15 +69,31 @@ impl<'m> Bindings<'m> {
         Bindings { function, at_start }
     }
 
-    /// The bindings of a variable that hold before instruction `index`.
+    /// The bindings of a variable that hold before instruction `index`; none where it is
+    /// out of scope, or hidden by another of the same name.
     #[must_use]
     pub fn at(&self, index: u32, variable: u32) -> Vec<&'m Binding> {
-        let f = self.function;
-        let Some(b) = f.blocks.iter().position(|b| b.start <= index && index < b.end) else {
+        if !self.function.is_visible(variable, index) {
             return Vec::new();
-        };
+        }
+        self.before(index, index + 1, variable)
+    }
+
+    /// The bindings that hold once instruction `index` has run, before control goes on to
+    /// another block or leaves the scope.
+    #[must_use]
+    pub fn after(&self, index: u32, variable: u32) -> Vec<&'m Binding> {
+        self.before(index, index.saturating_add(2), variable)
+    }
+
+    /// Of the block of instruction `index`, bindings at instructions before `end` count.
+    fn before(&self, index: u32, end: u32, variable: u32) -> Vec<&'m Binding> {
+        let f = self.function;
+        let b = f.blocks.partition_point(|b| b.end <= index);
+        let Some(block) = f.blocks.get(b) else { return Vec::new() };
         let mut state = self.at_start[b].clone();
-        apply(f, f.blocks[b].start, index + 1, &mut state);
+        state.retain(|k, _| k.0 == variable);
+        apply(f, block.start, end.min(block.end), &mut state);
         let mut found: Vec<u32> =
             state.iter().filter(|(k, _)| k.0 == variable).map(|(_, binding)| *binding).collect();
         found.sort_unstable();
@@ -119,11 +135,22 @@ pub enum Value {
 /// The value of a variable before the instruction of `view`.
 #[must_use]
 pub fn value(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) -> Value {
+    described(view, &bindings.at(view.index, variable), variable)
+}
+
+/// The value of a variable after the instruction of `view`, also where the next one is out
+/// of the variable's scope.
+#[must_use]
+pub fn value_after(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) -> Value {
+    described(view, &bindings.after(view.index, variable), variable)
+}
+
+fn described(view: &View<'_>, bindings: &[&Binding], variable: u32) -> Value {
     let module = view.module();
     let Some(v) = view.function().variables.get(variable as usize) else { return Value::Gone };
     let size = v.ty.and_then(|t| module.types.get(t as usize)).map_or(8, |t| t.size.min(1 << 16)) as usize;
     let (mut bytes, mut known) = (vec![0; size], vec![false; size]);
-    for b in bindings.at(view.index, variable) {
+    for b in bindings {
         let (offset, len) = b.part.map_or((0, size), |(o, n)| (o as usize / 8, n.div_ceil(8) as usize));
         let part: Vec<u8> = match b.home {
             Home::Nowhere => continue,
@@ -550,8 +577,17 @@ mod tests {
             code_places: vec![0; 7],
             places: vec![Place::default()],
             blocks: vec![block(0, 2), block(2, 4), block(4, 5), block(5, 7)],
-            variables: vec![Variable { name: "x".to_owned(), ty: None, file: 0, line: 0, arg: 0 }],
+            variables: vec![Variable {
+                name: "x".to_owned(),
+                ty: None,
+                file: 0,
+                line: 0,
+                arg: 0,
+                scope: None,
+            }],
+            scopes: Vec::new(),
             bindings: vec![bind(1, value(10)), bind(3, value(20)), bind(6, Home::Nowhere)],
+            bits: Vec::new(),
             file: 0,
             line: 0,
         };
@@ -564,5 +600,49 @@ mod tests {
         assert_eq!(at(4), Some(value(10)));
         assert_eq!(at(5), None);
         assert_eq!(at(6), Some(Home::Nowhere));
+        // The binding before the jump, not what holds where ways meet.
+        assert_eq!(b.after(3, 0).first().map(|b| b.home), Some(value(20)));
+        assert_eq!(b.after(0, 0).first().map(|b| b.home), Some(value(10)));
+    }
+
+    #[test]
+    fn a_name_stands_for_the_innermost_variable_in_scope() {
+        use program::inst::{Inst, Operand};
+        use program::model::{Block, Place, Scope, Variable};
+        let value = |n| Home::Value(Operand::Const(n), Ty::Int(32));
+        let bind = |at, variable| Binding { at, variable, home: value(u64::from(variable)), part: None };
+        let x = |scope| Variable { name: "x".to_owned(), ty: None, file: 0, line: 0, arg: 0, scope };
+        // { x0; { x1; { x2 } } { x3 } }
+        let mut code = vec![Inst::Fence; 7];
+        code.push(Inst::Return { value: None, ret: Vec::new() });
+        let scope = |first, last| Scope { ranges: vec![(first, last)] };
+        let f = Function {
+            name: "f".to_owned(),
+            symbol: 0,
+            params: Vec::new(),
+            ret: Vec::new(),
+            variadic: false,
+            slots: 0,
+            frame_size: 0,
+            frame_align: 16,
+            first_site: 0,
+            code,
+            code_places: vec![0; 8],
+            places: vec![Place::default()],
+            blocks: vec![Block { start: 0, end: 8, phis: Vec::new() }],
+            variables: vec![x(None), x(Some(0)), x(Some(1)), x(Some(2))],
+            scopes: vec![scope(1, 5), scope(2, 4), scope(5, 7)],
+            bindings: (0..4).map(|n| bind(0, n)).collect(),
+            bits: Vec::new(),
+            file: 0,
+            line: 0,
+        };
+        let b = Bindings::of(&f);
+        let visible = |i| (0..4).filter(|v| !b.at(i, *v).is_empty()).collect::<Vec<u32>>();
+        assert_eq!((0..8).map(visible).collect::<Vec<_>>().concat(), [0, 1, 2, 2, 1, 3, 3, 0]);
+        assert_eq!(f.variable_named("x", 3), Some(2));
+        assert_eq!(f.variable_named("y", 3), None);
+        // What was assigned last in a scope can be had on leaving it.
+        assert_eq!(b.after(6, 3).first().map(|b| b.home), Some(value(3)));
     }
 }

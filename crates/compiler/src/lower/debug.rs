@@ -5,8 +5,10 @@
 //! bitcode format of one LLVM major version.
 
 use super::function::{Lowering, nth};
+use super::scopes::Nest;
 use super::types::{leaves, scalar};
 use crate::llvm::{Blk, DbgRecord, Meta, Unit, Val, md_operands, md_string, meta_kind, node_tag, type_bits};
+use crate::scopes;
 use program::inst::Ty;
 use program::model::{Binding, Home, Member, Module, Place, Type, TypeKind, Variable};
 use std::collections::HashMap;
@@ -47,6 +49,7 @@ pub struct DebugInfo {
 pub struct Variables {
     pub list: Vec<Variable>,
     index: HashMap<Meta, u32>,
+    pub nest: Nest,
 }
 
 impl DebugInfo {
@@ -292,8 +295,9 @@ impl Lowering<'_> {
             Some(v) if v.is_argument() => v.argument_index() + 1,
             _ => 0,
         };
+        let scope = scopes::of_variable(self.unit, m).and_then(|s| self.variables.nest.of(s));
         let i = self.variables.list.len() as u32;
-        self.variables.list.push(Variable { name, ty, file, line: m.variable_line(), arg });
+        self.variables.list.push(Variable { name, ty, file, line: m.variable_line(), arg, scope });
         self.variables.index.insert(m, i);
         i
     }

@@ -2,6 +2,7 @@
 
 use super::constants::step_into;
 use super::debug::DebugInfo;
+use super::scopes::Located;
 use super::types::{arg_type, leaves, scalar, slots};
 use super::{FunctionMap, Symbols};
 use crate::llvm::{Blk, IntPredicate, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
@@ -23,6 +24,9 @@ pub struct Lowering<'a> {
     places: Vec<Place>,
     place_index: HashMap<Place, u32>,
     place: u32,
+    /// The source block of each instruction, as far as its place says it.
+    code_scopes: Vec<Located>,
+    scope: Located,
     pub frame: HashMap<Val, u64>,
     frame_size: u64,
     frame_align: u64,
@@ -55,6 +59,8 @@ pub fn lower(
         places: vec![Place::default()],
         place_index: HashMap::from([(Place::default(), 0)]),
         place: 0,
+        code_scopes: Vec::new(),
+        scope: None,
         frame: HashMap::new(),
         frame_size: 0,
         frame_align: 16,
@@ -115,6 +121,7 @@ impl Lowering<'_> {
             let start = self.code.len() as u32;
             let mut phis = Vec::new();
             let mut body = false;
+            self.scope = None;
             for i in blk.instructions() {
                 self.locate(i);
                 if i.opcode() == Opcode::LLVMPHI {
@@ -152,6 +159,7 @@ impl Lowering<'_> {
                 b.start += shift;
             }
         }
+        let scopes = self.variables.scopes(&self.code_scopes, &blocks, shift);
         let mut code = self.prologue;
         let mut code_places = vec![0; code.len()];
         for (inst, place) in self.code {
@@ -180,7 +188,9 @@ impl Lowering<'_> {
             places: self.places,
             blocks,
             variables: self.variables.list,
+            scopes,
             bindings,
+            bits: Vec::new(),
             file,
             line,
         };
@@ -197,6 +207,7 @@ impl Lowering<'_> {
 
     pub fn emit(&mut self, inst: Inst) {
         self.code.push((inst, self.place));
+        self.code_scopes.push(self.scope);
     }
 
     /// Emits the instruction that instrumentation of `i` reports by.
@@ -227,6 +238,8 @@ impl Lowering<'_> {
     }
 
     fn locate(&mut self, i: Val) {
+        // Instructions without a place belong to their neighbours.
+        self.scope = self.source_scope(i).or(self.scope);
         let place = self.debug.place(i);
         self.place = *self.place_index.entry(place).or_insert_with(|| {
             self.places.push(place);

@@ -13,6 +13,7 @@ mod debug;
 mod function;
 mod intrinsics;
 mod memory;
+mod scopes;
 mod types;
 
 pub use constants::constant_gep;

@@ -32,7 +32,9 @@ fn module(functions: Vec<Vec<Inst>>) -> (Module, Vec<u64>) {
             code,
             places: vec![],
             variables: vec![],
+            scopes: vec![],
             bindings: vec![],
+            bits: vec![],
             file: 0,
             line: 0,
         });

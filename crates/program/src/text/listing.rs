@@ -91,6 +91,11 @@ impl Display for FunctionText<'_> {
         for v in &this.variables {
             writeln!(f, "  {}", VariableText { module: m, variable: v })?;
         }
+        for (i, scope) in this.scopes.iter().enumerate() {
+            let site = |index: u32| u64::from(this.first_site) + u64::from(index);
+            let ranges = scope.ranges.iter().map(|(a, b)| format!("{}..{}", site(*a), site(*b)));
+            writeln!(f, "  scope {i}: {}", Joined(ranges))?;
+        }
         for (i, block) in this.blocks.iter().enumerate() {
             writeln!(f, "b{i}:")?;
             for phi in &block.phis {
@@ -125,6 +130,13 @@ impl FunctionText<'_> {
                 Home::Frame(offset) => writeln!(f, " is at frame + {offset}")?,
                 Home::Nowhere => writeln!(f, " is gone")?,
             }
+        }
+        if let Some(bits) = this.bit_access(index) {
+            write!(f, "          ; bits {:#x}", bits.mask)?;
+            if let Some(item) = bits.value {
+                write!(f, " of {}", Named { item, module: Some(module) })?;
+            }
+            writeln!(f)?;
         }
         let Some(item) = this.code.get(index as usize) else { return Ok(()) };
         let site = u64::from(this.first_site) + u64::from(index);
@@ -250,13 +262,17 @@ struct VariableText<'a> {
 
 impl Display for VariableText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Variable { name, ty, file, line, arg } = self.variable;
+        let Variable { name, ty, file, line, arg, scope } = self.variable;
         match arg {
             0 => write!(f, "variable {name}")?,
             _ => write!(f, "parameter {arg} {name}")?,
         }
         let place = Place { file: *file, line: *line, column: 0 };
-        write!(f, "{}{}", TypeOf { module: self.module, ty: *ty }, Comment { module: self.module, place })
+        write!(f, "{}", TypeOf { module: self.module, ty: *ty })?;
+        if let Some(scope) = scope {
+            write!(f, " in scope {scope}")?;
+        }
+        write!(f, "{}", Comment { module: self.module, place })
     }
 }
 

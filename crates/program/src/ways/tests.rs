@@ -33,7 +33,9 @@ fn function(blocks: Vec<(Vec<Phi>, Vec<Inst>, Vec<u32>)>) -> Function {
         places: vec![],
         blocks: list,
         variables: vec![],
+        scopes: vec![],
         bindings: vec![],
+        bits: vec![],
         file: 0,
         line: 0,
     }

@@ -10,8 +10,8 @@ use program::inst::{
     Source, Ty,
 };
 use program::model::{
-    Binding, Block, Function, Home, Member, Module, Opaque, Param, Phi, Place, Symbol, SymbolKind, Type,
-    TypeKind, Variable,
+    Binding, BitAccess, Block, Function, Home, Member, Module, Opaque, Param, Phi, Place, Scope, Symbol,
+    SymbolKind, Type, TypeKind, Variable,
 };
 
 const SLOTS: u32 = 24;
@@ -111,6 +111,17 @@ fn function(random: &mut Mutator, symbol: u32, first_site: u32, name: String) ->
         })
         .collect();
     bindings.sort_by_key(|b| b.at);
+    let end = code.len() as u32;
+    let scopes = vec![Scope { ranges: if end > 4 { vec![(0, 1), (3, end)] } else { vec![] } }];
+    let fields = code.iter().enumerate().filter_map(|(at, inst)| {
+        let value = match inst {
+            Inst::Load { ty: Ty::Int(..=64), .. } => None,
+            Inst::Store { ty: Ty::Int(..=64), value, .. } => Some(*value),
+            _ => return None,
+        };
+        Some(BitAccess { at: at as u32, mask: 0x38, value })
+    });
+    let bits = fields.collect();
     Function {
         name,
         symbol,
@@ -130,10 +141,12 @@ fn function(random: &mut Mutator, symbol: u32, first_site: u32, name: String) ->
         places,
         blocks,
         variables: vec![
-            Variable { name: "list".into(), ty: Some(2), file: 0, line: 6, arg: 1 },
-            Variable { name: "i".into(), ty: Some(0), file: 0, line: 7, arg: 0 },
+            Variable { name: "list".into(), ty: Some(2), file: 0, line: 6, arg: 1, scope: None },
+            Variable { name: "i".into(), ty: Some(0), file: 0, line: 7, arg: 0, scope: Some(0) },
         ],
+        scopes,
         bindings,
+        bits,
         file: 0,
         line: 6,
     }

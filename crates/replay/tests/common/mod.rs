@@ -99,7 +99,9 @@ impl Builder {
             places: vec![Default::default()],
             blocks: all,
             variables: Vec::new(),
+            scopes: Vec::new(),
             bindings: Vec::new(),
+            bits: Vec::new(),
             file: 0,
             line: 1,
         });

@@ -195,8 +195,11 @@ fn find_variables(
     let mut locals: Vec<String> = Vec::new();
     let mut globals = BTreeSet::new();
     for (module, function) in processes.iter().flat_map(|p| functions_at(&p.image, file, args.at.line)) {
-        for v in function.variables.iter().filter(|v| !v.name.is_empty()) {
-            if !locals.contains(&v.name) {
+        let line: Vec<bool> = on_line(module, function, file, args.at.line).collect();
+        let on_line = || line.iter().enumerate().filter(|(_, on)| **on).map(|(i, _)| i as u32);
+        for (n, v) in function.variables.iter().enumerate().filter(|(_, v)| !v.name.is_empty()) {
+            let visible = on_line().any(|i| function.in_scope(n as u32, i));
+            if visible && !locals.contains(&v.name) {
                 locals.push(v.name.clone());
             }
         }

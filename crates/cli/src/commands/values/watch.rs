@@ -24,6 +24,16 @@ pub struct Execution {
     pub after: Option<Vec<Option<String>>>,
 }
 
+/// An execution that has not come to its end.
+#[derive(Clone)]
+struct Running {
+    first: u32,
+    /// Index in `executions`.
+    number: usize,
+    /// The local that each name stands for on the line.
+    locals: Vec<Option<u32>>,
+}
+
 /// For each module and function, which instructions belong to the line.
 pub type Marks = Vec<Vec<Option<Box<[bool]>>>>;
 
@@ -33,8 +43,8 @@ pub struct Watch<'a> {
     variables: &'a [String],
     limit: usize,
     bindings: HashMap<(u32, u32), Bindings<'a>>,
-    /// The execution under way in each frame: first instruction and index in `executions`.
-    running: Vec<Option<(u32, usize)>>,
+    /// The execution under way in each frame.
+    running: Vec<Option<Running>>,
     pub executions: Vec<Execution>,
     /// There were more than the limit.
     pub truncated: bool,
@@ -65,15 +75,16 @@ impl<'a> Watch<'a> {
         if self.running.len() <= depth {
             self.running.resize(depth + 1, None);
         }
-        let view = View { index: next, count, ..*view };
-        match (self.running[depth], marked.get(next as usize).copied().unwrap_or(false)) {
-            (None, true) => self.start(&view),
-            (Some((first, _)), true) if next <= first => {
-                self.finish(&view);
-                self.start(&view);
+        let there = View { index: next, count, ..*view };
+        let first = self.running[depth].as_ref().map(|r| r.first);
+        match (first, marked.get(next as usize).copied().unwrap_or(false)) {
+            (None, true) => self.start(&there),
+            (Some(first), true) if next <= first => {
+                self.finish(view);
+                self.start(&there);
             }
             // Instructions without a place belong to their neighbours.
-            (Some(_), false) if view.place().line != 0 => self.finish(&view),
+            (Some(_), false) if there.place().line != 0 => self.finish(view),
             _ => {}
         }
     }
@@ -83,8 +94,10 @@ impl<'a> Watch<'a> {
             self.truncated = true;
             return;
         }
-        let before = self.sample(view);
-        self.running[view.depth as usize] = Some((view.index, self.executions.len()));
+        let locals = self.locals(view);
+        let before = self.sample(view, &locals, vars::value);
+        let number = self.executions.len();
+        self.running[view.depth as usize] = Some(Running { first: view.index, number, locals });
         self.executions.push(Execution {
             instruction: view.count,
             module: view.code.module,
@@ -95,38 +108,50 @@ impl<'a> Watch<'a> {
     }
 
     fn finish(&mut self, view: &View<'_>) {
-        if let Some((_, execution)) = self.running.get_mut(view.depth as usize).and_then(Option::take) {
-            let after = self.sample(view);
-            self.executions[execution].after = Some(after);
+        if let Some(running) = self.running.get_mut(view.depth as usize).and_then(Option::take) {
+            let after = self.sample(view, &running.locals, vars::value_after);
+            self.executions[running.number].after = Some(after);
         }
     }
 
-    fn sample(&mut self, view: &View<'_>) -> Vec<Option<String>> {
+    /// What the names stand for on the line: at its first instruction or, if a block
+    /// begins on it, further on.
+    fn locals(&self, view: &View<'_>) -> Vec<Option<u32>> {
+        let f = view.function();
+        let marked = self.marked(view).unwrap_or_default();
+        let on_line = || marked.iter().enumerate().filter(|(_, on)| **on).map(|(i, _)| i as u32);
+        let find = |name: &String| {
+            std::iter::once(view.index).chain(on_line()).find_map(|i| f.variable_named(name, i))
+        };
+        self.variables.iter().map(find).collect()
+    }
+
+    fn sample(&mut self, view: &View<'_>, locals: &[Option<u32>], value: Sampler) -> Vec<Option<String>> {
         let (module, function) = (view.code.module, view.code.function);
         let image = self.image;
         let bindings = self
             .bindings
             .entry((module, function))
             .or_insert_with(|| Bindings::of(&image.module(module).functions[function as usize]));
-        self.variables.iter().map(|name| local(view, bindings, name).or_else(|| global(view, name))).collect()
+        let each = self.variables.iter().zip(locals);
+        each.map(|(name, local)| match local {
+            None => global(view, name),
+            Some(local) => match value(view, bindings, *local) {
+                Value::Gone => None,
+                value => {
+                    let ty = view.function().variables[*local as usize].ty;
+                    Some(vars::show(view.module(), vars::Data::of(view), ty, &value, Limits::default()))
+                }
+            },
+        })
+        .collect()
     }
 }
 
-/// A local variable's value. Of several with the same name the innermost that has one.
-fn local(view: &View<'_>, bindings: &Bindings<'_>, name: &str) -> Option<String> {
-    let variables = &view.function().variables;
-    variables.iter().enumerate().rev().filter(|(_, v)| v.name == name).find_map(|(i, v)| {
-        match vars::value(view, bindings, i as u32) {
-            Value::Gone => None,
-            value => Some(vars::show(view.module(), vars::Data::of(view), v.ty, &value, Limits::default())),
-        }
-    })
-}
+/// Looks a local's value up.
+type Sampler = fn(&View<'_>, &Bindings<'_>, u32) -> Value;
 
 fn global(view: &View<'_>, name: &str) -> Option<String> {
-    if view.function().variables.iter().any(|v| v.name == name) {
-        return None;
-    }
     let module = view.module();
     let (index, ty) = module.symbols.iter().enumerate().find_map(|(i, s)| match s.kind {
         SymbolKind::Data { ty, .. } if s.name == name => Some((i, ty)),
