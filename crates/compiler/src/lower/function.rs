@@ -8,7 +8,7 @@ use super::{FunctionMap, Symbols};
 use crate::llvm::{Blk, IntPredicate, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
 use crate::normalise::elements;
 use program::inst::{ArgTy, BinOp, CastOp, FloatKind, FloatOp, FloatPred, Inst, IntPred, Operand, Reg, Ty};
-use program::model::{Binding, Block, Function, Param, Phi, Place};
+use program::model::{Binding, BitAccess, Block, Function, Param, Phi, Place};
 use std::collections::{HashMap, HashSet};
 
 pub struct Lowering<'a> {
@@ -35,6 +35,9 @@ pub struct Lowering<'a> {
     pub thread_locals: HashMap<Val, u32>,
     pub returns_twice: bool,
     pub bindings: Vec<Binding>,
+    pub bits: Vec<BitAccess>,
+    /// Values that stand for variables.
+    pub described: HashSet<Val>,
     pub variables: super::debug::Variables,
     /// An `llvm.trap` was seen; the `unreachable` after it traps.
     pub trapped: bool,
@@ -69,6 +72,8 @@ pub fn lower(
         thread_locals: HashMap::new(),
         returns_twice: false,
         bindings: Vec::new(),
+        bits: Vec::new(),
+        described: HashSet::new(),
         variables: super::debug::Variables::default(),
         trapped: false,
     };
@@ -115,6 +120,7 @@ impl Lowering<'_> {
             let reg = self.fresh(n);
             self.values.insert(i, reg);
         }
+        self.described = super::bits::described(&all);
         let headers = loop_headers(&all);
         let mut blocks = Vec::new();
         for blk in &all {
@@ -172,6 +178,10 @@ impl Lowering<'_> {
             b.at += shift;
         }
         bindings.sort_by_key(|b| b.at);
+        let mut bits = self.bits;
+        for b in &mut bits {
+            b.at += shift;
+        }
         let (file, line) = self.debug.function_place(f);
         let model = Function {
             name: f.name(),
@@ -190,7 +200,7 @@ impl Lowering<'_> {
             variables: self.variables.list,
             scopes,
             bindings,
-            bits: Vec::new(),
+            bits,
             file,
             line,
         };

@@ -31,12 +31,14 @@ impl Lowering<'_> {
                 let ty = scalar(self.unit, i.ty())?;
                 let addr = self.operand(i.operand(0))?;
                 let dst = self.reg(i)?;
+                self.load_bits(i);
                 self.emit_at(i, Inst::Load { dst, addr, ty });
             }
             Opcode::LLVMStore => {
                 let ty = scalar(self.unit, i.operand(0).ty())?;
                 let value = self.operand(i.operand(0))?;
                 let addr = self.operand(i.operand(1))?;
+                self.store_bits(i)?;
                 self.emit_at(i, Inst::Store { addr, value, ty });
             }
             Opcode::LLVMAtomicRMW => {

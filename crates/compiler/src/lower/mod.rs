@@ -8,6 +8,7 @@
 //! the frame layout and the loop headers, so that native code and model agree
 //! by construction.
 
+mod bits;
 mod constants;
 mod debug;
 mod function;
