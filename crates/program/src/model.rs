@@ -80,7 +80,8 @@ pub struct Function {
     /// In order; block 0 is the entry. Blocks tile `code`.
     pub blocks: Vec<Block>,
     pub variables: Vec<Variable>,
-    /// Blocks of the source inside the function; a block stands before those in it.
+    /// Blocks of the source inside the function, and rests of blocks after a declaration.
+    /// Each stands before those in it.
     pub scopes: Vec<Scope>,
     /// Sorted by `at`.
     pub bindings: Vec<Binding>,
@@ -135,11 +136,12 @@ pub struct Variable {
     pub line: u32,
     /// 1-based number of the parameter, 0 for a local.
     pub arg: u32,
-    /// The block it is declared in (index into `scopes`); none for the whole function.
+    /// Where its name stands for it (index into `scopes`): the block it is declared in or,
+    /// if it shares its name, the rest of that block; none for the whole function.
     pub scope: Option<u32>,
 }
 
-/// A block of the source, where variables can be declared.
+/// A block of the source, where variables can be declared, or the rest of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scope {
     /// Indices into `code` (first, and one past the last) of the instructions in the

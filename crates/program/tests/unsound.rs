@@ -3,7 +3,7 @@
 mod common;
 
 use program::inst::{Arg, ArgTy, CastOp, FloatKind, Inst, Operand, Pure, Ty};
-use program::model::{Binding, Home, Module, Phi, SymbolKind, Type, TypeKind};
+use program::model::{Binding, BitAccess, Home, Module, Phi, Scope, SymbolKind, Type, TypeKind};
 
 /// A module whose first function has a loop with a phi: b0 -> b1 -> b1, b2.
 fn base() -> Module {
@@ -29,6 +29,8 @@ fn base() -> Module {
     ];
     f.code_places = vec![0; 5];
     f.bindings.clear();
+    f.bits.clear();
+    f.scopes = vec![Scope { ranges: vec![(0, 2), (3, 5)] }];
     module.functions.truncate(1);
     module.symbols.retain(|s| !matches!(s.kind, SymbolKind::Function(i) if i > 0));
     module
@@ -157,9 +159,36 @@ fn debug_information() {
     refused("out of order", |m| {
         m.functions[0].bindings = vec![bind(3, 0, Home::Nowhere), bind(1, 0, Home::Nowhere)];
     });
+    refused("no scope 1", |m| m.functions[0].variables[0].scope = Some(1));
+    for ranges in [vec![(0, 6)], vec![(2, 2)], vec![(0, 2), (2, 3)], vec![(3, 4), (0, 1)]] {
+        refused("ranges of a scope", |m| m.functions[0].scopes[0].ranges = ranges);
+    }
     refused("no type 80", |m| m.functions[0].variables[0].ty = Some(80));
     refused("no type 80", |m| m.types[2].kind = TypeKind::Pointer { to: Some(80) });
     refused("no type 80", |m| m.symbols[1].kind = SymbolKind::ThreadLocal { size: 1, ty: Some(80) });
+}
+
+#[test]
+fn bit_fields() {
+    let load = |ty| Inst::Load { dst: 4, addr: Operand::Reg(1), ty };
+    let store = |ty| Inst::Store { addr: Operand::Reg(1), value: Operand::Reg(4), ty };
+    let access = |at, value| BitAccess { at, mask: 6, value };
+    let with = |inst: Inst, bits: Vec<BitAccess>| {
+        move |m: &mut Module| {
+            m.functions[0].code[0] = inst;
+            m.functions[0].bits = bits;
+        }
+    };
+    let mut sound = base();
+    with(store(Ty::Int(8)), vec![access(0, Some(Operand::Reg(4)))])(&mut sound);
+    sound.validate().unwrap();
+    refused("a bit-field at", with(store(Ty::Int(8)), vec![access(0, None)]));
+    refused("a bit-field at", with(load(Ty::Int(8)), vec![access(0, Some(Operand::Const(0)))]));
+    refused("a bit-field at", with(load(Ty::Int(128)), vec![access(0, None)]));
+    refused("a bit-field at", with(load(Ty::Int(8)), vec![access(1, None)]));
+    refused("a bit-field at", with(load(Ty::Int(8)), vec![access(9, None)]));
+    refused("registers", with(store(Ty::Int(8)), vec![access(0, Some(Operand::Reg(30)))]));
+    refused("out of order", with(load(Ty::Int(8)), vec![access(0, None), access(0, None)]));
 }
 
 #[test]
