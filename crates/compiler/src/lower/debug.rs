@@ -11,7 +11,8 @@ use crate::llvm::{Blk, DbgRecord, Meta, Unit, Val, md_operands, md_string, meta_
 use crate::scopes;
 use program::inst::Ty;
 use program::model::{Binding, Home, Member, Module, Place, Type, TypeKind, Variable};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 // DWARF tags.
 const TAG_ARRAY: u16 = 0x01;
@@ -43,6 +44,7 @@ pub struct DebugInfo {
     type_index: HashMap<Val, u32>,
     unit: *const Unit,
     dbg_kind: u32,
+    pub globals: Rc<HashSet<String>>,
 }
 
 #[derive(Default)]
@@ -50,6 +52,14 @@ pub struct Variables {
     pub list: Vec<Variable>,
     index: HashMap<Meta, u32>,
     pub nest: Nest,
+    /// Names that stand for variables of the unit where the function has none.
+    pub globals: Rc<HashSet<String>>,
+}
+
+impl Variables {
+    pub fn new(globals: Rc<HashSet<String>>) -> Variables {
+        Variables { globals, ..Variables::default() }
+    }
 }
 
 impl DebugInfo {
@@ -63,6 +73,7 @@ impl DebugInfo {
             type_index: HashMap::new(),
             unit,
             dbg_kind: unit.md_kind("dbg"),
+            globals: Rc::new(unit.globals().into_iter().map(Val::name).collect()),
         }
     }
 

@@ -24,8 +24,8 @@ pub struct Lowering<'a> {
     places: Vec<Place>,
     place_index: HashMap<Place, u32>,
     place: u32,
-    /// The source block of each instruction, as far as its place says it.
-    code_scopes: Vec<Located>,
+    /// The source block and line of each instruction, as far as its place says them.
+    code_scopes: Vec<(Located, u32)>,
     scope: Located,
     pub frame: HashMap<Val, u64>,
     frame_size: u64,
@@ -50,6 +50,7 @@ pub fn lower(
     f: Val,
     first_site: u32,
 ) -> Result<(Function, FunctionMap), String> {
+    let globals = debug.globals.clone();
     let l = Lowering {
         unit,
         symbols,
@@ -74,7 +75,7 @@ pub fn lower(
         bindings: Vec::new(),
         bits: Vec::new(),
         described: HashSet::new(),
-        variables: super::debug::Variables::default(),
+        variables: super::debug::Variables::new(globals),
         trapped: false,
     };
     l.function(f, first_site)
@@ -150,7 +151,7 @@ impl Lowering<'_> {
 
     /// Puts the prologue in front, which moves every index by its length.
     fn assemble(
-        self,
+        mut self,
         f: Val,
         first_site: u32,
         params: Vec<Param>,
@@ -217,7 +218,7 @@ impl Lowering<'_> {
 
     pub fn emit(&mut self, inst: Inst) {
         self.code.push((inst, self.place));
-        self.code_scopes.push(self.scope);
+        self.code_scopes.push((self.scope, self.places[self.place as usize].line));
     }
 
     /// Emits the instruction that instrumentation of `i` reports by.
