@@ -5,6 +5,7 @@ use super::helpers::{KEY, STACK, SUM, TIME, VA};
 use crate::llvm::{Builder, Opcode, Typ, TypeKind, Unit, Val};
 use crate::lower::{FunctionMap, leaves};
 use crate::normalise::elements;
+use crate::normalise::may_trap;
 use program::Function;
 use program::inst::{ArgTy, Inst};
 
@@ -276,6 +277,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
             O::LLVMAtomicRMW => self.rmw(i),
             O::LLVMAtomicCmpXchg => self.cmpxchg(i),
             O::LLVMCall => self.call(i),
+            _ if may_trap(i) => self.division(i),
             O::LLVMBr if i.is_conditional() => {
                 self.b.before(i);
                 let h = self.b.load(self.i64(), self.sum);
@@ -285,6 +287,15 @@ impl<'a, 'u> Instrument<'a, 'u> {
             }
             _ => {}
         }
+    }
+
+    /// Keeps a division where it is. Replay traps where it has no result; the optimiser
+    /// may move it behind a branch, or drop it if nobody wants the result.
+    fn division(&mut self, i: Val) {
+        self.after(i);
+        let bits = i.ty().int_bits();
+        let v = if bits > 64 { self.b.cast(Opcode::LLVMTrunc, i, self.i64()) } else { i };
+        self.b.keep(self.unit, v);
     }
 
     fn alloca(&mut self, i: Val) {

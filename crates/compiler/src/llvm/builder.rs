@@ -1,6 +1,7 @@
 //! Making instructions.
 
 use super::{Blk, IntPredicate, Meta, Opcode, RealPredicate, Typ, Unit, Val};
+use inkwell::llvm_sys::LLVMInlineAsmDialect;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::{c_char, c_uint};
@@ -80,6 +81,23 @@ impl Builder {
             call!(LLVMAddCase(s.0, c.0, b.0));
         }
         s
+    }
+    /// Makes the optimiser believe that a value is used here.
+    pub fn keep(&self, unit: &Unit, v: Val) {
+        let ty = unit.function_type(unit.void(), &[v.ty()], false);
+        let (text, constraint) = ("", "r");
+        let asm = call!(LLVMGetInlineAsm(
+            ty.0,
+            text.as_ptr().cast(),
+            text.len(),
+            constraint.as_ptr().cast(),
+            constraint.len(),
+            1,
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0
+        ));
+        self.call(ty, Val(asm), &[v]);
     }
     pub fn unreachable(&self) -> Val {
         Val(call!(LLVMBuildUnreachable(self.0)))
