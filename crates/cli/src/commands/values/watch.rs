@@ -76,15 +76,25 @@ impl<'a> Watch<'a> {
             self.running.resize(depth + 1, None);
         }
         let there = View { index: next, count, ..*view };
+        let on_line = |index: u32| marked.get(index as usize).copied().unwrap_or(false);
         let first = self.running[depth].as_ref().map(|r| r.first);
-        match (first, marked.get(next as usize).copied().unwrap_or(false)) {
+        match (first, on_line(next)) {
             (None, true) => self.start(&there),
             (Some(first), true) if next <= first => {
-                self.finish(view);
+                self.leave(view);
                 self.start(&there);
             }
-            // Instructions without a place belong to their neighbours.
-            (Some(_), false) if there.place().line != 0 => self.finish(view),
+            (Some(_), false) => {
+                // Here the variables still have their values on the way that was taken.
+                if on_line(view.index) {
+                    self.leave(view);
+                }
+                // Instructions without a place belong to their neighbours: the line may
+                // go on after them.
+                if there.place().line != 0 {
+                    self.running[depth] = None;
+                }
+            }
             _ => {}
         }
     }
@@ -107,10 +117,22 @@ impl<'a> Watch<'a> {
         });
     }
 
-    fn finish(&mut self, view: &View<'_>) {
+    /// Control leaves the line after the instruction of `view`.
+    fn leave(&mut self, view: &View<'_>) {
         if let Some(running) = self.running.get_mut(view.depth as usize).and_then(Option::take) {
             let after = self.sample(view, &running.locals, vars::value_after);
             self.executions[running.number].after = Some(after);
+            self.running[view.depth as usize] = Some(running);
+        }
+    }
+
+    /// The frame is left.
+    fn finish(&mut self, view: &View<'_>) {
+        if self.marked(view).is_some_and(|marked| marked[view.index as usize]) {
+            self.leave(view);
+        }
+        if let Some(running) = self.running.get_mut(view.depth as usize) {
+            *running = None;
         }
     }
 
