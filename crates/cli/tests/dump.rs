@@ -22,6 +22,67 @@ fn recorded() -> Desk {
     desk
 }
 
+/// What a store to a bit-field defines, and a load of one uses; a word that something else
+/// may have written since it was loaded is stored as a whole.
+#[test]
+fn bits_of_words() {
+    let mut desk = Desk::with_program(
+        "bits",
+        r#"
+struct s { unsigned a : 3, b : 5; int c : 9; };
+unsigned flags, other;
+void set(struct s *p, int x) {
+    p->a = x;
+    p->c = x;
+    p->b = 0;
+}
+int get(struct s *p) {
+    return p->b + p->c;
+}
+void words(int x) {
+    flags |= 4;
+    flags &= ~8u;
+    flags = flags & ~0xf0u | (other = x) & 0xf0;
+    flags = flags & ~0xf0u | x & 0x1f0;
+    int named = flags;
+}
+int main(void) {
+    return flags & 4;
+}
+"#,
+    );
+    let text = desk.quietly("relapse dump program bits");
+    let mut found = Vec::new();
+    let mut before = "";
+    for line in text.lines() {
+        let place = line.rsplit("bits.c:").next().and_then(|p| p.split(':').next());
+        if let (Some(bits), Some(place)) = (before.trim().strip_prefix("; bits "), place) {
+            let what = if line.contains("store.") { "defines" } else { "uses" };
+            let mask = bits.split(' ').next().unwrap_or(bits);
+            found.push(format!("{place} {what} {mask}"));
+        }
+        before = line;
+    }
+    // Each store is preceded by the load of what it puts back.
+    let expected = [
+        "5 uses 0xfffffff8",
+        "5 defines 0x7",
+        "6 uses 0xfffe00ff",
+        "6 defines 0x1ff00",
+        "7 uses 0xffffff07",
+        "7 defines 0xf8",
+        "10 uses 0xf8",
+        "10 uses 0x1ff00",
+        "13 defines 0x4",
+        "14 uses 0xfffffff7",
+        "14 defines 0x8",
+        "15 uses 0xffffff0f",
+        "16 uses 0xffffff0f",
+        "20 uses 0x4",
+    ];
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn the_program_model() {
     let mut desk = Desk::with_program("square", PROGRAM);
@@ -34,7 +95,7 @@ fn the_program_model() {
     assert_session!(desk, @r#"
     $ relapse dump program square --function square
     function @square(i32 r0) -> i32  ; square.c:3
-      2 slots, sites from 16
+      2 slots, sites from 17
       parameter 1 x: int  ; square.c:3
     b0:
       ; x is i32 r0

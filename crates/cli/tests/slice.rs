@@ -42,7 +42,7 @@ fn a_crash_is_followed_back_to_where_the_pointer_came_from() {
     desk.run("relapse slice run --failure");
     assert_session!(desk, @r#"
     $ relapse slice run --failure
-    the failure came from 8 lines in 1 file (30 of [N] instructions).
+    the failure came from 8 lines in 1 file (34 of [N] instructions).
 
     find.c
     >  12  while (list && list->value != value)

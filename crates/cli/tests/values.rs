@@ -70,13 +70,76 @@ fn one_variable() {
       [N]  0 → 1
     $ relapse values run fold.c:29 p
     instruction  p
-      [N]  {x = 12, y = <optimised out>}
+      [N]  {x = 12, y = -2}
     $ relapse values run fold.c:29 half
     instruction  half
       [N]  1
     $ relapse values run fold.c:29 name
     instruction  name
       [N]  [ADDRESS] "seven"
+    "#);
+}
+
+#[test]
+fn each_block_has_variables_of_its_own() {
+    let mut desk = Desk::with_program(
+        "blocks",
+        r#"
+#include <string.h>
+struct s { unsigned low : 3; int high : 5; short rest; };
+static int n;
+int main(int argc, char **argv) {
+    int t;
+    for (int n = 0; n < 2; n++)
+        t = n;
+    n += 1;
+    for (long n = 10; n < 12; n++)
+        t += n;
+    struct s a = {argc, -argc, 3}, b;
+    b = a;
+    b.low = 5;
+    b.high++;
+    memset(&a, 0, sizeof a);
+    return t & 1;
+}
+"#,
+    );
+    desk.record("./blocks", "");
+    desk.run("relapse values run blocks.c:8");
+    desk.run("relapse values run blocks.c:9 n");
+    desk.run("relapse values run blocks.c:11 n");
+    desk.run("relapse values run blocks.c:13 b");
+    desk.run("relapse values run blocks.c:14 b");
+    desk.run("relapse values run blocks.c:15 b");
+    desk.run("relapse values run blocks.c:16 a");
+    desk.run("relapse values run blocks.c:17 t");
+    assert_session!(desk, @r#"
+    $ relapse values run blocks.c:8
+    instruction  argc  argv  n  t  a  b
+      [N]  1  [ADDRESS]  0  0  {low = 0, high = 0, rest = 0}  {low = 0, high = 0, rest = 0}
+      [N]  1  [ADDRESS]  1  0 → 1  {low = 0, high = 0, rest = 0}  {low = 0, high = 0, rest = 0}
+    $ relapse values run blocks.c:9 n
+    instruction  n
+      [N]  0 → 1
+    $ relapse values run blocks.c:11 n
+    instruction  n
+      [N]  10
+      [N]  11
+    $ relapse values run blocks.c:13 b
+    instruction  b
+      [N]  {low = 0, high = 0, rest = 0} → {low = 1, high = -1, rest = 3}
+    $ relapse values run blocks.c:14 b
+    instruction  b
+      [N]  {low = 1, high = -1, rest = 3} → {low = 5, high = -1, rest = 3}
+    $ relapse values run blocks.c:15 b
+    instruction  b
+      [N]  {low = 5, high = -1, rest = 3} → {low = 5, high = 0, rest = 3}
+    $ relapse values run blocks.c:16 a
+    instruction  a
+      [N]  {low = 1, high = -1, rest = 3} → {low = 0, high = 0, rest = 0}
+    $ relapse values run blocks.c:17 t
+    instruction  t
+      [N]  22
     "#);
 }
 
