@@ -25,6 +25,7 @@
 #![allow(unsafe_code)]
 
 mod assignments;
+mod divisions;
 pub mod driver;
 mod instrument;
 mod llvm;

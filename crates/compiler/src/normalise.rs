@@ -27,7 +27,7 @@
 //! its scope, see [`scopes`].
 
 use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
-use crate::{assignments, scopes};
+use crate::{assignments, divisions, scopes};
 use std::collections::HashMap;
 
 /// Copies and fills up to this many bytes become loads and stores.
@@ -71,7 +71,7 @@ pub fn run(unit: &Unit) -> Result<(), String> {
         take_in(f);
         if !f.is_declaration() {
             replace_indirect_branches(unit, f);
-            drop_unused_divisions(f);
+            divisions::drop_unused(f);
         }
         strip_attributes(unit, f);
     }
@@ -116,57 +116,6 @@ fn strip_attributes(unit: &Unit, f: Val) {
         // A null dereference is a crash to record, not a licence to optimise.
         f.add_attribute(FUNCTION, unit.enum_attribute("null_pointer_is_valid", 0));
     }
-}
-
-/// A division traps in replay if it traps in the program. One whose result nothing wants
-/// (`x / y, z`) does not run in the program, not even without optimisation.
-fn drop_unused_divisions(f: Val) {
-    for i in f.blocks().into_iter().flat_map(Blk::instructions) {
-        if may_trap(i) && is_unused(i, 8) {
-            i.replace_with(i.operand(0));
-            i.erase();
-        }
-    }
-}
-
-/// Whether a division can have no result.
-pub fn may_trap(i: Val) -> bool {
-    let signed = match i.opcode() {
-        Opcode::LLVMSDiv | Opcode::LLVMSRem => true,
-        Opcode::LLVMUDiv | Opcode::LLVMURem => false,
-        _ => return false,
-    };
-    let by = i.operand(1);
-    i.ty().kind() == TypeKind::LLVMIntegerTypeKind
-        && !(by.is_const_int() && !by.is_null() && !(signed && by.sext_value() == -1))
-}
-
-fn is_unused(v: Val, depth: u32) -> bool {
-    use Opcode as O;
-    v.users().into_iter().all(|u| {
-        let computes = matches!(
-            u.opcode(),
-            O::LLVMAdd
-                | O::LLVMSub
-                | O::LLVMMul
-                | O::LLVMSDiv
-                | O::LLVMUDiv
-                | O::LLVMSRem
-                | O::LLVMURem
-                | O::LLVMShl
-                | O::LLVMLShr
-                | O::LLVMAShr
-                | O::LLVMAnd
-                | O::LLVMOr
-                | O::LLVMXor
-                | O::LLVMICmp
-                | O::LLVMTrunc
-                | O::LLVMZExt
-                | O::LLVMSExt
-                | O::LLVMSelect
-        );
-        computes && depth > 0 && is_unused(u, depth - 1)
-    })
 }
 
 fn uses_vectors(unit: &Unit) -> bool {

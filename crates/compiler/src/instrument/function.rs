@@ -2,10 +2,10 @@
 
 use super::Shared;
 use super::helpers::{KEY, STACK, SUM, TIME, VA};
+use crate::divisions::may_trap;
 use crate::llvm::{Builder, Opcode, Typ, TypeKind, Unit, Val};
 use crate::lower::{FunctionMap, leaves};
 use crate::normalise::elements;
-use crate::normalise::may_trap;
 use program::Function;
 use program::inst::{ArgTy, Inst};
 
