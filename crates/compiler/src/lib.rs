@@ -28,6 +28,7 @@ mod assignments;
 mod divisions;
 pub mod driver;
 mod instrument;
+mod invokes;
 mod llvm;
 mod lower;
 mod normalise;

@@ -27,7 +27,7 @@
 //! its scope, see [`scopes`].
 
 use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
-use crate::{assignments, divisions, scopes};
+use crate::{assignments, divisions, invokes, scopes};
 use std::collections::HashMap;
 
 /// Copies and fills up to this many bytes become loads and stores.
@@ -72,6 +72,7 @@ pub fn run(unit: &Unit) -> Result<(), String> {
         if !f.is_declaration() {
             replace_indirect_branches(unit, f);
             divisions::drop_unused(f);
+            invokes::simplify(unit, f);
         }
         strip_attributes(unit, f);
     }

@@ -82,6 +82,9 @@ impl Builder {
         }
         s
     }
+    pub fn jump(&self, to: Blk) -> Val {
+        Val(call!(LLVMBuildBr(self.0, to.0)))
+    }
     /// Makes the optimiser believe that a value is used here.
     pub fn keep(&self, unit: &Unit, v: Val) {
         let ty = unit.function_type(unit.void(), &[v.ty()], false);

@@ -47,23 +47,32 @@ impl Blk {
     pub fn address_of(self, f: Val) -> Val {
         Val(call!(LLVMBlockAddress(f.0, self.0)))
     }
-    /// Keeps one entry for `from` in each phi: the phi is rebuilt, since the C
-    /// interface cannot remove an entry.
+    /// Keeps one entry for `from` in each phi.
     pub fn dedup_incoming(self, from: Blk, unit: &Unit) {
+        self.keep_incoming(from, 1, unit);
+    }
+    /// Removes the entry for `from` from each phi.
+    pub fn remove_incoming(self, from: Blk, unit: &Unit) {
+        self.keep_incoming(from, 0, unit);
+    }
+    /// Keeps so many entries for `from`: the phi is rebuilt, since the C interface
+    /// cannot remove an entry.
+    fn keep_incoming(self, from: Blk, count: usize, unit: &Unit) {
         for phi in self.instructions() {
             if phi.opcode() != Opcode::LLVMPHI {
                 break;
             }
             let all = phi.incoming();
-            if all.iter().filter(|(_, b)| *b == from).count() < 2 {
+            if all.iter().filter(|(_, b)| *b == from).count() <= count {
                 continue;
             }
             let b = unit.builder();
             b.before(phi);
             let new = b.phi(phi.ty());
-            let mut kept = false;
+            let mut kept = 0;
             for (v, blk) in all {
-                if blk != from || !std::mem::replace(&mut kept, true) {
+                kept += usize::from(blk == from);
+                if blk != from || kept <= count {
                     new.add_incoming(if v == phi { new } else { v }, blk);
                 }
             }

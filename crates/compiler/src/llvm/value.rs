@@ -195,6 +195,18 @@ impl Val {
         let n = call!(LLVMGetNumArgOperands(self.0));
         (0..n).map(|i| self.operand(i)).collect()
     }
+    pub fn normal_destination(self) -> Blk {
+        Blk(call!(LLVMGetNormalDest(self.0)))
+    }
+    pub fn unwind_destination(self) -> Blk {
+        Blk(call!(LLVMGetUnwindDest(self.0)))
+    }
+    pub fn calling_convention(self) -> c_uint {
+        call!(LLVMGetInstructionCallConv(self.0))
+    }
+    pub fn set_calling_convention(self, c: c_uint) {
+        call!(LLVMSetInstructionCallConv(self.0, c));
+    }
     pub fn bundle_count(self) -> u32 {
         call!(LLVMGetNumOperandBundles(self.0))
     }
@@ -328,6 +340,12 @@ impl Val {
     pub fn call_attribute(self, index: u32, name: &str) -> Option<LLVMAttributeRef> {
         let a = call!(LLVMGetCallSiteEnumAttribute(self.0, index, attribute_kind(name)));
         (!a.is_null()).then_some(a)
+    }
+    pub fn call_attributes(self, index: u32) -> Vec<LLVMAttributeRef> {
+        let n = call!(LLVMGetCallSiteAttributeCount(self.0, index));
+        let mut out = vec![std::ptr::null_mut(); n as usize];
+        call!(LLVMGetCallSiteAttributes(self.0, index, out.as_mut_ptr()));
+        out
     }
     pub fn remove_call_attribute(self, index: u32, name: &str) {
         call!(LLVMRemoveCallSiteEnumAttribute(self.0, index, attribute_kind(name)));
