@@ -1,4 +1,4 @@
-//! Runs the C programs in `tests/programs/`, each as a test of its own.
+//! Runs the C and C++ programs in `tests/programs/`, each as a test of its own.
 //!
 //! A program says in comments what is to be expected of it:
 //! ```text
@@ -8,6 +8,7 @@
 //! // flags: -pthread        for the compiler
 //! // exit: 3                exit status, 0 if not said
 //! // signal: SEGV           or the signal it dies of
+//! // opaque: f g            all functions that may lack a model; not looked at if not said
 //! // expect: a line         of standard output, in order; blanks at the end do not count
 //! ```
 //! It is compiled by plain clang and by `relapse cc`. Plain, instrumented and recorded
@@ -27,7 +28,7 @@ fn main() {
     let mut sources: Vec<PathBuf> = std::fs::read_dir(&directory)
         .unwrap_or_else(|e| panic!("{}: {e}", directory.display()))
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp"))
         .collect();
     sources.sort();
     assert!(sources.len() >= 60, "only {} programs found", sources.len());
@@ -49,6 +50,7 @@ struct Expectations {
     env: Vec<(String, String)>,
     flags: Vec<String>,
     status: Status,
+    opaque: Option<Vec<String>>,
     stdout: Vec<String>,
 }
 
@@ -74,6 +76,7 @@ impl Expectations {
             match key {
                 "args" => e.args.extend(words()),
                 "flags" => e.flags.extend(words()),
+                "opaque" => e.opaque = Some(words().collect()),
                 "stdin" => e.stdin += &format!("{value}\n"),
                 "env" => {
                     let (name, value) = value.split_once('=').ok_or("env: needs NAME=VALUE")?;
@@ -102,9 +105,16 @@ fn check(source: &Path) -> Result<(), String> {
     let directory = |name: &str| tempfile::Builder::new().prefix(name).tempdir().map_err(|e| e.to_string());
     let (plain, ours) = (directory("plain")?, directory("ours")?);
 
-    compile(Command::new("clang-22").arg("-O0"), source, &plain.path().join("program"), &expected)?;
+    let (clang, driver) = match source.extension() {
+        Some(e) if e == "cpp" => ("clang++-22", "c++"),
+        _ => ("clang-22", "cc"),
+    };
+    compile(Command::new(clang).arg("-O0"), source, &plain.path().join("program"), &expected)?;
     let relapse = env!("CARGO_BIN_EXE_relapse");
-    compile(Command::new(relapse).args(["cc", "-O1"]), source, &ours.path().join("program"), &expected)?;
+    compile(Command::new(relapse).args([driver, "-O1"]), source, &ours.path().join("program"), &expected)?;
+    if let Some(allowed) = &expected.opaque {
+        check_opaque(relapse, ours.path(), allowed)?;
+    }
 
     let reference = run(Command::new("./program"), plain.path(), &expected);
     as_expected("the plain program", &reference, &expected)?;
@@ -130,6 +140,19 @@ fn check(source: &Path) -> Result<(), String> {
         return Err(format!("replay is not exact ({}):\n{}", replay.status, show(&replay)));
     }
     Ok(())
+}
+
+fn check_opaque(relapse: &str, directory: &Path, allowed: &[String]) -> Result<(), String> {
+    let mut dump = Command::new(relapse);
+    dump.args(["dump", "program", "program"]).current_dir(directory);
+    let dump = feed(dump, b"");
+    let text = String::from_utf8_lossy(&dump.stdout);
+    let opaque: Vec<&str> = text.lines().filter(|line| line.starts_with("opaque @")).collect();
+    let expected = |line: &&&str| !allowed.iter().any(|name| line.contains(&format!("@{name}:")));
+    match opaque.iter().find(expected) {
+        None if opaque.len() == allowed.len() => Ok(()),
+        _ => Err(format!("these functions have no model: {opaque:?}")),
+    }
 }
 
 fn compile(command: &mut Command, source: &Path, output: &Path, e: &Expectations) -> Result<(), String> {

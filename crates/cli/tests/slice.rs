@@ -290,3 +290,56 @@ int main(int argc, char **argv) {
         assert_eq!(lines, [line, line + 2], "byte {byte}");
     }
 }
+
+/// What a handler does depends on what threw and why, not on calls that returned.
+#[test]
+fn a_slice_goes_through_an_exception() {
+    let mut desk = Desk::new();
+    let source = "#include <cstdio>\n\
+                  #include <stdexcept>\n\
+                  static int limit = 3, noise = 1;\n\
+                  static void check(int n) {\n\
+                  \x20   noise += n;\n\
+                  \x20   if (n > limit)\n\
+                  \x20       throw std::runtime_error(\"too big\");\n\
+                  \x20   noise *= 2;\n\
+                  }\n\
+                  struct Guard {\n\
+                  \x20   ~Guard() { noise++; }\n\
+                  };\n\
+                  static int compute(int n) {\n\
+                  \x20   int r = n * 7;\n\
+                  \x20   Guard g;\n\
+                  \x20   check(n - 1);\n\
+                  \x20   check(n);\n\
+                  \x20   return r;\n\
+                  }\n\
+                  int main() {\n\
+                  \x20   int a = compute(2);\n\
+                  \x20   int b = 5;\n\
+                  \x20   try {\n\
+                  \x20       b = compute(4);\n\
+                  \x20   } catch (const std::runtime_error &e) {\n\
+                  \x20       b = -a;\n\
+                  \x20   }\n\
+                  \x20   std::printf(\"%d\\n\", b);\n\
+                  }\n";
+    desk.file("t.cc", source);
+    for level in ["-O0", "-O2"] {
+        desk.quietly(&format!("relapse c++ -g {level} -o t t.cc"));
+        desk.record("./t", "");
+        let slice = desk.quietly("relapse slice run --output stdout@0");
+        let lines: Vec<u32> = slice
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix('>'))
+            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+            .collect();
+        for line in [6, 7, 14, 17, 21, 24, 26, 28] {
+            assert!(lines.contains(&line), "line {line} is missing at {level}:\n{slice}");
+        }
+        for line in [5, 8, 11, 16, 22] {
+            assert!(!lines.contains(&line), "line {line} has no part in it at {level}:\n{slice}");
+        }
+        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
+    }
+}

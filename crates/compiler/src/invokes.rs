@@ -1,4 +1,6 @@
-//! Calls of functions that do not throw lose their way to a handler.
+//! Calls that may end by an exception, brought into the form that the model has.
+//!
+//! A call of a function that does not throw loses its way to a handler:
 //!
 //! ```text
 //! before                                     after
@@ -9,17 +11,28 @@
 //! Whether the front end knows that a function does not throw depends on whether it has
 //! seen its body yet; at the end of the unit it does. Functions of headers must get the
 //! same model in every unit, since the linker keeps one of their copies.
+//!
+//! Where other blocks lead to `%on` too, the call gets a block of its own in between:
+//! what instrumentation does after a call is done there. `resume` becomes the call that
+//! the code generator would make of it, so that it is a call like any other in the model.
 
 use crate::llvm::{Blk, Opcode, Unit, Val};
+use std::collections::HashMap;
 
 const FUNCTION: u32 = u32::MAX;
 
+/// What goes on with the exception once the cleanups of a function are done.
+const RESUME: &str = "_Unwind_Resume";
+
 pub fn simplify(unit: &Unit, f: Val) {
-    for invoke in f.blocks().into_iter().filter_map(Blk::terminator) {
-        if invoke.opcode() == Opcode::LLVMInvoke && !may_throw(invoke) && invoke.bundle_count() == 0 {
-            replace(unit, invoke);
+    for end in f.blocks().into_iter().filter_map(Blk::terminator) {
+        match end.opcode() {
+            Opcode::LLVMInvoke if !may_throw(end) && end.bundle_count() == 0 => replace(unit, end),
+            Opcode::LLVMResume => resume(unit, end),
+            _ => {}
         }
     }
+    separate(unit, f);
 }
 
 fn may_throw(invoke: Val) -> bool {
@@ -48,4 +61,36 @@ fn replace(unit: &Unit, invoke: Val) {
     b.before(invoke);
     b.jump(on);
     invoke.erase();
+}
+
+fn resume(unit: &Unit, resume: Val) {
+    let b = unit.builder();
+    b.before(resume);
+    let exception = b.extract(resume.operand(0), 0);
+    let ty = unit.function_type(unit.void(), &[unit.ptr()], false);
+    b.call(ty, unit.add_function(RESUME, ty), &[exception]);
+    b.unreachable();
+    resume.erase();
+}
+
+/// Gives each invoke a block to return to that nothing else leads to.
+fn separate(unit: &Unit, f: Val) {
+    let mut ways: HashMap<Blk, u32> = HashMap::new();
+    let ends: Vec<Val> = f.blocks().into_iter().filter_map(Blk::terminator).collect();
+    for to in ends.iter().flat_map(|end| end.successors()) {
+        *ways.entry(to).or_default() += 1;
+    }
+    let b = unit.builder();
+    for invoke in ends.into_iter().filter(|end| end.opcode() == Opcode::LLVMInvoke) {
+        let on = invoke.normal_destination();
+        if ways[&on] == 1 {
+            continue;
+        }
+        let between = unit.append_block(f, "returned");
+        on.replace_incoming(invoke.parent(), between, unit);
+        b.at_end(between);
+        b.set_location(invoke.debug_location());
+        b.jump(on);
+        invoke.set_normal_destination(between);
+    }
 }

@@ -218,7 +218,7 @@ impl Normaliser<'_> {
             }
             Opcode::LLVMStore if is_aggregate(i.operand(0).ty()) && !i.is_atomic() => self.split_store(i),
             Opcode::LLVMBr | Opcode::LLVMSwitch => i.clear_metadata(self.unit.md_kind("llvm.loop")),
-            Opcode::LLVMCall => self.call(i),
+            Opcode::LLVMCall | Opcode::LLVMInvoke => self.call(i),
             _ => {}
         }
     }
@@ -311,7 +311,8 @@ impl Normaliser<'_> {
 
     fn call(&self, i: Val) {
         let callee = i.called_value();
-        if !callee.is_function() || !callee.name().starts_with("llvm.") {
+        let invoked = i.opcode() == Opcode::LLVMInvoke;
+        if invoked || !callee.is_function() || !callee.name().starts_with("llvm.") {
             let n = i.call_args().len() as u32;
             for name in STRIPPED {
                 for index in (0..=n).chain([FUNCTION]) {

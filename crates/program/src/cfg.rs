@@ -8,6 +8,7 @@
 //! long. Control dependence is that of Ferrante, Ottenstein and Warren: the
 //! post-dominance frontier.
 
+use crate::inst::Inst;
 use crate::model::Function;
 
 /// A directed graph with an entry, node 0.
@@ -15,6 +16,8 @@ use crate::model::Function;
 pub struct Graph {
     successors: Vec<Vec<u32>>,
     predecessors: Vec<Vec<u32>>,
+    /// Of each node the successor that control only gets to by an exception.
+    handlers: Vec<Option<u32>>,
 }
 
 impl Graph {
@@ -35,16 +38,35 @@ impl Graph {
                 predecessors[*to as usize].push(from as u32);
             }
         }
-        Graph { successors, predecessors }
+        Graph { successors, predecessors, handlers: vec![None; count] }
+    }
+
+    /// The same graph, with the nodes that lead to a handler of exceptions: node and handler.
+    #[must_use]
+    pub fn with_handlers(mut self, handlers: impl IntoIterator<Item = (u32, u32)>) -> Graph {
+        for (node, handler) in handlers {
+            if self.successors(node).contains(&handler) {
+                self.handlers[node as usize] = Some(handler);
+            }
+        }
+        self
     }
 
     /// The blocks of a function.
     #[must_use]
     pub fn of(function: &Function) -> Graph {
         let last = |end: u32| (end as usize).checked_sub(1).and_then(|i| function.code.get(i));
-        Graph::new(
-            function.blocks.iter().map(|b| last(b.end).map(|i| i.successors()).unwrap_or_default()).collect(),
-        )
+        let blocks = function.blocks.iter();
+        let graph =
+            Graph::new(blocks.map(|b| last(b.end).map(|i| i.successors()).unwrap_or_default()).collect());
+        let handlers = function.blocks.iter().zip(0..).filter_map(|(block, number)| {
+            let end = (block.end as usize).checked_sub(2)?;
+            match function.code.get(end..block.end as usize)? {
+                [Inst::Landing { .. }, Inst::Switch { cases, .. }] => Some((number, cases.first()?.1)),
+                _ => None,
+            }
+        });
+        graph.with_handlers(handlers.collect::<Vec<_>>())
     }
 
     /// How many nodes there are.
@@ -89,6 +111,9 @@ impl Graph {
     /// exit, of each group of nodes that cannot leave (an endless loop) the one
     /// first in reverse postorder gets an edge to it; the same nodes get it
     /// whenever the function is looked at again.
+    ///
+    /// Ways to handlers of exceptions do not count: any call may throw, and what follows
+    /// a call that returned does not depend on that.
     #[must_use]
     pub fn post_dominators(&self) -> Dominators {
         let (forward, backward) = self.with_exit();
@@ -97,18 +122,21 @@ impl Graph {
 
     /// For each node, the nodes whose branch decides whether it runs: `b`
     /// depends on `a` if `b` post-dominates a successor of `a` but does not
-    /// strictly post-dominate `a`.
+    /// strictly post-dominate `a`. A handler depends on the calls that lead to it.
     #[must_use]
     pub fn control_dependence(&self) -> Vec<Vec<u32>> {
-        let (forward, _) = self.with_exit();
+        let (mut forward, _) = self.with_exit();
+        for (list, handler) in forward.iter_mut().zip(&self.handlers) {
+            list.extend(*handler);
+        }
         let post = self.post_dominators();
         let mut depends = vec![Vec::new(); self.len()];
         for a in 0..self.len() as u32 {
-            let stop = post.immediate(a);
             for &s in &forward[a as usize] {
                 // Up the tree from the successor to what post-dominates `a` anyway.
                 let mut at = Some(s);
-                while let Some(b) = at.filter(|b| Some(*b) != stop && (*b as usize) < self.len()) {
+                let decided = |b: &u32| (*b as usize) < self.len() && (*b == a || !post.dominates(*b, a));
+                while let Some(b) = at.filter(decided) {
                     if depends[b as usize].last() != Some(&a) {
                         depends[b as usize].push(a);
                     }
@@ -155,6 +183,14 @@ impl Graph {
         let exit = self.len() as u32;
         let mut forward = self.successors.clone();
         let mut backward = self.predecessors.clone();
+        for (node, handler) in self.handlers.iter().enumerate() {
+            if let Some(handler) = *handler {
+                forward[node].retain(|to| *to != handler);
+                backward[handler as usize].retain(|from| *from as usize != node);
+            }
+        }
+        let kept = backward.clone();
+        let ends: Vec<u32> = (0..exit).filter(|n| forward[*n as usize].is_empty()).collect();
         forward.push(Vec::new());
         backward.push(Vec::new());
         let mut leaves = vec![false; self.len() + 1];
@@ -164,14 +200,12 @@ impl Graph {
             let mut work = vec![node];
             while let Some(n) = work.pop() {
                 if !std::mem::replace(&mut leaves[n as usize], true) {
-                    work.extend_from_slice(self.predecessors(n));
+                    work.extend_from_slice(&kept[n as usize]);
                 }
             }
         };
-        for node in 0..exit {
-            if self.successors(node).is_empty() {
-                join(node, &mut leaves);
-            }
+        for node in ends {
+            join(node, &mut leaves);
         }
         // Nodes the entry does not reach come last, in order.
         for node in self.reverse_postorder().into_iter().chain(0..exit) {

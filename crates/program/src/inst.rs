@@ -257,6 +257,9 @@ pub struct Call {
     pub returns_twice: bool,
 }
 
+/// Slots of an [`Inst::Landing`].
+pub const LANDING_SLOTS: u32 = 3;
+
 /// Where an [`Inst::Unknown`] value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
@@ -434,6 +437,12 @@ pub enum Inst {
     /// `abort`-like: the machine traps here.
     Trap,
     Unreachable,
+    /// Stands behind a call that may end by an exception, in front of the [`Inst::Switch`]
+    /// that goes to the handler. Three slots: whether control landed here instead of
+    /// returning, the exception, and its selector; zeros when the call returned.
+    Landing {
+        dst: Reg,
+    },
 }
 
 impl Inst {
@@ -489,6 +498,7 @@ impl Inst {
             Inst::Cast { dst, to, .. } => (*dst, to.slots()),
             Inst::Pure { dst, op, ty, .. } => (*dst, op.result_slots(*ty)),
             Inst::Select { dst, slots, .. } => (*dst, *slots),
+            Inst::Landing { dst } => (*dst, LANDING_SLOTS),
             Inst::Load { dst, ty, .. } | Inst::Rmw { dst, ty, .. } => (*dst, ty.slots()),
             Inst::CmpXchg { dst, ty, .. } => (*dst, ty.slots() + 1),
             Inst::Call(c) => (c.dst, sum(&c.ret)),
@@ -559,6 +569,7 @@ impl Inst {
             Inst::Return { value: Some(value), ret } => f(*value, ret.iter().map(|t| t.slots()).sum()),
             Inst::Frame { .. }
             | Inst::StackSave { .. }
+            | Inst::Landing { .. }
             | Inst::Fence
             | Inst::ThreadLocal { .. }
             | Inst::Tick

@@ -238,6 +238,7 @@ impl Display for Named<'_, &Inst> {
                 }
                 f.write_str(if call.returns_twice { " returns_twice" } else { "" })
             }
+            Inst::Landing { .. } => f.write_str("landing"),
             Inst::VaStart { list } => write!(f, "va_start [{}]", op(list)),
             Inst::VaCopy { to, from } => write!(f, "va_copy [{}], [{}]", op(to), op(from)),
             Inst::ThreadLocal { symbol, .. } => {

@@ -159,6 +159,20 @@ fn an_if_decides_its_arms_and_not_what_follows() {
 }
 
 #[test]
+fn a_call_decides_its_handler_and_not_what_follows_its_return() {
+    //   0 calls: -> 1, or 2 by an exception; 1 calls: -> 3, or 4; 2 -> 3; 4 goes on with it
+    let edges = vec![vec![1, 2], vec![3, 4], vec![3], vec![], vec![]];
+    let plain = Graph::new(edges.clone());
+    assert_eq!(plain.control_dependence(), [vec![], vec![0], vec![0], vec![0, 1], vec![1]]);
+    let graph = Graph::new(edges).with_handlers([(0, 2), (1, 4)]);
+    assert_eq!(graph.control_dependence(), [vec![], vec![], vec![0], vec![], vec![1]]);
+    assert_eq!(graph.post_dominators().immediate(0), Some(1));
+    // Of a way that is not there nothing is said.
+    let other = Graph::new(vec![vec![1], vec![]]).with_handlers([(0, 7), (9, 1)]);
+    assert_eq!(other, Graph::new(vec![vec![1], vec![]]));
+}
+
+#[test]
 fn a_loop_decides_itself() {
     //   0 -> 1; 1 -> 2, 3; 2 -> 1
     let graph = Graph::new(vec![vec![1], vec![2, 3], vec![1], vec![]]);

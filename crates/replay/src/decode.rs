@@ -162,6 +162,8 @@ impl Decoder<'_, '_> {
                 self.switch(block, *value, *default, cases)
             }
             Inst::Call(call) => self.call(call),
+            // Where the call returned, nobody looks at the exception.
+            Inst::Landing { dst } => Op::Copy { dst: *dst, a: self.constant(0) },
             Inst::Return { value, ret } => {
                 let slots = ret.iter().map(|t| t.slots()).sum();
                 match value {

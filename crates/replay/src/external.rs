@@ -2,10 +2,11 @@
 
 use crate::code::{CallSite, Op};
 use crate::error::Result;
-use crate::machine::{End, Machine, Touched};
+use crate::machine::{End, Entered, Machine, Touched};
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, Observer};
 use externals::FormatArgs;
+use program::inst::{Inst, LANDING_SLOTS};
 use recording::event::{Event, kind};
 
 /// More argument slots than any table entry looks at are not passed on.
@@ -27,6 +28,10 @@ impl externals::Memory for Memory {
     fn byte(&mut self, at: u64) -> u8 {
         self.load1(at)
     }
+}
+
+fn module_site(head: recording::decode::Head) -> (u32, u32) {
+    (head.position.module, head.position.site)
 }
 
 /// Notes what a model reads and writes.
@@ -147,6 +152,7 @@ impl Machine<'_> {
                     return self.crash(true);
                 }
                 _ if model.is_some_and(|m| !m.needs_result()) => break,
+                _ if now && self.unwind(observer, module_site(head)) => return self.external(observer),
                 _ => {
                     let name = image.external_at(target).map_or("an unknown function", |e| e.0);
                     return Err(self
@@ -161,6 +167,26 @@ impl Machine<'_> {
             result = self.evaluate::<O>(m, &args[..count], 0);
         }
         self.complete(observer, call, target, known, &args[..count], &[result], true)
+    }
+
+    /// An exception came out of code that was called back, and code outside caught it: drops
+    /// the frames down to the one that waits for a call to outside at this place, if one does.
+    fn unwind<O: Observer>(&mut self, observer: &mut O, place: (u32, u32)) -> bool {
+        let waits = |i: &usize| {
+            let (frame, inner) = (&self.frames[*i], &self.frames[i + 1]);
+            let code = self.image.code(frame.function);
+            inner.entered == Entered::Outside && (code.module, code.first_site + frame.pc) == place
+        };
+        let Some(home) = (0..self.frames.len().saturating_sub(1)).rev().find(waits) else { return false };
+        let dropped = self.frames[home + 1];
+        self.va.truncate(dropped.va_base);
+        self.frames.truncate(home + 1);
+        self.stack = dropped.saved_stack;
+        (self.time, self.sum) = self.context;
+        if let Some(view) = self.view() {
+            observer.unwound(&view);
+        }
+        true
     }
 
     /// Argument slots of a call.
@@ -303,12 +329,19 @@ impl Machine<'_> {
         let code = image.code(f.function);
         f.pc = position.site - code.first_site;
         let base = f.base;
-        let Op::Call { call } = code.ops[f.pc as usize] else {
-            return Err(self.diverged("a call to land after", "another instruction"));
+        let inst = &image.module(code.module).functions[code.function as usize].code[f.pc as usize];
+        let to = match inst {
+            Inst::Call(_) => inst.defines(),
+            Inst::Landing { dst } => {
+                self.regs[base + *dst as usize] = 1;
+                Some((dst + 1, LANDING_SLOTS - 1))
+            }
+            _ => return Err(self.diverged("a call to land after", "another instruction")),
         };
-        let call = &code.calls[call as usize];
-        for (k, v) in slots.iter().take(call.ret_slots as usize).enumerate() {
-            self.regs[base + call.dst as usize + k] = v;
+        if let Some((dst, count)) = to {
+            for (k, v) in slots.iter().take(count as usize).enumerate() {
+                self.regs[base + dst as usize + k] = v;
+            }
         }
         if self.pending(kind::CHECK) && self.head.is_some_and(|h| h.position.time == self.time) {
             self.apply(observer)?;

@@ -188,6 +188,10 @@ pub trait Observer {
     /// A non-local return: `view` is where it landed, its result set.
     fn landed(&mut self, view: &View<'_>) {}
 
+    /// Code outside, called by the instruction under way, caught an exception out of
+    /// functions that it had called back: they are gone.
+    fn unwound(&mut self, view: &View<'_>) {}
+
     /// `va_start` put a variadic argument of the call (its number among all
     /// arguments) into memory, where `va_arg` finds it. The step follows.
     fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {}

@@ -217,7 +217,12 @@ impl Machine<'_> {
             Inst::Trap => return self.trap("a trap"),
             Inst::Unreachable => return self.trap("the end of a function that does not return"),
             // The inner loop has these.
-            Inst::Tick | Inst::Jump { .. } | Inst::Branch { .. } | Inst::Call(_) | Inst::Return { .. } => {}
+            Inst::Tick
+            | Inst::Jump { .. }
+            | Inst::Branch { .. }
+            | Inst::Call(_)
+            | Inst::Landing { .. }
+            | Inst::Return { .. } => {}
         }
         if O::STEPS
             && let Some(view) = self.view()

@@ -2,7 +2,7 @@
 //! callbacks, signal handlers; and landing after `longjmp`.
 
 use crate::context::{self, Context, MAX_ENTRIES};
-use crate::desc::{FN_MAIN, FnDesc};
+use crate::desc::{FN_MAIN, FnDesc, SiteDesc};
 use crate::process;
 use crate::stream::{self, At};
 use crate::{crash, io, module, shadow, sys, tls};
@@ -18,6 +18,8 @@ pub struct Entry {
     ctx: *mut Context,
     /// The model stack pointer at entry.
     stack: u64,
+    /// A place on the machine stack, below the code outside that called.
+    place: u64,
 }
 
 unsafe extern "C" {
@@ -46,6 +48,20 @@ impl Context {
         }
     }
 
+    /// A call to code outside has returned although code that it called back has not: an
+    /// exception came out of that, and code outside caught it. The frames between are gone.
+    pub fn unwound(&mut self, target: u64) {
+        let mut gone = false;
+        let place = here(&gone);
+        while let Some(entry) = self.top()
+            && (entry.place < place || (!gone && entry.call == target))
+        {
+            gone = true;
+            self.own.depth -= 1;
+            self.stack = entry.stack;
+        }
+    }
+
     /// A `returns_twice` call has returned: if again, the frames between are
     /// gone, and with them what was entered from them. Each such entry began
     /// with the model stack at or below this function's frame.
@@ -60,6 +76,33 @@ impl Context {
             inner = signal.own.signal;
         }
         unsafe { (*tls::tls()).ctx = self };
+    }
+}
+
+/// About where the machine stack is.
+fn here<T>(local: &T) -> u64 {
+    core::ptr::from_ref(local) as u64
+}
+
+/// An exception has come out of a call, and a handler of the caller begins: the frames
+/// between are gone.
+///
+/// # Safety
+/// Called by instrumented code as the interface says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc, slots: *const u64) {
+    let tls = tls::tls();
+    unsafe {
+        let (ctx, desc) = (&mut *ctx, &*desc);
+        ctx.own.busy = true;
+        compiler_fence(SeqCst);
+        (*tls).call = 0;
+        ctx.land();
+        let slots = core::slice::from_raw_parts(slots, 2);
+        let event = Event::Land { stack: ctx.stack, slots: Slots::Plain(slots) };
+        ctx.emit_long(At::new(desc.module, desc.site, ctx.time), &event, 64 + slots.len() * 10);
+        compiler_fence(SeqCst);
+        ctx.own.busy = false;
     }
 }
 
@@ -83,7 +126,7 @@ pub unsafe extern "C" fn __relapse_enter(desc: *const FnDesc, args: *const u64) 
             enter_signal(ctx, call, desc, args);
             return;
         }
-        let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack };
+        let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack, place: here(&call) };
         ctx.own.busy = true;
         compiler_fence(SeqCst);
         ctx.push(entry);
@@ -129,7 +172,7 @@ unsafe fn enter_signal(interrupted: &mut Context, call: u64, desc: &FnDesc, args
         let ctx = &mut *interrupted.own.signal;
         ctx.own.depth = 0;
         ctx.stack = ctx.initial_stack;
-        ctx.push(Entry { call, ctx: interrupted, stack: ctx.stack });
+        ctx.push(Entry { call, ctx: interrupted, stack: ctx.stack, place: here(&call) });
         (*tls).ctx = ctx;
         (*tls).call = 0;
         if ctx.own.logging {

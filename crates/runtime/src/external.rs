@@ -45,7 +45,7 @@ pub unsafe extern "C" fn __relapse_external(
         // In this order: a signal between the two must not look like a callback.
         ctx.own.busy = true;
         compiler_fence(SeqCst);
-        (*tls).call = 0;
+        let announced = core::mem::replace(&mut (*tls).call, 0);
         let slots = if desc.ret_slots == 0 || result.is_null() {
             &mut [][..]
         } else {
@@ -55,6 +55,9 @@ pub unsafe extern "C" fn __relapse_external(
         let again = desc.flags & CALL_RETURNS_TWICE != 0 && ret as u32 != 0;
         if again {
             ctx.land();
+        } else if announced != target {
+            // A call deeper down was the last one to be announced, and never came back.
+            ctx.unwound(target);
         }
         if ctx.key != 0 {
             let call = Call::new(ctx, desc, args, ret);

@@ -334,7 +334,8 @@ impl Observer for SegmentTrace<'_> {
         self.irregular.landed(view);
         self.other();
         self.last = Some(view.index);
-        self.start = NATURAL;
+        let handler = matches!(view.inst(), Inst::Landing { .. });
+        self.start = if handler { view.index + 1 } else { NATURAL };
     }
 
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {

@@ -508,9 +508,8 @@ impl<W: Watch> Observer for Engine<'_, W> {
     }
 
     fn landed(&mut self, view: &View<'_>) {
-        if let Op::Call { call } = view.code.ops[view.index as usize] {
-            let site = &view.code.calls[call as usize];
-            self.forget(view, site.dst, site.ret_slots);
+        if let Some((dst, slots)) = view.inst().defines() {
+            self.forget(view, dst, slots);
         }
         self.arguments.clear();
         self.by_value.clear();

@@ -93,7 +93,7 @@ impl<W: Watch> Engine<'_, W> {
                 self.forget_result(view, inst);
             }
             Inst::StackRestore { a } => self.fix(view, *a, Ty::Ptr, Reason::Length),
-            Inst::Frame { .. } | Inst::StackSave { .. } | Inst::ThreadLocal { .. } => {
+            Inst::Frame { .. } | Inst::StackSave { .. } | Inst::ThreadLocal { .. } | Inst::Landing { .. } => {
                 self.forget_result(view, inst);
             }
             _ => {}

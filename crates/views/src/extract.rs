@@ -339,6 +339,10 @@ impl Observer for Extractor<'_> {
         self.leave(view.depth as usize);
     }
 
+    fn unwound(&mut self, view: &View<'_>) {
+        self.leave(view.depth as usize);
+    }
+
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.left_program(view, call);
     }

@@ -91,7 +91,9 @@ impl Instrument<'_, '_> {
         let name = if callee.is_function() && callee.is_elsewhere() { callee.name() } else { String::new() };
         let known = known_id(&name);
         let desc = self.s.descriptors.call(c, site, known);
-        i.no_tail();
+        if i.opcode() == Opcode::LLVMCall {
+            i.no_tail();
+        }
         // The optimiser must not turn one library call into another: the model
         // has this one.
         i.add_call_attribute(u32::MAX, self.unit.enum_attribute("nobuiltin", 0));
@@ -120,6 +122,11 @@ impl Instrument<'_, '_> {
             let at = self.b.gep_bytes(self.unit, self.ctx, self.int(VA));
             self.b.store(va, at);
         }
+        if let (Some(landing), Some(site)) = (self.landing, self.map.landings.get(&i)) {
+            self.b.store(self.s.descriptors.site(*site, 0), landing.desc);
+            let stack = self.load_field(STACK);
+            self.b.store(stack, landing.stack);
+        }
         if self.s.private.contains(&callee) {
             // Always linked: nobody needs to be told.
             self.after(i);
@@ -141,5 +148,21 @@ impl Instrument<'_, '_> {
         all.extend(results);
         self.helper(&after, void, &all);
         self.resume();
+    }
+
+    /// An exception has come out of an invoke: the frames between are gone.
+    pub fn landing_pad(&mut self, i: Val) {
+        let Some(landing) = self.landing else { return };
+        self.after(i);
+        let stack = self.b.load(self.i64(), landing.stack);
+        self.store_field(STACK, stack);
+        let slots = self.slots(i);
+        let buffer = self.buffer(&slots);
+        let desc = self.b.load(self.unit.ptr(), landing.desc);
+        self.hook("__relapse_land", &[self.ctx, desc, buffer]);
+        self.resume();
+        if self.map.headers.contains(&i.parent()) {
+            self.tick();
+        }
     }
 }

@@ -22,6 +22,15 @@ pub struct Instrument<'a, 'u> {
     pub key: Val,
     /// Descriptor of the variadic arguments this activation was called with.
     pub va: Option<Val>,
+    /// Allocas for what a handler needs of the call that leads to it.
+    pub landing: Option<Landing>,
+}
+
+/// Where an invoke notes its landing's descriptor and the model stack pointer.
+#[derive(Clone, Copy)]
+pub struct Landing {
+    pub desc: Val,
+    pub stack: Val,
 }
 
 impl<'a, 'u> Instrument<'a, 'u> {
@@ -39,6 +48,7 @@ impl<'a, 'u> Instrument<'a, 'u> {
             ctx: nothing,
             key: nothing,
             va: None,
+            landing: None,
         }
     }
 
@@ -48,11 +58,9 @@ impl<'a, 'u> Instrument<'a, 'u> {
         let work: Vec<Val> = blocks.iter().flat_map(|b| b.instructions()).collect();
         let (linked, desc, entry_stack) = self.entry(index, work[0]);
         for header in &self.map.headers {
-            if let Some(first) = header.first_non_phi() {
+            if let Some(first) = header.first_non_phi().filter(|i| i.opcode() != Opcode::LLVMLandingPad) {
                 self.b.before(first);
-                let t = self.b.load(self.i64(), self.time);
-                let t = self.b.bin(Opcode::LLVMAdd, t, self.int(1));
-                self.b.store(t, self.time);
+                self.tick();
             }
         }
         for i in work {
@@ -62,6 +70,11 @@ impl<'a, 'u> Instrument<'a, 'u> {
                 self.instruction(i);
             }
         }
+    }
+
+    pub fn tick(&self) {
+        let t = self.b.bin(Opcode::LLVMAdd, self.now(), self.int(1));
+        self.b.store(t, self.time);
     }
 
     pub fn i64(&self) -> Typ {
@@ -155,6 +168,10 @@ impl<'a, 'u> Instrument<'a, 'u> {
         self.b.set_location(location);
         self.time = self.b.alloca(self.i64());
         self.sum = self.b.alloca(self.i64());
+        if !self.map.landings.is_empty() {
+            let desc = self.b.alloca(self.unit.ptr());
+            self.landing = Some(Landing { desc, stack: self.b.alloca(self.i64()) });
+        }
         let (linked, desc) = self.begin(index, f);
         let context = self.s.helpers.context();
         self.ctx = self.helper(&context, self.unit.ptr(), &[]);
@@ -276,7 +293,8 @@ impl<'a, 'u> Instrument<'a, 'u> {
             O::LLVMStore => self.store(i),
             O::LLVMAtomicRMW => self.rmw(i),
             O::LLVMAtomicCmpXchg => self.cmpxchg(i),
-            O::LLVMCall => self.call(i),
+            O::LLVMCall | O::LLVMInvoke => self.call(i),
+            O::LLVMLandingPad => self.landing_pad(i),
             _ if may_trap(i) => self.division(i),
             O::LLVMBr if i.is_conditional() => {
                 self.b.before(i);

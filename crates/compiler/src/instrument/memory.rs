@@ -9,7 +9,12 @@ const NEAR: u64 = 1 << 20;
 impl Instrument<'_, '_> {
     /// Positions the builder right after an instruction.
     pub fn after(&self, i: Val) {
-        if let Some(next) = i.next_instruction() {
+        let next = match i.opcode() {
+            // Nothing else leads to that block.
+            Opcode::LLVMInvoke => i.normal_destination().first_non_phi(),
+            _ => i.next_instruction(),
+        };
+        if let Some(next) = next {
             self.b.before(next);
         }
         self.b.set_location(i.debug_location());

@@ -106,7 +106,7 @@ fn private_functions(lowered: &Lowered) -> HashSet<Val> {
     let modelled: HashSet<Val> = lowered.functions.iter().map(|m| m.function).collect();
     let calls = |user: &Val, f: Val| {
         user.is_instruction()
-            && user.opcode() == Opcode::LLVMCall
+            && matches!(user.opcode(), Opcode::LLVMCall | Opcode::LLVMInvoke)
             && user.called_value() == f
             && !user.call_args().contains(&f)
             && modelled.contains(&user.parent().function())

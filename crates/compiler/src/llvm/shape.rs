@@ -49,21 +49,25 @@ impl Blk {
     }
     /// Keeps one entry for `from` in each phi.
     pub fn dedup_incoming(self, from: Blk, unit: &Unit) {
-        self.keep_incoming(from, 1, unit);
+        self.change_incoming(from, 1, from, unit);
     }
     /// Removes the entry for `from` from each phi.
     pub fn remove_incoming(self, from: Blk, unit: &Unit) {
-        self.keep_incoming(from, 0, unit);
+        self.change_incoming(from, 0, from, unit);
     }
-    /// Keeps so many entries for `from`: the phi is rebuilt, since the C interface
-    /// cannot remove an entry.
-    fn keep_incoming(self, from: Blk, count: usize, unit: &Unit) {
+    /// The entry for `from` becomes one for `to` in each phi.
+    pub fn replace_incoming(self, from: Blk, to: Blk, unit: &Unit) {
+        self.change_incoming(from, 1, to, unit);
+    }
+    /// Keeps so many entries for `from`, which become entries for `to`: the phi is rebuilt,
+    /// since the C interface cannot change an entry.
+    fn change_incoming(self, from: Blk, count: usize, to: Blk, unit: &Unit) {
         for phi in self.instructions() {
             if phi.opcode() != Opcode::LLVMPHI {
                 break;
             }
             let all = phi.incoming();
-            if all.iter().filter(|(_, b)| *b == from).count() <= count {
+            if to == from && all.iter().filter(|(_, b)| *b == from).count() <= count {
                 continue;
             }
             let b = unit.builder();
@@ -73,6 +77,7 @@ impl Blk {
             for (v, blk) in all {
                 kept += usize::from(blk == from);
                 if blk != from || kept <= count {
+                    let blk = if blk == from { to } else { blk };
                     new.add_incoming(if v == phi { new } else { v }, blk);
                 }
             }

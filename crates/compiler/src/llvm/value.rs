@@ -198,6 +198,9 @@ impl Val {
     pub fn normal_destination(self) -> Blk {
         Blk(call!(LLVMGetNormalDest(self.0)))
     }
+    pub fn set_normal_destination(self, to: Blk) {
+        call!(LLVMSetNormalDest(self.0, to.0));
+    }
     pub fn unwind_destination(self) -> Blk {
         Blk(call!(LLVMGetUnwindDest(self.0)))
     }

@@ -7,7 +7,9 @@ use super::types::{arg_type, leaves, scalar, slots};
 use super::{FunctionMap, Symbols};
 use crate::llvm::{Blk, IntPredicate, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
 use crate::normalise::elements;
-use program::inst::{ArgTy, BinOp, CastOp, FloatKind, FloatOp, FloatPred, Inst, IntPred, Operand, Reg, Ty};
+use program::inst::{
+    ArgTy, BinOp, CastOp, FloatKind, FloatOp, FloatPred, Inst, IntPred, LANDING_SLOTS, Operand, Reg, Ty,
+};
 use program::model::{Binding, BitAccess, Block, Function, Param, Phi, Place};
 use std::collections::{HashMap, HashSet};
 
@@ -31,6 +33,8 @@ pub struct Lowering<'a> {
     frame_size: u64,
     frame_align: u64,
     sites: HashMap<Val, u32>,
+    /// Of each invoke, the registers of its landing, and where that is in the code.
+    landings: HashMap<Val, (Reg, u32)>,
     blocks: HashMap<Blk, u32>,
     pub thread_locals: HashMap<Val, u32>,
     pub returns_twice: bool,
@@ -69,6 +73,7 @@ pub fn lower(
         frame_size: 0,
         frame_align: 16,
         sites: HashMap::new(),
+        landings: HashMap::new(),
         blocks: HashMap::new(),
         thread_locals: HashMap::new(),
         returns_twice: false,
@@ -111,6 +116,10 @@ impl Lowering<'_> {
         }
         // Registers first: phis and loops refer to values further down.
         for i in all.iter().flat_map(|b| b.instructions()) {
+            if i.opcode() == Opcode::LLVMInvoke {
+                let landing = self.fresh(LANDING_SLOTS);
+                self.landings.insert(i, (landing, 0));
+            }
             if i.ty().kind() == TypeKind::LLVMVoidTypeKind || is_alias(i) {
                 continue;
             }
@@ -135,6 +144,9 @@ impl Lowering<'_> {
                     phis.push(self.phi(i)?);
                     continue;
                 }
+                if i.opcode() == Opcode::LLVMLandingPad {
+                    phis.push(self.landing_pad(i)?);
+                }
                 if !std::mem::replace(&mut body, true) && headers.contains(blk) {
                     self.emit(Inst::Tick);
                 }
@@ -143,7 +155,7 @@ impl Lowering<'_> {
             }
             blocks.push(Block { start, end: self.code.len() as u32, phis });
         }
-        if self.returns_twice {
+        if self.returns_twice || !self.landings.is_empty() {
             self.frame_place(16, 16);
         }
         Ok(self.assemble(f, first_site, params, ret, blocks, headers))
@@ -174,6 +186,7 @@ impl Lowering<'_> {
             code_places.push(place);
         }
         let sites = self.sites.into_iter().map(|(v, i)| (v, first_site + i + shift)).collect();
+        let landings = self.landings.into_iter().map(|(v, (_, i))| (v, first_site + i + shift)).collect();
         let mut bindings = self.bindings;
         for b in &mut bindings {
             b.at += shift;
@@ -205,8 +218,14 @@ impl Lowering<'_> {
             file,
             line,
         };
-        let map =
-            FunctionMap { function: f, sites, frame: self.frame, headers, thread_locals: self.thread_locals };
+        let map = FunctionMap {
+            function: f,
+            sites,
+            landings,
+            frame: self.frame,
+            headers,
+            thread_locals: self.thread_locals,
+        };
         (model, map)
     }
 
@@ -316,6 +335,39 @@ impl Lowering<'_> {
         Ok(Phi { dst: self.reg(i)?, slots: slots(&tys), incoming })
     }
 
+    /// What a handler is given: from the landing of whichever call leads here.
+    fn landing_pad(&mut self, i: Val) -> Result<Phi, String> {
+        let pad = i.parent();
+        let slots = slots(&leaves(self.unit, i.ty())?);
+        if slots != LANDING_SLOTS - 1 {
+            return Err("it has a handler of an unknown kind".to_owned());
+        }
+        let mut incoming: Vec<(u32, Operand)> = self
+            .landings
+            .iter()
+            .filter(|(invoke, _)| invoke.unwind_destination() == pad)
+            .map(|(invoke, (landing, _))| (self.block(invoke.parent()), Operand::Reg(landing + 1)))
+            .collect();
+        incoming.sort_by_key(|entry| entry.0);
+        Ok(Phi { dst: self.reg(i)?, slots, incoming })
+    }
+
+    fn invoke(&mut self, i: Val) -> Result<(), String> {
+        self.call(i)?;
+        if !matches!(self.code.last(), Some((Inst::Call(_), _))) {
+            return Err("an exception may come out of something else than a call".to_owned());
+        }
+        let at = self.here();
+        let Some((dst, place)) = self.landings.get_mut(&i) else { return Err("odd invoke".to_owned()) };
+        *place = at;
+        let dst = *dst;
+        self.emit(Inst::Landing { dst });
+        let (value, default) = (Operand::Reg(dst), self.block(i.normal_destination()));
+        let cases = vec![(1, self.block(i.unwind_destination()))];
+        self.emit(Inst::Switch { bits: 1, value, default, cases });
+        Ok(())
+    }
+
     fn instruction(&mut self, i: Val) -> Result<(), String> {
         use Opcode as O;
         let op = i.opcode();
@@ -418,6 +470,9 @@ impl Lowering<'_> {
                 self.memory(i)?;
             }
             O::LLVMCall => self.call(i)?,
+            O::LLVMInvoke => self.invoke(i)?,
+            // The phi of its block.
+            O::LLVMLandingPad => {}
             _ => return self.cast(i),
         }
         Ok(())

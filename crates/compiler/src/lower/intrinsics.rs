@@ -157,6 +157,10 @@ impl Lowering<'_> {
                 return Ok(());
             }
         }
+        if name.starts_with("llvm.eh.typeid.for") {
+            // The linker numbers the types that are caught.
+            return self.unknown(i, Source::Intrinsic(name.to_owned()));
+        }
         for odd in ["llvm.eh.", "llvm.coro.", "llvm.gc.", "llvm.experimental.", "llvm.localescape"] {
             if name.starts_with(odd) {
                 return Err(format!("it uses {name}"));

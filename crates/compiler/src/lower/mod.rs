@@ -40,6 +40,8 @@ pub struct Lowered {
 pub struct FunctionMap {
     pub function: Val,
     pub sites: HashMap<Val, u32>,
+    /// Sites where exceptions out of invokes land.
+    pub landings: HashMap<Val, u32>,
     /// Fixed places of entry-block allocas in the frame.
     pub frame: HashMap<Val, u64>,
     pub headers: HashSet<Blk>,

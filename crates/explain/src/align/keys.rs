@@ -229,6 +229,7 @@ fn kind(module: &Module, inst: &Inst) -> u64 {
         Inst::Return { .. } => (29, 0),
         Inst::Trap => (30, 0),
         Inst::Unreachable => (31, 0),
+        Inst::Landing { .. } => (32, 0),
     };
     mix(number, more) as u64
 }

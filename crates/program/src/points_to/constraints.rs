@@ -441,6 +441,11 @@ impl<'w, 'm> Constraints<'w, 'm> {
                     self.list.push(Constraint::Copy { to: self.reg(f, dst + k), from });
                 }
             }
+            Inst::Landing { dst } => {
+                // The exception: an object that code outside made or was handed.
+                let from = self.stored[OUTSIDE as usize];
+                self.list.push(Constraint::Copy { to: self.reg(f, dst + 1), from });
+            }
             Inst::Return { value: Some(value), ret } => {
                 for k in 0..ret.iter().map(|t| t.slots()).sum() {
                     self.flow(f, self.result(f, k), *value, k);

@@ -3,10 +3,12 @@
 use super::calls::{CallState, as_return};
 use super::transfer::asks_all;
 use super::{Backward, Checked, InterThreadUse};
+use crate::InconsistentTrace;
 use crate::irregular::{Change, Miss, Outside};
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::uses::{Consumer, UseList};
 use externals::Model;
+use program::inst::Inst;
 
 impl Backward<'_, '_, '_> {
     /// A call that left the program has returned.
@@ -165,10 +167,19 @@ impl Backward<'_, '_, '_> {
     /// Control came back to a call by a jump out of the step before.
     pub(super) fn landed(&mut self, function: u32, index: u32, depth: u32) -> Checked<()> {
         let f = self.enter(depth, function)?;
-        let call = self.call_inst(function, index)?;
-        let (dst, slots) = (call.dst, call.ret.iter().map(|t| t.slots()).sum());
+        let inst = self.sink.facts.inst(function, index);
+        let handler = matches!(inst, Inst::Landing { .. });
+        if !handler && !matches!(inst, Inst::Call(_)) {
+            return Err(InconsistentTrace(self.position));
+        }
+        let (dst, slots) = inst.defines().unwrap_or((0, 0));
         let result = self.kill_regs(f, dst, slots);
         let mut uses = self.sink.uses.rewrite(result, as_return);
+        if handler {
+            // What an exception makes run depends on the switch behind the landing.
+            self.landing = self.sink.uses.join(self.landing, uses);
+            return Ok(());
+        }
         // What ran since then, controlled by no branch since, ran because of the jump, and because
         // of what made the call run that it came back to.
         for block in 0..self.activations[f].blocks() {

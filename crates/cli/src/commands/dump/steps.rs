@@ -227,7 +227,8 @@ impl Observer for Printer<'_> {
 
     fn landed(&mut self, view: &View<'_>) {
         let view = &after(view);
-        self.show(view, "landed by longjmp".to_owned(), result(view), Effect::None);
+        let by = if matches!(view.inst(), Inst::Landing { .. }) { "an exception" } else { "longjmp" };
+        self.show(view, format!("landed by {by}"), result(view), Effect::None);
     }
 }
 

@@ -219,6 +219,10 @@ impl Observer for Watch<'_> {
         self.running.truncate(view.depth as usize + 1);
         self.about_to(view, view.index + 1, view.count);
     }
+
+    fn unwound(&mut self, view: &View<'_>) {
+        self.running.truncate(view.depth as usize + 1);
+    }
 }
 
 /// Notes which instructions ran at all, for modules that are asked about.
