@@ -343,3 +343,40 @@ fn a_slice_goes_through_an_exception() {
         std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
     }
 }
+
+/// Assigning a member of a bit-field, or setting a flag, leaves its neighbours as they are.
+#[test]
+fn neighbours_in_a_bit_field_are_told_apart() {
+    let source = "#include <stdio.h>\n\
+                  struct packed { unsigned a : 3, b : 7, c : 6; int whole; };\n\
+                  int main(int argc, char **argv) {\n\
+                  \x20   struct packed p = { 0 }, q;\n\
+                  \x20   static unsigned flags;\n\
+                  \x20   p.a = argc + 1;\n\
+                  \x20   p.b = argc + 40;\n\
+                  \x20   p.c = argc + 9;\n\
+                  \x20   flags |= 4u * (argc == 1);\n\
+                  \x20   flags |= 16;\n\
+                  \x20   p.a = argc + 2;\n\
+                  \x20   q = p;\n\
+                  \x20   printf(\"%u\\n\", q.b);\n\
+                  \x20   printf(\"%u\\n\", p.a);\n\
+                  \x20   printf(\"%u\\n\", (flags & 4) >> 2);\n\
+                  }\n";
+    let mut desk = Desk::with_program("bits", source);
+    desk.record("./bits", "");
+    let mut check = |offset: u32, with: &[u32], without: &[u32]| {
+        let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
+        let lines: Vec<u32> = slice
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix('>'))
+            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+            .collect();
+        assert!(with.iter().all(|line| lines.contains(line)), "a line is missing:\n{slice}");
+        assert!(!without.iter().any(|line| lines.contains(line)), "a line has no part in it:\n{slice}");
+    };
+    // Of what was copied as a whole, whole bytes count.
+    check(0, &[7, 12, 13], &[9, 10]);
+    check(3, &[11, 14], &[6, 7, 8, 12]);
+    check(5, &[9, 15], &[6, 10]);
+}

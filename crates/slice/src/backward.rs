@@ -251,6 +251,15 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         self.make_memory_live(address, len, uses);
     }
 
+    /// The same for bits of a word.
+    fn use_bits(&mut self, address: u64, len: u64, bits: u64, consumer: Consumer) {
+        let uses = self.sink.uses.one(consumer, Dependence::Memory { address, len });
+        let is_new = self.memory.make_bits_live(address, bits, uses, &mut self.sink.uses);
+        if self.relevant.is_some() {
+            self.note_live(address, len, is_new);
+        }
+    }
+
     #[inline]
     fn make_memory_live(&mut self, address: u64, len: u64, uses: UseList) {
         let is_new = self.memory.make_live(address, len, uses, &mut self.sink.uses);
@@ -279,6 +288,14 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             self.initial.kill(address, len);
         }
         self.memory.kill_uses(address, len, &mut self.sink.uses)
+    }
+
+    /// Bits of a word are defined here.
+    fn kill_bits(&mut self, address: u64, bits: u64) -> UseList {
+        if !self.initial.is_empty() {
+            self.initial.kill_bits(address, bits, &mut self.sink.uses);
+        }
+        self.memory.kill_bits(address, bits, &mut self.sink.uses)
     }
 
     /// Bytes are defined here, each by something else.

@@ -3,10 +3,14 @@
 //! A page has one bit a byte, so that asking about a store costs a look-up and a mask. Who uses
 //! the bytes is kept as runs beside the bits; a page without runs has live bytes that are
 //! untracked and definite, which is all there is once the slice has reached its bound.
+//!
+//! Of a byte with members of a bit-field only some bits may be live. Such bytes are few, and
+//! kept apart; a byte may be live as a whole for some uses and in part for others.
 
 use crate::uses::{UseList, Uses};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 const PAGE: u64 = 4096;
 const WORDS: usize = (PAGE / 64) as usize;
@@ -43,8 +47,10 @@ pub struct LiveMemory {
     pages: Vec<Page>,
     places: FxHashMap<u64, u32>,
     cache: Vec<Cell<(u64, u32)>>,
-    /// Live bytes.
+    /// Bytes that are live as a whole.
     bytes: u64,
+    /// Bytes of which some bits are live: which ones, and for whom.
+    partial: BTreeMap<u64, Vec<(u8, UseList)>>,
 }
 
 /// Calls `f` with word and mask for each word that bytes `from..to` of a page touch.
@@ -188,7 +194,7 @@ impl Page {
 impl LiveMemory {
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.bytes == 0
+        self.bytes == 0 && self.partial.is_empty()
     }
 
     #[inline]
@@ -258,7 +264,47 @@ impl LiveMemory {
         if self.bytes > 0 {
             self.parts(start, len, |at, from, to| any |= self.pages[at].touches(from, to));
         }
-        any
+        any || (!self.partial.is_empty() && self.partial.range(bytes(start, len)).next().is_some())
+    }
+
+    /// Makes bits of a word live for further uses; whether any was not. Bit 0 is the lowest of
+    /// the byte at `start`.
+    pub fn make_bits_live(&mut self, start: u64, mask: u64, uses: UseList, arena: &mut Uses) -> bool {
+        let mut is_new = false;
+        for (at, mask) in bytes_of(start, mask) {
+            if mask == u8::MAX {
+                is_new |= self.make_live(at, 1, uses, arena);
+                continue;
+            }
+            let parts = self.partial.entry(at).or_default();
+            is_new |= parts.iter().fold(mask, |left, part| left & !part.0) != 0;
+            match parts.iter_mut().find(|part| part.0 == mask) {
+                Some(part) => part.1 = arena.join(part.1, uses),
+                None => parts.push((mask, uses)),
+            }
+        }
+        is_new
+    }
+
+    /// Bits of a word are defined here: who uses one of them. The others stay live.
+    pub fn kill_bits(&mut self, start: u64, mask: u64, arena: &mut Uses) -> UseList {
+        let mut uses = UseList::default();
+        for (at, mask) in bytes_of(start, mask) {
+            let mut parts = self.partial.remove(&at).unwrap_or_default();
+            self.ranges_of_whole(at, 1, |range| parts.push((u8::MAX, range.uses)));
+            self.forget(at, 1);
+            parts.retain_mut(|part| {
+                if part.0 & mask != 0 {
+                    uses = arena.join(uses, part.1);
+                }
+                part.0 &= !mask;
+                part.0 != 0
+            });
+            if !parts.is_empty() {
+                self.partial.insert(at, parts);
+            }
+        }
+        uses
     }
 
     /// Makes a range live for further uses; whether any byte was not live.
@@ -273,8 +319,18 @@ impl LiveMemory {
         self.bytes != before
     }
 
-    /// Calls `f` with the live ranges in a range, in order.
+    /// Calls `f` with the live ranges in a range: those that are live as a whole, in order, then
+    /// those of which some bits are.
     pub fn ranges(&self, start: u64, len: u64, mut f: impl FnMut(LiveRange)) {
+        self.ranges_of_whole(start, len, &mut f);
+        if !self.partial.is_empty() {
+            for (at, parts) in self.partial.range(bytes(start, len)) {
+                parts.iter().for_each(|part| f(LiveRange { start: *at, len: 1, uses: part.1 }));
+            }
+        }
+    }
+
+    fn ranges_of_whole(&self, start: u64, len: u64, mut f: impl FnMut(LiveRange)) {
         if self.bytes == 0 {
             return;
         }
@@ -296,9 +352,7 @@ impl LiveMemory {
             }
             _ => all.push(range),
         });
-        for range in &all {
-            self.forget(range.start, range.len);
-        }
+        self.forget(start, len);
         all
     }
 
@@ -332,6 +386,15 @@ impl LiveMemory {
     }
 
     fn forget(&mut self, start: u64, len: u64) {
+        if !self.partial.is_empty() {
+            let gone: Vec<u64> = self.partial.range(bytes(start, len)).map(|byte| *byte.0).collect();
+            for at in gone {
+                self.partial.remove(&at);
+            }
+        }
+        if self.bytes == 0 {
+            return;
+        }
         let mut parts = [(0, 0, 0); 2];
         let (mut n, mut more) = (0, Vec::new());
         self.parts(start, len, |at, from, to| {
@@ -350,6 +413,17 @@ impl LiveMemory {
     pub fn drain(&mut self) -> Vec<LiveRange> {
         self.kill(0, u64::MAX)
     }
+}
+
+/// The addresses of a range.
+fn bytes(start: u64, len: u64) -> std::ops::Range<u64> {
+    start..start.saturating_add(len)
+}
+
+/// The bytes of a word that have bits of a mask, with those bits.
+fn bytes_of(start: u64, mask: u64) -> impl Iterator<Item = (u64, u8)> {
+    let all = (0..8).map(move |n| (start.wrapping_add(n), (mask >> (8 * n)) as u8));
+    all.filter(|byte| byte.1 != 0)
 }
 
 /// Calls `f` with number and bytes of each page of a range.
@@ -422,6 +496,47 @@ mod tests {
             }
             let left: u64 = live.drain().iter().map(|r| r.len).sum();
             prop_assert_eq!(left, bytes.iter().flatten().count() as u64);
+        }
+
+        /// Against one set of consumers a bit.
+        #[test]
+        fn live_bits_are_sets_of_bits(
+            ops in proptest::collection::vec((0u8..4, 0u64..20, 0u64..12, any::<u64>(), 0u32..64), 1..40),
+        ) {
+            let (mut live, mut arena) = (LiveMemory::default(), Uses::default());
+            let mut bits: Vec<BTreeSet<NodeId>> = vec![BTreeSet::new(); 8 * 64];
+            for (n, (op, start, len, mask, shift)) in ops.into_iter().enumerate() {
+                let (node, mask) = (n as NodeId, mask >> shift);
+                let word: Vec<usize> =
+                    (0..64).filter(|bit| mask >> bit & 1 == 1).map(|bit| 8 * start as usize + bit).collect();
+                let range: Vec<usize> = (8 * start as usize..8 * (start + len) as usize).collect();
+                let one = arena.one(Consumer::definite(Some(node)), Dependence::Control);
+                let here = if op == 1 || op == 3 { word } else { range };
+                match op {
+                    0 => drop(live.make_live(start, len, one, &mut arena)),
+                    1 => {
+                        let is_new = live.make_bits_live(start, mask, one, &mut arena);
+                        // Bytes live as a whole and in part are not compared.
+                        prop_assert!(is_new || here.iter().all(|bit| !bits[*bit].is_empty()));
+                    }
+                    _ => {
+                        let expected: BTreeSet<NodeId> =
+                            here.iter().flat_map(|bit| bits[*bit].iter().copied()).collect();
+                        prop_assert_eq!(op == 3 || live.touches(start, len), op == 3 || !expected.is_empty());
+                        let found: Vec<UseList> = match op {
+                            2 => live.kill(start, len).into_iter().map(|range| range.uses).collect(),
+                            _ => vec![live.kill_bits(start, mask, &mut arena)],
+                        };
+                        let found: BTreeSet<NodeId> =
+                            found.into_iter().flat_map(|uses| arena.iter(uses).map(|e| e.0)).collect();
+                        prop_assert_eq!(found, expected);
+                        here.iter().for_each(|bit| bits[*bit].clear());
+                        prop_assert_eq!(live.is_empty(), bits.iter().all(BTreeSet::is_empty));
+                        continue;
+                    }
+                }
+                here.iter().for_each(|bit| drop(bits[*bit].insert(node)));
+            }
         }
     }
 

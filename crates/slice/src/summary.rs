@@ -65,10 +65,13 @@ pub struct InstSummary {
     pub block: BlockId,
     /// Bytes that a load or store accesses.
     pub len: u32,
+    /// Which bits of them it uses or defines, if those of a bit-field only.
+    pub bits: Option<u64>,
     /// Registers it uses, in [`FunctionSummary::uses`]; of a call, those that find the callee; of
     /// a choice, its condition.
     pub uses: Span,
-    /// Of a choice: the registers of the first and of the second value.
+    /// Of a choice: the registers of the first and of the second value; of a store to a
+    /// bit-field, that of the new bits.
     pub values: [Span; 2],
     /// Operands in the trace that come up before it in its function.
     pub operands: u32,
@@ -161,6 +164,13 @@ impl FunctionSummary {
         let defined = self.defined.len() as u32;
         for index in (fragment.start..fragment.end).rev() {
             let mut inst = self.inst(&model.code[index as usize], index, fragment.block);
+            if let Some(field) = model.bit_access(index) {
+                inst.bits = Some(field.mask);
+                if let (Inst::Store { addr, .. }, Some(value)) = (&model.code[index as usize], field.value) {
+                    inst.uses = self.operand(*addr, 1);
+                    inst.values[0] = self.operand(value, 1);
+                }
+            }
             if inst.kind == Kind::Branch {
                 let start = self.masks.len() as u32;
                 self.masks.extend(facts.get(function).masks(fragment.block));
@@ -222,7 +232,8 @@ impl FunctionSummary {
         };
         let operands = self.before[index as usize];
         let controls = Span::default();
-        InstSummary { index, kind, access, dst, count, block, len, uses, values, operands, controls }
+        let bits = None;
+        InstSummary { index, kind, access, dst, count, block, len, bits, uses, values, operands, controls }
     }
 
     fn operand(&mut self, operand: Operand, slots: u32) -> Span {

@@ -230,7 +230,10 @@ impl<'w> Backward<'w, '_, '_> {
                 None => regs.for_each(|reg| self.use_reg(f, reg, consumer)),
             }
             for (address, len) in found.reads.first.into_iter().chain(found.reads.more) {
-                self.use_memory(address, len, consumer);
+                match inst.bits {
+                    Some(bits) => self.use_bits(address, len, bits, consumer),
+                    None => self.use_memory(address, len, consumer),
+                }
             }
         }
         if !in_condition {
@@ -320,8 +323,13 @@ impl<'w> Backward<'w, '_, '_> {
             }
             Access::Load | Access::Choice => {}
             Access::Store => {
+                regs[1] = inst.values[0];
                 if self.has_live_memory() {
-                    let stored = self.kill_memory(operands.address(exec, inst)?, inst.len.into());
+                    let address = operands.address(exec, inst)?;
+                    let stored = match inst.bits {
+                        Some(bits) => self.kill_bits(address, bits),
+                        None => self.kill_memory(address, inst.len.into()),
+                    };
                     uses = self.sink.uses.join(uses, stored);
                 }
             }
