@@ -18,6 +18,8 @@ pub struct External {
     pub io: Option<Io>,
     /// `printf`- and `scanf`-like functions.
     pub format: Option<Format>,
+    /// What it uses and changes of the state that the library keeps.
+    pub hidden: &'static [Hidden],
     pub ret: Ret,
     /// Bits of [`flag`].
     pub flags: u32,
@@ -90,7 +92,82 @@ pub enum When {
     Zero,
     /// The result, all of it, is not zero.
     NonZero,
+    /// These bits of a slot are not set.
+    Clear(u8, u32),
 }
+
+/// State that the C library keeps between calls, out of sight of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Where `strtok` goes on.
+    Tokens,
+    Environment,
+    /// Generators of random numbers: `rand` and `random`, and the `rand48` family.
+    Random,
+    Random48,
+    Locale,
+    /// Where `getopt` is, and its variables.
+    Options,
+    Errno,
+    /// Position, pushed-back bytes and unwritten output of a `FILE`.
+    Stream,
+    /// Position of a `DIR`.
+    Directory,
+    WorkingDirectory,
+    FileMask,
+    /// The table of `hsearch`.
+    Hashes,
+}
+
+/// Whose state it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Process,
+    /// The object that this slot points to.
+    Object(u8),
+    /// The variable of the environment that the string in this slot names, up to a `=`.
+    Name(u8),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Uses,
+    /// Nothing is left of what it was before.
+    Sets,
+    Changes,
+    /// Changes it if this slot is null, and sets it otherwise.
+    Continues(u8),
+}
+
+/// One use of such state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    pub state: State,
+    pub owner: Owner,
+    pub access: Access,
+}
+
+impl Hidden {
+    pub(crate) const fn of_process(state: State, access: Access) -> Hidden {
+        Hidden { state, owner: Owner::Process, access }
+    }
+
+    pub(crate) const fn of_object(state: State, slot: u8, access: Access) -> Hidden {
+        Hidden { state, owner: Owner::Object(slot), access }
+    }
+
+    pub(crate) const fn of_variable(slot: u8, access: Access) -> Hidden {
+        Hidden { state: State::Environment, owner: Owner::Name(slot), access }
+    }
+}
+
+/// Variables of the library that show such state.
+pub const STATE_VARIABLES: &[(&str, State)] = &[
+    ("optarg", State::Options),
+    ("optind", State::Options),
+    ("opterr", State::Options),
+    ("optopt", State::Options),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -222,6 +299,8 @@ pub mod flag {
     pub const MOVES: u32 = 1 << 21;
     /// `longjmp`-like.
     pub const JUMPS: u32 = 1 << 22;
+    /// Stores two new descriptors where the first entry of `writes` is.
+    pub const OPENS_TWO: u32 = 1 << 23;
 }
 
 impl External {
@@ -233,7 +312,17 @@ impl External {
 
 /// An entry that says nothing yet.
 pub(crate) const fn ext(name: &'static str, ret: Ret) -> External {
-    External { name, reads: &[], writes: &[], model: None, io: None, format: None, ret, flags: 0 }
+    External {
+        name,
+        reads: &[],
+        writes: &[],
+        model: None,
+        io: None,
+        format: None,
+        hidden: &[],
+        ret,
+        flags: 0,
+    }
 }
 
 /// The chain in which the table is written.
@@ -245,6 +334,11 @@ impl External {
 
     pub(crate) const fn writes(mut self, writes: &'static [Range]) -> Self {
         self.writes = writes;
+        self
+    }
+
+    pub(crate) const fn hidden(mut self, hidden: &'static [Hidden]) -> Self {
+        self.hidden = hidden;
         self
     }
 
@@ -299,14 +393,14 @@ macro_rules! range {
     ($slot:literal, $len:ident $(($($x:expr),+))?) => {
         range!(@ Place::Arg($slot), Always, $len $(($($x),+))?)
     };
-    ($slot:literal, $len:ident $(($($x:expr),+))?, $when:ident) => {
-        range!(@ Place::Arg($slot), $when, $len $(($($x),+))?)
+    ($slot:literal, $len:ident $(($($x:expr),+))?, $when:ident $(($($y:expr),+))?) => {
+        range!(@ Place::Arg($slot), $when $(($($y),+))?, $len $(($($x),+))?)
     };
-    (@ Place::$place:ident $(($slot:literal))?, $when:ident, $len:ident $(($($x:expr),+))?) => {
+    (@ Place::$place:ident $(($slot:literal))?, $when:ident $(($($y:expr),+))?, $len:ident $(($($x:expr),+))?) => {
         $crate::effect::Range {
             place: $crate::effect::Place::$place $(($slot))?,
             len: $crate::effect::Len::$len $(($($x),+))?,
-            when: $crate::effect::When::$when,
+            when: $crate::effect::When::$when $(($($y),+))?,
         }
     };
 }

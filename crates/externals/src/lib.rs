@@ -29,7 +29,8 @@ pub mod model;
 pub mod table;
 
 pub use effect::{
-    Channel, Data, Direction, External, Format, FormatArgs, Io, Len, Place, Range, Ret, When, flag,
+    Access, Channel, Data, Direction, External, Format, FormatArgs, Hidden, Io, Len, Owner, Place, Range,
+    Ret, STATE_VARIABLES, State, When, flag,
 };
 pub use model::{Memory, Model, TooLong, evaluate};
 

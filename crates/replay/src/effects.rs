@@ -2,10 +2,13 @@
 //!
 //! Patches in a recording cover only bytes that were not known already; who
 //! asks what a result *depends* on needs the whole ranges.
+//!
+//! State that the library keeps out of sight, and the content of files, are ranges too, at
+//! addresses that no program has: what one call sets there another one uses.
 
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, View};
-use externals::{Len, Place, Range, When};
+use externals::{Access, Len, Owner, Place, Range, Ret, State, When};
 
 /// Strings and arrays are followed no further than this.
 const LIMIT: u64 = 1 << 24;
@@ -18,6 +21,7 @@ pub fn reads(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
         for range in known.reads {
             resolve(view.memory, call, range, &mut out);
         }
+        hidden(view.memory, call, known, false, &mut out);
     }
     out
 }
@@ -30,8 +34,88 @@ pub fn writes(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
         for range in known.writes {
             resolve(view.memory, call, range, &mut out);
         }
+        hidden(view.memory, call, known, true, &mut out);
+        if fails(known, call) {
+            out.push((state_address(State::Errno, 0), 1));
+        }
     }
     out
+}
+
+/// State of the library, and content of files. No pointer of a program is that large.
+const STATES: u64 = 0xf000 << 48;
+const FILES: u64 = 0xe000 << 48;
+
+/// Whether a range is no memory of the program.
+#[must_use]
+pub fn is_hidden(address: u64) -> bool {
+    address >= FILES
+}
+
+/// Whether a range is state of the library.
+#[must_use]
+pub fn is_state(address: u64) -> bool {
+    address >= STATES
+}
+
+/// Where the state of the library is that belongs to something; 0 for the process.
+#[must_use]
+pub fn state_address(state: State, owner: u64) -> u64 {
+    STATES | (state as u64) << 48 | owner & ((1 << 48) - 1)
+}
+
+/// Where the content of a file is, by its name: room for 64 GiB.
+#[must_use]
+pub fn file_address(name: &[u8]) -> u64 {
+    FILES | (hash(name) & 0xff_ffff) << 36
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+fn hidden(
+    memory: &Memory,
+    call: &ExternalCall<'_>,
+    known: &externals::External,
+    written: bool,
+    out: &mut Vec<(u64, u64)>,
+) {
+    let arg = |slot: u8| call.args.get(slot as usize).copied().unwrap_or(0);
+    for hidden in known.hidden {
+        let applies = match hidden.access {
+            Access::Uses => !written,
+            Access::Sets => written,
+            Access::Changes => true,
+            Access::Continues(slot) => written || arg(slot) == 0,
+        };
+        let owner = match hidden.owner {
+            Owner::Process => 0,
+            Owner::Object(slot) => arg(slot),
+            Owner::Name(slot) => {
+                let text = memory.peek_string(arg(slot), LIMIT as usize);
+                // The process has number 0.
+                hash(text.split(|byte| *byte == b'=').next().unwrap_or_default()) | 1
+            }
+        };
+        if applies {
+            out.push((state_address(hidden.state, owner), 1));
+        }
+    }
+}
+
+/// Whether a call may have set `errno`: by its result, or because its result does not tell.
+fn fails(known: &externals::External, call: &ExternalCall<'_>) -> bool {
+    let result = call.result.first().copied().unwrap_or(0);
+    match known.ret {
+        Ret::Void | Ret::Float | Ret::LongDouble => false,
+        Ret::Double | Ret::Long => known.name.contains("strto") || result == u64::MAX,
+        Ret::Int | Ret::Count | Ret::Fd => result as u32 == u32::MAX || result == u64::MAX,
+        Ret::Pointer | Ret::Stream => result == 0 || result == u64::MAX,
+        Ret::Into(_) => false,
+    }
 }
 
 fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Vec<(u64, u64)>) {
@@ -44,6 +128,7 @@ fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Ve
         When::Ok => count.is_some(),
         When::Zero => result as u32 == 0,
         When::NonZero => result != 0,
+        When::Clear(slot, bits) => arg(slot) as u32 & bits == 0,
     };
     let address = match range.place {
         Place::Arg(slot) => arg(slot),

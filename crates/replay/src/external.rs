@@ -181,6 +181,7 @@ impl Machine<'_> {
         let dropped = self.frames[home + 1];
         self.va.truncate(dropped.va_base);
         self.frames.truncate(home + 1);
+        self.touched.clear();
         self.stack = dropped.saved_stack;
         (self.time, self.sum) = self.context;
         if let Some(view) = self.view() {
@@ -228,6 +229,7 @@ impl Machine<'_> {
                     result,
                     reads: none,
                     writes: none,
+                    transfers: &[],
                     modelled,
                     frames: &self.frames,
                 },
@@ -280,15 +282,24 @@ impl Machine<'_> {
         let to = frame.base + call.dst as usize;
         self.regs[to..to + n].copy_from_slice(&result[..n]);
         if let Some(view) = self.view() {
-            let Touched { reads, writes } = &self.touched;
+            let Touched { reads, writes, transfers } = &self.touched;
             let result = &result[..n];
             let frames = &self.frames;
-            let done =
-                ExternalCall { site: call, target, known, args, result, reads, writes, modelled, frames };
+            let done = ExternalCall {
+                site: call,
+                target,
+                known,
+                args,
+                result,
+                reads,
+                writes,
+                transfers,
+                modelled,
+                frames,
+            };
             observer.external(&view, &done);
         }
-        self.touched.reads.clear();
-        self.touched.writes.clear();
+        self.touched.clear();
         self.after_call()
     }
 
@@ -321,6 +332,7 @@ impl Machine<'_> {
             self.va.truncate(dropped.va_base);
         }
         self.frames.truncate(home + 1);
+        self.touched.clear();
         self.stack = stack;
         // What the thread had written down last; nothing but time is lost if
         // the jump started at a call.

@@ -1,14 +1,15 @@
 //! The state of a replayed thread, and what happens between instructions:
 //! frames, events, time.
 
+use crate::effects;
 use crate::error::{Divergence, Error, Result};
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::observer::{Moment, Observer, View};
 use crate::tape::{Stream, Tape};
 use recording::decode::Head;
-use recording::event::{Event, Position, kind};
-use std::collections::HashMap;
+use recording::event::{Event, Position, kind, source};
+use std::collections::{BTreeMap, HashMap};
 
 /// Registers and frames are bounded, so that a damaged recording cannot make
 /// replay recurse until memory is gone.
@@ -111,15 +112,28 @@ pub struct Machine<'a> {
     pub(crate) part: usize,
     /// The part the last event came from.
     pub(crate) event_part: usize,
-    /// What a modelled external read and wrote, for observers.
+    /// What the external call under way read and wrote, for observers.
     pub(crate) touched: Touched,
+    /// Of each source in the recording (part and number) where its content is; see [`effects`].
+    files: BTreeMap<(usize, u64), u64>,
 }
 
-/// Ranges an external call read and wrote: address and length.
+/// Ranges an external call read and wrote: address and length. As far as a model or the
+/// recording says them, not the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Touched {
     pub reads: Vec<(u64, u64)>,
     pub writes: Vec<(u64, u64)>,
+    /// Bytes between memory and files: to, from, length.
+    pub transfers: Vec<(u64, u64, u64)>,
+}
+
+impl Touched {
+    pub fn clear(&mut self) {
+        self.reads.clear();
+        self.writes.clear();
+        self.transfers.clear();
+    }
 }
 
 impl<'a> Machine<'a> {
@@ -149,6 +163,7 @@ impl<'a> Machine<'a> {
             part: 0,
             event_part: 0,
             touched: Touched::default(),
+            files: BTreeMap::new(),
         };
         m.refresh();
         m
@@ -432,10 +447,34 @@ impl<'a> Machine<'a> {
                 }
                 self.counters.checks += 1;
             }
+            Event::Source { kind, name, .. } => {
+                let of_part = self.files.range((self.event_part, 0)..=(self.event_part, u64::MAX));
+                let number = of_part.last().map_or(0, |(key, _)| key.1 + 1);
+                let is_file = matches!(kind, source::FILE | source::PIPE) && !name.is_empty();
+                let at = if is_file { effects::file_address(name) } else { 0 };
+                self.files.insert((self.event_part, number), at);
+            }
+            Event::Io { out, source, offset, address, length } if O::STEPS => {
+                self.transferred(out, source, offset, address, length);
+            }
             _ => {}
         }
         observer.event(&self.moment(), position, &event);
         Ok(())
+    }
+
+    /// The call under way has moved bytes between memory and a source.
+    fn transferred(&mut self, out: bool, source: u64, offset: u64, address: u64, length: u64) {
+        // A child may go on with a source its parent has named.
+        let known = (0..=self.event_part).rev().find_map(|part| self.files.get(&(part, source)).copied());
+        let Some(file) = known.filter(|at| *at != 0 && length > 0) else { return };
+        let content = file.wrapping_add(offset);
+        let ranges = if out { &mut self.touched.writes } else { &mut self.touched.reads };
+        ranges.push((content, length));
+        if address != 0 {
+            let (to, from) = if out { (content, address) } else { (address, content) };
+            self.touched.transfers.push((to, from, length));
+        }
     }
 
     /// Applies the patches that belong to an instruction.

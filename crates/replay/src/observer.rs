@@ -133,10 +133,12 @@ pub struct ExternalCall<'v> {
     pub args: &'v [u64],
     /// Result slots.
     pub result: &'v [u64],
-    /// What a modelled function read and wrote: address and length. What
-    /// others wrote has come as `Patch` events.
+    /// What a modelled function read and wrote, and what a function read of and wrote to
+    /// files: address and length. What others wrote has come as `Patch` events.
     pub reads: &'v [(u64, u64)],
     pub writes: &'v [(u64, u64)],
+    /// Bytes that went between memory and files as they are: to, from, length.
+    pub transfers: &'v [(u64, u64, u64)],
     /// Whether the result was computed, not taken from the recording.
     pub modelled: bool,
     /// All activations, the one that calls last; each is at the call it is about.

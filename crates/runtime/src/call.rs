@@ -51,6 +51,7 @@ impl Call<'_> {
             When::Ok => self.count().is_some(),
             When::Zero => self.ret as u32 == 0,
             When::NonZero => self.ret != 0,
+            When::Clear(slot, bits) => self.arg(slot) as u32 & bits == 0,
         };
         if !applies {
             return None;

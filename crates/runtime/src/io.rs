@@ -156,6 +156,12 @@ pub unsafe fn follow(external: &External, call: &Call<'_>) {
                 _ => {}
             }
         }
+        if external.has(flag::OPENS_TWO)
+            && let Some((at, 8..)) = external.writes.first().and_then(|range| call.range(range))
+        {
+            let both = (at as *const [i32; 2]).read_unaligned();
+            both.into_iter().for_each(renew);
+        }
         if external.has(flag::SEEKS) && call.arg(0) > MAX_FD as u64 {
             forget_stream(call.arg(0));
         }

@@ -32,6 +32,7 @@ pub use objects::MemoryObject;
 use program::inst::{BlockId, Reg};
 pub use queries::ELSEWHERE;
 pub use relevant::Relevant;
+use replay::effects::is_hidden;
 use rustc_hash::FxHashMap;
 pub use sink::Sink;
 use std::collections::BTreeMap;
@@ -67,6 +68,8 @@ pub struct Backward<'w, 'a, 'p> {
     starts: BTreeMap<u64, UseList>,
     /// No step behind this one is in the three; none if no step is.
     last_query: Option<u64>,
+    /// Where the thread's `errno` is, if the program has asked for it.
+    pub errno: Option<u64>,
     /// The step that is visited.
     position: u64,
     pub inter_thread: Vec<InterThreadUse>,
@@ -96,6 +99,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             initial: LiveMemory::default(),
             chosen: UseList::default(),
             landing: UseList::default(),
+            errno: None,
             asked: BTreeMap::new(),
             read_after: BTreeMap::new(),
             starts: BTreeMap::new(),
@@ -164,7 +168,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
 
     /// The stream has no more steps: what is still live was there before.
     pub fn finish(&mut self) {
-        for range in self.memory.drain() {
+        for range in self.memory.drain().into_iter().filter(|range| !is_hidden(range.start)) {
             let variable = self.sink.variable(range.start);
             let origin = Origin::Unwritten { address: range.start, len: range.len, variable };
             self.sink.leaf(range.uses, &origin);

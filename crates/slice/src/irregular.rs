@@ -38,6 +38,8 @@ pub struct Outside {
     pub index: u32,
     pub reads: Vec<(u64, u64)>,
     pub writes: Vec<(u64, u64)>,
+    /// Bytes that went between memory and files: to, from, length.
+    pub transfers: Vec<(u64, u64, u64)>,
     pub known: Option<&'static externals::External>,
 }
 
@@ -144,6 +146,7 @@ impl Observer for Irregular {
             index: view.index,
             reads: merged([effects::reads(view, call), formatted].concat()),
             writes: merged(effects::writes(view, call)),
+            transfers: call.transfers.to_vec(),
             known: call.known,
         });
     }

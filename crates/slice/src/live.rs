@@ -535,7 +535,9 @@ mod tests {
                         continue;
                     }
                 }
-                here.iter().for_each(|bit| drop(bits[*bit].insert(node)));
+                for bit in here {
+                    bits[bit].insert(node);
+                }
             }
         }
     }

@@ -20,6 +20,8 @@ pub struct Prepared<'p> {
     pub entry: Option<Entry>,
     /// Functions that were called from outside.
     pub entries: BTreeSet<u32>,
+    /// Where the thread's `errno` is, if the program has asked for it.
+    pub errno: Option<u64>,
 }
 
 /// A call that started a thread.
@@ -54,6 +56,7 @@ impl<'p> Prepared<'p> {
             chains: first.chains,
             entry,
             entries: entries.collect(),
+            errno: first.errno,
         }
     }
 }
@@ -73,6 +76,7 @@ struct First {
     entry: Option<(u32, u32, u64)>,
     /// All functions that were called from outside: module and number there.
     entries: BTreeSet<(u32, u32)>,
+    errno: Option<u64>,
 }
 
 impl Observer for First {
@@ -81,6 +85,13 @@ impl Observer for First {
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
         match event {
             Event::Thread { stream, .. } => self.started = *stream,
+            Event::ThreadLocal { symbol, address } => {
+                let module = moment.view.as_ref().map(|view| view.image.module(position.module));
+                let name = module.and_then(|m| m.symbols.get(*symbol as usize)).map(|s| s.name.as_str());
+                if name == Some("__errno_location") {
+                    self.errno = Some(*address);
+                }
+            }
             Event::Enter { module, function, slots, .. } => {
                 self.entries.insert((*module, *function));
                 if self.entry.is_none() {

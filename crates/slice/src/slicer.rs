@@ -249,6 +249,7 @@ impl<'p> Slicer<'p> {
             relevant = Some(Relevant::new(self.potentials(relevance.precision)?, self.heap()?, relevance));
         }
         let mut pass = Backward::new(all, stream, is_thread);
+        pass.errno = self.prepared(stream)?.errno;
         todo.give(&mut pass, total);
         let Some(last) = pass.last_query() else { return Ok((Vec::new(), UseList::default())) };
         pass.relevant = relevant;

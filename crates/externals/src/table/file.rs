@@ -1,7 +1,8 @@
 //! `unistd.h`, `fcntl.h`, `sys/stat.h`, `dirent.h`, `poll.h`: descriptors and
 //! the file system.
 
-use crate::effect::{Channel::Fd, Data, External, Ret, ext, flag, range};
+use crate::effect::Access::{Changes, Uses};
+use crate::effect::{Channel::Fd, Data, External, Hidden, Ret, State, ext, flag, range};
 
 /// Bytes of `struct stat`, `struct statvfs`, `fd_set`.
 const STAT: u32 = 144;
@@ -46,8 +47,8 @@ pub(super) const PART: &[External] = &[
     ext("dup", Ret::Fd).flags(flag::OPENS),
     ext("dup2", Ret::Fd).flags(flag::OPENS),
     ext("dup3", Ret::Fd).flags(flag::OPENS),
-    ext("pipe", Ret::Int).writes(&[range!(0, Const(8), Zero)]),
-    ext("pipe2", Ret::Int).writes(&[range!(0, Const(8), Zero)]),
+    ext("pipe", Ret::Int).writes(&[range!(0, Const(8), Zero)]).flags(flag::OPENS_TWO),
+    ext("pipe2", Ret::Int).writes(&[range!(0, Const(8), Zero)]).flags(flag::OPENS_TWO),
     ext("fcntl", Ret::Int),
     ext("fcntl64", Ret::Int),
     ext("ioctl", Ret::Int),
@@ -85,7 +86,7 @@ pub(super) const PART: &[External] = &[
     ext("chown", Ret::Int).reads(&[range!(0, CStr)]),
     ext("lchown", Ret::Int).reads(&[range!(0, CStr)]),
     ext("fchown", Ret::Int),
-    ext("umask", Ret::Int),
+    ext("umask", Ret::Int).hidden(&[Hidden::of_process(State::FileMask, Changes)]),
     ext("mkdir", Ret::Int).reads(&[range!(0, CStr)]),
     ext("mkdirat", Ret::Int).reads(&[range!(1, CStr)]),
     ext("rmdir", Ret::Int).reads(&[range!(0, CStr)]),
@@ -115,8 +116,16 @@ pub(super) const PART: &[External] = &[
     ext("utimensat", Ret::Int).reads(&[range!(1, CStr), range!(2, Const(32))]),
     ext("opendir", Ret::Pointer).reads(&[range!(0, CStr)]),
     ext("fdopendir", Ret::Pointer),
-    ext("readdir", Ret::Pointer).writes(&[range!(ret, Dirent)]),
-    ext("readdir64", Ret::Pointer).writes(&[range!(ret, Dirent)]),
+    ext("readdir", Ret::Pointer).writes(&[range!(ret, Dirent)]).hidden(&[Hidden::of_object(
+        State::Directory,
+        0,
+        Changes,
+    )]),
+    ext("readdir64", Ret::Pointer).writes(&[range!(ret, Dirent)]).hidden(&[Hidden::of_object(
+        State::Directory,
+        0,
+        Changes,
+    )]),
     ext("closedir", Ret::Int),
     ext("rewinddir", Ret::Void),
     ext("telldir", Ret::Long),
@@ -131,10 +140,14 @@ pub(super) const PART: &[External] = &[
     ext("ftw", Ret::Int).reads(&[range!(0, CStr)]).flags(flag::CALLS_BACK),
     ext("glob", Ret::Int).reads(&[range!(0, CStr)]).writes(&[range!(3, Const(72))]).flags(flag::CALLS_BACK),
     ext("globfree", Ret::Void).writes(&[range!(0, Const(72))]),
-    ext("chdir", Ret::Int).reads(&[range!(0, CStr)]),
+    ext("chdir", Ret::Int)
+        .reads(&[range!(0, CStr)])
+        .hidden(&[Hidden::of_process(State::WorkingDirectory, Changes)]),
     ext("fchdir", Ret::Int),
     ext("chroot", Ret::Int).reads(&[range!(0, CStr)]),
-    ext("getcwd", Ret::Pointer).writes(&[range!(ret, CStr)]),
+    ext("getcwd", Ret::Pointer)
+        .writes(&[range!(ret, CStr)])
+        .hidden(&[Hidden::of_process(State::WorkingDirectory, Uses)]),
     ext("__getcwd_chk", Ret::Pointer).writes(&[range!(ret, CStr)]),
     ext("get_current_dir_name", Ret::Pointer).writes(&[range!(ret, CStr)]).flags(flag::ALLOCATES),
     ext("getwd", Ret::Pointer).writes(&[range!(ret, CStr)]),

@@ -7,7 +7,7 @@ const MSGHDR: u32 = 56;
 
 pub(super) const PART: &[External] = &[
     ext("socket", Ret::Fd).flags(flag::OPENS),
-    ext("socketpair", Ret::Int).writes(&[range!(3, Const(8), Zero)]),
+    ext("socketpair", Ret::Int).writes(&[range!(3, Const(8), Zero)]).flags(flag::OPENS_TWO),
     ext("bind", Ret::Int).reads(&[range!(1, Arg(2))]),
     ext("listen", Ret::Int),
     ext("connect", Ret::Int).reads(&[range!(1, Arg(2))]),

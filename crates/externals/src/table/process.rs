@@ -1,6 +1,7 @@
 //! Processes, signals, jumps, the environment, identity.
 
-use crate::effect::{Channel, Data, External, Ret, ext, flag, range};
+use crate::effect::Access::{Sets, Uses};
+use crate::effect::{Channel, Data, External, Hidden, Ret, State, ext, flag, range};
 
 const EXIT: u32 = flag::NORETURN | flag::EXITS;
 
@@ -94,15 +95,19 @@ pub(super) const PART: &[External] = &[
     ext("getenv", Ret::Pointer)
         .reads(&[range!(0, CStr)])
         .writes(&[range!(ret, CStr)])
-        .input(Channel::Environment, Data::Written(0)),
+        .input(Channel::Environment, Data::Written(0))
+        .hidden(&[Hidden::of_variable(0, Uses), Hidden::of_process(State::Environment, Uses)]),
     ext("secure_getenv", Ret::Pointer)
         .reads(&[range!(0, CStr)])
         .writes(&[range!(ret, CStr)])
-        .input(Channel::Environment, Data::Written(0)),
-    ext("setenv", Ret::Int).reads(&[range!(0, CStr), range!(1, CStr)]),
-    ext("putenv", Ret::Int).reads(&[range!(0, CStr)]),
-    ext("unsetenv", Ret::Int).reads(&[range!(0, CStr)]),
-    ext("clearenv", Ret::Int),
+        .input(Channel::Environment, Data::Written(0))
+        .hidden(&[Hidden::of_variable(0, Uses), Hidden::of_process(State::Environment, Uses)]),
+    ext("setenv", Ret::Int)
+        .reads(&[range!(0, CStr), range!(1, CStr)])
+        .hidden(&[Hidden::of_variable(0, Sets)]),
+    ext("putenv", Ret::Int).reads(&[range!(0, CStr)]).hidden(&[Hidden::of_variable(0, Sets)]),
+    ext("unsetenv", Ret::Int).reads(&[range!(0, CStr)]).hidden(&[Hidden::of_variable(0, Sets)]),
+    ext("clearenv", Ret::Int).hidden(&[Hidden::of_process(State::Environment, Sets)]),
     ext("kill", Ret::Int).flags(flag::CALLS_BACK),
     ext("killpg", Ret::Int).flags(flag::CALLS_BACK),
     ext("raise", Ret::Int).flags(flag::CALLS_BACK),

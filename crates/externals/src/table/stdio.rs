@@ -1,6 +1,7 @@
 //! `stdio.h`: the reading and the writing side.
 
-use crate::effect::{Channel, Data, External, FormatArgs, Ret, ext, flag, range};
+use crate::effect::Access::{Changes, Sets, Uses};
+use crate::effect::{Channel, Data, External, FormatArgs, Hidden, Ret, State, ext, flag, range};
 use Channel::{Stderr, Stdin, Stdout, Stream};
 use FormatArgs::{From, List};
 
@@ -15,7 +16,11 @@ const fn scans(name: &'static str, from: Channel, format: u8, args: FormatArgs) 
 }
 
 const fn gets_byte(name: &'static str, from: Channel) -> External {
-    ext(name, Ret::Int).input(from, Data::Byte)
+    let byte = ext(name, Ret::Int).input(from, Data::Byte);
+    match from {
+        Stream(_) => byte.hidden(const { &[Hidden::of_object(State::Stream, 0, Uses)] }),
+        _ => byte.hidden(const { &[Hidden::of_process(State::Stream, Uses)] }),
+    }
 }
 
 const fn puts_byte(name: &'static str, to: Channel) -> External {
@@ -108,30 +113,49 @@ pub(super) const PART: &[External] = &[
     gets_byte("getchar_unlocked", Stdin),
     gets_byte("__uflow", Stream(0)),
     ext("getw", Ret::Int).input(Stream(0), Data::Consumed),
-    ext("ungetc", Ret::Int).flags(flag::UNGETS),
-    ext("fgets", Ret::Into(0)).writes(&[range!(0, CStrMax(1), NonZero)]).input(Stream(2), Data::Written(0)),
+    ext("ungetc", Ret::Int)
+        .flags(flag::UNGETS)
+        .hidden(&[Hidden::of_object(State::Stream, 1, Changes), Hidden::of_process(State::Stream, Changes)]),
+    ext("fgets", Ret::Into(0))
+        .writes(&[range!(0, CStrMax(1), NonZero)])
+        .input(Stream(2), Data::Written(0))
+        .hidden(&[Hidden::of_object(State::Stream, 2, Uses)]),
     ext("fgets_unlocked", Ret::Into(0))
         .writes(&[range!(0, CStrMax(1), NonZero)])
-        .input(Stream(2), Data::Written(0)),
+        .input(Stream(2), Data::Written(0))
+        .hidden(&[Hidden::of_object(State::Stream, 2, Uses)]),
     ext("__fgets_chk", Ret::Into(0))
         .writes(&[range!(0, CStrMax(2), NonZero)])
-        .input(Stream(3), Data::Written(0)),
+        .input(Stream(3), Data::Written(0))
+        .hidden(&[Hidden::of_object(State::Stream, 3, Uses)]),
     ext("gets", Ret::Into(0)).writes(&[range!(0, CStr, NonZero)]).input(Stdin, Data::Written(0)),
-    ext("fread", Ret::Count).writes(&[range!(0, RetTimes(1))]).input(Stream(3), Data::Written(0)),
-    ext("fread_unlocked", Ret::Count).writes(&[range!(0, RetTimes(1))]).input(Stream(3), Data::Written(0)),
-    ext("__fread_chk", Ret::Count).writes(&[range!(0, RetTimes(2))]).input(Stream(4), Data::Written(0)),
+    ext("fread", Ret::Count)
+        .writes(&[range!(0, RetTimes(1))])
+        .input(Stream(3), Data::Written(0))
+        .hidden(&[Hidden::of_object(State::Stream, 3, Uses)]),
+    ext("fread_unlocked", Ret::Count)
+        .writes(&[range!(0, RetTimes(1))])
+        .input(Stream(3), Data::Written(0))
+        .hidden(&[Hidden::of_object(State::Stream, 3, Uses)]),
+    ext("__fread_chk", Ret::Count)
+        .writes(&[range!(0, RetTimes(2))])
+        .input(Stream(4), Data::Written(0))
+        .hidden(&[Hidden::of_object(State::Stream, 4, Uses)]),
     ext("getline", Ret::Count)
         .writes(&[range!(at 0, RetAndNul), range!(0, Const(8)), range!(1, Const(8))])
         .input(Stream(2), Data::Written(0))
-        .flags(flag::ALLOCATES),
+        .flags(flag::ALLOCATES)
+        .hidden(&[Hidden::of_object(State::Stream, 2, Uses)]),
     ext("getdelim", Ret::Count)
         .writes(&[range!(at 0, RetAndNul), range!(0, Const(8)), range!(1, Const(8))])
         .input(Stream(3), Data::Written(0))
-        .flags(flag::ALLOCATES),
+        .flags(flag::ALLOCATES)
+        .hidden(&[Hidden::of_object(State::Stream, 3, Uses)]),
     ext("__getdelim", Ret::Count)
         .writes(&[range!(at 0, RetAndNul), range!(0, Const(8)), range!(1, Const(8))])
         .input(Stream(3), Data::Written(0))
-        .flags(flag::ALLOCATES),
+        .flags(flag::ALLOCATES)
+        .hidden(&[Hidden::of_object(State::Stream, 3, Uses)]),
     puts_byte("fputc", Stream(1)),
     puts_byte("putc", Stream(1)),
     puts_byte("_IO_putc", Stream(1)),
@@ -147,7 +171,10 @@ pub(super) const PART: &[External] = &[
     ext("fputs_unlocked", Ret::Int).reads(&[range!(0, CStr)]).output(Stream(1), Data::Text(0)),
     ext("fwrite", Ret::Count).reads(&[range!(0, RetTimes(1))]).output(Stream(3), Data::Read(0)),
     ext("fwrite_unlocked", Ret::Count).reads(&[range!(0, RetTimes(1))]).output(Stream(3), Data::Read(0)),
-    ext("perror", Ret::Void).reads(&[range!(0, CStr)]).output(Stderr, Data::Consumed),
+    ext("perror", Ret::Void)
+        .reads(&[range!(0, CStr)])
+        .output(Stderr, Data::Consumed)
+        .hidden(&[Hidden::of_process(State::Errno, Uses)]),
     ext("psignal", Ret::Void).reads(&[range!(1, CStr)]).output(Stderr, Data::Consumed),
     ext("fopen", Ret::Stream).reads(&[range!(0, CStr), range!(1, CStr)]).flags(flag::OPENS),
     ext("fopen64", Ret::Stream).reads(&[range!(0, CStr), range!(1, CStr)]).flags(flag::OPENS),
@@ -164,15 +191,23 @@ pub(super) const PART: &[External] = &[
     ext("fflush", Ret::Int).flags(flag::CALLS_BACK),
     ext("fflush_unlocked", Ret::Int),
     ext("fpurge", Ret::Void).flags(flag::SEEKS),
-    ext("fseek", Ret::Int).flags(flag::SEEKS),
-    ext("fseeko", Ret::Int).flags(flag::SEEKS),
-    ext("fseeko64", Ret::Int).flags(flag::SEEKS),
-    ext("rewind", Ret::Void).flags(flag::SEEKS),
-    ext("fsetpos", Ret::Int).reads(&[range!(1, Const(16))]).flags(flag::SEEKS),
-    ext("fgetpos", Ret::Int).writes(&[range!(1, Const(16), Zero)]),
-    ext("ftell", Ret::Long),
-    ext("ftello", Ret::Long),
-    ext("ftello64", Ret::Long),
+    ext("fseek", Ret::Int).flags(flag::SEEKS).hidden(&[Hidden::of_object(State::Stream, 0, Sets)]),
+    ext("fseeko", Ret::Int).flags(flag::SEEKS).hidden(&[Hidden::of_object(State::Stream, 0, Sets)]),
+    ext("fseeko64", Ret::Int).flags(flag::SEEKS).hidden(&[Hidden::of_object(State::Stream, 0, Sets)]),
+    ext("rewind", Ret::Void).flags(flag::SEEKS).hidden(&[Hidden::of_object(State::Stream, 0, Sets)]),
+    ext("fsetpos", Ret::Int).reads(&[range!(1, Const(16))]).flags(flag::SEEKS).hidden(&[Hidden::of_object(
+        State::Stream,
+        0,
+        Sets,
+    )]),
+    ext("fgetpos", Ret::Int).writes(&[range!(1, Const(16), Zero)]).hidden(&[Hidden::of_object(
+        State::Stream,
+        0,
+        Uses,
+    )]),
+    ext("ftell", Ret::Long).hidden(&[Hidden::of_object(State::Stream, 0, Uses)]),
+    ext("ftello", Ret::Long).hidden(&[Hidden::of_object(State::Stream, 0, Uses)]),
+    ext("ftello64", Ret::Long).hidden(&[Hidden::of_object(State::Stream, 0, Uses)]),
     ext("feof", Ret::Int),
     ext("feof_unlocked", Ret::Int),
     ext("ferror", Ret::Int),

@@ -1,6 +1,7 @@
 //! `string.h`, `strings.h`: strings and bytes.
 
-use crate::effect::{External, Ret, ext, flag, range};
+use crate::effect::Access::Continues;
+use crate::effect::{External, Hidden, Ret, State, ext, flag, range};
 use crate::model::Model;
 
 pub(super) const PART: &[External] = &[
@@ -78,12 +79,21 @@ pub(super) const PART: &[External] = &[
         .writes(&[range!(ret, CStr)])
         .flags(flag::ALLOCATES),
     // A token's end is overwritten; the token is what was returned.
-    ext("strtok", Ret::Pointer).reads(&[range!(1, CStr)]).writes(&[range!(ret, CStr)]),
-    ext("strtok_r", Ret::Pointer).reads(&[range!(1, CStr)]).writes(&[range!(ret, CStr), range!(2, Const(8))]),
+    ext("strtok", Ret::Pointer)
+        .reads(&[range!(1, CStr), range!(ret, CStr)])
+        .writes(&[range!(ret, CStr)])
+        .hidden(&[Hidden::of_process(State::Tokens, Continues(0))]),
+    ext("strtok_r", Ret::Pointer)
+        .reads(&[range!(1, CStr), range!(ret, CStr)])
+        .writes(&[range!(ret, CStr), range!(2, Const(8))])
+        .hidden(&[Hidden::of_object(State::Tokens, 2, Continues(0))]),
     ext("__strtok_r", Ret::Pointer)
-        .reads(&[range!(1, CStr)])
-        .writes(&[range!(ret, CStr), range!(2, Const(8))]),
-    ext("strsep", Ret::Pointer).reads(&[range!(1, CStr)]).writes(&[range!(ret, CStr), range!(0, Const(8))]),
+        .reads(&[range!(1, CStr), range!(ret, CStr)])
+        .writes(&[range!(ret, CStr), range!(2, Const(8))])
+        .hidden(&[Hidden::of_object(State::Tokens, 2, Continues(0))]),
+    ext("strsep", Ret::Pointer)
+        .reads(&[range!(1, CStr), range!(ret, CStr), range!(0, Const(8))])
+        .writes(&[range!(ret, CStr), range!(0, Const(8))]),
     ext("strerror", Ret::Pointer).writes(&[range!(ret, CStr)]),
     ext("strerror_r", Ret::Pointer).writes(&[range!(ret, CStr)]),
     ext("__xpg_strerror_r", Ret::Int).writes(&[range!(1, CStrMax(2), Zero)]),
@@ -93,6 +103,8 @@ pub(super) const PART: &[External] = &[
     ext("ffsl", Ret::Int).model(Model::Ffsl),
     ext("ffsll", Ret::Int).model(Model::Ffsl),
     ext("basename", Ret::Pointer).reads(&[range!(0, CStr)]).writes(&[range!(ret, CStr)]),
-    ext("__xpg_basename", Ret::Pointer).writes(&[range!(0, CStr), range!(ret, CStr)]),
-    ext("dirname", Ret::Pointer).writes(&[range!(0, CStr), range!(ret, CStr)]),
+    ext("__xpg_basename", Ret::Pointer)
+        .reads(&[range!(0, CStr)])
+        .writes(&[range!(0, CStr), range!(ret, CStr)]),
+    ext("dirname", Ret::Pointer).reads(&[range!(0, CStr)]).writes(&[range!(0, CStr), range!(ret, CStr)]),
 ];

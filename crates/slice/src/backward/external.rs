@@ -7,8 +7,9 @@ use crate::InconsistentTrace;
 use crate::irregular::{Change, Miss, Outside};
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::uses::{Consumer, UseList};
-use externals::Model;
+use externals::{Model, State};
 use program::inst::Inst;
+use replay::effects::{is_state, state_address};
 
 impl Backward<'_, '_, '_> {
     /// A call that left the program has returned.
@@ -35,12 +36,17 @@ impl Backward<'_, '_, '_> {
             ..CallState::default()
         };
         if result.is_live() || written.is_live() || is_asked {
-            let is_precise =
-                !is_asked && copied.iter().all(Option::is_some) && (!result.is_live() || copies(outside));
+            // How many bytes were read does not depend on the bytes.
+            let moves = copies(outside) || !outside.transfers.is_empty();
+            let is_precise = !is_asked && copied.iter().all(Option::is_some) && (!result.is_live() || moves);
             state.uses = self.sink.uses.join(result, written);
             let node = self.sink.exec_later((outside.function, outside.index), depth);
-            let reads =
-                if is_precise { copied.into_iter().flatten().collect() } else { outside.reads.clone() };
+            let reads = if is_precise {
+                let states = outside.reads.iter().copied().filter(|read| is_state(read.0));
+                copied.into_iter().flatten().chain(states).collect()
+            } else {
+                outside.reads.clone()
+            };
             for (address, len) in reads {
                 self.use_memory(address, len, Consumer::definite(node));
             }
@@ -154,6 +160,15 @@ impl Backward<'_, '_, '_> {
             return;
         }
         for range in ranges {
+            // The library keeps it: who set it is known, or it has been there from the start.
+            let state = match range.start {
+                at if Some(at) == self.errno => Some(state_address(State::Errno, 0)),
+                at => self.sink.state_variable(at),
+            };
+            if let Some(state) = state {
+                self.make_memory_live(state, 1, range.uses);
+                continue;
+            }
             let variable = self.sink.variable(range.start);
             let origin = Origin::Outside { address: range.start, len: range.len, variable };
             self.sink.leaf(range.uses, &origin);
@@ -201,6 +216,10 @@ fn covers(ranges: &[(u64, u64)], start: u64, len: u64) -> bool {
 
 /// Where the bytes that a copying function wrote came from.
 fn source(outside: &Outside, start: u64, len: u64) -> Option<(u64, u64)> {
+    let moved = outside.transfers.iter().find(|(to, _, n)| covers(&[(*to, *n)], start, len));
+    if let Some((to, from, _)) = moved {
+        return Some((from + (start - to), len));
+    }
     if !copies(outside) {
         return None;
     }

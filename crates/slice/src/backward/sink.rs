@@ -4,6 +4,7 @@ use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
 use crate::slice::{Definition, Leaf, Node, NodeId, Origin, Site, Slice, Taken};
 use crate::uses::{UseList, Uses};
+use program::model::SymbolKind;
 use rustc_hash::FxHashMap;
 
 /// Leaves of one range are listed no further than this.
@@ -24,6 +25,8 @@ pub struct Sink<'a, 'p> {
     pub executions: u64,
     /// Variables of static storage: address, size, where defined.
     variables: Vec<(u64, u64, Definition)>,
+    /// Variables of the library that show its state: where they are, and where it is.
+    states: Vec<(u64, u64)>,
     /// Nodes of streams that were visited before.
     known: FxHashMap<Occurrence, NodeId>,
 }
@@ -38,6 +41,7 @@ impl<'a, 'p> Sink<'a, 'p> {
             max_nodes,
             executions: 0,
             variables: variables(facts.image),
+            states: states(facts.image),
             known: FxHashMap::default(),
         }
     }
@@ -132,6 +136,11 @@ impl<'a, 'p> Sink<'a, 'p> {
         (address - start < *size).then(|| definition.clone())
     }
 
+    /// Where the state is that a variable of the library at this address shows.
+    pub(super) fn state_variable(&self, address: u64) -> Option<u64> {
+        self.states.iter().find(|(at, _)| *at == address).map(|(_, state)| *state)
+    }
+
     /// The slice, when all passes are done.
     pub fn finish(mut self) -> Slice {
         for (function, of) in self.counts.into_iter().enumerate().filter(|(_, of)| !of.is_empty()) {
@@ -148,11 +157,25 @@ impl<'a, 'p> Sink<'a, 'p> {
     }
 }
 
+/// Variables of the library that show its state: where they are, and where it is.
+fn states(image: &replay::image::Image) -> Vec<(u64, u64)> {
+    let mut all = Vec::new();
+    for (_, loaded) in image.modules() {
+        for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
+            let known = externals::STATE_VARIABLES.iter().find(|known| known.0 == symbol.name);
+            if let (Some((_, state)), false) = (known, matches!(symbol.kind, SymbolKind::Data { .. })) {
+                all.push((*address, replay::effects::state_address(*state, 0)));
+            }
+        }
+    }
+    all
+}
+
 fn variables(image: &replay::image::Image) -> Vec<(u64, u64, Definition)> {
     let mut all = Vec::new();
     for (_, loaded) in image.modules() {
         for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
-            if let program::model::SymbolKind::Data { size, line, file, .. } = symbol.kind {
+            if let SymbolKind::Data { size, line, file, .. } = symbol.kind {
                 let file = if line == 0 { String::new() } else { loaded.model.file_path(file) };
                 all.push((*address, size, Definition { name: symbol.name.clone(), file, line }));
             }

@@ -1,0 +1,159 @@
+//! Slices through state that the C library keeps: who set it is in the slice.
+
+mod desk;
+
+use desk::Desk;
+
+/// Each function sets something (the line marked `SET`), lets other things happen (`NOT`),
+/// and prints what the library makes of it, on a line of its own.
+const PROGRAM: &str = r#"#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void environment(int n) {
+    char text[8];
+    sprintf(text, "%d", n + 4); /* SET */
+    setenv("RELAPSE_A", text, 1); /* SET */
+    setenv("RELAPSE_B", "b", 1); /* NOT */
+    printf("%s\n", getenv("RELAPSE_A"));
+}
+
+static void tokens(int n) {
+    char text[] = "a,b,c";
+    text[2] = 'p' + n; /* SET */
+    strtok(text, ","); /* SET */
+    printf("%s\n", strtok(NULL, ","));
+}
+
+static void reentrant_tokens(int n) {
+    char text[] = "a,b,c", other[] = "x,y", *here, *there;
+    text[2] = 'q' + n; /* SET */
+    strtok_r(text, ",", &here); /* SET */
+    strtok_r(other, ",", &there); /* NOT */
+    printf("%s\n", strtok_r(NULL, ",", &here));
+}
+
+static void separated(int n) {
+    char text[] = "a,b,c", *rest = text;
+    text[2] = 'r' + n; /* SET */
+    strsep(&rest, ","); /* SET */
+    printf("%s\n", strsep(&rest, ","));
+}
+
+static void random_number(int n) {
+    srand(n + 5); /* SET */
+    srand48(n); /* NOT */
+    printf("%d\n", rand() % 1000);
+}
+
+static void expression(int n) {
+    char pattern[] = "x.z";
+    regex_t compiled;
+    pattern[1] = 'x' + n; /* SET */
+    regcomp(&compiled, pattern, REG_NOSUB); /* SET */
+    printf("%d\n", regexec(&compiled, "xyz", 0, NULL, 0));
+}
+
+static void written_and_read(int n) {
+    char line[16] = "";
+    FILE *file = fopen("written.txt", "w+");
+    fprintf(file, "number\n"); /* NOT */
+    fprintf(file, "%d\n", n + 20); /* SET */
+    fseek(file, 7, SEEK_SET); /* SET */
+    fgets(line, sizeof line, file);
+    fclose(file);
+    printf("%s", line);
+}
+
+static void through_a_pipe(int n) {
+    int ends[2];
+    char text[2] = "?";
+    char byte = 'A' + n; /* SET */
+    ssize_t done = pipe(ends);
+    done = write(ends[1], "x", 1); /* NOT */
+    done = write(ends[1], &byte, 1); /* SET */
+    done = read(ends[0], text, 1);
+    done = read(ends[0], text, 1);
+    printf("%s\n", text);
+}
+
+static void pushed_back(int n) {
+    FILE *file = fopen("written.txt", "r");
+    ungetc('c' + n, file); /* SET */
+    int byte = fgetc(file);
+    fclose(file);
+    printf("%c\n", byte);
+}
+
+static void error_number(int n) {
+    errno = 0;
+    chdir("/no/such/place"); /* SET */
+    int seen = errno;
+    printf("%d\n", seen);
+}
+
+static void options(int n) {
+    char value[] = "-x0";
+    char *arguments[] = { "name", value, NULL };
+    value[2] = '6' + n; /* SET */
+    optind = 1;
+    getopt(2, arguments, "x:"); /* SET */
+    printf("%s\n", optarg);
+}
+
+static void number_format(int n) {
+    setlocale(LC_NUMERIC, n ? "C" : ""); /* SET */
+    printf("%.1f\n", strtod("1.5", NULL));
+}
+
+int main(int argc, char **argv) {
+    int n = argc; /* SET */
+    environment(n);
+    tokens(n);
+    reentrant_tokens(n);
+    separated(n);
+    random_number(n);
+    expression(n);
+    written_and_read(n);
+    through_a_pipe(n);
+    pushed_back(n);
+    error_number(n);
+    options(n);
+    number_format(n);
+    return 0;
+}
+"#;
+
+#[test]
+fn who_set_what_the_library_keeps_is_in_the_slice() {
+    let mut desk = Desk::with_program("hidden", PROGRAM);
+    let output = desk.record("./hidden", "").stdout;
+    let text = String::from_utf8_lossy(&output);
+    let lines: Vec<&str> = PROGRAM.lines().collect();
+    let functions: Vec<usize> = (0..lines.len()).filter(|n| lines[*n].starts_with("static void ")).collect();
+    assert_eq!(text.lines().count(), functions.len(), "{text}");
+    let mut offset = 0;
+    for (line, start) in text.lines().zip(functions) {
+        let name = lines[start];
+        let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
+        let marked: Vec<usize> = slice
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix('>'))
+            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+            .collect();
+        let end = (start..lines.len()).find(|n| lines[*n] == "}").expect("a function ends");
+        for n in start..end {
+            let is_in = marked.contains(&(n + 1));
+            assert!(is_in || !lines[n].contains("SET"), "{name}: `{}` is missing:\n{slice}", lines[n]);
+            assert!(!is_in || !lines[n].contains("NOT"), "{name}: `{}` has no part:\n{slice}", lines[n]);
+        }
+        offset += line.len() + 1;
+    }
+}
