@@ -149,10 +149,10 @@ fn who_set_what_the_library_keeps_is_in_the_slice() {
             .filter_map(|line| line.split_whitespace().next()?.parse().ok())
             .collect();
         let end = (start..lines.len()).find(|n| lines[*n] == "}").expect("a function ends");
-        for n in start..end {
+        for (n, text) in lines.iter().enumerate().take(end).skip(start) {
             let is_in = marked.contains(&(n + 1));
-            assert!(is_in || !lines[n].contains("SET"), "{name}: `{}` is missing:\n{slice}", lines[n]);
-            assert!(!is_in || !lines[n].contains("NOT"), "{name}: `{}` has no part:\n{slice}", lines[n]);
+            assert!(is_in || !text.contains("SET"), "{name}: `{text}` is missing:\n{slice}");
+            assert!(!is_in || !text.contains("NOT"), "{name}: `{text}` has no part:\n{slice}");
         }
         offset += line.len() + 1;
     }
