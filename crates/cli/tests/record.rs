@@ -194,6 +194,32 @@ fn a_program_that_outgrows_the_disk_goes_on() {
     assert!(text.contains("exact"), "what was written replays: {text}");
 }
 
+/// Inline functions of C99 have code in one unit, which the optimiser may use in all.
+#[test]
+fn inline_functions_with_code_elsewhere() {
+    let mut desk = Desk::new();
+    let header = "extern int calls;\n\
+                  inline int twice(int x) { calls++; return x * 2; }\n";
+    desk.file("h.h", header);
+    desk.file("b.c", "#include \"h.h\"\nextern inline int twice(int);\nint calls;\n");
+    let main = "#include \"h.h\"\n#include <stdio.h>\n\
+                int main(int argc, char **argv) {\n\
+                \x20   int sum = 0;\n\
+                \x20   for (int i = 0; i < argc + 5; i++)\n\
+                \x20       sum += twice(i);\n\
+                \x20   printf(\"%d %d\\n\", sum, calls);\n\
+                }\n";
+    desk.file("m.c", main);
+    for level in ["-O0", "-O1", "-O2"] {
+        desk.quietly(&format!("relapse cc -g {level} -o s b.c m.c"));
+        let output = desk.record("./s", "");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "30 6\n", "{level}");
+        let replayed = desk.quietly("relapse replay run");
+        assert!(replayed.contains("exact: 1 process"), "{level}: {replayed}");
+        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
+    }
+}
+
 /// The strings of C++ are made of functions whose code is in no library.
 #[test]
 fn strings_of_cpp() {

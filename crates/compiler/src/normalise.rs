@@ -93,12 +93,14 @@ pub fn run(unit: &Unit) -> Result<(), String> {
     Ok(())
 }
 
-/// The standard library of C++ has functions that are to be inlined whatever happens, and whose
-/// code is nowhere else. They become this unit's own, so that they can be modelled and linked.
-/// C headers do the same under the names of the library's functions, whose code is elsewhere.
+/// Inline functions whose code is in another unit or library too: those of C99, and the
+/// templates that the library of C++ has instantiated. The optimiser may put their code in
+/// the place of a call, or not; they become this unit's own, so that they are modelled in
+/// either case. C headers do the same under the names of functions of the C library, which
+/// are known by their names.
 fn take_in(f: Val) {
     let looked_at = f.linkage() == Linkage::LLVMAvailableExternallyLinkage;
-    if looked_at && f.attribute(FUNCTION, "alwaysinline").is_some() && f.name().starts_with("_Z") {
+    if looked_at && externals::find(&f.name()).is_none() {
         f.set_linkage(Linkage::LLVMInternalLinkage);
     }
 }
