@@ -337,6 +337,8 @@ fn a_slice_goes_through_an_exception() {
         for line in [6, 7, 14, 17, 21, 24, 26, 28] {
             assert!(lines.contains(&line), "line {line} is missing at {level}:\n{slice}");
         }
+        let names = desk.quietly("relapse slice run --output stdout@0 --json");
+        assert!(names.contains("\"compute\"") && !names.contains("_Z"), "names of the source: {names}");
         for line in [5, 8, 11, 16, 22] {
             assert!(!lines.contains(&line), "line {line} has no part in it at {level}:\n{slice}");
         }

@@ -7,6 +7,7 @@
 
 use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Reg};
 use program::model::{Function, Home, Module, TypeKind};
+use program::names::readable;
 
 /// Longer ones are not read.
 const LONGEST: usize = 80;
@@ -153,7 +154,7 @@ impl Reader<'_> {
         let depth = depth.checked_sub(1)?;
         let reg = match address {
             Operand::Symbol { symbol, offset: 0 } => {
-                return Some(self.module.symbols.get(symbol as usize)?.name.clone());
+                return Some(readable(&self.module.symbols.get(symbol as usize)?.name).into_owned());
             }
             Operand::Reg(reg) => reg,
             _ => return None,

@@ -2,6 +2,7 @@
 
 use program::inst::{FloatKind, Inst, Operand, Ty};
 use program::model::SymbolKind;
+use program::names::readable;
 use replay::observer::{Effect, Observer, View};
 use replay::vars::{self, Bindings, Limits, Value};
 use slice::{Occurrence, Slicer};
@@ -88,11 +89,11 @@ fn look(view: &View<'_>, words: &[String], ran: bool) -> Glance {
 
 fn callee(view: &View<'_>, callee: Operand) -> Option<String> {
     if let Operand::Symbol { symbol, .. } = callee {
-        return Some(view.module().symbols.get(symbol as usize)?.name.clone());
+        return Some(readable(&view.module().symbols.get(symbol as usize)?.name).into_owned());
     }
     let number = view.image.function_at(view.value(callee))?;
     let code = view.image.code(number);
-    Some(view.image.module(code.module).functions[code.function as usize].name.clone())
+    Some(readable(&view.image.module(code.module).functions[code.function as usize].name).into_owned())
 }
 
 /// Variables of the words: locals first, then globals.

@@ -13,6 +13,7 @@ use crate::formula::formula;
 use crate::glance::{Decision, Glance, glance};
 use crate::moments::counterparts;
 use program::inst::Inst;
+use program::names::readable;
 use slice::{Dependence, Occurrence};
 use std::collections::HashMap;
 
@@ -193,7 +194,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let view = machine.view()?;
         let place = view.place();
         let file = run.traced.relative(&view.module().file_path(place.file));
-        Some(self.place(run.traced.side, &file, place.line, &view.function().name))
+        Some(self.place(run.traced.side, &file, place.line, &readable(&view.function().name)))
     }
 }
 

@@ -14,6 +14,7 @@
 //! * [`binary`]: finding the section in an ELF file;
 //! * [`text`]: the model as readable text (`relapse dump program`);
 //! * [`mod@cfg`]: control-flow facts computed from a function;
+//! * [`names`]: names as the source has them;
 //! * [`nest`]: its loops, and how often a run went round them;
 //! * [`whole`], [`objects`], [`points_to`], [`may_define`]: all modules together, what
 //!   pointers may point to and what an instruction may store to;
@@ -54,6 +55,7 @@ pub mod inst;
 pub mod may_define;
 #[allow(missing_docs)]
 pub mod model;
+pub mod names;
 pub mod nest;
 pub mod objects;
 pub mod outside;

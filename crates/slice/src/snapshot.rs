@@ -6,6 +6,7 @@ use crate::slice::Site;
 use crate::slicer::Slicer;
 use program::inst::{FloatKind, Inst, Operand, Reg, Ty};
 use program::model::{Function, Home, Module, Place};
+use program::names::readable;
 use replay::machine::Machine;
 use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::vars::{self, Bindings, Data, Limits, Value};
@@ -172,15 +173,15 @@ impl Observer for After {
 fn place(module: &Module, function: &Function, index: u32) -> Where {
     let Place { file, line, column } = function.place(index as usize);
     let path = if line == 0 { String::new() } else { module.file_path(file) };
-    Where { file: path, line, column, function: function.name.clone() }
+    Where { file: path, line, column, function: readable(&function.name).into_owned() }
 }
 
 fn callee(view: &View<'_>, address: u64) -> String {
     if let Some(number) = view.image.function_at(address) {
         let code = view.image.code(number);
-        return view.image.module(code.module).functions[code.function as usize].name.clone();
+        return readable(&view.image.module(code.module).functions[code.function as usize].name).into_owned();
     }
-    view.image.external_at(address).map_or_else(|| format!("{address:#x}"), |e| e.0.to_owned())
+    view.image.external_at(address).map_or_else(|| format!("{address:#x}"), |e| readable(e.0).into_owned())
 }
 
 /// Finds names for the values of one function.

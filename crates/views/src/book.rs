@@ -1,11 +1,12 @@
 //! The tables of a trace while it is made: names, functions, acts, objects.
 
-use crate::names::{Names, NumberMap, readable};
+use crate::names::{Names, NumberMap};
 use crate::objects::Objects;
 use crate::trace::{Act, Kind, Method, Shape, Take, act_hash};
 use crate::types::{self, TypeRef};
 use program::inst::{FloatKind, Ty};
 use program::model::{Function, Module, SymbolKind, TypeKind};
+use program::names::readable;
 use replay::image::Image;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -2,10 +2,11 @@
 
 use crate::book::plain_shape;
 use crate::extract::{Active, Extractor};
-use crate::names::{mix, readable};
+use crate::names::mix;
 use crate::trace::{Kind, NONE, Shape};
 use externals::{FormatArgs, Len, Place, flag};
 use program::inst::{ArgTy, Inst, Operand, Ty};
+use program::names::readable;
 use replay::observer::{ExternalCall, View};
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Texts, each kept once and known by a number; and the hashes that stand for
 //! what an event says.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use xxhash_rust::xxh3::xxh3_64;
@@ -33,17 +32,6 @@ impl Hasher for Spread {
 
 /// A map whose keys are numbers.
 pub type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
-
-/// The name of a symbol as its source has it, without parameters.
-#[must_use]
-pub fn readable(symbol: &str) -> Cow<'_, str> {
-    if !symbol.starts_with("_Z") {
-        return symbol.into();
-    }
-    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    let name = cpp_demangle::Symbol::new(symbol).ok().and_then(|s| s.demangle_with_options(&options).ok());
-    name.map_or(symbol.into(), Cow::from)
-}
 
 /// Two numbers as one, such that the order matters.
 #[inline]
@@ -142,15 +130,6 @@ mod tests {
         assert_eq!(names.find("c"), None);
         assert_eq!(names.text(99), "");
         assert_eq!(names.intern_bytes(b"a"), a);
-    }
-
-    #[test]
-    fn names_are_those_of_the_source() {
-        assert_eq!(readable("main"), "main");
-        assert_eq!(readable("_ZNK3art6Canvas5totalEv"), "art::Canvas::total");
-        assert_eq!(readable("_ZN4ListI5ShapeE3addEPS0_"), "List<Shape>::add");
-        assert_eq!(readable("_ZTV6Circle"), "{vtable(Circle)}");
-        assert_eq!(readable("_Znothing"), "_Znothing");
     }
 
     #[test]

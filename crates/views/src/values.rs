@@ -1,8 +1,9 @@
 //! Values in a form that means the same in another run: never an address.
 
 use crate::constants::Constants;
-use crate::names::{Names, readable};
+use crate::names::Names;
 use crate::trace::{NO_TEXT, Take, is_address};
+use program::names::readable;
 use replay::image::Image;
 use replay::memory::Memory;
 use xxhash_rust::xxh3::xxh3_64;

@@ -3,6 +3,7 @@
 
 use crate::align::keys::tidy;
 use crate::answer::Place;
+use program::names::readable;
 use replay::image::Image;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -31,7 +32,7 @@ impl Sources {
             file: path.strip_prefix(&self.root).unwrap_or(&path).display().to_string(),
             line: place.line,
             column: place.column,
-            function: f.name.clone(),
+            function: readable(&f.name).into_owned(),
             text,
         }
     }

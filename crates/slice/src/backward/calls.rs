@@ -17,6 +17,7 @@ use crate::slice::{Dependence, NodeId, Origin};
 use crate::summary;
 use crate::uses::{Consumer, UseList};
 use program::inst::{ArgTy, Call, Inst, Operand};
+use program::names::readable;
 
 /// What is live of a call that is under way; the call itself is still to be visited.
 #[derive(Default)]
@@ -139,7 +140,7 @@ impl Backward<'_, '_, '_> {
                 if self.is_thread {
                     ran = self.sink.uses.join(ran, uses);
                 } else {
-                    let origin = Origin::Parameter { function: model.name.clone(), number };
+                    let origin = Origin::Parameter { function: readable(&model.name).into_owned(), number };
                     self.sink.leaf(uses, &origin);
                 }
             }

@@ -5,6 +5,7 @@ use crate::facts::AllFacts;
 use crate::slice::{Definition, Leaf, Node, NodeId, Origin, Site, Slice, Taken};
 use crate::uses::{UseList, Uses};
 use program::model::SymbolKind;
+use program::names::readable;
 use rustc_hash::FxHashMap;
 
 /// Leaves of one range are listed no further than this.
@@ -177,7 +178,11 @@ fn variables(image: &replay::image::Image) -> Vec<(u64, u64, Definition)> {
         for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
             if let SymbolKind::Data { size, line, file, .. } = symbol.kind {
                 let file = if line == 0 { String::new() } else { loaded.model.file_path(file) };
-                all.push((*address, size, Definition { name: symbol.name.clone(), file, line }));
+                all.push((
+                    *address,
+                    size,
+                    Definition { name: readable(&symbol.name).into_owned(), file, line },
+                ));
             }
         }
     }

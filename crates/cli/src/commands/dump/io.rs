@@ -3,6 +3,7 @@
 use crate::failure::{Exit, Failure};
 use crate::{Session, opened, source};
 use clap::Args;
+use program::names::readable;
 use recording::event;
 use replay::io::{Collector, IoEvent, IoList, Source};
 use replay::machine::Machine;
@@ -114,7 +115,7 @@ fn event_answer(e: &IoEvent, source: &Source, stream: u32, process: &LoadedProce
     let place = module.function_at(e.position.site).map(|(f, index)| {
         let function = &module.functions[f];
         let place = function.place(index);
-        (function.name.clone(), module.file_path(place.file), place.line)
+        (readable(&function.name).into_owned(), module.file_path(place.file), place.line)
     });
     let formatted = e.format.as_ref().filter(|_| e.verified);
     EventAnswer {

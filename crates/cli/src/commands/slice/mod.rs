@@ -13,6 +13,7 @@ use crate::source::{self, Spot};
 use crate::{Session, opened, progress};
 use bounds::Bounds;
 use clap::{Args, ValueEnum};
+use program::names::readable;
 use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
 use slice::chain::{ChainOptions, Link};
@@ -381,7 +382,7 @@ fn lines(slicer: &Slicer<'_>, slice: &Slice) -> Vec<Line> {
         let line = all.entry((file.clone(), place.line)).or_insert_with(|| Line {
             file: source::short(&file),
             line: place.line,
-            function: function.name.clone(),
+            function: readable(&function.name).into_owned(),
             count: 0,
             potential: only.contains(site),
         });

@@ -8,6 +8,7 @@ use crate::source::{self, Spot};
 use crate::{Session, opened};
 use clap::Args;
 use program::model::{Function, Module, SymbolKind};
+use program::names::readable;
 use replay::image::Image;
 use replay::machine::Machine;
 use replay::process::{LoadedProcess, LoadedStream, Options};
@@ -93,7 +94,8 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
             let rows = watch.executions.into_iter().map(|e| Row {
                 stream: stream_name(process, stream),
                 instruction: e.instruction,
-                function: process.image.module(e.module).functions[e.function as usize].name.clone(),
+                function: readable(&process.image.module(e.module).functions[e.function as usize].name)
+                    .into_owned(),
                 values: e.before,
                 after: e.after,
             });
