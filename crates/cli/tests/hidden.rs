@@ -2,7 +2,7 @@
 
 mod desk;
 
-use desk::Desk;
+use desk::{Desk, marked_lines};
 
 /// Each function sets something (the line marked `SET`), lets other things happen (`NOT`),
 /// and prints what the library makes of it, on a line of its own.
@@ -143,14 +143,10 @@ fn who_set_what_the_library_keeps_is_in_the_slice() {
     for (line, start) in text.lines().zip(functions) {
         let name = lines[start];
         let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
-        let marked: Vec<usize> = slice
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix('>'))
-            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
-            .collect();
+        let marked = marked_lines(&slice);
         let end = (start..lines.len()).find(|n| lines[*n] == "}").expect("a function ends");
         for (n, text) in lines.iter().enumerate().take(end).skip(start) {
-            let is_in = marked.contains(&(n + 1));
+            let is_in = marked.contains(&(n as u32 + 1));
             assert!(is_in || !text.contains("SET"), "{name}: `{text}` is missing:\n{slice}");
             assert!(!is_in || !text.contains("NOT"), "{name}: `{text}` has no part:\n{slice}");
         }

@@ -210,14 +210,7 @@ fn inline_functions_with_code_elsewhere() {
                 \x20   printf(\"%d %d\\n\", sum, calls);\n\
                 }\n";
     desk.file("m.c", main);
-    for level in ["-O0", "-O1", "-O2"] {
-        desk.quietly(&format!("relapse cc -g {level} -o s b.c m.c"));
-        let output = desk.record("./s", "");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "30 6\n", "{level}");
-        let replayed = desk.quietly("relapse replay run");
-        assert!(replayed.contains("exact: 1 process"), "{level}: {replayed}");
-        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
-    }
+    exact_at_all_levels(&mut desk, "relapse cc -g -o s b.c m.c", "./s", "30 6\n");
 }
 
 /// The strings of C++ are made of functions whose code is in no library.
@@ -233,10 +226,15 @@ fn strings_of_cpp() {
                   \x20       std::printf(\"%s %d\\n\", entry.first.c_str(), entry.second);\n\
                   }\n";
     desk.file("s.cc", source);
+    exact_at_all_levels(&mut desk, "relapse c++ -g -o s s.cc", "./s pear fig pear", "fig! 2\npear! 4\n");
+}
+
+/// Builds, records and replays a program at three levels of optimisation.
+fn exact_at_all_levels(desk: &mut Desk, build: &str, run: &str, prints: &str) {
     for level in ["-O0", "-O1", "-O2"] {
-        desk.quietly(&format!("relapse c++ -g {level} -o s s.cc"));
-        let output = desk.record("./s pear fig pear", "");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "fig! 2\npear! 4\n", "{level}");
+        desk.quietly(&format!("{build} {level}"));
+        let output = desk.record(run, "");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), prints, "{level}");
         let replayed = desk.quietly("relapse replay run");
         assert!(replayed.contains("exact: 1 process"), "{level}: {replayed}");
         std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");

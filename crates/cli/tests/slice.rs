@@ -2,7 +2,7 @@
 
 mod desk;
 
-use desk::Desk;
+use desk::{Desk, marked_lines};
 
 const PROGRAM: &str = r#"#include <stdio.h>
 
@@ -329,11 +329,7 @@ fn a_slice_goes_through_an_exception() {
         desk.quietly(&format!("relapse c++ -g {level} -o t t.cc"));
         desk.record("./t", "");
         let slice = desk.quietly("relapse slice run --output stdout@0");
-        let lines: Vec<u32> = slice
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix('>'))
-            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
-            .collect();
+        let lines = marked_lines(&slice);
         for line in [6, 7, 14, 17, 21, 24, 26, 28] {
             assert!(lines.contains(&line), "line {line} is missing at {level}:\n{slice}");
         }
@@ -369,11 +365,7 @@ fn neighbours_in_a_bit_field_are_told_apart() {
     desk.record("./bits", "");
     let mut check = |offset: u32, with: &[u32], without: &[u32]| {
         let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
-        let lines: Vec<u32> = slice
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix('>'))
-            .filter_map(|line| line.split_whitespace().next()?.parse().ok())
-            .collect();
+        let lines = marked_lines(&slice);
         assert!(with.iter().all(|line| lines.contains(line)), "a line is missing:\n{slice}");
         assert!(!without.iter().any(|line| lines.contains(line)), "a line has no part in it:\n{slice}");
     };

@@ -125,11 +125,11 @@ impl Graph {
     /// strictly post-dominate `a`. A handler depends on the calls that lead to it.
     #[must_use]
     pub fn control_dependence(&self) -> Vec<Vec<u32>> {
-        let (mut forward, _) = self.with_exit();
+        let (mut forward, backward) = self.with_exit();
+        let post = Dominators::compute(&backward, &forward, self.len() as u32);
         for (list, handler) in forward.iter_mut().zip(&self.handlers) {
             list.extend(*handler);
         }
-        let post = self.post_dominators();
         let mut depends = vec![Vec::new(); self.len()];
         for a in 0..self.len() as u32 {
             for &s in &forward[a as usize] {
@@ -189,22 +189,19 @@ impl Graph {
                 backward[handler as usize].retain(|from| *from as usize != node);
             }
         }
-        let kept = backward.clone();
-        let ends: Vec<u32> = (0..exit).filter(|n| forward[*n as usize].is_empty()).collect();
         forward.push(Vec::new());
-        backward.push(Vec::new());
-        let mut leaves = vec![false; self.len() + 1];
+        let mut last = Vec::new();
+        let mut leaves = vec![false; self.len()];
         let mut join = |node: u32, leaves: &mut Vec<bool>| {
-            forward[node as usize].push(exit);
-            backward[exit as usize].push(node);
+            last.push(node);
             let mut work = vec![node];
             while let Some(n) = work.pop() {
                 if !std::mem::replace(&mut leaves[n as usize], true) {
-                    work.extend_from_slice(&kept[n as usize]);
+                    work.extend_from_slice(&backward[n as usize]);
                 }
             }
         };
-        for node in ends {
+        for node in (0..exit).filter(|n| forward[*n as usize].is_empty()) {
             join(node, &mut leaves);
         }
         // Nodes the entry does not reach come last, in order.
@@ -213,6 +210,10 @@ impl Graph {
                 join(node, &mut leaves);
             }
         }
+        for node in &last {
+            forward[*node as usize].push(exit);
+        }
+        backward.push(last);
         (forward, backward)
     }
 }

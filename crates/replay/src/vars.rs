@@ -547,15 +547,9 @@ mod tests {
         assert_eq!(show(&module(), data, Some(0), &Value::Gone, Limits::default()), "<optimised out>");
     }
 
-    #[test]
-    fn bindings_hold_until_ways_disagree() {
-        use program::inst::{Inst, Operand};
-        use program::model::{Block, Place, Variable};
-        let block = |start, end| Block { start, end, phis: Vec::new() };
-        let bind = |at, home| Binding { at, variable: 0, home, part: None };
-        let value = |n| Home::Value(Operand::Const(n), Ty::Int(32));
-        // 0: branch to 1 or 2; both go to 3.
-        let f = Function {
+    /// A function of fences, without variables.
+    fn fences(count: u32) -> Function {
+        Function {
             name: "f".to_owned(),
             symbol: 0,
             params: Vec::new(),
@@ -565,6 +559,28 @@ mod tests {
             frame_size: 0,
             frame_align: 16,
             first_site: 0,
+            code: vec![program::Inst::Fence; count as usize],
+            code_places: vec![0; count as usize],
+            places: vec![program::model::Place::default()],
+            blocks: vec![program::model::Block { start: 0, end: count, phis: Vec::new() }],
+            variables: Vec::new(),
+            scopes: Vec::new(),
+            bindings: Vec::new(),
+            bits: Vec::new(),
+            file: 0,
+            line: 0,
+        }
+    }
+
+    #[test]
+    fn bindings_hold_until_ways_disagree() {
+        use program::inst::{Inst, Operand};
+        use program::model::{Block, Variable};
+        let block = |start, end| Block { start, end, phis: Vec::new() };
+        let bind = |at, home| Binding { at, variable: 0, home, part: None };
+        let value = |n| Home::Value(Operand::Const(n), Ty::Int(32));
+        // 0: branch to 1 or 2; both go to 3.
+        let f = Function {
             code: vec![
                 Inst::Fence,
                 Inst::Branch { cond: Operand::Const(1), then: 1, otherwise: 2 },
@@ -574,8 +590,6 @@ mod tests {
                 Inst::Fence,
                 Inst::Return { value: None, ret: Vec::new() },
             ],
-            code_places: vec![0; 7],
-            places: vec![Place::default()],
             blocks: vec![block(0, 2), block(2, 4), block(4, 5), block(5, 7)],
             variables: vec![Variable {
                 name: "x".to_owned(),
@@ -585,11 +599,8 @@ mod tests {
                 arg: 0,
                 scope: None,
             }],
-            scopes: Vec::new(),
             bindings: vec![bind(1, value(10)), bind(3, value(20)), bind(6, Home::Nowhere)],
-            bits: Vec::new(),
-            file: 0,
-            line: 0,
+            ..fences(7)
         };
         let b = Bindings::of(&f);
         let at = |i| b.at(i, 0).first().map(|b| b.home);
@@ -608,7 +619,7 @@ mod tests {
     #[test]
     fn a_name_stands_for_the_innermost_variable_in_scope() {
         use program::inst::{Inst, Operand};
-        use program::model::{Block, Place, Scope, Variable};
+        use program::model::{Scope, Variable};
         let value = |n| Home::Value(Operand::Const(n), Ty::Int(32));
         let bind = |at, variable| Binding { at, variable, home: value(u64::from(variable)), part: None };
         let x = |scope| Variable { name: "x".to_owned(), ty: None, file: 0, line: 0, arg: 0, scope };
@@ -617,25 +628,11 @@ mod tests {
         code.push(Inst::Return { value: None, ret: Vec::new() });
         let scope = |first, last| Scope { ranges: vec![(first, last)] };
         let f = Function {
-            name: "f".to_owned(),
-            symbol: 0,
-            params: Vec::new(),
-            ret: Vec::new(),
-            variadic: false,
-            slots: 0,
-            frame_size: 0,
-            frame_align: 16,
-            first_site: 0,
             code,
-            code_places: vec![0; 8],
-            places: vec![Place::default()],
-            blocks: vec![Block { start: 0, end: 8, phis: Vec::new() }],
             variables: vec![x(None), x(Some(0)), x(Some(1)), x(Some(2))],
             scopes: vec![scope(1, 5), scope(2, 4), scope(5, 7)],
             bindings: (0..4).map(|n| bind(0, n)).collect(),
-            bits: Vec::new(),
-            file: 0,
-            line: 0,
+            ..fences(8)
         };
         let b = Bindings::of(&f);
         let visible = |i| (0..4).filter(|v| !b.at(i, *v).is_empty()).collect::<Vec<u32>>();

@@ -115,6 +115,12 @@ pub fn recorded(source: &str, stdin: &str) -> (Desk, LoadedProcess) {
 }
 
 /// Runs a command with bytes on its standard input.
+/// The lines that `relapse slice` marks.
+pub fn marked_lines(slice: &str) -> Vec<u32> {
+    let marked = slice.lines().filter_map(|line| line.trim_start().strip_prefix('>'));
+    marked.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+}
+
 pub fn feed(mut command: Command, stdin: &[u8]) -> Output {
     use std::io::Write;
     let mut child = command
