@@ -10,7 +10,9 @@
 //! two runs of one version. Three steps go beyond single lines:
 //!
 //! * A number before a unit of time is a duration in all lines if it was seen to differ in one,
-//!   with as many decimals: `0.00 sec` is the same in two runs by luck, and not in a third.
+//!   with as many decimals: `0.00 sec` is the same in two runs by luck, and not in a third. The
+//!   luck may last for all runs that are compared, so one with decimals, or below a second, is
+//!   also a duration if none like it is longer than a run took.
 //!   Likewise a number that counts lines as they come (`[3/20]`), if lines come in another order.
 //! * Lines in another order from run to run are compared sorted.
 //! * Lines that come and go are left out.
@@ -53,10 +55,10 @@ pub struct Mask {
 
 impl Mask {
     /// Learns from several runs of good and several of bad what one sink got. One run of a
-    /// version says nothing.
+    /// version says nothing. None of the runs took more `seconds`.
     #[must_use]
-    pub fn learn(good: &[Vec<u8>], bad: &[Vec<u8>]) -> Mask {
-        learn::learn(good, bad)
+    pub fn learn(good: &[Vec<u8>], bad: &[Vec<u8>], seconds: f64) -> Mask {
+        learn::learn(good, bad, seconds)
     }
 
     /// Whether nothing is masked.

@@ -21,6 +21,8 @@ pub struct Observed {
     pub outputs: Vec<Output>,
     /// Processor time of the test and all that it waited for, in seconds.
     pub cpu: f64,
+    /// Time from the start of the test to its end.
+    pub seconds: f64,
 }
 
 /// What was written to one sink.
@@ -63,7 +65,7 @@ impl Observed {
             };
             outputs.push(Output { name: sink.to_string(), judged, content: read(&path, places)? });
         }
-        Ok(Observed { status: ran.status, outputs, cpu: ran.cpu })
+        Ok(Observed { status: ran.status, outputs, cpu: ran.cpu, seconds: ran.seconds })
     }
 }
 

@@ -390,7 +390,8 @@ fn learn(good: &[Observed], bad: &[Observed], at: usize) -> Mask {
         let outputs = runs.iter().filter_map(|run| run.outputs.get(at));
         outputs.map(|output| output.content.text().to_vec()).collect()
     };
-    Mask::learn(&texts(good), &texts(bad))
+    let seconds = good.iter().chain(bad).map(|run| run.seconds).fold(0.0, f64::max);
+    Mask::learn(&texts(good), &texts(bad), seconds)
 }
 
 /// Whether a line looks like the report of a failure.
@@ -431,6 +432,7 @@ mod tests {
             status,
             outputs: vec![Output { name: "stdout".to_owned(), judged: true, content }],
             cpu: 0.0,
+            seconds: 0.0,
         }
     }
 

@@ -13,7 +13,7 @@ fn applied(mask: &Mask, text: &str) -> String {
 }
 
 fn learn(good: &[&str], bad: &[&str]) -> Mask {
-    Mask::learn(&runs(good), &runs(bad))
+    Mask::learn(&runs(good), &runs(bad), 0.0)
 }
 
 fn ctest(ok: bool, times: [&str; 4]) -> String {
@@ -41,7 +41,7 @@ fn times_of_ctest_do_not_judge() {
     let bad =
         [ctest(false, ["0.00", "0.01", "0.00", "0.02"]), ctest(false, ["0.00", "0.01", "0.00", "0.02"])];
     let (good, bad) = (good.map(String::into_bytes), bad.map(String::into_bytes));
-    let mask = Mask::learn(&good, &bad);
+    let mask = Mask::learn(&good, &bad, 0.0);
     // Only one time was seen to differ, and by luck the others were not.
     let other = ctest(true, ["12.34", "0.07", "100.01", "133.55"]);
     assert_eq!(applied(&mask, &other).as_bytes(), mask.apply(&good[0]));
@@ -52,6 +52,28 @@ fn times_of_ctest_do_not_judge() {
     assert!(applied(&mask, &other).contains("Total Test time (real) = <number> sec\n"));
     let said = mask.describe();
     assert!(said[0].starts_with("the number in lines like `2/3 Test #2: print ..."), "{said:?}");
+}
+
+#[test]
+fn times_that_were_the_same_by_luck_do_not_judge() {
+    let times = ["0.00", "0.01", "0.00", "0.01"];
+    let good = [ctest(true, times), ctest(true, times)].map(String::into_bytes);
+    let bad = [ctest(false, times), ctest(false, times)].map(String::into_bytes);
+    let other = ctest(true, ["0.02", "0.01", "0.00", "0.03"]);
+    let mask = Mask::learn(&good, &bad, 0.2);
+    assert_eq!(applied(&mask, &other).as_bytes(), mask.apply(&good[0]));
+    assert_ne!(mask.apply(&good[0]), mask.apply(&bad[0]));
+    // Longer than the runs took: the program counts something else.
+    let mask = Mask::learn(&good, &bad, 0.005);
+    assert!(mask.is_empty());
+    // All that differs between good and bad is a time: this is what the test is about.
+    let (good, bad) = (runs(&["waits 0.25 s\n"; 2]), runs(&["waits 0.75 s\n"; 2]));
+    assert!(Mask::learn(&good, &bad, 1.0).is_empty());
+    // Whole seconds are part of what is said.
+    let (good, bad) = (runs(&["1\nup 1 s\n"; 2]), runs(&["2\nup 1 s\n"; 2]));
+    assert!(Mask::learn(&good, &bad, 1.5).is_empty());
+    let (good, bad) = (runs(&["ok (1 ms)\n"; 2]), runs(&["not ok (1 ms)\n"; 2]));
+    assert_eq!(applied(&Mask::learn(&good, &bad, 1.5), "ok (3 ms)"), "ok (<number> ms)");
 }
 
 #[test]
@@ -167,7 +189,7 @@ fn noise_is_given_up() {
 fn a_hidden_difference_is_told() {
     // Good prints any number, bad always the same.
     let (good, bad) = (runs(&["x = 1\n", "x = 2\n"]), runs(&["x = 7\n", "x = 7\n"]));
-    let mask = Mask::learn(&good, &bad);
+    let mask = Mask::learn(&good, &bad, 0.0);
     assert_eq!(mask.apply(&good[0]), mask.apply(&bad[0]));
     assert!(!mask.hides_difference(&good, &bad), "good is not steady in this");
     assert!(mask.hides_difference(&runs(&["x = 1\n", "x = 1\n"]), &bad));
@@ -176,7 +198,7 @@ fn a_hidden_difference_is_told() {
         runs(&["a 0.10 sec\nlimit 1.00 sec\n", "a 0.20 sec\nlimit 1.00 sec\n"]),
         runs(&["a 0.30 sec\nlimit 2.00 sec\n", "a 0.40 sec\nlimit 2.00 sec\n"]),
     );
-    let mask = Mask::learn(&good, &bad);
+    let mask = Mask::learn(&good, &bad, 0.0);
     assert_ne!(mask.apply(&good[0]), mask.apply(&bad[0]));
     assert_eq!(mask.apply(&good[0]), mask.apply(&good[1]));
 }
@@ -196,7 +218,7 @@ fn real_processes_differ_and_are_equal() {
         "echo shell $$; echo temporary $(mktemp -u); date '+now %s.%N'; echo stays 5; printf 'no end'";
     let run = || Command::new("sh").args(["-c", script]).output().unwrap().stdout;
     let good = [run(), run(), run()];
-    let mask = Mask::learn(&good, &[]);
+    let mask = Mask::learn(&good, &[], 0.0);
     for _ in 0..10 {
         assert_eq!(mask.apply(&run()), mask.apply(&good[0]));
     }
@@ -214,7 +236,7 @@ fn binary_output_does_no_harm() {
         };
         (0..5000).map(|_| next()).collect()
     };
-    let mask = Mask::learn(&[noise(1), noise(2)], &[noise(3), noise(4)]);
+    let mask = Mask::learn(&[noise(1), noise(2)], &[noise(3), noise(4)], 0.0);
     assert!(mask.ignores_all());
 }
 
@@ -285,7 +307,7 @@ proptest! {
         let mut random = random(seed);
         let mut run = |lines: &[Vec<Item>]| write(lines, &mut random).into_bytes();
         let good = [run(&lines), run(&lines), run(&lines)];
-        let mask = Mask::learn(&good, &[]);
+        let mask = Mask::learn(&good, &[], 0.0);
         prop_assert!(!mask.ignores_all());
         let expected = mask.apply(&good[0]);
         for _ in 0..4 {
@@ -325,7 +347,7 @@ proptest! {
             text.into_bytes()
         };
         let (good, bad) = ([with("fine"), with("fine")], [with(&word), with(&word)]);
-        let mask = Mask::learn(&good, &bad);
+        let mask = Mask::learn(&good, &bad, 0.0);
         prop_assert!(!mask.hides_difference(&good, &bad));
         prop_assert_eq!(mask.apply(&good[0]) == mask.apply(&bad[0]), word == "fine");
     }
@@ -347,7 +369,7 @@ proptest! {
             (lines.join("\n") + "\n").into_bytes()
         };
         let good = [run(orders[0]), run(orders[1]), run(orders[2])];
-        let mask = Mask::learn(&good, &[]);
+        let mask = Mask::learn(&good, &[], 0.0);
         prop_assert!(!mask.ignores_all());
         for run in &good {
             prop_assert_eq!(mask.apply(run), mask.apply(&good[0]));

@@ -1,6 +1,6 @@
 //! Which line of one run is which line of another, and what that says.
 
-use super::template::{Duration, Field, Fields, Masked, Part, Piece, Template, Text, duration, numeric};
+use super::template::{Field, Fields, Found, Masked, Part, Piece, Template, Text, duration, numeric};
 use super::token::{Class, Kind, general, has_letters, shape};
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -218,16 +218,8 @@ fn fields(a: &Masked, b: &Masked) -> Option<Fields> {
 }
 
 /// Durations that differ between two forms of one line.
-pub(super) fn durations(a: &Masked, b: &Masked) -> Vec<Duration> {
+pub(super) fn durations<'a>(a: &Masked<'a>, b: &Masked) -> Vec<Found<'a>> {
     let both = a.pieces.iter().zip(&b.pieces).enumerate();
     let differing = both.filter(|(_, (x, y))| x.text != y.text && y.class == Class::Number);
-    let found = differing.filter_map(|(at, _)| duration(&a.pieces, at));
-    let example = || Text(a.line.to_vec());
-    let rule = |(decimals, gap, unit): (usize, &[u8], &[u8])| Duration {
-        decimals,
-        gap: Text(gap.to_vec()),
-        unit: Text(unit.to_vec()),
-        example: example(),
-    };
-    found.map(rule).collect()
+    differing.filter_map(|(at, _)| duration(&a.pieces, at)).collect()
 }

@@ -1,8 +1,8 @@
 //! Learning a mask from runs.
 
 use super::align::{Lesson, align, durations, lesson};
-use super::template::{Field, Fields, Masked, Part, Template, Text};
-use super::token::{Class, Kind, has_letters, shape};
+use super::template::{Duration, Field, Fields, Masked, Part, Rules, Template, Text, duration};
+use super::token::{Class, DURATIONS, Kind, has_letters, shape};
 use super::{Mask, arounds};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,21 +13,23 @@ const LARGE: usize = 16 << 20;
 
 type Versions<'a> = [&'a [Vec<u8>]; 2];
 
-pub(super) fn learn(good: &[Vec<u8>], bad: &[Vec<u8>]) -> Mask {
+pub(super) fn learn(good: &[Vec<u8>], bad: &[Vec<u8>], seconds: f64) -> Mask {
     let versions = [good, bad];
-    if versions.iter().all(|runs| runs.iter().all(|run| *run == runs[0])) {
+    let steady = versions.iter().all(|runs| runs.iter().all(|run| *run == runs[0]));
+    if versions.iter().any(|runs| runs.iter().any(|run| run.len() > LARGE)) {
+        return Mask { ignores_all: !steady, ..Mask::default() };
+    }
+    let likely = likely_durations(&versions, seconds);
+    if steady && likely.is_empty() {
         return Mask::default();
     }
-    if versions.iter().any(|runs| runs.iter().any(|run| run.len() > LARGE)) {
-        return Mask { ignores_all: true, ..Mask::default() };
-    }
-    let mask = learn_with(&versions, true);
+    let mask = learn_with(&versions, Some(likely));
     let equal = |mask: &Mask| match (good.first(), bad.first()) {
         (Some(good), Some(bad)) => mask.apply(good) == mask.apply(bad),
         _ => false,
     };
     if equal(&mask) {
-        let plain = learn_with(&versions, false);
+        let plain = learn_with(&versions, None);
         if !equal(&plain) {
             return plain;
         }
@@ -35,8 +37,33 @@ pub(super) fn learn(good: &[Vec<u8>], bad: &[Vec<u8>]) -> Mask {
     mask
 }
 
-fn learn_with(versions: &Versions, generalise: bool) -> Mask {
+/// Numbers before a unit of time that may be durations though all runs have the same ones: none
+/// is longer than a run took. Whole seconds are too often something else.
+fn likely_durations(versions: &Versions, seconds: f64) -> Vec<Duration> {
+    let mut found: Vec<(Duration, bool)> = Vec::new();
+    for line in versions.iter().flat_map(|runs| runs.iter()).flat_map(|run| run.split(|b| *b == b'\n')) {
+        if !DURATIONS.iter().any(|unit| line.windows(unit.len()).any(|part| part == unit.as_bytes())) {
+            continue;
+        }
+        let masked = Rules::default().mask(line, None);
+        for at in 0..masked.pieces.len() {
+            let Some(duration) = duration(&masked.pieces, at) else { continue };
+            let Some(length) = duration.length(masked.pieces[at].text) else { continue };
+            let plausible = (0.0..=seconds).contains(&length);
+            match found.iter_mut().find(|(known, _)| known.is_like(&duration)) {
+                Some((_, all_plausible)) => *all_plausible &= plausible,
+                None => found.push((duration.owned(line), plausible)),
+            }
+        }
+    }
+    found.into_iter().filter(|(_, plausible)| *plausible).map(|(duration, _)| duration).collect()
+}
+
+/// Goes beyond single lines if there are `likely` durations to begin with, though they be none.
+fn learn_with(versions: &Versions, likely: Option<Vec<Duration>>) -> Mask {
+    let generalise = likely.is_some();
     let mut mask = Mask::default();
+    mask.rules.durations = likely.unwrap_or_default();
     for _ in 0..ROUNDS {
         if !mask.round(versions, generalise) {
             break;
@@ -63,12 +90,8 @@ impl Mask {
                         Some(Lesson::Template(template)) if has_words(&template) => {
                             learned |= self.rules.add(template);
                             for duration in durations(x, y).into_iter().filter(|_| generalise) {
-                                let same = |d: &super::template::Duration| {
-                                    (d.decimals, &d.gap, &d.unit)
-                                        == (duration.decimals, &duration.gap, &duration.unit)
-                                };
-                                if !self.rules.durations.iter().any(same) {
-                                    self.rules.durations.push(duration);
+                                if !self.rules.durations.iter().any(|d| d.is_like(&duration)) {
+                                    self.rules.durations.push(duration.owned(x.line));
                                     learned = true;
                                 }
                             }

@@ -71,6 +71,42 @@ pub(super) struct Duration {
     pub example: Text,
 }
 
+impl Duration {
+    pub fn is_like(&self, found: &Found) -> bool {
+        (self.decimals, &self.gap.0[..], &self.unit.0[..]) == (found.decimals, found.gap, found.unit)
+    }
+}
+
+/// A number in a line that looks like a duration: how many decimals it has, what is between it
+/// and its unit, and the unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    decimals: usize,
+    gap: &'a [u8],
+    unit: &'a [u8],
+}
+
+impl Found<'_> {
+    pub fn owned(&self, line: &[u8]) -> Duration {
+        let text = |bytes: &[u8]| Text(bytes.to_vec());
+        Duration { decimals: self.decimals, gap: text(self.gap), unit: text(self.unit), example: text(line) }
+    }
+
+    /// The length of a duration in seconds; `None` if it is in whole seconds or more.
+    pub fn length(&self, number: &[u8]) -> Option<f64> {
+        let number: f64 = std::str::from_utf8(number).ok()?.parse().ok()?;
+        let unit = match self.unit {
+            b"ms" | b"msec" => 1e-3,
+            b"us" | b"usec" => 1e-6,
+            b"ns" => 1e-9,
+            _ if self.decimals == 0 => return None,
+            [b'm', ..] => 60.0,
+            _ => 1.0,
+        };
+        Some(number * unit)
+    }
+}
+
 /// A part of a line, masked or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'a> {
@@ -302,9 +338,8 @@ impl Rules {
             return;
         }
         for at in 0..pieces.len() {
-            let Some((decimals, gap, unit)) = duration(pieces, at) else { continue };
-            let known = |d: &Duration| d.decimals == decimals && d.gap.0 == gap && d.unit.0 == unit;
-            if self.durations.iter().any(known) {
+            let Some(found) = duration(pieces, at) else { continue };
+            if self.durations.iter().any(|d| d.is_like(&found)) {
                 pieces[at].wild = Some(Kind::Number);
                 // As in templates.
                 if at > 0 && pieces[at - 1].class == Class::Space && !pieces[at - 1].text.is_empty() {
@@ -315,9 +350,8 @@ impl Rules {
     }
 }
 
-/// Decimals of the number at a place, what is between it and its unit, and the unit, if
-/// this is a duration.
-pub(super) fn duration<'a>(pieces: &[Piece<'a>], at: usize) -> Option<(usize, &'a [u8], &'a [u8])> {
+/// The duration at a place, if the number there has a unit of time.
+pub(super) fn duration<'a>(pieces: &[Piece<'a>], at: usize) -> Option<Found<'a>> {
     let number = pieces.get(at).filter(|p| p.class == Class::Number)?;
     let decimals =
         number.text.iter().position(|b| *b == b'.').map_or(0, |point| number.text.len() - point - 1);
@@ -327,7 +361,7 @@ pub(super) fn duration<'a>(pieces: &[Piece<'a>], at: usize) -> Option<(usize, &'
         _ => (&next.text[..0], next),
     };
     let known = unit.class == Class::Word && DURATIONS.iter().any(|d| d.as_bytes() == unit.text);
-    known.then_some((decimals, gap, unit.text))
+    known.then_some(Found { decimals, gap, unit: unit.text })
 }
 
 /// A line such as `===== 1 passed in 0.12s =====` is filled up to a width by signs.
