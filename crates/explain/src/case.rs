@@ -95,14 +95,11 @@ impl<'d> Case<'d> {
                 self.notes.push(format!("The recording of {name} is incomplete: {why}."));
             }
             let seen = output(&recorded.run);
-            if (seen.exit, seen.signal, &seen.stdout)
-                != (self.outputs[n].exit, self.outputs[n].signal, &self.outputs[n].stdout)
-                && !seen.timed_out
-            {
-                self.notes.push(format!(
-                    "The recorded run of {name} did not do exactly what the plain one did ({}, plain: {}).",
-                    recorded.run.status, self.ends[n]
-                ));
+            let plain = lab.baseline().map(|baseline| [&baseline.good, &baseline.bad][n]);
+            let deviation = plain.and_then(|plain| lab.deviation(plain, &recorded.run));
+            if let Some(how) = deviation.filter(|_| !seen.timed_out) {
+                self.notes
+                    .push(format!("The recorded run of {name} did not do what the plain one did: {how}."));
             }
             self.outputs[n] = seen;
         }

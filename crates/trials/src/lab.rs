@@ -209,6 +209,13 @@ impl<'a> Lab<'a> {
         self.baseline.as_ref()
     }
 
+    /// In what a recorded run differs from the plain one of its version, without what differs
+    /// from run to run anyway.
+    #[must_use]
+    pub fn deviation(&self, plain: &TestRun, recorded: &TestRun) -> Option<String> {
+        self.judge.as_ref()?.deviation(&plain.observed, &recorded.observed)
+    }
+
     /// Builds good and bad as trials are built, and runs each several times.
     ///
     /// # Errors

@@ -344,12 +344,29 @@ impl Judge {
             .collect()
     }
 
-    fn disagreement(&self, first: &Observed, other: &Observed) -> String {
+    /// Names of the judged sinks in which two runs differ.
+    fn differing<'a>(&self, first: &'a Observed, other: &Observed) -> Vec<&'a str> {
         let pairs = first.outputs.iter().zip(&other.outputs).enumerate();
-        let differing: Vec<&str> = pairs
+        pairs
             .filter(|(at, (a, b))| a.judged && self.masked(*at, a) != self.masked(*at, b))
             .map(|(_, (a, _))| a.name.as_str())
-            .collect();
+            .collect()
+    }
+
+    /// In what a run of a version differs from another run of it; `None` if in nothing that counts.
+    pub(crate) fn deviation(&self, plain: &Observed, other: &Observed) -> Option<String> {
+        let differing = self.differing(plain, other);
+        if plain.status != other.status {
+            Some(format!("{} instead of {}", other.status, plain.status))
+        } else if differing.is_empty() {
+            None
+        } else {
+            Some(format!("{} differs", differing.join(", ")))
+        }
+    }
+
+    fn disagreement(&self, first: &Observed, other: &Observed) -> String {
+        let differing = self.differing(first, other);
         if first.status == other.status && !differing.is_empty() {
             return format!("{} differs from run to run ({} each time)", differing.join(", "), first.status);
         }
