@@ -10,6 +10,7 @@
 mod alike;
 mod cut;
 mod detail;
+mod fixed;
 mod groups;
 mod heading;
 mod language;
@@ -159,7 +160,8 @@ impl Difference {
     /// If the number is of another difference.
     #[must_use]
     pub fn change(&self, id: ChangeId) -> &Change {
-        &self.changes[id.0 as usize]
+        let at = self.changes.binary_search_by_key(&id, |change| change.id);
+        &self.changes[at.unwrap_or_else(|_| panic!("no change {} in this difference", id.0))]
     }
 
     /// All hunks, in the order of their numbers.
@@ -172,7 +174,8 @@ impl Difference {
     /// If the number is of another difference.
     #[must_use]
     pub fn hunk(&self, id: HunkId) -> &Hunk {
-        &self.hunks[id.0 as usize]
+        let at = self.hunks.binary_search_by_key(&id, |hunk| hunk.id);
+        &self.hunks[at.unwrap_or_else(|_| panic!("no hunk {} in this difference", id.0))]
     }
 
     /// The names that a change speaks of, if its syntax is known.

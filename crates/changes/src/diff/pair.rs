@@ -77,6 +77,12 @@ impl Pair {
         self.new_path.as_deref().or(self.old_path.as_deref()).unwrap_or_default()
     }
 
+    /// Its changes.
+    pub fn ids(&self) -> impl Iterator<Item = ChangeId> + '_ {
+        let whole = [self.whole, self.renamed, self.mode, self.binary].into_iter().flatten();
+        whole.chain(self.groups.iter().map(|group| group.id))
+    }
+
     /// Gives its changes their final numbers.
     pub fn shift(&mut self, by: u32) {
         let all = [&mut self.whole, &mut self.renamed, &mut self.mode, &mut self.binary];
@@ -231,6 +237,11 @@ impl Pair {
         });
         id
     }
+}
+
+/// Where each line of a text begins, and at last where the text ends.
+pub(super) fn offsets_of(text: &[u8]) -> Vec<usize> {
+    offsets(&text.split_inclusive(|byte| *byte == b'\n').collect::<Vec<_>>())
 }
 
 fn offsets(lines: &[&[u8]]) -> Vec<usize> {

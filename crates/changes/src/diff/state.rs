@@ -76,7 +76,7 @@ impl Difference {
 
 impl Pair {
     /// Where the file stands and what it is with these changes reverted.
-    fn state(&self, reverted: &ChangeSet) -> (&str, FileState) {
+    pub(super) fn state(&self, reverted: &ChangeSet) -> (&str, FileState) {
         let is_reverted = |change: &Option<_>| change.is_some_and(|id| reverted.contains(&id));
         if let Some(id) = self.whole {
             let old = reverted.contains(&id);

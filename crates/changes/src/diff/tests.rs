@@ -147,41 +147,67 @@ proptest! {
     }
 
     #[test]
-    fn unchanged_lines_map_both_ways(good in text(), bad in text()) {
+    fn unchanged_lines_map_both_ways(good in text(), bad in text(), bits: u64) {
         let state = |bytes: &[u8]| FileState::Content { bytes: bytes.into(), mode: 0o644 };
         let pair = Pair::new((Some("old.c".to_owned()), state(&good)), (Some("new.c".to_owned()), state(&bad)));
         let difference = Difference::new(vec![pair.unwrap()]);
         prop_assume!(difference.changes().iter().all(|change| change.kind != ChangeKind::Binary));
-        let lines = |text: &[u8]| -> Vec<Vec<u8>> {
-            text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
-        };
-        let (old, new) = (lines(&good), lines(&bad));
-        for (number, line) in (1..).zip(&new) {
-            match difference.map_line_to_good("new.c", number) {
-                Some((file, there)) => {
-                    prop_assert_eq!(file, "old.c");
-                    prop_assert_eq!(&old[there as usize - 1], line);
-                    prop_assert_eq!(difference.map_line_to_bad("old.c", there), Some(("new.c".to_owned(), number)));
-                    prop_assert!(difference.touching("new.c", number).is_none());
-                }
-                None => {
-                    let change = difference.touching("new.c", number).unwrap();
-                    prop_assert!(change.new_range().contains(&number));
-                    let shown = &change.new_lines[(number - change.new_start) as usize];
-                    let text = line.strip_suffix(b"\n").unwrap_or(line);
-                    let text = text.strip_suffix(b"\r").unwrap_or(text);
-                    prop_assert_eq!(shown.clone(), String::from_utf8_lossy(text).into_owned());
-                }
+        unchanged_lines_map(&difference, "old.c", &good, &bad)?;
+        let some = subset(&difference, bits);
+        let left = difference.to_reverted(&some);
+        prop_assert_eq!(left.all(), some.clone());
+        let tree = difference.tree(&some);
+        let (name, state) = tree.iter().find(|(_, state)| **state != FileState::Absent).unwrap();
+        let FileState::Content { bytes, .. } = state else { panic!("{state:?}") };
+        if !some.is_empty() {
+            unchanged_lines_map(&left, name, bytes, &bad)?;
+        }
+        // Undoing what is left undoes the same.
+        let again = left.tree(&left.all());
+        prop_assert_eq!(again.get(name).unwrap_or(state), state);
+    }
+}
+
+/// Whether lines that no change touches are the same on both sides.
+fn unchanged_lines_map(
+    difference: &Difference,
+    old_name: &str,
+    good: &[u8],
+    bad: &[u8],
+) -> std::result::Result<(), TestCaseError> {
+    let lines = |text: &[u8]| -> Vec<Vec<u8>> {
+        text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
+    };
+    let (old, new) = (lines(good), lines(bad));
+    for (number, line) in (1..).zip(&new) {
+        match difference.map_line_to_good("new.c", number) {
+            Some((file, there)) => {
+                prop_assert_eq!(file, old_name);
+                prop_assert_eq!(&old[there as usize - 1], line);
+                prop_assert_eq!(
+                    difference.map_line_to_bad(old_name, there),
+                    Some(("new.c".to_owned(), number))
+                );
+                prop_assert!(difference.touching("new.c", number).is_none());
             }
-            if let Some((_, there)) = difference.counterpart_in_good("new.c", number) {
-                prop_assert!((1..=old.len()).contains(&(there as usize)));
+            None => {
+                let change = difference.touching("new.c", number).unwrap();
+                prop_assert!(change.new_range().contains(&number));
+                let shown = &change.new_lines[(number - change.new_start) as usize];
+                let text = line.strip_suffix(b"\n").unwrap_or(line);
+                let text = text.strip_suffix(b"\r").unwrap_or(text);
+                prop_assert_eq!(shown.clone(), String::from_utf8_lossy(text).into_owned());
             }
         }
-        for number in 1..=u32::try_from(old.len()).unwrap() {
-            let mapped = difference.map_line_to_bad("old.c", number).is_some();
-            prop_assert_ne!(mapped, difference.touching_old("old.c", number).is_some());
+        if let Some((_, there)) = difference.counterpart_in_good("new.c", number) {
+            prop_assert!((1..=old.len()).contains(&(there as usize)));
         }
     }
+    for number in 1..=u32::try_from(old.len()).unwrap() {
+        let mapped = difference.map_line_to_bad(old_name, number).is_some();
+        prop_assert_ne!(mapped, difference.touching_old(old_name, number).is_some());
+    }
+    Ok(())
 }
 
 proptest! {
