@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::{Session, solvers};
 use clap::Args;
 use explain::session::{self, Explanation, Method, Request};
-use options::{OracleKind, Remembered};
+use options::{Options, OracleKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,15 +25,15 @@ use trials::{Oracle, Rule, Sink, TrialLimits};
 /// passes), sufficient (put into good, it fails in the same way) and give a sane program.
 /// Your files, index and branches are not touched.
 ///
-/// Options are remembered in relapse.toml, so that a second call needs none. During a
-/// `git bisect` the versions default to its marks.
+/// What is not said is read from relapse.toml, here or in a directory above; --save writes it.
+/// During a `git bisect` the versions default to its marks.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   relapse explain --good v1.2 --bad HEAD --build make --test './run-test'
   relapse explain --good HEAD --bad . --build make --test './sum 4'
   relapse explain --good old/ --bad new/ --build 'make sum' --test './sum < in' --html why.html
-  relapse explain                 as the last time
+  relapse explain                 as the saved options say
 
 Exit codes (beside those of `relapse --help`):
   0    explained, and the answer is verified: needed, sufficient and sane
@@ -48,7 +48,7 @@ Exit codes (beside those of `relapse --help`):
   130  interrupted before anything was known; the next call goes on where this one stopped")]
 pub struct ExplainArgs {
     #[command(flatten)]
-    remembered: Remembered,
+    options: Options,
     /// Write the explanation as a page for browsers
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -81,24 +81,26 @@ pub struct ExplainArgs {
     /// Standard input of the test
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
-    /// Do not write relapse.toml
+    /// Write the options to relapse.toml, so that the next call needs none
     #[arg(long)]
-    no_remember: bool,
+    save: bool,
     /// Say nothing on standard error unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
 }
 
 pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let here = std::env::current_dir().map_err(|e| {
+    let directory = std::env::current_dir().map_err(|e| {
         Failure::failed_to(Exit::Environment, format_args!("find the current directory: {e}"))
     })?;
-    let mut options = args.remembered.clone().or(options::load(&here)?);
-    let remembered = options.clone();
+    let here = options::home(&directory);
+    let said = args.options.clone().seen_from(&directory, &here);
+    let mut options = said.or(options::load(&here)?);
+    let saved = options.clone();
     bisected(&mut options, &here)?;
     let request = request(args, &options, &here)?;
-    if !args.no_remember {
-        options::save(&here, &remembered)?;
+    if args.save {
+        options::save(&here, &saved)?;
     }
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)
@@ -136,7 +138,7 @@ fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
 }
 
 /// During a `git bisect` its marks are the versions, where none are named.
-fn bisected(options: &mut Remembered, here: &Path) -> Result<(), Failure> {
+fn bisected(options: &mut Options, here: &Path) -> Result<(), Failure> {
     if options.good.is_some() && options.bad.is_some() {
         return Ok(());
     }
@@ -148,7 +150,7 @@ fn bisected(options: &mut Remembered, here: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn request(args: &ExplainArgs, options: &Remembered, here: &Path) -> Result<Request, Failure> {
+fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request, Failure> {
     let named = |value: &Option<String>, option: &str, what: &str| {
         value.clone().ok_or_else(|| {
             Failure::new(Exit::Usage, format_args!("{what} is not named"))

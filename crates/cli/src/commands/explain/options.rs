@@ -1,8 +1,7 @@
 //! What the user wants explained, from the command line and from `relapse.toml`.
 //!
-//! The file holds what the last call was told, under `[explain]`, so that the next one
-//! needs no options; the command line has the last word, and what it says is remembered.
-//! Everything else in the file is kept as it is.
+//! The file is looked for here and in the directories above, and holds options under `[explain]`.
+//! The command line has the last word. It is written only on request (`--save`).
 
 use crate::failure::{Exit, Failure};
 use clap::{Args, ValueEnum};
@@ -12,10 +11,10 @@ use std::path::{Path, PathBuf};
 /// The name of the file.
 pub const FILE: &str = "relapse.toml";
 
-/// Options that are remembered. All of them may be left out on the command line.
+/// Options that can be saved. All of them may be left out on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Remembered {
+pub struct Options {
     /// The version in which the test passes: a git revision or a directory
     #[arg(long, value_name = "VERSION")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,12 +100,29 @@ pub enum Method {
     Add,
 }
 
-impl Remembered {
+impl Options {
+    /// The same with the paths of `directory`, where they were given, as seen from `home`.
+    pub fn seen_from(mut self, directory: &Path, home: &Path) -> Options {
+        if directory == home {
+            return self;
+        }
+        for version in [&mut self.good, &mut self.bad].into_iter().flatten() {
+            let path = directory.join(&*version);
+            if path.is_dir() {
+                *version = path.display().to_string();
+            }
+        }
+        if let Some(expect) = &mut self.expect {
+            *expect = directory.join(&*expect);
+        }
+        self
+    }
+
     /// What is said here, and where nothing is said, what `earlier` says.
-    pub fn or(self, earlier: Remembered) -> Remembered {
+    pub fn or(self, earlier: Options) -> Options {
         // One oracle replaces the other, whichever way it was given.
         let oracle_said = self.oracle.is_some() || self.expect.is_some();
-        Remembered {
+        Options {
             good: self.good.or(earlier.good),
             bad: self.bad.or(earlier.bad),
             build: self.build.or(earlier.build),
@@ -126,18 +142,29 @@ impl Remembered {
     }
 }
 
-/// The file's `[explain]`, or nothing if there is no file.
-pub fn load(directory: &Path) -> Result<Remembered, Failure> {
-    let path = directory.join(FILE);
-    let Some(table) = read(&path)? else { return Ok(Remembered::default()) };
-    match table.get("explain") {
-        None => Ok(Remembered::default()),
-        Some(section) => section.clone().try_into().map_err(|error: toml::de::Error| damaged(&path, &error)),
-    }
+/// The nearest directory with the file, from this one up; this one if there is none. All that the
+/// file says is seen from there.
+pub fn home(directory: &Path) -> PathBuf {
+    directory.ancestors().find(|above| above.join(FILE).is_file()).unwrap_or(directory).to_owned()
 }
 
-/// Puts the options into the file, beside whatever else is in it.
-pub fn save(directory: &Path, options: &Remembered) -> Result<(), Failure> {
+/// The file's `[explain]`, or nothing if there is no file.
+pub fn load(directory: &Path) -> Result<Options, Failure> {
+    let path = directory.join(FILE);
+    let Some(table) = read(&path)? else { return Ok(Options::default()) };
+    let file: File = table.try_into().map_err(|error: toml::de::Error| damaged(&path, &error))?;
+    Ok(file.explain)
+}
+
+/// All that the file may hold.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    explain: Options,
+}
+
+/// Puts the options into the file.
+pub fn save(directory: &Path, options: &Options) -> Result<(), Failure> {
     let path = directory.join(FILE);
     let mut table = read(&path)?.unwrap_or_default();
     let section = toml::Value::try_from(options)
@@ -148,7 +175,7 @@ pub fn save(directory: &Path, options: &Remembered) -> Result<(), Failure> {
     table.insert("explain".to_owned(), section);
     std::fs::write(&path, table.to_string()).map_err(|error| {
         Failure::failed_to(Exit::Environment, format_args!("write {}: {error}", path.display()))
-            .hint("Say --no-remember to go on without it.")
+            .hint("Leave out --save to go on without it.")
     })
 }
 
@@ -175,35 +202,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_survive_and_the_rest_of_the_file_too() {
+    fn options_survive_and_are_found_from_below() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join(FILE), "[other]\nkept = 1\n").unwrap();
-        let said = Remembered {
+        let said = Options {
             good: Some("v1".to_owned()),
             test: Some("./t \"a b\"".to_owned()),
             oracle: Some(OracleKind::Exit),
             observe: vec!["stderr".to_owned()],
             timeout: Some(2.5),
-            ..Remembered::default()
+            ..Options::default()
         };
         save(dir.path(), &said).unwrap();
         assert_eq!(load(dir.path()).unwrap(), said);
-        assert!(std::fs::read_to_string(dir.path().join(FILE)).unwrap().contains("kept = 1"));
+        let below = dir.path().join("src/lib");
+        std::fs::create_dir_all(&below).unwrap();
+        assert_eq!(home(&below), dir.path());
+        // What is named below is meant there.
+        let named = Options { bad: Some("lib".to_owned()), ..Options::default() };
+        let seen = named.seen_from(&dir.path().join("src"), dir.path());
+        assert_eq!(seen.bad, Some(below.display().to_string()));
     }
 
     #[test]
     fn the_command_line_has_the_last_word() {
-        let earlier = Remembered {
+        let earlier = Options {
             good: Some("v1".to_owned()),
             expect: Some("out.txt".into()),
             method: Some(Method::Dd),
-            ..Remembered::default()
+            ..Options::default()
         };
-        let said = Remembered {
-            good: Some("v2".to_owned()),
-            oracle: Some(OracleKind::Exit),
-            ..Remembered::default()
-        };
+        let said =
+            Options { good: Some("v2".to_owned()), oracle: Some(OracleKind::Exit), ..Options::default() };
         let both = said.or(earlier);
         assert_eq!(both.good.as_deref(), Some("v2"));
         assert_eq!((both.oracle, both.expect), (Some(OracleKind::Exit), None));
@@ -213,7 +242,12 @@ mod tests {
     #[test]
     fn a_damaged_file_is_said_and_left() {
         let dir = tempfile::tempdir().unwrap();
-        for text in ["[explain", "[explain]\ngod = \"v1\"\n", "[explain]\njobs = \"many\"\n"] {
+        for text in [
+            "[explain",
+            "[explian]\ngood = \"v1\"\n",
+            "[explain]\ngod = \"v1\"\n",
+            "[explain]\njobs = \"many\"\n",
+        ] {
             std::fs::write(dir.path().join(FILE), text).unwrap();
             assert_eq!(load(dir.path()).unwrap_err().exit, Exit::BadInput, "{text}");
             assert_eq!(std::fs::read_to_string(dir.path().join(FILE)).unwrap(), text);

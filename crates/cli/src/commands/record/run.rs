@@ -1,5 +1,6 @@
 //! Running the command under the recorder, as if it had been started by the shell.
 
+use nix::sys::personality::{self, Persona};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,6 +30,9 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
         Some(directory) => command.env(DIRECTORY, directory),
         None => command.env_remove(DIRECTORY),
     };
+    if directory.is_some() {
+        settle_addresses();
+    }
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
     let forwarder = std::thread::spawn(move || {
@@ -40,6 +44,15 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
     handle.close();
     let _ = forwarder.join();
     status
+}
+
+/// Switches address randomisation off for the programs that are started from here on, as debuggers
+/// do: recordings of two versions then differ in addresses only where the versions differ. Where
+/// that is forbidden, as in some containers, they differ in all.
+fn settle_addresses() {
+    if let Ok(now) = personality::get() {
+        let _ = personality::set(now | Persona::ADDR_NO_RANDOMIZE);
+    }
 }
 
 /// A terminal sends its signals to the whole foreground group, the child included; all
