@@ -68,14 +68,17 @@ fn said(output: &Output) -> (i32, String, String) {
 }
 
 #[test]
-fn a_wrong_sum_is_explained_and_the_options_are_remembered() {
+fn a_wrong_sum_is_explained_and_the_options_are_saved_on_request() {
     let desk = Desk::new();
     desk.versions("i < 4", "i < 3");
     let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD])));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.starts_with("verified: undoing the only change"), "{out}");
     assert!(out.contains("i < 3"), "{out}");
-    // No options: as the last time, and nothing has to be tried again.
+    assert!(!desk.path().join("relapse.toml").exists());
+    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, &["--save"]])));
+    assert_eq!(code, 0, "{out}{err}");
+    // No options: as they were saved, and nothing has to be tried again.
     let (code, again, err) = said(&desk.explain(&["--json", "-"]));
     assert_eq!(code, 0, "{again}{err}");
     let answer: serde_json::Value = serde_json::from_str(&again).unwrap();
@@ -83,6 +86,44 @@ fn a_wrong_sum_is_explained_and_the_options_are_remembered() {
     assert_eq!(answer["verified"], true);
     assert_eq!(answer["root"][0]["file"], "sum.c");
     assert_eq!(answer["observation"]["kind"], "output");
+}
+
+/// All causes of an answer.
+fn causes(answer: &serde_json::Value) -> Vec<serde_json::Value> {
+    let mut all = answer["causes"].as_array().cloned().unwrap_or_default();
+    let mut at = 0;
+    while at < all.len() {
+        let below = all[at]["children"].as_array().cloned().unwrap_or_default();
+        all.extend(below);
+        at += 1;
+    }
+    all
+}
+
+#[test]
+fn causes_are_read_from_bad_and_bad_with_the_cause_undone() {
+    const BEFORE: &str = "#include <stdio.h>\nstatic int pick(int v) {\n    return v % 10;\n}\n\n\
+        int main(void) {\n    int v = 7;\n    int digit = pick(v);\n    printf(\"%d\\n\", digit);\n    return 0;\n}\n";
+    // That 7 became 17 is innocent, and is in every value that the failure came from.
+    let after = BEFORE.replace("v = 7", "v = 17").replace("v % 10", "v % 10 - 8 * (v > 0)");
+    let desk = Desk::new();
+    desk.version("good", BEFORE);
+    desk.version("bad", &after);
+    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, &["--json", "-"]])));
+    assert_eq!(code, 0, "{out}{err}");
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(answer["verified"], true);
+    assert_eq!(answer["root"].as_array().map(Vec::len), Some(1));
+    assert_eq!(answer["fixed"]["end"], "exit 0");
+    let causes = causes(&answer);
+    let values: Vec<&serde_json::Value> =
+        causes.iter().flat_map(|cause| cause["values"].as_array().unwrap()).collect();
+    assert!(
+        values.iter().any(|value| value["name"] == "digit" && value["good"] == "7" && value["bad"] == "-1")
+    );
+    for value in values.iter().filter(|value| value["name"] == "v") {
+        assert_eq!(value["good"], value["bad"], "{out}");
+    }
 }
 
 #[test]
@@ -157,7 +198,7 @@ fn bad_command_lines_are_said() {
         ),
     ];
     for (words, sentence) in missing {
-        let (code, _, err) = said(&desk.explain(&[words, &["--no-remember"]].concat()));
+        let (code, _, err) = said(&desk.explain(words));
         assert_eq!(code, 2, "{words:?}: {err}");
         assert!(err.contains(sentence), "{words:?}: {err}");
     }
@@ -188,7 +229,7 @@ fn a_bisect_in_progress_names_the_versions_and_nothing_is_touched() {
     };
     std::fs::write(desk.path().join(".git/info/exclude"), "work\n").unwrap();
     let before = state();
-    let (code, out, err) = said(&desk.explain(&[BUILD, &["--no-remember"]].concat()));
+    let (code, out, err) = said(&desk.explain(BUILD));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("i <= 4"), "{out}");
     assert_eq!(state(), before);
@@ -221,8 +262,7 @@ fn a_change_that_was_taken_back_and_made_again_came_with_the_last_commit() {
     // Says "This reverts commit ...".
     desk.git(&["revert", "--no-edit", "HEAD~2"]);
     desk.commit(&wrong, "count further, again");
-    let (code, out, err) =
-        said(&desk.explain(&[BUILD, &["--no-remember", "--good", "HEAD~5", "--bad", "HEAD"]].concat()));
+    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "HEAD~5", "--bad", "HEAD"]].concat()));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("count further, again"), "{out}");
 }
@@ -239,8 +279,7 @@ fn an_ancestor_of_good_that_behaves_otherwise_is_not_taken_for_good() {
     desk.git(&["tag", "fine"]);
     desk.git(&["checkout", "-q", "branch"]);
     desk.git(&["merge", "-q", "--no-ff", "-m", "merge", "main"]);
-    let (code, out, err) =
-        said(&desk.explain(&[BUILD, &["--no-remember", "--good", "fine", "--bad", "HEAD"]].concat()));
+    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "fine", "--bad", "HEAD"]].concat()));
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("good printed `6`, bad printed `10`"), "{out}");
     assert!(out.contains("i <= 4"), "{out}");

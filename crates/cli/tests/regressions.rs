@@ -3,10 +3,11 @@
 //! Four kinds of tests. `construction::NAME` does without `relapse`: it proves with plain
 //! clang that good passes, that bad fails, and that reverting exactly the changes that
 //! the case calls guilty helps, none of them left out. `explain::NAME` asks `relapse explain`
-//! and holds the answer against the case. `dd::NAME` and `add::NAME` do so for the other
+//! and holds the answer against the case, and its facts against the recordings (`audit`). `dd::NAME` and `add::NAME` do so for the other
 //! methods, where a case says what they answer; `runs::NAME` compares the recorded runs of
 //! both versions, where it says what that shows.
 
+mod audit;
 mod cases;
 
 use cases::{Answer, Case, Expected, Hunk, Named, Side};
@@ -182,7 +183,7 @@ fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), Stri
     let mut command = Command::new("timeout");
     command.args(["--kill-after=20", "600", env!("CARGO_BIN_EXE_relapse")]);
     command
-        .args(["--color", "never", "explain", "--method", method, "--no-remember", "--work"])
+        .args(["--color", "never", "explain", "--method", method, "--keep", "--work"])
         .arg(desk.path().join("work"));
     let as_history = case.says.history && method == "auto";
     command.args(if as_history {
@@ -216,6 +217,7 @@ fn explain(case: &Case, method: &str) -> Result<(Value, String, Vec<Hunk>), Stri
     let json = std::fs::read(&answer).map_err(|e| format!("no answer ({e}):\n{}", show(&output)))?;
     let json = serde_json::from_slice(&json).map_err(|e| format!("{e}:\n{}", show(&output)))?;
     let hunks = cases::difference(desk.path())?;
+    audit::audit(&json).map_err(|why| format!("{why}\n{said}"))?;
     Ok((json, said, hunks))
 }
 

@@ -39,6 +39,10 @@ pub struct Answer {
     pub method: String,
     pub good: Version,
     pub bad: Version,
+    /// Bad with exactly `root` and `auxiliary` undone, if the causes were read from its run and
+    /// that of bad: then what they say of good is of this version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<Version>,
     pub build: String,
     pub test: String,
     pub observation: Observation,
@@ -64,6 +68,14 @@ pub struct Answer {
     pub trials: Effort,
     /// Things the reader should know: what could not be seen, what was assumed.
     pub notes: Vec<String>,
+}
+
+impl Answer {
+    /// What the version is called that the causes compare bad with.
+    #[must_use]
+    pub fn reference(&self) -> &'static str {
+        if self.fixed.is_some() { "fixed" } else { "good" }
+    }
 }
 
 /// What was shown of an answer: each `yes`, `no` or `not-tried`.
@@ -146,6 +158,9 @@ pub struct Hunk {
     /// Its path in good if that is another one.
     pub old_file: Option<String>,
     pub old_start: u32,
+    /// The same in the fixed version, if the causes are read from that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_start: Option<u32>,
     /// How many lines good has here.
     pub old_lines: u32,
     pub new_start: u32,
@@ -189,6 +204,9 @@ pub struct Observation {
     /// Innermost first.
     pub stack: Vec<Place>,
     pub output: Option<OutputDifference>,
+    /// The last lines that bad's test wrote to standard error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stderr: Vec<String>,
     /// Number of the instruction in the bad recording's stream, if it is known.
     pub step: Option<u64>,
 }
@@ -228,7 +246,7 @@ pub struct Cause {
     pub kind: String,
     /// One short sentence: `sum became -1`, `the branch was taken, in good it was not`.
     pub what: String,
-    /// How this one made its parent what it was: `sum`, `decided whether`; empty at the top.
+    /// How this one made its parent what it was: `sum`, `controls whether the next step runs`; empty at the top.
     pub how: String,
     pub place: Option<Place>,
     /// Where good ran the same; its text differs where a change touches it.

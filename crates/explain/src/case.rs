@@ -7,7 +7,7 @@ use crate::evidence::Executed;
 use crate::findings::Findings;
 use crate::observe::{Observed, Run, RunOutput, Sinks, observe};
 use crate::sources::Sources;
-use changes::{Change, ChangeKind, ChangeSet, Difference};
+use changes::{Change, ChangeId, ChangeKind, ChangeSet, Difference};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
 use slice::phases::tree::Tree;
@@ -29,6 +29,9 @@ pub struct Case<'d> {
     bad: Option<Recorded>,
     ends: [String; 2],
     outputs: [RunOutput; 2],
+    /// What the version is called that bad is compared with: `good`, or `fixed`, which is bad
+    /// with the found changes undone.
+    pub reference: &'static str,
     /// Solvers for asking why.
     pub solving: solver::Settings,
     pub notes: Vec<String>,
@@ -65,6 +68,7 @@ impl<'d> Case<'d> {
             bad: None,
             ends: Default::default(),
             outputs: Default::default(),
+            reference: "good",
             solving: solver::Settings::default(),
             notes: Vec::new(),
         }
@@ -105,6 +109,35 @@ impl<'d> Case<'d> {
         }
         (self.good, self.bad) = (Some(good), Some(bad));
         Ok(())
+    }
+
+    /// The same case with bad, some changes undone, in the place of good: `left` is the
+    /// difference between the two, and `fixed` its recording. They differ in nothing else, so
+    /// that every value that differs was made different by these changes.
+    #[must_use]
+    pub fn counterfactual<'f>(&self, left: &'f Difference, fixed: Recorded) -> Case<'f> {
+        let [_, bad_end] = self.ends.clone();
+        let [_, bad_output] = self.outputs.clone();
+        Case {
+            difference: left,
+            sources: Sources::new(&fixed.tree, &self.bad_root),
+            good_root: fixed.tree.clone(),
+            bad_root: self.bad_root.clone(),
+            sinks: self.sinks,
+            ends: [fixed.run.status.to_string(), bad_end],
+            outputs: [output(&fixed.run), bad_output],
+            good: Some(fixed),
+            bad: self.bad.clone(),
+            reference: "fixed",
+            solving: self.solving.clone(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Whether both versions were recorded.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.good.is_some() && self.bad.is_some()
     }
 
     /// How a version's test ended, and its recording.
@@ -188,7 +221,9 @@ impl<'d> Case<'d> {
 
     /// Marks the lines of a change that are on the chain.
     pub fn mark_guilty(&self, hunk: &mut answer::Hunk, causes: &[Cause]) {
-        mark(hunk, &guilty_lines(causes));
+        let change = self.difference.change(ChangeId(hunk.change));
+        mark(hunk, change, &guilty_lines(causes));
+        hunk.fixed_start = (self.reference == "fixed").then_some(change.old_start);
     }
 
     /// Changes as the answer shows them.
@@ -223,7 +258,7 @@ impl<'d> Case<'d> {
             hunk.before = lines(Side::Bad, &change.file, first.saturating_sub(CONTEXT).max(1)..first);
             hunk.after = lines(Side::Bad, &change.file, end..end + CONTEXT);
         }
-        mark(&mut hunk, guilty);
+        mark(&mut hunk, change, guilty);
         hunk
     }
 
@@ -292,13 +327,14 @@ fn guilty_lines(causes: &[Cause]) -> BTreeSet<(bool, String, u32)> {
     guilty
 }
 
-fn mark(hunk: &mut answer::Hunk, guilty: &BTreeSet<(bool, String, u32)>) {
-    let old_file = hunk.old_file.as_ref().unwrap_or(&hunk.file);
-    let marked = |side_good: bool, file: &str, start: u32, count: u32| -> Vec<u32> {
-        (0..count).filter(|n| guilty.contains(&(side_good, file.to_owned(), start + n))).collect()
+/// `change` is the hunk's in the difference that the guilty lines are of.
+fn mark(hunk: &mut answer::Hunk, change: &Change, guilty: &BTreeSet<(bool, String, u32)>) {
+    let marked = |of_good: bool, file: &str, lines: std::ops::Range<u32>| -> Vec<u32> {
+        let start = lines.start;
+        lines.filter(|line| guilty.contains(&(of_good, file.to_owned(), *line))).map(|l| l - start).collect()
     };
-    hunk.guilty_new = marked(false, &hunk.file, hunk.new_start, hunk.new_lines);
-    hunk.guilty_old = marked(true, old_file, hunk.old_start, hunk.old_lines);
+    hunk.guilty_new = marked(false, &change.file, change.new_range());
+    hunk.guilty_old = marked(true, change.old_file.as_ref().unwrap_or(&change.file), change.old_range());
 }
 
 fn kind(kind: ChangeKind) -> &'static str {

@@ -184,7 +184,9 @@ impl Evidence {
     #[must_use]
     pub fn goal(&self, id: ChangeId) -> Option<(Side, NodeId)> {
         let clue = self.clue(id)?;
-        clue.origin.map(|(_, side, node)| (side, node)).or(clue.node)
+        let dull = |rank: Rank| if let Rank::Near(distance) = rank { distance.dull } else { u32::MAX };
+        let origin = clue.origin.filter(|(distance, ..)| distance.dull <= dull(clue.rank));
+        origin.map(|(_, side, node)| (side, node)).or(clue.node)
     }
 
     #[must_use]

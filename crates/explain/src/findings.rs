@@ -1,7 +1,7 @@
 //! What the recordings say about the way to the failure, in both runs.
 
 use crate::align::Side;
-use crate::answer::Cause;
+use crate::answer::{Cause, Observation};
 use crate::case::{Case, Loaded};
 use crate::causes::{Step, beginning, graft, tree};
 use crate::evidence::{Evidence, InputRead, Witness};
@@ -11,10 +11,12 @@ use crate::semantic::layers::{Layers, layers};
 use crate::semantic::why::Solving;
 use crate::traced::Traced;
 use crate::values::Comparison;
-use crate::ways::Ways;
+use crate::ways::{Ground, Ways, decides};
 use changes::search::Found;
+use changes::{ChangeSet, Difference};
 use replay::process::LoadedProcess;
-use slice::{Criterion, Relevance, Slice, Slicer, SlicerOptions};
+use slice::{Criterion, Dependence, NodeId, Relevance, Slice, Slicer, SlicerOptions};
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// How long it is asked why before the search begins.
@@ -56,7 +58,7 @@ impl<'l> Findings<'l> {
             let process = process.as_ref().filter(|_| !criteria.is_empty())?;
             Run::new(side, process, criteria, case, free)
                 .map_err(|error| {
-                    let name = if side == Side::Good { "good" } else { "bad" };
+                    let name = if side == Side::Good { case.reference } else { "bad" };
                     notes.push(format!("The run of {name} could not be followed back: failed to {error}."));
                 })
                 .ok()
@@ -144,6 +146,13 @@ impl<'l> Findings<'l> {
         streams.filter_map(|(run, stream)| run.slicer.steps(stream).ok()).max().unwrap_or(0)
     }
 
+    /// Whether a line of a version ran, in any of its processes.
+    #[must_use]
+    pub fn ran(&self, side: Side, file: &str, line: u32) -> bool {
+        let executed = &self.loaded.executed[usize::from(side == Side::Bad)];
+        executed.contains_key(&(file.to_owned(), line))
+    }
+
     /// Where the functions of bad stand.
     #[must_use]
     pub fn functions(&self) -> Bodies {
@@ -162,9 +171,24 @@ impl<'l> Findings<'l> {
         Evidence::gather(case.difference, bad.as_ref(), good.as_ref(), executed, &case.sources)
     }
 
+    /// Of these changes, those through whose own lines the difference between the runs came to the
+    /// failure: the nearest one that values and decisions lead to which all differ, and those that
+    /// its value was made and chosen by, in either run.
+    #[must_use]
+    pub fn effect(&self, difference: &Difference, among: &ChangeSet) -> ChangeSet {
+        let runs = [&self.bad, &self.good].into_iter().flatten();
+        runs.flat_map(|run| run.effect(difference, among)).collect()
+    }
+
     /// The tree from the failure to the guilty changes.
     #[must_use]
-    pub fn causes(&self, case: &Case<'_>, evidence: &Evidence, found: &Found) -> Vec<Cause> {
+    pub fn causes(
+        &self,
+        case: &Case<'_>,
+        evidence: &Evidence,
+        found: &Found,
+        observation: &Observation,
+    ) -> Vec<Cause> {
         let steps = |run: &Option<Run<'_>>| -> Vec<Step> {
             let Some(run) = run else { return Vec::new() };
             tree(&run.traced, &run.ways, evidence, case.difference, found.root.iter().copied())
@@ -183,7 +207,7 @@ impl<'l> Findings<'l> {
                 graft(&mut bad, way);
             }
         }
-        let comparison = Comparison::new(self, case, &self.loaded.observed.observation);
+        let comparison = Comparison::new(self, case, observation);
         comparison.causes(&bad, &good)
     }
 
@@ -222,6 +246,45 @@ impl<'l> Run<'l> {
         let old = &self.traced;
         self.traced = Traced::new(old.side, old.process, case.tree(old.side), slice, old.free);
         self.ways = self.traced.ways();
+    }
+
+    fn effect(&self, difference: &Difference, among: &ChangeSet) -> ChangeSet {
+        let traced = &self.traced;
+        let change = |node: NodeId| {
+            let line = traced.line(node);
+            let (file, line) = (traced.file(line), line.line);
+            let change = match traced.side {
+                Side::Bad => difference.touching(file, line),
+                Side::Good => difference.touching_old(file, line),
+            };
+            change.map(|change| change.id).filter(|id| among.contains(id))
+        };
+        let distance = |node: NodeId| self.ways.distance(node).filter(|distance| distance.dull == 0);
+        let nodes = 0..traced.slice.nodes.len() as NodeId;
+        let nearest =
+            nodes.filter_map(|node| Some((distance(node)?, node))).filter(|n| change(n.1).is_some());
+        let Some((_, start)) = nearest.min() else { return ChangeSet::new() };
+        let mut todo = vec![start];
+        let mut seen = HashSet::from([start]);
+        let mut found = ChangeSet::new();
+        while let Some(node) = todo.pop() {
+            found.extend(change(node));
+            let differing = |need: &&(NodeId, Dependence)| !traced.compared.dull.contains(&need.0);
+            for &(need, how) in traced.needs.of(node).iter().filter(differing) {
+                let is_value = !decides(how) && !traced.reaches(node, how);
+                // `x = c ? a : b` is one change, with what it decides by.
+                let is_choice = how == Dependence::Control && change(need) == change(node);
+                if is_value || is_choice {
+                    if seen.insert(need) {
+                        todo.push(need);
+                    }
+                } else if node != start && how == Dependence::Control {
+                    // Which value it was, of several, was decided there.
+                    found.extend(change(need));
+                }
+            }
+        }
+        found
     }
 
     fn witness(&self) -> Witness<'_> {

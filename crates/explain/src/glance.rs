@@ -29,7 +29,7 @@ pub enum Decision {
 }
 
 /// Values are for reading in passing.
-const LIMITS: Limits = Limits { depth: 2, elements: 8, string: 60 };
+const LIMITS: Limits = Limits { depth: 2, elements: 8, string: 60, addresses: false };
 
 /// Looks at an occurrence; `text` is its source line. None if it cannot be
 /// replayed.
@@ -145,6 +145,7 @@ fn result(view: &View<'_>, inst: &Inst) -> Option<String> {
     };
     let value = view.value(operand);
     match ty {
+        Ty::Int(1) => Some((value & 1 != 0).to_string()),
         Ty::Int(bits @ ..=64) => Some(signed(value, u32::from(bits)).to_string()),
         Ty::Float(FloatKind::F64) => Some(f64::from_bits(value).to_string()),
         Ty::Float(FloatKind::F32) => Some(f32::from_bits(value as u32).to_string()),

@@ -52,6 +52,7 @@ pub mod searching;
 pub mod semantic;
 pub mod session;
 pub mod sources;
+pub mod telling;
 pub mod traced;
 pub mod values;
 pub mod ways;

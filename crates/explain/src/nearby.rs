@@ -78,8 +78,7 @@ fn best(report: &Report) -> Option<(&Candidate, &Alternate)> {
 fn nothing(report: &Report) -> String {
     match report.verdict {
         Verdict::Equal { .. } => {
-            "the same inputs take this way in both versions: the error is in values, not in branches"
-                .to_owned()
+            "what decides where the versions part does not depend on the input".to_owned()
         }
         Verdict::Found => format!(
             "{} branches were found on which the versions disagree, but none with an input on which \

@@ -211,6 +211,21 @@ impl Searched {
     }
 }
 
+/// Tells the roles anew by the pair that differs in nothing but the found changes: of those that
+/// only compile together, the ones through which the difference came to the failure are the cause,
+/// the others must only be undone with them. What trials told stands.
+#[must_use]
+pub fn by_effect(found: Found, difference: &Difference, findings: &Findings<'_>) -> Found {
+    let by_trial = &found.root - &found.by_chain;
+    let open = if by_trial.is_empty() { found.all() } else { found.by_chain.clone() };
+    let by_chain = findings.effect(difference, &open);
+    if by_chain.is_empty() {
+        return found;
+    }
+    let root = &by_trial | &by_chain;
+    Found { auxiliary: &found.all() - &root, root, by_chain, ..found }
+}
+
 /// Changes in files that neither the builds nor the tests opened.
 #[must_use]
 pub fn unread(difference: &Difference, baseline: Option<&Baseline>) -> ChangeSet {

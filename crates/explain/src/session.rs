@@ -5,7 +5,7 @@
 //!          -> bisect commits -> a commit and its parent       (the nearest pair people wrote)
 //!          -> record both -> observe -> slices                (what went wrong, what led there)
 //!          -> evidence -> search by trials                    (which changes)
-//!          -> causes -> answer                                (and how)
+//!          -> record bad with them undone -> causes -> answer (and how)
 //! ```
 //!
 //! A recording that cannot be made, or a place that cannot be found, makes the
@@ -16,15 +16,14 @@
 //! best answer so far is given then, with what was shown of it.
 
 use crate::answer::{self, Answer};
-use crate::beside;
 use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::held::TestFiles;
-use crate::nearby::nearby;
 use crate::pair::Pair;
 use crate::passing;
 use crate::searching::{self, Searched};
+use crate::telling::Telling;
 use changes::search::Progress;
 use changes::{ChangeId, ChangeSet, Difference};
 use std::path::{Path, PathBuf};
@@ -321,10 +320,11 @@ impl Opening<'_> {
             recorded => recorded?,
         }
         let mut loaded = case.load();
-        if request.oracle.rule == Rule::Slower
-            && let Some(baseline) = lab.baseline()
-        {
-            loaded.observed.observation = slowness(baseline);
+        if let Some(baseline) = lab.baseline() {
+            if request.oracle.rule == Rule::Slower {
+                loaded.observed.observation = slowness(baseline);
+            }
+            loaded.observed.observation.stderr = last_words(&baseline.bad);
         }
         (self.news)(&News::Observed(&loaded.observed.observation));
         (self.news)(&News::Slicing);
@@ -354,8 +354,21 @@ impl Opening<'_> {
                 request, difference, &evidence, &order, &unread, &findings, &mut lab, self.news,
             )?
         };
+        let mut found = searched.found.clone().unwrap_or_default();
+        // What only compiles together is told apart by the pair, which is worth waiting for.
+        let (mut fixed, pair_first) = (None, !found.by_chain.is_empty());
+        if pair_first {
+            fixed = self.counterfactual(&case, difference, &found, &mut lab)?;
+            found = match &fixed {
+                Some((left, recorded)) => {
+                    let fixed_case = case.counterfactual(left, recorded.clone());
+                    let loaded = fixed_case.load();
+                    searching::by_effect(found, left, &loaded.slice(&fixed_case))
+                }
+                None => searching::by_effect(found, difference, &findings),
+            };
+        }
         let to_verdict = began.elapsed().as_secs_f64();
-        let found = searched.found.clone().unwrap_or_default();
         let is_held = |change: &changes::Change| files.contain(Path::new(&change.file));
         let hunks = |set: &ChangeSet| -> Vec<answer::Hunk> {
             // Which lines are guilty is marked once the causes are known.
@@ -396,28 +409,46 @@ impl Opening<'_> {
         }
         (self.news)(&News::Verdict(&answer));
         (self.news)(&News::Explaining);
-        answer.causes = findings.causes(&case, &evidence, &found);
-        if self.goes_on() && !request.no_trials {
-            match nearby(&case, &loaded.observed, findings.steps(), &scratch) {
-                Ok((alternate, runs)) => {
-                    answer.alternate = Some(alternate);
-                    if request.passing_test.is_none()
-                        && let Some(runs) = runs
-                    {
-                        passing = passing::with_runs(&case, &loaded.observed, &runs, None).ok();
-                    }
-                }
-                Err(reason) => answer.no_alternate = Some(reason),
+        let notes = searched.notes;
+        let telling = Telling {
+            case: &case,
+            observed: &loaded.observed,
+            found: &found,
+            steps: findings.steps(),
+            scratch,
+            passing,
+            runs: request.runs,
+            nearby: !request.no_trials,
+            compare_tests: request.passing_test.is_none(),
+            stop: self.stop,
+        };
+        if !pair_first {
+            fixed = self.counterfactual(&case, difference, &found, &mut lab)?;
+        }
+        let mut explanation = match fixed {
+            Some((left, fixed)) => {
+                // Two runs are held at a time.
+                drop(findings);
+                (loaded.good, loaded.bad) = (None, None);
+                let fixed_case = case.counterfactual(&left, fixed);
+                let (end, recording) = fixed_case.end(true);
+                answer.fixed = Some(answer::Version {
+                    name: fixed_case.reference.to_owned(),
+                    commit: None,
+                    end,
+                    recording: recording.map(|path| path.display().to_string()),
+                });
+                let fixed_loaded = fixed_case.load();
+                let findings = fixed_loaded.slice(&fixed_case);
+                let evidence = findings.evidence(&fixed_case);
+                telling.tell(answer, &fixed_case, &findings, &evidence)
             }
-        }
-        answer.passing = passing.map(|found| found.beside(&answer.causes));
-        for hunk in answer.root.iter_mut().chain(&mut answer.auxiliary) {
-            case.mark_guilty(hunk, &answer.causes);
-        }
+            None => telling.tell(answer, &case, &findings, &evidence),
+        };
+        let answer = &mut explanation.answer;
         answer.notes.extend(lab.notes());
         answer.notes.extend(case.notes.iter().cloned());
         answer.notes.extend(loaded.notes());
-        answer.notes.extend(findings.notes(&found, &answer.causes));
         if !pair.held.is_empty() {
             let names: Vec<String> =
                 pair.held.iter().take(3).map(|path| path.display().to_string()).collect();
@@ -428,22 +459,38 @@ impl Opening<'_> {
                 names.join(", ")
             ));
         }
-        answer.notes.extend(searched.notes);
+        answer.notes.extend(notes);
         let mut said = std::collections::BTreeSet::new();
         answer.notes.retain(|note| said.insert(note.clone()));
-        let (mut phases, mut runs) = (None, None);
-        if request.runs && self.goes_on() {
-            let mut note = |reason: String| answer.notes.push(reason);
-            phases = beside::phases(&findings).unwrap_or_else(|reason| {
-                note(reason);
-                None
-            });
-            runs =
-                beside::runs(&case, &loaded.observed, &findings, answer.passing.as_ref()).map_err(note).ok();
-        }
         answer.trials.seconds = began.elapsed().as_secs_f64();
-        let (good_files, bad_files) = case.files(&answer, phases.as_ref());
-        Ok(Explanation { answer, good_files, bad_files, phases, runs })
+        Ok(explanation)
+    }
+
+    /// Bad with the found changes undone, recorded, and the difference between the two: the pair
+    /// that explains. `None` if good is that version, or if its recorded run does not pass.
+    fn counterfactual(
+        &self,
+        case: &Case<'_>,
+        difference: &Difference,
+        found: &changes::Found,
+        lab: &mut Lab<'_>,
+    ) -> Result<Option<(Difference, trials::Recorded)>, Error> {
+        let undone = found.all();
+        // Slowness is no value that differs, and its runs are long.
+        let is_told_by_values = self.request.oracle.rule != Rule::Slower && case.is_recorded();
+        if found.root.is_empty() || undone == difference.all() || !is_told_by_values || !self.goes_on() {
+            return Ok(None);
+        }
+        let fixed = match lab.record(&undone, "fixed") {
+            Ok(fixed) => fixed,
+            Err(
+                trials::Error::Record { .. } | trials::Error::DoesNotBuild { .. } | trials::Error::Cancelled,
+            ) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let passes =
+            lab.baseline().is_some_and(|baseline| lab.deviation(&baseline.good, &fixed.run).is_none());
+        Ok((passes && fixed.incomplete.is_none()).then(|| (difference.to_reverted(&undone), fixed)))
     }
 }
 
@@ -452,6 +499,16 @@ fn slowness(baseline: &trials::Baseline) -> answer::Observation {
     let (good, bad) = (baseline.good.observed.cpu, baseline.bad.observed.cpu);
     let summary = format!("the test takes {bad:.2} s of processor time, with good it takes {good:.2} s");
     answer::Observation { kind: "slower".to_owned(), summary, ..answer::Observation::default() }
+}
+
+/// The end of what a test wrote to standard error.
+fn last_words(run: &trials::TestRun) -> Vec<String> {
+    const LINES: usize = 10;
+    let stderr = run.observed.outputs.iter().find(|output| output.name == "stderr");
+    let text = stderr.map_or(&[][..], |output| output.content.text());
+    let text = String::from_utf8_lossy(text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
 }
 
 /// Changes that are shown where there is no answer.

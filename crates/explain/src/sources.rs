@@ -57,6 +57,15 @@ impl Sources {
         text.line(line).map(|l| String::from_utf8_lossy(l).into_owned())
     }
 
+    /// The line, from 1, that reads like this but for blanks around it, if there is just one.
+    #[must_use]
+    pub fn only_line(&self, side: Side, file: &str, text: &str) -> Option<u32> {
+        let whole = self.whole(side, file)?;
+        let mut alike = (1..).zip(whole.lines()).filter(|(_, line)| line.trim() == text.trim());
+        let (line, _) = alike.next()?;
+        alike.next().is_none().then_some(line)
+    }
+
     /// The whole text.
     #[must_use]
     pub fn whole(&self, side: Side, file: &str) -> Option<String> {

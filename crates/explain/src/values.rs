@@ -14,6 +14,7 @@ use crate::glance::{Decision, Glance, glance};
 use crate::moments::counterparts;
 use program::inst::Inst;
 use program::names::readable;
+use replay::vars::POINTER;
 use slice::{Dependence, Occurrence};
 use std::collections::HashMap;
 
@@ -31,7 +32,22 @@ struct Sight {
     /// Where the other run did the same.
     other_place: Option<Place>,
     /// Both runs were looked at, and the other did not come here.
-    absent: bool,
+    absent: Option<Absent>,
+    /// The line reads the same in both versions.
+    same_text: bool,
+}
+
+/// Why the other run did not come to a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Absent {
+    /// Its version does not have the line.
+    NoLine,
+    /// Its version has the line at another place.
+    Moved(u32),
+    /// It did not run the line at all.
+    NotRun,
+    /// It ran the line at other moments only.
+    NoMoment,
 }
 
 impl<'c, 'l> Comparison<'c, 'l> {
@@ -102,14 +118,14 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let inst = run.traced.inst(node.site);
         let module = run.traced.process.image.module(node.site.module);
         let kind = match (step.side, inst) {
-            (Side::Good, _) if sight.as_ref().is_none_or(|s| s.absent) => "missing",
+            (Side::Good, _) if sight.as_ref().is_none_or(|s| s.absent.is_some()) => "missing",
             (_, Inst::Branch { .. } | Inst::Switch { .. }) => "branch",
             (_, Inst::Call(_)) => "call",
             _ => "value",
         };
         let how = match step.how {
             None => String::new(),
-            Some(Dependence::Control | Dependence::Call) => "decided that this ran".to_owned(),
+            Some(Dependence::Control | Dependence::Call) => "controls whether the next step runs".to_owned(),
             Some(Dependence::External) => "called back".to_owned(),
             Some(Dependence::Potential) => "could have changed it, going the other way".to_owned(),
             Some(_) => self.passed_on(step, run),
@@ -123,7 +139,10 @@ impl<'c, 'l> Comparison<'c, 'l> {
         Cause {
             id,
             kind: kind.to_owned(),
-            what: sight.as_ref().map(|s| sentence(step, kind, s, &values)).unwrap_or_default(),
+            what: sight
+                .as_ref()
+                .map(|s| sentence(step, kind, s, &values, formula.as_deref(), self.case.reference))
+                .unwrap_or_default(),
             how,
             place,
             good_place,
@@ -174,19 +193,40 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .zip(found)
             .map(|((step, at), found)| {
                 let own_text = self.case.sources.line(step.side, run.traced.file(step.line), step.line.line);
-                let own = glance(&run.slicer, at, &own_text.unwrap_or_default());
+                let own_text = own_text.unwrap_or_default();
+                let own = glance(&run.slicer, at, &own_text);
                 let (Some(other_run), Some(found)) = (other_run, found) else {
-                    return Sight { own, other: None, other_place: None, absent: false };
+                    return Sight { own, other: None, other_place: None, absent: None, same_text: true };
                 };
                 let Some(there) = found.instruction() else {
-                    return Sight { own, other: None, other_place: None, absent: true };
+                    let absent = Some(self.why_absent(step, run.traced.file(step.line)));
+                    return Sight { own, other: None, other_place: None, absent, same_text: true };
                 };
                 let other_place = self.place_of(other_run, there);
                 let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
                 let other = glance(&other_run.slicer, there, &text);
-                Sight { own, other, other_place, absent: false }
+                let same_text = text.trim() == own_text.trim();
+                Sight { own, other, other_place, absent: None, same_text }
             })
             .collect()
+    }
+
+    /// Why the other run did not come to a step's line.
+    fn why_absent(&self, step: &Step, file: &str) -> Absent {
+        let difference = self.case.difference;
+        let (there, other) = match step.side {
+            Side::Bad => (difference.map_line_to_good(file, step.line.line), Side::Good),
+            Side::Good => (difference.map_line_to_bad(file, step.line.line), Side::Bad),
+        };
+        match there {
+            None => {
+                let text = self.case.sources.line(step.side, file, step.line.line).unwrap_or_default();
+                let moved = self.case.sources.only_line(other, file, &text);
+                moved.map_or(Absent::NoLine, Absent::Moved)
+            }
+            Some((file, line)) if self.findings.ran(other, &file, line) => Absent::NoMoment,
+            Some(_) => Absent::NotRun,
+        }
     }
 
     fn place_of(&self, run: &Run<'_>, at: Occurrence) -> Option<Place> {
@@ -216,6 +256,9 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
             *to = Some(value.clone());
         }
     }
+    // That something is a pointer says nothing, unless it is none in the other version.
+    let tells = |value: &Option<String>| value.as_ref().is_some_and(|v| v != POINTER);
+    pairs.retain(|pair| tells(&pair.bad) || tells(&pair.good));
     let result = |glance: &Option<Glance>| glance.as_ref().and_then(|g| g.result.clone());
     let (bad, good) = (result(bad), result(good));
     let shown = |value: &Option<String>, of: fn(&ValuePair) -> &Option<String>| {
@@ -228,9 +271,21 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
 }
 
 /// One sentence about a step.
-fn sentence(step: &Step, kind: &str, sight: &Sight, values: &[ValuePair]) -> String {
+fn sentence(
+    step: &Step,
+    kind: &str,
+    sight: &Sight,
+    values: &[ValuePair],
+    formula: Option<&str>,
+    reference: &str,
+) -> String {
     if kind == "missing" {
-        return "good ran this, bad did not".to_owned();
+        return match sight.absent {
+            Some(Absent::NoLine) => "bad does not have this line".to_owned(),
+            Some(Absent::Moved(line)) => format!("bad has this at another place, in line {line}"),
+            Some(Absent::NoMoment) => format!("{reference} ran this line at a moment that bad does not have"),
+            Some(Absent::NotRun) | None => format!("{reference} ran this, bad did not"),
+        };
     }
     let (own, other) = (sight.own.as_ref(), sight.other.as_ref());
     let decision = |g: Option<&Glance>| g.and_then(|g| g.decision.clone());
@@ -243,26 +298,33 @@ fn sentence(step: &Step, kind: &str, sight: &Sight, values: &[ValuePair]) -> Str
         Side::Bad => (decision(own), decision(other)),
         Side::Good => (decision(other), decision(own)),
     };
+    // As it was computed: `if (!x)` is decided by `x != 0`.
+    let condition = formula.map_or_else(|| "the condition".to_owned(), |formula| format!("`{formula}`"));
     match (bad, good) {
-        (Some(bad), Some(good)) if bad != good => {
-            return format!("the condition was {}, in good it was {}", words(&bad), words(&good));
+        (Some(bad), Some(good)) if bad != good && sight.same_text => {
+            return format!("{condition} was {}, in {reference} it was {}", words(&bad), words(&good));
         }
-        (Some(bad), _) => return format!("the condition was {}", words(&bad)),
+        (Some(bad), Some(good)) if bad != good => {
+            let (bad, good) = (words(&bad), words(&good));
+            return format!("{condition} was {bad}, the condition that {reference} has there was {good}");
+        }
+        (Some(bad), _) => return format!("{condition} was {}", words(&bad)),
         _ => {}
     }
     if let Some(callee) = own.and_then(|g| g.callee.as_ref()) {
         return format!("{callee} was called");
     }
-    // Addresses differ between runs that do the same.
-    let address = |value: &Option<String>| value.as_ref().is_some_and(|v| v.starts_with("0x"));
-    let differing = values.iter().rev().find(|p| {
-        p.bad.is_some() && p.good.is_some() && p.bad != p.good && !(address(&p.bad) && address(&p.good))
-    });
+    let differing = values.iter().rev().find(|p| p.bad.is_some() && p.good.is_some() && p.bad != p.good);
     match differing {
         Some(ValuePair { name, good: Some(good), bad: Some(bad) }) => {
-            format!("{name} was {bad}, in good it was {good}")
+            format!("{name} was {bad}, in {reference} it was {good}")
         }
-        _ if sight.absent => "good did not come here".to_owned(),
-        _ => String::new(),
+        _ => match sight.absent {
+            None => String::new(),
+            Some(Absent::NoLine) => format!("{reference} does not have this line"),
+            Some(Absent::Moved(line)) => format!("{reference} has this at another place, in line {line}"),
+            Some(Absent::NotRun) => format!("{reference} did not run this line"),
+            Some(Absent::NoMoment) => format!("{reference} ran this line, but not at this moment"),
+        },
     }
 }

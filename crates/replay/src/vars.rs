@@ -191,11 +191,17 @@ pub struct Limits {
     pub elements: usize,
     /// Bytes of a string.
     pub string: usize,
+    /// Whether pointers are shown as numbers too. Otherwise a string that one points to stands for
+    /// it, or [`POINTER`].
+    pub addresses: bool,
 }
+
+/// What stands for a pointer where no addresses are shown.
+pub const POINTER: &str = "pointer";
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 3, elements: 16, string: 80 }
+        Limits { depth: 3, elements: 16, string: 80, addresses: true }
     }
 }
 
@@ -386,10 +392,11 @@ impl Shower<'_> {
         if target.is_some_and(|t| matches!(t.kind, TypeKind::Char { .. })) {
             let text = self.data.string(address, self.limits.string + 1);
             if text.iter().all(|c| c.is_ascii_graphic() || c.is_ascii_whitespace() || *c >= 0x80) {
-                return format!("{address:#x} {}", quote(&text, self.limits.string));
+                let text = quote(&text, self.limits.string);
+                return if self.limits.addresses { format!("{address:#x} {text}") } else { text };
             }
         }
-        format!("{address:#x}")
+        if self.limits.addresses { format!("{address:#x}") } else { POINTER.to_owned() }
     }
 }
 

@@ -13,7 +13,7 @@
 //! A node with one cause continues that cause's lane, so a chain of three hundred
 //! steps does not wander to the right; only where several causes meet a lane opens.
 
-use explain::answer::{Cause, Place};
+use explain::answer::{Answer, Cause, Place};
 use std::collections::BTreeMap;
 
 use crate::forest::{self, Node, Selection};
@@ -27,11 +27,19 @@ const VALUES: usize = 4;
 /// The causes as rows, shortened to about `style.causes` of them. Of those among `suspects`
 /// (by their number) it is said that only the failing test has them.
 #[must_use]
-pub fn draw(causes: &[Cause], suspects: &BTreeMap<u32, usize>, style: &Style) -> Vec<Row> {
-    let nodes = forest::flatten(causes);
+pub fn draw(answer: &Answer, style: &Style) -> Vec<Row> {
+    let nodes = forest::flatten(&answer.causes);
+    let suspects = &words::only_failing(answer);
     let selection = forest::select(&nodes, style.causes.max(1));
-    let mut drawing =
-        Drawing { style, nodes: &nodes, suspects, selection: &selection, column: 0, rows: Vec::new() };
+    let mut drawing = Drawing {
+        style,
+        reference: answer.reference(),
+        nodes: &nodes,
+        suspects,
+        selection: &selection,
+        column: 0,
+        rows: Vec::new(),
+    };
     let trunks = drawing.trunks();
     drawing.column = drawing.text_column(&trunks);
     for (index, node) in nodes.iter().enumerate() {
@@ -54,6 +62,8 @@ pub fn steps(number: usize) -> String {
 
 struct Drawing<'a> {
     style: &'a Style,
+    /// What bad is compared with.
+    reference: &'static str,
     nodes: &'a [Node<'a>],
     suspects: &'a BTreeMap<u32, usize>,
     selection: &'a Selection,
@@ -148,6 +158,7 @@ impl Drawing<'_> {
 
     fn node(&mut self, index: usize, lane: usize) {
         let (style, signs) = (self.style, self.style.signs());
+        let reference = self.reference;
         let cause = self.nodes[index].cause;
         let is_failure = self.nodes[index].parent.is_none();
         if self.selection.beside[index] > 0 {
@@ -184,15 +195,14 @@ impl Drawing<'_> {
         if self.suspects.contains_key(&cause.id) {
             self.detail(lane, is_failure, |row| row.put(Ink::Link, "only with the failing test"));
         }
-        if cause.kind == "missing" {
-            self.detail(lane, is_failure, |row| row.put(Ink::Faint, "good ran this line, bad did not"));
-        }
         if let (Some(bad), Some(good)) = (&cause.place, &cause.good_place)
             && bad.text.trim() != good.text.trim()
             && !good.text.trim().is_empty()
         {
             let text = style.fit(good.text.trim());
-            self.detail(lane, is_failure, |row| row.put(Ink::Faint, "in good: ").put(Ink::Good, text));
+            self.detail(lane, is_failure, |row| {
+                row.put(Ink::Faint, format!("in {reference}: ")).put(Ink::Good, text)
+            });
         }
         if let Some(formula) = words::formula(cause) {
             let text = style.fit(formula);
@@ -214,13 +224,13 @@ impl Drawing<'_> {
             cause.values.iter().partition(|value| value.good != value.bad);
         let names = different.iter().take(VALUES).map(|value| width(&self.style.fit(&value.name))).max();
         for value in different.iter().take(VALUES) {
-            let style = self.style;
+            let (style, reference) = (self.style, self.reference);
             let shown = |value: &Option<String>, place| style.fit(&words::value(value.as_deref(), place));
             self.detail(lane, is_last, |row| {
                 let column = row.width() + names.unwrap_or(0).min(24);
                 row.put(Ink::Strong, style.fit(&value.name))
                     .pad(column)
-                    .put(Ink::Faint, "  good ")
+                    .put(Ink::Faint, format!("  {reference} "))
                     .put(Ink::Good, shown(&value.good, cause.good_place.as_ref()))
                     .put(Ink::Faint, ", bad ")
                     .put(Ink::Bad, shown(&value.bad, cause.place.as_ref()))
@@ -271,7 +281,8 @@ mod tests {
     fn drawn(causes: &[Cause], limit: usize) -> Vec<String> {
         let style = Style { causes: limit, ..Style::default() };
         let mut text = String::new();
-        for row in draw(causes, &BTreeMap::new(), &style) {
+        let answer = Answer { causes: causes.to_vec(), ..Answer::default() };
+        for row in draw(&answer, &style) {
             row.write(&style, &mut text);
         }
         text.lines().map(str::to_owned).collect()

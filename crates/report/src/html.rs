@@ -80,12 +80,13 @@ pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) 
         let _ = write!(
             page,
             "<section id=\"how\">\n<h2>{}</h2>\n\
-             <p class=\"hint\">The failure comes first; below each line stands what made it so. \
+             <p class=\"hint\">The failure comes first; below each line stands what made it so.{} \
              <span class=\"js-only\">Choose a line to see it in both versions.</span></p>\n\
              <div class=\"split\">\n",
-            words::causes_title(answer).0
+            words::causes_title(answer).0,
+            if answer.fixed.is_some() { " <i>Fixed</i> is bad with the changes undone." } else { "" },
         );
-        tree::render(&answer.causes, &words::only_failing(answer), &mut page);
+        tree::render(answer, &mut page);
         page.push_str(
             "<aside id=\"detail\" class=\"js-only\" aria-label=\"The chosen line in both versions\" tabindex=\"-1\"></aside>\n</div>\n</section>\n",
         );
@@ -171,6 +172,10 @@ fn observation(answer: &Answer, page: &mut String) {
         output(difference, page);
     }
     place(seen, page);
+    if !seen.stderr.is_empty() {
+        let lines: Vec<String> = seen.stderr.iter().map(|line| escape(line)).collect();
+        let _ = writeln!(page, "<p>What bad wrote to standard error:</p>\n<pre>{}</pre>", lines.join("\n"));
+    }
     page.push_str("<table class=\"versions\"><tbody>\n");
     for (side, version) in [("good", &answer.good), ("bad", &answer.bad)] {
         let _ = writeln!(

@@ -42,6 +42,11 @@ pub fn render(answer: &Answer) -> String {
         }
         page.push_str(".\n\n");
     }
+    if !answer.observation.stderr.is_empty() {
+        page.push_str("Standard error of bad:\n\n");
+        let lines: Vec<_> = answer.observation.stderr.iter().map(|line| visible(line)).collect();
+        fenced("text", lines.iter().map(AsRef::as_ref), &mut page);
+    }
     page.push_str("| | version | test run |\n|---|---|---|\n");
     for (side, version) in [("good", &answer.good), ("bad", &answer.bad)] {
         let name = version.commit.as_ref().map_or_else(
@@ -59,7 +64,7 @@ pub fn render(answer: &Answer) -> String {
         page.push_str("<details><summary>How it came about</summary>\n\n");
         let style = Style { width: 100, causes: 20, ..Style::default() };
         let mut drawing = String::new();
-        for row in graph::draw(&answer.causes, &words::only_failing(answer), &style) {
+        for row in graph::draw(answer, &style) {
             row.write(&style, &mut drawing);
         }
         fenced("text", drawing.lines(), &mut page);

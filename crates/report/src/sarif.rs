@@ -121,7 +121,7 @@ fn result(answer: &Answer, nodes: &[Node<'_>], hunk: &Hunk) -> Value {
         "relatedLocations": related,
         "properties": { "verified": answer.verified, "change": hunk.change, "kind": hunk.kind },
     });
-    let flows = flows(nodes, hunk.change);
+    let flows = flows(nodes, hunk.change, answer.reference());
     if !flows.is_empty() {
         result["codeFlows"] = Value::Array(flows);
     }
@@ -132,7 +132,7 @@ fn result(answer: &Answer, nodes: &[Node<'_>], hunk: &Hunk) -> Value {
 }
 
 /// The shortest ways from the lines of a change to the failure.
-fn flows(nodes: &[Node<'_>], change: u32) -> Vec<Value> {
+fn flows(nodes: &[Node<'_>], change: u32, reference: &str) -> Vec<Value> {
     let mut starts: Vec<usize> =
         (0..nodes.len()).filter(|&index| nodes[index].cause.change == Some(change)).collect();
     starts.sort_by_key(|&index| (nodes[index].depth, index));
@@ -148,7 +148,7 @@ fn flows(nodes: &[Node<'_>], change: u32) -> Vec<Value> {
                 .iter()
                 .chain(&way[(way.len().min(STEPS / 2) + left_out).min(way.len())..]);
             let locations: Vec<Value> =
-                kept.enumerate().map(|(order, &index)| step(&nodes[index], order + 1)).collect();
+                kept.enumerate().map(|(order, &index)| step(&nodes[index], order + 1, reference)).collect();
             let mut flow = json!({ "threadFlows": [{ "locations": locations }] });
             if left_out > 0 {
                 flow["message"] = json!({ "text": format!("{left_out} steps in the middle are left out") });
@@ -158,14 +158,14 @@ fn flows(nodes: &[Node<'_>], change: u32) -> Vec<Value> {
         .collect()
 }
 
-fn step(node: &Node<'_>, order: usize) -> Value {
+fn step(node: &Node<'_>, order: usize, reference: &str) -> Value {
     let cause = node.cause;
     let mut text = cause.what.trim().to_owned();
     for value in cause.values.iter().filter(|value| value.good != value.bad) {
         let good = words::value(value.good.as_deref(), cause.good_place.as_ref());
         let bad = words::value(value.bad.as_deref(), cause.place.as_ref());
         let separator = if text.is_empty() { "" } else { "; " };
-        let _ = write!(text, "{separator}{}: good {good}, bad {bad}", value.name);
+        let _ = write!(text, "{separator}{}: {reference} {good}, bad {bad}", value.name);
     }
     if text.is_empty() {
         text.push_str(if node.parent.is_none() { "the failure" } else { "led to the next" });
@@ -180,7 +180,7 @@ fn step(node: &Node<'_>, order: usize) -> Value {
         None => json!({ "message": { "text": text } }),
     };
     if let (None, Some(_)) = (&cause.place, &cause.good_place) {
-        location["properties"] = json!({ "version": "good" });
+        location["properties"] = json!({ "version": reference });
     }
     let mut step = json!({
         "location": location,

@@ -82,6 +82,11 @@ impl Page<'_> {
             self.output(difference);
         }
         self.place(observation);
+        for (at, line) in observation.stderr.iter().enumerate() {
+            let lead = if at == 0 { "  stderr of bad  " } else { "                 " };
+            let row = Row::new().put(Ink::Faint, lead).put(Ink::Plain, self.style.fit(line));
+            self.row(&row);
+        }
         self.out.push('\n');
         let names = [("good", &answer.good), ("bad", &answer.bad)];
         let widest = names.iter().map(|(_, version)| width(&self.style.fit(&version_name(version)))).max();
@@ -313,11 +318,7 @@ impl Page<'_> {
         }
         let (title, aside) = words::causes_title(answer);
         self.heading(title, aside);
-        for row in graph::draw(
-            &answer.causes,
-            &words::only_failing(answer),
-            &Style { width: self.style.width - 2, ..self.style.clone() },
-        ) {
+        for row in graph::draw(answer, &Style { width: self.style.width - 2, ..self.style.clone() }) {
             self.out.push_str("  ");
             row.write(&Style { width: self.style.width - 2, ..self.style.clone() }, &mut self.out);
         }
@@ -327,7 +328,7 @@ impl Page<'_> {
         if answer.auxiliary.is_empty() {
             return;
         }
-        self.heading("Must also be undone so that the program builds and runs", "");
+        self.heading("Must also be undone for the code to compile", "");
         for hunk in answer.auxiliary.iter().take(self.style.auxiliary) {
             self.hunk(hunk, self.style.hunk_lines.min(6));
         }

@@ -178,7 +178,11 @@ pub fn causes_title(answer: &Answer) -> (&'static str, &'static str) {
     if answer.root.is_empty() {
         ("How far the failure was followed back", "from where the runs differ down to the failure")
     } else {
-        ("How it came about", "from the changes down to the failure")
+        let aside = match answer.fixed {
+            None => "from the changes down to the failure",
+            Some(_) => "from the changes down to the failure; fixed is bad with them undone",
+        };
+        ("How it came about", aside)
     }
 }
 
@@ -282,7 +286,8 @@ pub fn formula(cause: &Cause) -> Option<&str> {
     let formula = cause.formula.as_deref()?;
     let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let line = cause.place.as_ref().or(cause.good_place.as_ref()).map(|p| bare(&p.text)).unwrap_or_default();
-    (!line.contains(&bare(formula))).then_some(formula)
+    let is_said = cause.what.contains(&format!("`{formula}`"));
+    (!line.contains(&bare(formula)) && !is_said).then_some(formula)
 }
 
 /// How many differences the passing test leaves.

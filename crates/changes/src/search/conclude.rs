@@ -21,6 +21,12 @@ pub(super) struct Passing {
     pub full: ChangeSet,
 }
 
+/// What a passing set is told to be: see [`Found`].
+struct Roles {
+    root: ChangeSet,
+    by_chain: ChangeSet,
+}
+
 impl<T: Trials> Search<'_, T> {
     /// Makes an answer of a passing set. Says whether it is good enough to end the search:
     /// needed, sane and sufficient.
@@ -35,7 +41,7 @@ impl<T: Trials> Search<'_, T> {
             return Ok(true);
         }
         // Of a larger set, another part may be the cause: the least that breaks good.
-        if passing.full.len() > least.len() {
+        if passing.full.len() > least.len() && !self.is_far() {
             let units = self.structure.whole_units(&list(&passing.full));
             if let Some(sufficient) = self.least_sufficient(&units)? {
                 return self.settle_sufficient(&sufficient, &order);
@@ -54,7 +60,8 @@ impl<T: Trials> Search<'_, T> {
         let root: ChangeSet = full.iter().copied().filter(|id| self.is_on_chain(id)).collect();
         let root = if root.is_empty() { full.clone() } else { root };
         let proof = Proof { needed: Shown::Yes, sane: self.is_sane(full), ..Proof::default() };
-        Some(Found { auxiliary: full - &root, root, applied_with: ChangeSet::new(), proof })
+        let by_chain = root.clone();
+        Some(Found { auxiliary: full - &root, root, by_chain, applied_with: ChangeSet::new(), proof })
     }
 
     /// Whether the program without these changes was examined, and found sane.
@@ -145,16 +152,19 @@ impl<T: Trials> Search<'_, T> {
 
     /// Tells roles, puts the answer into good, and keeps it if it is the best so far.
     fn settle(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<bool, T::Error> {
-        let (root, auxiliary) = self.roles(full, order)?;
+        let Roles { root, by_chain } = self.roles(full, order)?;
+        let auxiliary = full - &root;
         let applied = self.applied(&(&root | &auxiliary))?;
         let proof = Proof { needed: Shown::Yes, sufficient: applied.shown, sane: self.is_sane(full) };
-        let found = Found { applied_with: &(&applied.full - &root) - &auxiliary, root, auxiliary, proof };
+        let found =
+            Found { applied_with: &(&applied.full - &root) - &auxiliary, root, auxiliary, by_chain, proof };
         let better = self.best.as_ref().is_none_or(|best| {
             let key = |found: &Found| (found.proof.sufficient, std::cmp::Reverse(found.all().len()));
             key(&found) > key(best)
         });
         if better {
             self.best = Some(found);
+            self.needed_at.get_or_insert(self.asked);
         }
         Ok(applied.shown == Shown::Yes)
     }
@@ -163,9 +173,9 @@ impl<T: Trials> Search<'_, T> {
     /// on the way from the change to the failure, or if the program builds without its
     /// reversion and then fails as bad does. That it then crashes, or does not compile, is
     /// no proof of guilt.
-    fn roles(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<(ChangeSet, ChangeSet), T::Error> {
+    fn roles(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<Roles, T::Error> {
         let units = self.structure.whole_units(&super::minimal::by_preference(passing, order));
-        let mut root = ChangeSet::new();
+        let (mut root, mut by_chain) = (ChangeSet::new(), ChangeSet::new());
         if units.len() == 1 {
             root.extend(passing);
         }
@@ -181,6 +191,9 @@ impl<T: Trials> Search<'_, T> {
             if is_cause {
                 root.extend(unit);
             }
+            if is_cause && matches!(outcome, Some(Outcome::Broken | Outcome::Unresolved)) {
+                by_chain.extend(unit);
+            }
         }
         if root.is_empty() {
             // Everything hangs together, and no chain tells what of it is guilty.
@@ -188,8 +201,8 @@ impl<T: Trials> Search<'_, T> {
                 Some(_) => root.extend(passing),
                 None => root.extend(units.first().into_iter().flatten()),
             }
+            by_chain.clone_from(&root);
         }
-        let auxiliary = passing - &root;
-        Ok((root, auxiliary))
+        Ok(Roles { root, by_chain })
     }
 }

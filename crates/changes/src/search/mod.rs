@@ -59,6 +59,9 @@ pub struct Found {
     pub root: ChangeSet,
     /// Changes that must be reverted with them for the program to build.
     pub auxiliary: ChangeSet,
+    /// Those of the root of which no trial told that they are guilty, as the program does not
+    /// build without undoing them: they lie on the way to the failure.
+    pub by_chain: ChangeSet,
     /// Changes that must be put into good with them for good to build and to fail.
     pub applied_with: ChangeSet,
     pub proof: Proof,

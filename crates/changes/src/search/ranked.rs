@@ -78,23 +78,14 @@ impl<T: Trials> Search<'_, T> {
     }
 
     /// Whether an answer that is only needed has been followed up long enough.
-    fn is_enough(&self) -> bool {
+    pub(super) fn is_enough(&self) -> bool {
         let Some((best, at)) = self.best.as_ref().zip(self.needed_at) else { return false };
         // What cannot be put into good at all may well be it; what breaks nothing there is not.
         let more = match best.proof.sufficient {
-            Shown::No => AFTER_NEEDED.max(at),
+            Shown::No => AFTER_NEEDED.max(at / 2),
             Shown::NotTried | Shown::Yes => AFTER_NEEDED,
         };
         self.asked >= at + more
-    }
-
-    /// Concludes, and remembers when the first answer was found.
-    fn concludes(&mut self, passing: &Passing, ranked: &[ChangeId]) -> Result<bool, T::Error> {
-        let done = self.conclude(passing, ranked)?;
-        if self.best.is_some() && self.needed_at.is_none() {
-            self.needed_at = Some(self.asked);
-        }
-        Ok(done)
     }
 
     /// The first units alone, and the pair and the quartet they make.
@@ -155,7 +146,7 @@ impl<T: Trials> Search<'_, T> {
                         Outcome::Broken | Outcome::Fail | Outcome::Unresolved => None,
                     };
                     if let Some(passing) = passing
-                        && self.concludes(&passing, ranked)?
+                        && self.conclude(&passing, ranked)?
                     {
                         return Ok(true);
                     }
@@ -234,7 +225,7 @@ impl<T: Trials> Search<'_, T> {
             if let Some(candidates) = tried.passing {
                 let units = self.structure.whole_units(&candidates);
                 let least = self.narrow(units, set(&candidates))?;
-                if self.concludes(&least, ranked)? {
+                if self.conclude(&least, ranked)? {
                     return Ok(true);
                 }
             }
@@ -262,7 +253,7 @@ impl<T: Trials> Search<'_, T> {
                 && self.outcome(&full)? == Outcome::Pass
             {
                 let least = self.narrow(units[..length].to_vec(), full)?;
-                return self.concludes(&least, ranked);
+                return self.conclude(&least, ranked);
             }
             if length == units.len() || self.exhausted() {
                 return Ok(false);
@@ -273,7 +264,7 @@ impl<T: Trials> Search<'_, T> {
 
     /// The smallest set that breaks good, where no answer holds both ways yet.
     fn smallest_in_good(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
-        if self.exhausted() || units.len() < 2 {
+        if self.exhausted() || units.len() < 2 || (self.best.is_some() && self.is_far()) {
             return Ok(false);
         }
         let units = self.structure.closed_units(units);

@@ -13,6 +13,9 @@ use crate::outcome::{Outcome, Trials};
 /// A set of more units that are all needed to break good is not searched to its end.
 const MOST_NEEDED: u64 = 4;
 const AT_LEAST: u64 = 16;
+/// With more changes between the versions than these, the smallest set that breaks good is searched
+/// for only if there is no answer.
+const MOST_IN_GOOD: usize = 512;
 
 /// Whether changes put into good make it fail, and what was put in with them.
 pub(super) struct Applied {
@@ -36,6 +39,11 @@ impl<T: Trials> Search<'_, T> {
             }
             Ok(Applied { shown, full: search.structure.all() - &now })
         })
+    }
+
+    /// Whether the versions are so far apart that good seldom builds with a few changes of bad.
+    pub(super) fn is_far(&self) -> bool {
+        self.structure.all().len() > MOST_IN_GOOD
     }
 
     /// Whether good with exactly these changes fails as bad does, if it builds.

@@ -11,6 +11,8 @@ use crate::text::visible;
 
 #[derive(Serialize)]
 struct Data {
+    /// What bad is compared with.
+    reference: &'static str,
     nodes: Vec<Node>,
     changes: Vec<Change>,
     good: BTreeMap<String, Vec<Excerpt>>,
@@ -94,7 +96,11 @@ pub fn embedded(answer: &Answer, sources: Option<&Sources>) -> String {
         .collect();
     let lines = |hunk: &Hunk| Change {
         change: hunk.change,
-        good: (shown(hunk.old_file.as_ref().unwrap_or(&hunk.file)), hunk.old_start, hunk.old_lines),
+        good: (
+            shown(hunk.old_file.as_ref().unwrap_or(&hunk.file)),
+            hunk.fixed_start.unwrap_or(hunk.old_start),
+            hunk.old_lines,
+        ),
         bad: (shown(&hunk.file), hunk.new_start, hunk.new_lines),
     };
     let (good, bad) = sources::places(answer);
@@ -105,6 +111,7 @@ pub fn embedded(answer: &Answer, sources: Option<&Sources>) -> String {
         files.into_iter().map(|(path, parts)| (shown(&path), parts)).collect()
     };
     let data = Data {
+        reference: answer.reference(),
         nodes,
         changes: answer.root.iter().chain(&answer.auxiliary).map(lines).collect(),
         good: with_shown_paths(good),

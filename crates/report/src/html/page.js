@@ -128,20 +128,21 @@
     });
     return box;
   };
+  const versionOf = (side) => (side === "good" ? data.reference : side);
   const pane = (side, place) => {
-    const head = make("p", "", make("b", side, side === "good" ? "Good" : "Bad"));
+    const head = make("p", "", make("b", side, versionOf(side)));
     const box = make("div", `pane ${side}`, head);
     if (place) {
       head.append(place.line ? `${place.file}:${place.line}` : place.file, place.function ? ` in ${place.function}` : "");
       box.append(source(side, place));
     } else {
-      box.append(make("p", "none", side === "good" ? "The good version did not run this line." : "The bad version did not run this line."));
+      box.append(make("p", "none", `The ${versionOf(side)} version did not run this line.`));
     }
     return box;
   };
   const valueTable = (node) => {
     const body = make("tbody");
-    const head = make("tr", "", make("th", "", "value"), make("th", "", "in good"), make("th", "", "in bad"));
+    const head = make("tr", "", make("th", "", "value"), make("th", "", `in ${data.reference}`), make("th", "", "in bad"));
     const nothing = (place) => (place ? "none" : "not run");
     for (const [name, good, bad] of node.values) {
       const cells = [name, good ?? nothing(node.good), bad ?? nothing(node.bad)].map((text) => make("td", "", text));

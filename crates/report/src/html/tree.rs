@@ -2,10 +2,10 @@
 //! elements nest, and chains of causes are longer); levels are said in ARIA and
 //! drawn with lanes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use explain::answer::{Cause, ValuePair};
+use explain::answer::{Answer, Cause, ValuePair};
 
 use super::escape;
 use crate::forest::{self, Counted, Node};
@@ -21,8 +21,9 @@ const VALUES: usize = 6;
 
 /// Writes the tree. Causes that only the failing test has are marked, with the suspect that
 /// they are part of.
-pub fn render(causes: &[Cause], suspects: &BTreeMap<u32, usize>, page: &mut String) {
-    let nodes = forest::flatten(causes);
+pub fn render(answer: &Answer, page: &mut String) {
+    let nodes = forest::flatten(&answer.causes);
+    let (suspects, reference) = (words::only_failing(answer), answer.reference());
     let selection = forest::select(&nodes, SHOWN);
     let columns = columns(&nodes);
     page.push_str("<div role=\"tree\" id=\"tree\" aria-label=\"Causes, the failure first\">\n");
@@ -33,7 +34,7 @@ pub fn render(causes: &[Cause], suspects: &BTreeMap<u32, usize>, page: &mut Stri
             gap(&nodes, &columns, index, counted, &selection, page);
         }
         let suspect = suspects.get(&node.cause.id).copied();
-        row(&nodes, &columns, index, node, counted, suspect, page);
+        row(&nodes, &columns, index, counted, suspect, reference, page);
     }
     page.push_str("</div>\n");
 }
@@ -118,11 +119,12 @@ fn row(
     nodes: &[Node<'_>],
     columns: &[usize],
     index: usize,
-    node: &Node<'_>,
     counted: Counted,
     suspect: Option<usize>,
+    reference: &str,
     page: &mut String,
 ) {
+    let node = &nodes[index];
     let cause = node.cause;
     let siblings = node.parent.map(|parent| &nodes[parent].children);
     let position = siblings.and_then(|siblings| siblings.iter().position(|&sibling| sibling == index));
@@ -177,10 +179,11 @@ fn row(
     if let (Some(bad), Some(good)) = (&cause.place, &cause.good_place)
         && bad.text.trim() != good.text.trim()
     {
-        let _ = write!(page, "<span class=\"was\">in good: <code>{}</code></span>", escape(good.text.trim()));
-    }
-    if cause.kind == "missing" {
-        page.push_str("<span class=\"was\">good ran this line, bad did not</span>");
+        let _ = write!(
+            page,
+            "<span class=\"was\">in {reference}: <code>{}</code></span>",
+            escape(good.text.trim())
+        );
     }
     if let Some(formula) = words::formula(cause) {
         let _ = write!(page, "<span class=\"was\">that is: <code>{}</code></span>", escape(formula));
@@ -196,7 +199,7 @@ fn row(
         }
         page.push_str("</span>");
     }
-    values(cause, page);
+    values(cause, reference, page);
     page.push_str("</span></div>\n");
 }
 
@@ -204,7 +207,7 @@ fn differs(value: &ValuePair) -> bool {
     value.good != value.bad
 }
 
-fn values(cause: &Cause, page: &mut String) {
+fn values(cause: &Cause, reference: &str, page: &mut String) {
     let different: Vec<&ValuePair> = cause.values.iter().filter(|value| differs(value)).collect();
     if different.is_empty() {
         return;
@@ -214,7 +217,7 @@ fn values(cause: &Cause, page: &mut String) {
     for value in different.iter().take(VALUES) {
         let _ = write!(
             page,
-            "<span class=\"value\"><code>{}</code> good <b class=\"good\">{}</b>, bad <b class=\"bad\">{}</b></span> ",
+            "<span class=\"value\"><code>{}</code> {reference} <b class=\"good\">{}</b>, bad <b class=\"bad\">{}</b></span> ",
             escape(&value.name),
             shown(&value.good, cause.good_place.as_ref()),
             shown(&value.bad, cause.place.as_ref())

@@ -1,0 +1,81 @@
+//! From a verdict to the whole answer: how the failure came about, the nearest input on which both
+//! versions agree, and what a page shows beside them.
+
+use crate::answer::Answer;
+use crate::beside;
+use crate::case::Case;
+use crate::evidence::Evidence;
+use crate::findings::Findings;
+use crate::nearby::nearby;
+use crate::observe::Observed;
+use crate::passing::{self, Passing};
+use crate::session::Explanation;
+use changes::search::Found;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is known of good and bad when the guilty changes are found.
+pub struct Telling<'t, 'c> {
+    /// Good and bad.
+    pub case: &'t Case<'c>,
+    pub observed: &'t Observed,
+    pub found: &'t Found,
+    /// Instructions of the longest run.
+    pub steps: u64,
+    /// A directory for runs with other inputs.
+    pub scratch: PathBuf,
+    /// How the failing test compares with a passing one.
+    pub passing: Option<Passing>,
+    /// Somebody wants to look at the runs themselves.
+    pub runs: bool,
+    /// Look for an input on which both versions agree,
+    pub nearby: bool,
+    /// and compare its runs with those of the failing test.
+    pub compare_tests: bool,
+    pub stop: &'t AtomicBool,
+}
+
+impl Telling<'_, '_> {
+    /// Tells how it came about by the pair of runs that `told` and `findings` are of: bad's, and
+    /// good's or that of bad with the found changes undone.
+    #[must_use]
+    pub fn tell(
+        self,
+        mut answer: Answer,
+        told: &Case<'_>,
+        findings: &Findings<'_>,
+        evidence: &Evidence,
+    ) -> Explanation {
+        let goes_on = || !self.stop.load(Ordering::Relaxed);
+        answer.causes = findings.causes(told, evidence, self.found, &self.observed.observation);
+        let mut passing = self.passing;
+        if self.nearby && goes_on() {
+            match nearby(self.case, self.observed, self.steps, &self.scratch) {
+                Ok((alternate, runs)) => {
+                    answer.alternate = Some(alternate);
+                    if let Some(runs) = runs.filter(|_| self.compare_tests) {
+                        passing = passing::with_runs(self.case, self.observed, &runs, None).ok();
+                    }
+                }
+                Err(reason) => answer.no_alternate = Some(reason),
+            }
+        }
+        answer.passing = passing.map(|found| found.beside(&answer.causes));
+        for hunk in answer.root.iter_mut().chain(&mut answer.auxiliary) {
+            told.mark_guilty(hunk, &answer.causes);
+        }
+        answer.notes.extend(findings.notes(self.found, &answer.causes));
+        let (mut phases, mut runs) = (None, None);
+        if self.runs && goes_on() {
+            let mut note = |reason: String| answer.notes.push(reason);
+            phases = beside::phases(findings).unwrap_or_else(|reason| {
+                note(reason);
+                None
+            });
+            runs =
+                beside::runs(self.case, self.observed, findings, answer.passing.as_ref()).map_err(note).ok();
+        }
+        let (good_files, bad_files) = told.files(&answer, phases.as_ref());
+        Explanation { answer, good_files, bad_files, phases, runs }
+    }
+}
