@@ -425,7 +425,7 @@ fn an_explanation_uses_a_passing_test() {
     let test = |kind: &str| format!("./servlet text/{kind} \"$(printf 'a\\001b')\"").replace(' ', "\u{b7}");
     let line = format!(
         "relapse explain --quiet --good good --bad bad --build $CC\u{b7}-g\u{b7}-O1\u{b7}-o\u{b7}servlet\u{b7}servlet.c \
-         --test {} --passing-test {} --work work --json -",
+         --test {} --passing-test {} --save --work work --json -",
         test("html"),
         test("plain")
     );
