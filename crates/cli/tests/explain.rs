@@ -1,5 +1,7 @@
 //! `relapse explain` as a user meets it: versions, options, and answers that are none.
 
+mod audit;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -88,18 +90,6 @@ fn a_wrong_sum_is_explained_and_the_options_are_saved_on_request() {
     assert_eq!(answer["observation"]["kind"], "output");
 }
 
-/// All causes of an answer.
-fn causes(answer: &serde_json::Value) -> Vec<serde_json::Value> {
-    let mut all = answer["causes"].as_array().cloned().unwrap_or_default();
-    let mut at = 0;
-    while at < all.len() {
-        let below = all[at]["children"].as_array().cloned().unwrap_or_default();
-        all.extend(below);
-        at += 1;
-    }
-    all
-}
-
 #[test]
 fn causes_are_read_from_bad_and_bad_with_the_cause_undone() {
     const BEFORE: &str = "#include <stdio.h>\nstatic int pick(int v) {\n    return v % 10;\n}\n\n\
@@ -109,13 +99,14 @@ fn causes_are_read_from_bad_and_bad_with_the_cause_undone() {
     let desk = Desk::new();
     desk.version("good", BEFORE);
     desk.version("bad", &after);
-    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, &["--json", "-"]])));
+    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, &["--keep", "--json", "-"]])));
     assert_eq!(code, 0, "{out}{err}");
     let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    audit::audit(&answer).unwrap();
     assert_eq!(answer["verified"], true);
     assert_eq!(answer["root"].as_array().map(Vec::len), Some(1));
     assert_eq!(answer["fixed"]["end"], "exit 0");
-    let causes = causes(&answer);
+    let causes = audit::causes(&answer);
     let values: Vec<&serde_json::Value> =
         causes.iter().flat_map(|cause| cause["values"].as_array().unwrap()).collect();
     assert!(

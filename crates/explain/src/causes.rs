@@ -6,7 +6,7 @@
 //! begin alike, are the tree; the failure is at the top.
 
 use crate::align::Side;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, touching};
 use crate::traced::{Line, Traced};
 use crate::ways::{Ways, decides};
 use changes::{ChangeId, Difference};
@@ -96,10 +96,7 @@ fn steps(traced: &Traced<'_>, way: &[(NodeId, Option<Dependence>)], difference: 
             continue;
         }
         let file = traced.file(line);
-        let change = match traced.side {
-            Side::Bad => difference.touching(file, line.line),
-            Side::Good => difference.touching_old(file, line.line),
-        };
+        let change = touching(difference, traced.side, file, line.line);
         steps.push(Step {
             side: traced.side,
             line,

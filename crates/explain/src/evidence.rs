@@ -367,7 +367,13 @@ impl Evidence {
     }
 }
 
-fn touching<'d>(difference: &'d Difference, side: Side, file: &str, line: u32) -> Option<&'d Change> {
+/// The change that a line of a version belongs to.
+pub(crate) fn touching<'d>(
+    difference: &'d Difference,
+    side: Side,
+    file: &str,
+    line: u32,
+) -> Option<&'d Change> {
     match side {
         Side::Bad => difference.touching(file, line),
         Side::Good => difference.touching_old(file, line),

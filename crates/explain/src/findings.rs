@@ -4,7 +4,7 @@ use crate::align::Side;
 use crate::answer::{Cause, Observation};
 use crate::case::{Case, Loaded};
 use crate::causes::{Step, beginning, graft, tree};
-use crate::evidence::{Evidence, InputRead, Witness};
+use crate::evidence::{Evidence, InputRead, Witness, touching};
 use crate::moments::compare;
 use crate::names::Bodies;
 use crate::semantic::layers::{Layers, layers};
@@ -252,11 +252,7 @@ impl<'l> Run<'l> {
         let traced = &self.traced;
         let change = |node: NodeId| {
             let line = traced.line(node);
-            let (file, line) = (traced.file(line), line.line);
-            let change = match traced.side {
-                Side::Bad => difference.touching(file, line),
-                Side::Good => difference.touching_old(file, line),
-            };
+            let change = touching(difference, traced.side, traced.file(line), line.line);
             change.map(|change| change.id).filter(|id| among.contains(id))
         };
         let distance = |node: NodeId| self.ways.distance(node).filter(|distance| distance.dull == 0);

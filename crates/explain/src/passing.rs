@@ -9,6 +9,7 @@ use crate::align::Side;
 use crate::answer::{self, Cause};
 use crate::case::Case;
 use crate::error::Error;
+use crate::evidence::touching;
 use crate::observe::Observed;
 use changes::ChangeId;
 use recording::Recording;
@@ -119,7 +120,8 @@ pub fn with_runs(
         let (good, bad) = (of(Side::Good, |p| p.left.as_ref()), of(Side::Bad, |p| p.right.as_ref()));
         let mut own: Vec<ChangeId> = Vec::new();
         for (side, list) in [(Side::Bad, &bad), (Side::Good, &good)] {
-            for change in list.iter().filter_map(|s| change_at(case, side, &s.place)) {
+            let change = |at: &answer::Place| touching(case.difference, side, &at.file, at.line);
+            for change in list.iter().filter_map(|s| change(&s.place)).map(|change| change.id) {
                 if !own.contains(&change) {
                     own.push(change);
                 }
@@ -183,16 +185,4 @@ fn said(case: &Case<'_>, side: Side, entry: &Entry) -> answer::Said {
     let text = case.sources.line(side, &file, entry.line).unwrap_or_default();
     let place = answer::Place { file, line: entry.line, column: 0, function: entry.function.clone(), text };
     answer::Said { text: entry.text.clone(), place }
-}
-
-/// The change that a line of good or bad belongs to.
-fn change_at(case: &Case<'_>, side: Side, place: &answer::Place) -> Option<ChangeId> {
-    let holds = |start: u32, count: usize| place.line >= start && place.line < start + count as u32;
-    let found = case.difference.changes().iter().find(|c| match side {
-        Side::Bad => c.file == place.file && holds(c.new_start, c.new_lines.len()),
-        Side::Good => {
-            c.old_file.as_ref().unwrap_or(&c.file) == &place.file && holds(c.old_start, c.old_lines.len())
-        }
-    });
-    found.map(|c| c.id)
 }

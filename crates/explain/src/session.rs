@@ -365,7 +365,9 @@ impl Opening<'_> {
                     let loaded = fixed_case.load();
                     searching::by_effect(found, left, &loaded.slice(&fixed_case))
                 }
-                None => searching::by_effect(found, difference, &findings),
+                // Good is bad with all of it undone.
+                None if found.all() == difference.all() => searching::by_effect(found, difference, &findings),
+                None => found,
             };
         }
         let to_verdict = began.elapsed().as_secs_f64();

@@ -24,8 +24,8 @@ use crate::words;
 /// How many differing values to show at one node.
 const VALUES: usize = 4;
 
-/// The causes as rows, shortened to about `style.causes` of them. Of those among `suspects`
-/// (by their number) it is said that only the failing test has them.
+/// The causes as rows, shortened to about `style.causes` of them. Of those that a suspect is part
+/// of it is said that only the failing test has them.
 #[must_use]
 pub fn draw(answer: &Answer, style: &Style) -> Vec<Row> {
     let nodes = forest::flatten(&answer.causes);

@@ -13,14 +13,7 @@ impl Difference {
     /// lines and names of good are those of the reverted tree.
     #[must_use]
     pub fn to_reverted(&self, reverted: &ChangeSet) -> Difference {
-        let mut left = Difference {
-            changes: Vec::new(),
-            hunks: Vec::new(),
-            details: Vec::new(),
-            pairs: Vec::new(),
-            by_new: HashMap::new(),
-            by_old: HashMap::new(),
-        };
+        let mut left = Difference::default();
         let mut changes: HashMap<_, Change> = self
             .changes
             .iter()

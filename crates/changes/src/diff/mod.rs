@@ -50,6 +50,7 @@ pub struct DiffOptions {
 
 /// All that differs between a good and a bad version, as changes that can be
 /// reverted one by one.
+#[derive(Default)]
 pub struct Difference {
     changes: Vec<Change>,
     hunks: Vec<Hunk>,
@@ -111,14 +112,7 @@ fn read_missing(
 impl Difference {
     fn new(mut pairs: Vec<(Pair, Vec<Change>)>) -> Difference {
         pairs.sort_by(|(a, _), (b, _)| a.file().cmp(b.file()));
-        let mut difference = Difference {
-            changes: Vec::new(),
-            hunks: Vec::new(),
-            details: Vec::new(),
-            pairs: Vec::new(),
-            by_new: HashMap::new(),
-            by_old: HashMap::new(),
-        };
+        let mut difference = Difference::default();
         for (mut pair, changes) in pairs {
             let first = number(difference.changes.len());
             let first_hunk = number(difference.hunks.len());

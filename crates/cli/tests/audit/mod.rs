@@ -115,7 +115,7 @@ impl Shown {
 }
 
 /// All causes, from the failure on.
-fn causes(answer: &Value) -> Vec<&Value> {
+pub fn causes(answer: &Value) -> Vec<&Value> {
     let mut all: Vec<&Value> = answer["causes"].as_array().into_iter().flatten().collect();
     let mut at = 0;
     while at < all.len() {

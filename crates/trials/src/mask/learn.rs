@@ -2,7 +2,7 @@
 
 use super::align::{Lesson, align, durations, lesson};
 use super::template::{Duration, Field, Fields, Masked, Part, Rules, Template, Text, duration};
-use super::token::{Class, DURATIONS, Kind, has_letters, shape};
+use super::token::{Class, Kind, has_letters, shape};
 use super::{Mask, arounds};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,12 +40,13 @@ pub(super) fn learn(good: &[Vec<u8>], bad: &[Vec<u8>], seconds: f64) -> Mask {
 /// Numbers before a unit of time that may be durations though all runs have the same ones: none
 /// is longer than a run took. Whole seconds are too often something else.
 fn likely_durations(versions: &Versions, seconds: f64) -> Vec<Duration> {
+    let rules = Rules::default();
     let mut found: Vec<(Duration, bool)> = Vec::new();
     for line in versions.iter().flat_map(|runs| runs.iter()).flat_map(|run| run.split(|b| *b == b'\n')) {
-        if !DURATIONS.iter().any(|unit| line.windows(unit.len()).any(|part| part == unit.as_bytes())) {
+        if !line.iter().any(u8::is_ascii_digit) {
             continue;
         }
-        let masked = Rules::default().mask(line, None);
+        let masked = rules.mask(line, None);
         for at in 0..masked.pieces.len() {
             let Some(duration) = duration(&masked.pieces, at) else { continue };
             let Some(length) = duration.length(masked.pieces[at].text) else { continue };

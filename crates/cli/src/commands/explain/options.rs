@@ -157,26 +157,24 @@ pub fn load(directory: &Path) -> Result<Options, Failure> {
 }
 
 /// All that the file may hold.
-#[derive(Default, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct File {
     explain: Options,
 }
 
-/// Puts the options into the file.
+/// Writes the options to the file, unless it says the same already.
 pub fn save(directory: &Path, options: &Options) -> Result<(), Failure> {
-    let path = directory.join(FILE);
-    let mut table = read(&path)?.unwrap_or_default();
-    let section = toml::Value::try_from(options)
-        .map_err(|error| Failure::failed_to(Exit::Environment, format_args!("write {FILE}: {error}")))?;
-    if table.get("explain") == Some(&section) {
+    if load(directory)? == *options {
         return Ok(());
     }
-    table.insert("explain".to_owned(), section);
-    std::fs::write(&path, table.to_string()).map_err(|error| {
+    let path = directory.join(FILE);
+    let failed = |error: &dyn std::fmt::Display| {
         Failure::failed_to(Exit::Environment, format_args!("write {}: {error}", path.display()))
             .hint("Leave out --save to go on without it.")
-    })
+    };
+    let text = toml::to_string(&File { explain: options.clone() }).map_err(|error| failed(&error))?;
+    std::fs::write(&path, text).map_err(|error| failed(&error))
 }
 
 fn read(path: &Path) -> Result<Option<toml::Table>, Failure> {
