@@ -10,6 +10,7 @@
 //! * [`lower`] turns functions into the model, and tells the site of each
 //!   instruction;
 //! * [`instrument`] adds checks, shadow stores and events, by those sites;
+//! * [`intervene`] replaces one value at one moment, to see what it leads to;
 //! * [`driver`] is `relapse cc`: what a build calls instead of a C compiler.
 //!
 //! What must not be known here: recordings, replay, terminals other than the
@@ -28,6 +29,7 @@ mod assignments;
 mod divisions;
 pub mod driver;
 mod instrument;
+pub mod intervene;
 mod invokes;
 mod llvm;
 mod lower;
@@ -50,6 +52,8 @@ pub enum Error {
     Target(String),
     #[error("put the model into the object: {0}")]
     Model(String),
+    #[error("intervene in `{function}`: {why}")]
+    Intervene { function: String, why: &'static str },
 }
 
 /// What became of a translation unit.
@@ -70,14 +74,7 @@ pub enum Debug {
 
 /// Reads bitcode, and writes it again instrumented and with its model.
 pub fn instrument_file(input: &Path, output: &Path, debug: Debug) -> Result<Summary, Error> {
-    let unit = llvm::Unit::read(input).map_err(Error::Read)?;
-    let triple = unit.triple();
-    if !(triple.starts_with("x86_64") && triple.contains("linux")) {
-        return Err(Error::Target(triple));
-    }
-    normalise::run(&unit).map_err(Error::Passes)?;
-    unit.verify().map_err(Error::Invalid)?;
-    let lowered = lower::run(&unit);
+    let (unit, lowered) = lower_file(input)?;
     let summary = Summary { functions: lowered.module.functions.len(), opaque: lowered.module.opaque.len() };
     instrument::run(&unit, lowered)?;
     if debug == Debug::Strip {
@@ -86,4 +83,29 @@ pub fn instrument_file(input: &Path, output: &Path, debug: Debug) -> Result<Summ
     unit.verify().map_err(Error::Invalid)?;
     unit.write(output).map_err(Error::Write)?;
     Ok(summary)
+}
+
+/// Reads bitcode, and writes it again without instrumentation, but with one value replaced.
+pub fn intervene_file(
+    input: &Path,
+    output: &Path,
+    intervention: &program::intervention::Intervention,
+) -> Result<(), Error> {
+    let (unit, lowered) = lower_file(input)?;
+    intervene::apply(&unit, &lowered, intervention)?;
+    assignments::clear(&unit);
+    unit.verify().map_err(Error::Invalid)?;
+    unit.write(output).map_err(Error::Write)
+}
+
+fn lower_file(input: &Path) -> Result<(llvm::Unit, lower::Lowered), Error> {
+    let unit = llvm::Unit::read(input).map_err(Error::Read)?;
+    let triple = unit.triple();
+    if !(triple.starts_with("x86_64") && triple.contains("linux")) {
+        return Err(Error::Target(triple));
+    }
+    normalise::run(&unit).map_err(Error::Passes)?;
+    unit.verify().map_err(Error::Invalid)?;
+    let lowered = lower::run(&unit);
+    Ok((unit, lowered))
 }

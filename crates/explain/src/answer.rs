@@ -2,6 +2,7 @@
 //! between. Plain data; `report` shows it, and its JSON form is documented in
 //! `docs/json.md` as `relapse.explain/2`.
 
+use program::intervention::Intervention;
 use serde::{Deserialize, Serialize};
 
 /// The name of the JSON form.
@@ -259,8 +260,23 @@ pub struct Cause {
     pub change: Option<u32>,
     /// Number of the instruction in its recording's stream.
     pub step: Option<u64>,
+    /// What came of bad with the other version's value at this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
     /// What this depended on.
     pub children: Vec<Cause>,
+}
+
+/// A step whose value or decision can be replaced in bad by that of the other version, at its moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// `passes`: with that alone the test passes. `other`: it fails in another way. `same`: it fails
+    /// as before. `not-tried`.
+    pub outcome: String,
+    /// The source file whose code it is.
+    pub unit: String,
+    /// What is replaced; also a line for the end of that file, see `docs/compiler-driver.md`.
+    pub intervention: Intervention,
 }
 
 /// A value in both versions at corresponding moments.

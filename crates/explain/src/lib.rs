@@ -14,6 +14,7 @@
 //! * [`evidence`]: how near each change is to the failure: the order of the search;
 //! * [`causes`], [`values`], [`glance`]: the tree from the failure to the changes, with
 //!   values in both versions;
+//! * [`links`]: which of its steps decide, by running bad with another value there;
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
 //!   passing test from the failing one;
 //! * [`findings`]: all that the recordings say, put together;
@@ -42,6 +43,7 @@ pub mod findings;
 pub mod formula;
 pub mod glance;
 pub mod held;
+pub mod links;
 pub mod moments;
 pub mod names;
 pub mod nearby;

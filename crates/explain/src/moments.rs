@@ -149,9 +149,18 @@ impl Observer for Reader<'_> {
 }
 
 fn value(view: &View<'_>) -> Option<u64> {
-    let (operand, ty) = match view.inst() {
+    if let Inst::Call(call) = view.inst() {
         // A call is what it is given.
-        Inst::Call(call) => return Some(arguments(view, call)),
+        return Some(arguments(view, call));
+    }
+    let (operand, ty) = result(view.inst())?;
+    // One slot is enough to tell values apart.
+    (ty != Ty::Ptr).then(|| view.value(operand))
+}
+
+/// What an instruction computes, stores or decides by.
+pub(crate) fn result(inst: &Inst) -> Option<(Operand, Ty)> {
+    Some(match inst {
         Inst::Bin { dst, bits, .. } => (Operand::Reg(*dst), Ty::Int(*bits)),
         Inst::Float { dst, kind, .. } => (Operand::Reg(*dst), Ty::Float(*kind)),
         Inst::ICmp { dst, .. } | Inst::FCmp { dst, .. } => (Operand::Reg(*dst), Ty::Int(1)),
@@ -162,9 +171,7 @@ fn value(view: &View<'_>) -> Option<u64> {
         Inst::Switch { value, bits, .. } => (*value, Ty::Int(*bits)),
         Inst::Return { value: Some(value), ret } if ret.len() == 1 => (*value, ret[0]),
         _ => return None,
-    };
-    // One slot is enough to tell values apart.
-    (ty != Ty::Ptr).then(|| view.value(operand))
+    })
 }
 
 /// The arguments of a call, without addresses.

@@ -20,6 +20,7 @@ use crate::case::{Case, Texts};
 use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::held::TestFiles;
+use crate::links;
 use crate::pair::Pair;
 use crate::passing;
 use crate::searching::{self, Searched};
@@ -119,6 +120,8 @@ pub enum News<'a> {
     /// The changes are known; how it came about is not yet.
     Verdict(&'a Answer),
     Explaining,
+    /// Steps of the chain are checked by running bad with another value there.
+    Proving,
 }
 
 /// The answer, and the sources for showing it.
@@ -448,6 +451,10 @@ impl Opening<'_> {
             None => telling.tell(answer, &case, &findings, &evidence),
         };
         let answer = &mut explanation.answer;
+        if !request.no_trials && !answer.root.is_empty() && self.goes_on() {
+            (self.news)(&News::Proving);
+            links::prove(&mut answer.causes, &mut lab, Duration::from_secs_f64(to_verdict))?;
+        }
         answer.notes.extend(lab.notes());
         answer.notes.extend(case.notes.iter().cloned());
         answer.notes.extend(loaded.notes());

@@ -5,12 +5,13 @@
 //! the other version never came there, which is often the explanation itself.
 
 use crate::align::Side;
-use crate::answer::{Cause, Observation, Place, ValuePair};
+use crate::answer::{Cause, Link, Observation, Place, ValuePair};
 use crate::case::Case;
 use crate::causes::Step;
 use crate::findings::{Findings, Run};
 use crate::formula::formula;
 use crate::glance::{Decision, Glance, glance};
+use crate::links::links;
 use crate::moments::counterparts;
 use program::inst::Inst;
 use program::names::readable;
@@ -35,6 +36,8 @@ struct Sight {
     absent: Option<Absent>,
     /// The line reads the same in both versions.
     same_text: bool,
+    /// How the other run's value is put into this one.
+    link: Option<Link>,
 }
 
 /// Why the other run did not come to a line.
@@ -150,6 +153,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             values,
             change: step.change.map(|c| c.0),
             step: Some(node.at.step),
+            link: sight.and_then(|s| s.link),
             children,
         }
     }
@@ -187,26 +191,47 @@ impl<'c, 'l> Comparison<'c, 'l> {
             Some(other) => counterparts(&at, run, other, self.case),
             None => vec![None; at.len()],
         };
+        let links = other_run.map_or_else(
+            || vec![None; at.len()],
+            |other| {
+                let exact: Vec<_> = found.iter().map(|found| found.as_ref()?.exact).collect();
+                links(steps, &exact, run, other)
+            },
+        );
         steps
             .iter()
             .zip(at)
-            .zip(found)
-            .map(|((step, at), found)| {
+            .zip(found.into_iter().zip(links))
+            .map(|((step, at), (found, link))| {
                 let own_text = self.case.sources.line(step.side, run.traced.file(step.line), step.line.line);
                 let own_text = own_text.unwrap_or_default();
                 let own = glance(&run.slicer, at, &own_text);
                 let (Some(other_run), Some(found)) = (other_run, found) else {
-                    return Sight { own, other: None, other_place: None, absent: None, same_text: true };
+                    return Sight {
+                        own,
+                        other: None,
+                        other_place: None,
+                        absent: None,
+                        same_text: true,
+                        link: None,
+                    };
                 };
                 let Some(there) = found.instruction() else {
                     let absent = Some(self.why_absent(step, run.traced.file(step.line)));
-                    return Sight { own, other: None, other_place: None, absent, same_text: true };
+                    return Sight {
+                        own,
+                        other: None,
+                        other_place: None,
+                        absent,
+                        same_text: true,
+                        link: None,
+                    };
                 };
                 let other_place = self.place_of(other_run, there);
                 let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
                 let other = glance(&other_run.slicer, there, &text);
                 let same_text = text.trim() == own_text.trim();
-                Sight { own, other, other_place, absent: None, same_text }
+                Sight { own, other, other_place, absent: None, same_text, link }
             })
             .collect()
     }

@@ -68,6 +68,10 @@ impl Ways {
                 continue;
             }
             for &(next, how) in needs.of(node) {
+                // The branch went the same way in the other run: it is not what made the difference.
+                if how == Dependence::Potential && ground.dull(next) {
+                    continue;
+                }
                 let observed = distance == Distance::default();
                 let decision = decides(how) && !(free && observed) || !observed && ground.reaches(node, how);
                 let other_line = ground.line(node) != ground.line(next);

@@ -10,6 +10,7 @@
 //! # What lives here
 //! * [`model`]: modules, symbols, functions, blocks, variables, types;
 //! * [`inst`]: instructions and operands;
+//! * [`intervention`]: another value for one of them, at one moment of a run;
 //! * [`section`]: the on-disk form, versioned and checksummed;
 //! * [`binary`]: finding the section in an ELF file;
 //! * [`text`]: the model as readable text (`relapse dump program`);
@@ -52,6 +53,7 @@ pub mod cfg;
 // Fields and variants there are named for what they hold.
 #[allow(missing_docs)]
 pub mod inst;
+pub mod intervention;
 pub mod may_define;
 #[allow(missing_docs)]
 pub mod model;

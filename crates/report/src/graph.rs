@@ -217,6 +217,9 @@ impl Drawing<'_> {
             });
         }
         self.values(lane, is_failure, cause);
+        if let Some(text) = words::link(cause, reference) {
+            self.detail(lane, is_failure, |row| row.put(Ink::Faint, text));
+        }
     }
 
     fn values(&mut self, lane: usize, is_last: bool, cause: &Cause) {

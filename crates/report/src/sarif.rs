@@ -167,6 +167,10 @@ fn step(node: &Node<'_>, order: usize, reference: &str) -> Value {
         let separator = if text.is_empty() { "" } else { "; " };
         let _ = write!(text, "{separator}{}: {reference} {good}, bad {bad}", value.name);
     }
+    if let Some(link) = words::link(cause, reference) {
+        let separator = if text.is_empty() { "" } else { "; " };
+        let _ = write!(text, "{separator}{link}");
+    }
     if text.is_empty() {
         text.push_str(if node.parent.is_none() { "the failure" } else { "led to the next" });
     }

@@ -290,6 +290,21 @@ pub fn formula(cause: &Cause) -> Option<&str> {
     (!line.contains(&bare(formula)) && !is_said).then_some(formula)
 }
 
+/// What came of bad with the other version's value at this step; nothing if that was not tried.
+pub fn link(cause: &Cause, reference: &str) -> Option<String> {
+    let link = cause.link.as_ref()?;
+    let with = match cause.kind.as_str() {
+        "branch" => format!("going the way of {reference}"),
+        _ => format!("with the value of {reference}"),
+    };
+    match link.outcome.as_str() {
+        "passes" => Some(format!("proven: {with} here, the test passes")),
+        "other" => Some(format!("{with} here, the test fails in another way")),
+        "same" => Some(format!("not decisive: {with} only here, the test fails as before")),
+        _ => None,
+    }
+}
+
 /// How many differences the passing test leaves.
 pub fn passing(passing: &explain::answer::Passing) -> String {
     let found = passing.suspects.len() as u64 + u64::from(passing.more);

@@ -19,7 +19,7 @@ use crate::round::{Desk, Question, Round};
 use crate::setup::{Mode, Setup, TrialLimits};
 use crate::station::{Bench, Built, Station, TestRun};
 use crate::store::{Known, Store, What};
-use crate::variant::{Base, TreeKey, Variant, Variants};
+use crate::variant::{Base, Content, TreeKey, Variant, Variants};
 use crate::work::Work;
 use changes::change::ChangeSet;
 use changes::outcome::{Outcome, Sanity, Trials};
@@ -327,7 +327,35 @@ impl<'a> Lab<'a> {
     /// As [`Trials::outcomes`].
     pub fn outcome_of_tree(&mut self, files: &Path) -> Result<(Outcome, bool, String), Error> {
         let variant = Variant::between(&self.base, files)?;
-        let key = self.base.key(&variant);
+        self.outcome_of(&variant)
+    }
+
+    /// What came of bad with this line put at the end of a file. Also says whether a failure shows
+    /// the symptom of bad.
+    ///
+    /// # Errors
+    /// As [`Trials::outcomes`].
+    pub fn outcome_with_line(&mut self, file: &Path, line: &str) -> Result<(Outcome, bool, String), Error> {
+        let path = self.base.root().join(file);
+        let mut content = Content::read(&path)?;
+        let Content::File { bytes, .. } = &mut content else {
+            return Err(Error::Changes(format!("{} is no file", file.display())));
+        };
+        let end = if bytes.ends_with(b"\n") { "" } else { "\n" };
+        *bytes = [&**bytes, end.as_bytes(), line.as_bytes(), b"\n"].concat().into();
+        let mut variant = Variant::default();
+        variant.put(file.to_owned(), Some(content));
+        self.outcome_of(&variant)
+    }
+
+    /// Whether bad has a file of this name.
+    #[must_use]
+    pub fn has_file(&self, file: &Path) -> bool {
+        file.is_relative() && self.base.root().join(file).is_file()
+    }
+
+    fn outcome_of(&mut self, variant: &Variant) -> Result<(Outcome, bool, String), Error> {
+        let key = self.base.key(variant);
         if let Some(known) = self.memory.recall(&self.setup, key)
             && let What::Tested(outcome) = known.what
         {
@@ -335,7 +363,7 @@ impl<'a> Lab<'a> {
             return Ok((outcome, known.symptom, known.why));
         }
         let mut station = self.stations.swap_remove(0);
-        let tried = self.try_tree(&mut station, key, &variant);
+        let tried = self.try_tree(&mut station, key, variant);
         self.stations.insert(0, station);
         let known = tried?;
         self.memory.remember(&self.setup, key, known.clone())?;

@@ -18,6 +18,8 @@ use super::options::Role;
 use super::process::Voice;
 use super::setup::Mode;
 use super::{Session, command};
+use crate::intervene::requested;
+use program::intervention::Intervention;
 
 /// Added to plain compilations, as in the instrumented build of the same file.
 pub const ALWAYS_PLAIN: &[&str] = &["-ffp-contract=off"];
@@ -61,6 +63,13 @@ pub fn fresh(
 ) -> io::Result<Made> {
     let stdin = if input.path.as_os_str() == "-" { Some(session.read_stdin()?) } else { None };
     let instruments = session.mode == Mode::Instrument && input.kind == Kind::Source;
+    if session.mode == Mode::Plain
+        && input.kind == Kind::Source
+        && stdin.is_none()
+        && let Some(intervention) = requested(&input.path)?
+    {
+        return with_intervention(session, command, input, product, first, &intervention, voice);
+    }
     if !instruments || command.foreign.is_some() {
         if let (true, Some(option)) = (instruments, &command.foreign) {
             let path = input.path.display();
@@ -105,6 +114,34 @@ pub fn fresh(
         session.note(voice, &format!("{}: compiled without recording: {problem}", input.path.display()));
     }
     Ok(Made { code, as_asked: false })
+}
+
+/// Compiles with one value replaced. Never falls back to the code as it is: its outcome would be
+/// taken for that of the intervention.
+fn with_intervention(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+    intervention: &Intervention,
+    voice: &mut Voice,
+) -> io::Result<Made> {
+    let dir = tempfile::tempdir_in(session.temp.path())?;
+    let (bitcode, replaced) = (dir.path().join("before.bc"), dir.path().join("after.bc"));
+    let mut args = to_bitcode(session, command, input, &bitcode, first);
+    args.insert(1, "-Wno-unknown-pragmas".into());
+    let code = session.runner.talk(&session.clang, &args, None, voice)?;
+    if code != 0 || !bitcode.exists() {
+        return Ok(Made { code, as_asked: true });
+    }
+    if let Err(message) = session.intervene(&bitcode, &replaced, intervention) {
+        session.note(voice, &format!("{}: {message}", input.path.display()));
+        return Ok(Made { code: 1, as_asked: false });
+    }
+    let (code, words) = session.runner.quietly(&session.clang, &to_code(command, &replaced, product))?;
+    session.runner.say(&String::from_utf8_lossy(&words));
+    Ok(Made { code, as_asked: true })
 }
 
 /// The user's options for a compile step of one input.

@@ -38,7 +38,7 @@ mod tree;
 mod units;
 mod version_script;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,7 @@ use crate::Debug;
 use altered::Altered;
 use command::{Command, Goal};
 use process::{Runner, Voice};
+use program::intervention::Intervention;
 use tree::Tree;
 use units::Units;
 
@@ -63,6 +64,9 @@ pub enum Language {
 
 /// The hidden first word by which the driver calls itself to instrument one file.
 const INSTRUMENT: &str = "--relapse-instrument";
+
+/// The same to replace a value, see [`crate::intervene`].
+const INTERVENE: &str = "--relapse-intervene";
 
 /// The second: what becomes of debug information.
 const STRIP: &str = "strip";
@@ -122,6 +126,17 @@ pub fn run(language: Language, args: &[OsString]) -> i32 {
         let debug = if debug == STRIP { Debug::Strip } else { Debug::Keep };
         return instrument_here(Path::new(input), Path::new(output), debug);
     }
+    if let [word, intervention, input, output] = args
+        && word == INTERVENE
+    {
+        return match intervene_here(intervention, Path::new(input), Path::new(output)) {
+            Ok(()) => 0,
+            Err(message) => {
+                let _ = writeln!(io::stderr(), "{message}");
+                1
+            }
+        };
+    }
     match Setup::from_environment(language).and_then(Session::new) {
         Ok(session) => {
             signals::remove_when_killed(session.temp.path());
@@ -143,6 +158,11 @@ fn instrument_here(input: &Path, output: &Path, debug: Debug) -> i32 {
             1
         }
     }
+}
+
+fn intervene_here(intervention: &OsStr, input: &Path, output: &Path) -> Result<(), String> {
+    let intervention = intervention.to_string_lossy().parse().map_err(|()| "not an intervention")?;
+    crate::intervene_file(input, output, &intervention).map_err(|error| format!("failed to {error}"))
 }
 
 impl Session {
@@ -257,26 +277,45 @@ impl Session {
 
     /// Instruments one file. The error is a sentence for the user.
     fn instrument(&self, input: &Path, output: &Path, debug: Debug) -> Result<(), String> {
-        let problem = match &self.instrument {
-            Instrument::Function(function) => function(input, output).err(),
+        match &self.instrument {
+            Instrument::Function(function) => self.written(output, function(input, output).err()),
             Instrument::Program { program, words } => {
-                let mut args = words.clone();
                 let word = if debug == Debug::Strip { STRIP } else { KEEP };
-                args.extend([word.into(), input.into(), output.into()]);
-                match self.runner.quietly(program, &args) {
-                    Ok((0, _)) => None,
-                    Ok((code, words)) => {
-                        let words = String::from_utf8_lossy(&words);
-                        let last = words.lines().rfind(|line| !line.trim().is_empty());
-                        Some(match last {
-                            Some(line) if code < 128 => line.trim().to_owned(),
-                            _ => format!("the instrumenter ended with status {code}"),
-                        })
-                    }
-                    Err(error) => Some(format!("failed to run {}: {error}", program.display())),
-                }
+                let args = [word.into(), input.into(), output.into()];
+                self.written(output, self.call(program, words.iter().cloned().chain(args)))
             }
-        };
+        }
+    }
+
+    /// Replaces a value in one file. The error is a sentence for the user.
+    fn intervene(&self, input: &Path, output: &Path, intervention: &Intervention) -> Result<(), String> {
+        let text = OsString::from(intervention.to_string());
+        match &self.instrument {
+            Instrument::Function(_) => self.written(output, intervene_here(&text, input, output).err()),
+            Instrument::Program { program, words } => {
+                let words = words.iter().map(|w| if w == INSTRUMENT { INTERVENE.into() } else { w.clone() });
+                self.written(output, self.call(program, words.chain([text, input.into(), output.into()])))
+            }
+        }
+    }
+
+    /// Runs a program that works on bitcode; what it complains about.
+    fn call(&self, program: &Path, args: impl Iterator<Item = OsString>) -> Option<String> {
+        match self.runner.quietly(program, &args.collect::<Vec<_>>()) {
+            Ok((0, _)) => None,
+            Ok((code, words)) => {
+                let words = String::from_utf8_lossy(&words);
+                let last = words.lines().rfind(|line| !line.trim().is_empty());
+                Some(match last {
+                    Some(line) if code < 128 => line.trim().to_owned(),
+                    _ => format!("the instrumenter ended with status {code}"),
+                })
+            }
+            Err(error) => Some(format!("failed to run {}: {error}", program.display())),
+        }
+    }
+
+    fn written(&self, output: &Path, problem: Option<String>) -> Result<(), String> {
         match problem {
             None if output.exists() => Ok(()),
             None => Err("the instrumenter wrote nothing".to_owned()),

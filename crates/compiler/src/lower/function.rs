@@ -33,6 +33,7 @@ pub struct Lowering<'a> {
     frame_size: u64,
     frame_align: u64,
     sites: HashMap<Val, u32>,
+    origins: HashMap<u32, Val>,
     /// Of each invoke, the registers of its landing, and where that is in the code.
     landings: HashMap<Val, (Reg, u32)>,
     blocks: HashMap<Blk, u32>,
@@ -73,6 +74,7 @@ pub fn lower(
         frame_size: 0,
         frame_align: 16,
         sites: HashMap::new(),
+        origins: HashMap::new(),
         landings: HashMap::new(),
         blocks: HashMap::new(),
         thread_locals: HashMap::new(),
@@ -151,7 +153,11 @@ impl Lowering<'_> {
                     self.emit(Inst::Tick);
                 }
                 self.bindings_of(i, &all)?;
+                let before = self.here();
                 self.instruction(i)?;
+                if self.here() > before {
+                    self.origins.insert(self.here() - 1, i);
+                }
             }
             blocks.push(Block { start, end: self.code.len() as u32, phis });
         }
@@ -186,6 +192,7 @@ impl Lowering<'_> {
             code_places.push(place);
         }
         let sites = self.sites.into_iter().map(|(v, i)| (v, first_site + i + shift)).collect();
+        let origins = self.origins.into_iter().map(|(i, v)| (i + shift, v)).collect();
         let landings = self.landings.into_iter().map(|(v, (_, i))| (v, first_site + i + shift)).collect();
         let mut bindings = self.bindings;
         for b in &mut bindings {
@@ -221,6 +228,7 @@ impl Lowering<'_> {
         let map = FunctionMap {
             function: f,
             sites,
+            origins,
             landings,
             frame: self.frame,
             headers,

@@ -40,6 +40,8 @@ pub struct Lowered {
 pub struct FunctionMap {
     pub function: Val,
     pub sites: HashMap<Val, u32>,
+    /// By index in the model's code, the LLVM instruction whose lowering ends there.
+    pub origins: HashMap<u32, Val>,
     /// Sites where exceptions out of invokes land.
     pub landings: HashMap<Val, u32>,
     /// Fixed places of entry-block allocas in the frame.

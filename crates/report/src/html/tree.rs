@@ -200,6 +200,9 @@ fn row(
         page.push_str("</span>");
     }
     values(cause, reference, page);
+    if let Some(text) = words::link(cause, reference) {
+        let _ = write!(page, "<span class=\"was\">{}</span>", escape(&text));
+    }
     page.push_str("</span></div>\n");
 }
 

@@ -94,6 +94,7 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
         News::Slicing => ("following the failure back".to_owned(), true),
         News::Searching(progress) => (searching(progress), false),
         News::Explaining => ("putting the explanation together".to_owned(), true),
+        News::Proving => ("checking the chain: running bad with other values".to_owned(), true),
     };
     Some(said)
 }
