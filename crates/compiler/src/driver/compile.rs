@@ -130,7 +130,9 @@ fn with_intervention(
     let dir = tempfile::tempdir_in(session.temp.path())?;
     let (bitcode, replaced) = (dir.path().join("before.bc"), dir.path().join("after.bc"));
     let mut args = to_bitcode(session, command, input, &bitcode, first);
-    args.insert(1, "-Wno-unknown-pragmas".into());
+    // After the user's warnings, before the input.
+    let end = args.iter().position(|word| word == "-emit-llvm").unwrap_or(0);
+    args.insert(end, "-Wno-unknown-pragmas".into());
     let code = session.runner.talk(&session.clang, &args, None, voice)?;
     if code != 0 || !bitcode.exists() {
         return Ok(Made { code, as_asked: true });
