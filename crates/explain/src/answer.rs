@@ -270,8 +270,8 @@ pub struct Cause {
 /// A step whose value or decision can be replaced in bad by that of the other version, at its moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// `passes`: with that alone the test passes. `other`: it fails in another way. `same`: it fails
-    /// as before. `not-tried`.
+    /// `passes`: with that alone the test passes. `gone`: it fails, but what was observed is gone.
+    /// `other`: it ends in another way. `same`: it fails as before. `not-tried`.
     pub outcome: String,
     /// The source file whose code it is.
     pub unit: String,

@@ -3,9 +3,10 @@
 //! A step of the chain says: this value, or this decision, made the test fail. That is a claim
 //! about what would have been otherwise. It is checked by an *intervention* (Pearl, *Causality*):
 //! bad is run with the value that the other version had at the same moment, and with nothing
-//! else replaced. If the test passes, the link is proven. If it fails as before, the value
-//! alone does not decide: there is another way for the difference to reach the failure, or
-//! the step is no cause.
+//! else replaced. If the test passes, the link is proven. If the difference that was observed is
+//! gone and others remain, the link decides about this one. If the test fails as before, the
+//! value alone does not decide: there is another way for the difference to reach the failure,
+//! or the step is no cause.
 
 use crate::align::Side;
 use crate::answer::{Cause, Link};
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 use trials::Lab;
 
 const PASSES: &str = "passes";
+const GONE: &str = "gone";
 const OTHER: &str = "other";
 const SAME: &str = "same";
 const NOT_TRIED: &str = "not-tried";
@@ -174,9 +176,10 @@ pub fn prove(causes: &mut [Cause], lab: &mut Lab<'_>, spent: Duration) -> Result
         }
         let line = link.intervention.to_string();
         let outcome = match lab.outcome_with_line(Path::new(&link.unit), &line) {
-            Ok((outcome, ..)) => match outcome {
+            Ok((outcome, is_symptom, _)) => match outcome {
                 Outcome::Pass => PASSES,
-                Outcome::Fail => SAME,
+                Outcome::Fail if is_symptom => SAME,
+                Outcome::Fail => GONE,
                 Outcome::Unresolved => OTHER,
                 Outcome::Broken => NOT_TRIED,
             },

@@ -76,6 +76,8 @@ pub struct Compared {
     /// They differ although all that they needed is the same: here the
     /// difference came into the world.
     pub origins: HashSet<NodeId>,
+    /// They have another value at the same moment there.
+    pub differs: HashSet<NodeId>,
 }
 
 /// Compares the nodes of a slice with the other run.
@@ -98,6 +100,11 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
     for (node, (at, there)) in nodes.into_iter().zip(at.iter().zip(there)) {
         let needs_same = own.traced.needs.of(node).iter().all(|(need, _)| compared.dull.contains(need));
         let values = there.map(|there| (own_values.get(at), other_values.get(&there)));
+        if let Some((Some(own), Some(other))) = values
+            && own != other
+        {
+            compared.differs.insert(node);
+        }
         let same = match values {
             None => false,
             Some((Some(own), Some(other))) => own == other,

@@ -159,6 +159,11 @@ impl Ground for Traced<'_> {
         self.compared.dull.contains(&node)
     }
 
+    fn differs(&self, node: NodeId) -> bool {
+        let Compared { dull, origins, differs } = &self.compared;
+        differs.contains(&node) || dull.is_empty() && origins.is_empty() && differs.is_empty()
+    }
+
     fn reaches(&self, node: NodeId, how: Dependence) -> bool {
         let (Dependence::Register(reg) | Dependence::Return(reg)) = how else { return false };
         let reg = Operand::Reg(reg);

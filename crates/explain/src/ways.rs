@@ -13,6 +13,9 @@ use std::collections::BinaryHeap;
 /// How far a node is from what was observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Distance {
+    /// Potential dependences on branches that have no counterpart in the other run: nothing shows
+    /// that they would have gone the other way.
+    pub unconfirmed: u32,
     /// Lines on the way whose value is the same in good and bad: what made the
     /// runs differ did not come through them.
     pub dull: u32,
@@ -39,6 +42,8 @@ pub trait Ground {
     /// The value here is the same in both versions: an explanation of the
     /// difference should go elsewhere if it can.
     fn dull(&self, node: NodeId) -> bool;
+    /// The value here is known to be another one in the other version, or nothing is compared.
+    fn differs(&self, node: NodeId) -> bool;
     /// The dependence only says where in memory the node's value was: not what
     /// it is, but how it was reached.
     fn reaches(&self, node: NodeId, how: Dependence) -> bool;
@@ -75,7 +80,9 @@ impl Ways {
                 let observed = distance == Distance::default();
                 let decision = decides(how) && !(free && observed) || !observed && ground.reaches(node, how);
                 let other_line = ground.line(node) != ground.line(next);
+                let unconfirmed = how == Dependence::Potential && !ground.differs(next);
                 let there = Distance {
+                    unconfirmed: distance.unconfirmed + u32::from(unconfirmed),
                     decisions: distance.decisions + u32::from(decision),
                     dull: distance.dull + u32::from(other_line && ground.dull(next)),
                     hops: distance.hops + u32::from(other_line),

@@ -299,6 +299,7 @@ pub fn link(cause: &Cause, reference: &str) -> Option<String> {
     };
     match link.outcome.as_str() {
         "passes" => Some(format!("proven: {with} here, the test passes")),
+        "gone" => Some(format!("proven: {with} here, this failure is gone; the test fails later")),
         "other" => Some(format!("{with} here, the test fails in another way")),
         "same" => Some(format!("not decisive: {with} only here, the test fails as before")),
         _ => None,

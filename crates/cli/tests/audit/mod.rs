@@ -3,6 +3,8 @@
 //!
 //! Nothing of `explain` is used for that: a replay that looks at every instruction.
 
+mod links;
+
 use program::inst::Inst;
 use recording::Recording;
 use replay::machine::Machine;
@@ -142,8 +144,8 @@ pub fn audit(answer: &Value) -> Result<(), String> {
     let causes = causes(answer);
     let wanted: HashSet<u64> = causes.iter().filter_map(|cause| cause["step"].as_u64()).collect();
     let reference = Shown::read(Path::new(&reference), &wanted)?;
+    let mut wrong = links::audit(Path::new(&bad), &causes)?;
     let bad = Shown::read(Path::new(&bad), &wanted)?;
-    let mut wrong = Vec::new();
     for cause in causes {
         let what = cause["what"].as_str().unwrap_or_default();
         let mut say = |why: String| wrong.push(format!("cause {}: {why} ({what})", cause["id"]));

@@ -4,7 +4,7 @@
 pub mod schema;
 
 use explain::answer::{
-    Answer, Cause, Commit, Effort, Hunk, Observation, OutputDifference, Place, Proof, Tried, ValuePair,
+    Answer, Cause, Commit, Effort, Hunk, Link, Observation, OutputDifference, Place, Proof, Tried, ValuePair,
     Version,
 };
 
@@ -144,6 +144,11 @@ fn sum_observation() -> Observation {
     }
 }
 
+/// What came of bad with another value at a step.
+fn link(outcome: &str) -> Option<Link> {
+    Some(Link { outcome: outcome.into(), unit: "sum.c".into(), ..Link::default() })
+}
+
 /// The running example: two changes that are needed together.
 pub fn running() -> Answer {
     let five = Cause {
@@ -157,6 +162,7 @@ pub fn running() -> Answer {
         values: vec![value("x > y, x < y", "1", "0"), value("x", "3", "3"), value("y", "2", "2")],
         change: Some(1),
         step: Some(20),
+        link: link("passes"),
         children: vec![],
     };
     let seven = Cause {
@@ -170,6 +176,7 @@ pub fn running() -> Answer {
         values: vec![value("sum", "", "2"), value("y", "2", "2")],
         change: None,
         step: Some(24),
+        link: link("same"),
         children: vec![five],
     };
     let ten = Cause {
@@ -183,6 +190,7 @@ pub fn running() -> Answer {
         values: vec![value("sum", "4", "1"), value("z", "1", "1")],
         change: Some(2),
         step: Some(33),
+        link: None,
         children: vec![seven],
     };
     let nine = Cause {
@@ -196,6 +204,7 @@ pub fn running() -> Answer {
         values: vec![value("z", "1", "1")],
         change: None,
         step: Some(28),
+        link: None,
         children: vec![],
     };
     let ten = Cause { children: ten.children.into_iter().chain([nine]).collect(), ..ten };
@@ -210,6 +219,7 @@ pub fn running() -> Answer {
         values: vec![value("sum", "4", "1")],
         change: None,
         step: Some(41),
+        link: None,
         children: vec![ten],
     };
     Answer {
@@ -314,6 +324,7 @@ pub fn crash() -> Answer {
         values: vec![value("p->is_vararg", "1", "1")],
         change: Some(17),
         step: Some(120_311),
+        link: None,
         children: vec![Cause {
             id: 3,
             kind: "missing".into(),
@@ -339,6 +350,7 @@ pub fn crash() -> Answer {
         formula: None,
         values: vec![value("p->lineinfo", "", "NULL"), value("pc", "", "0")],
         step: Some(120_340),
+        link: None,
         children: vec![pointer, call],
         ..Cause::default()
     };
@@ -598,6 +610,7 @@ pub fn chain(length: u32) -> Answer {
             values: vec![value(&format!("v{id}"), "1", "2")],
             change: (id + 1 == length).then_some(0),
             step: Some(u64::from(length - id)),
+            link: None,
             children: cause.into_iter().collect(),
         });
     }
@@ -693,6 +706,7 @@ pub fn hostile() -> Answer {
         values: all.iter().map(|text| value(text, text, "x")).collect(),
         change: Some(0),
         step: Some(u64::MAX),
+        link: Some(Link { outcome: "same".into(), unit: bad(id as usize + 1), ..Link::default() }),
         children,
     };
     let leaves: Vec<Cause> =
