@@ -263,6 +263,23 @@ fn explained(case: &Case) -> Result<(), String> {
                 return Err(format!("no way down the causes leads along {chain:?}"));
             }
         }
+        let causes = audit::causes(&answer);
+        let stands = |cause: &&&Value, text: &String| {
+            ["place", "good_place"]
+                .iter()
+                .any(|place| cause[place]["text"].as_str().is_some_and(|line| line.trim() == text))
+        };
+        if let Some(line) =
+            case.says.never.iter().find(|line| causes.iter().any(|cause| stands(&cause, line)))
+        {
+            return Err(format!("`{line}` is no part of the story"));
+        }
+        for line in &case.says.proven {
+            let mut links = causes.iter().filter(|cause| stands(cause, line)).map(|cause| &cause["link"]);
+            if !links.any(|link| link["outcome"] == "passes") {
+                return Err(format!("`{line}` is not shown to decide"));
+            }
+        }
         Ok(())
     };
     check().map_err(|why| format!("{why}\n{said}\n{answer:#}"))

@@ -18,11 +18,13 @@
 mod executed;
 pub mod keys;
 mod pair;
+mod stores;
 mod track;
 
 pub use executed::{executed_functions, executed_lines};
 pub use keys::Lines;
 pub use pair::{pair_processes, pair_streams};
+pub use stores::{Stored, stores_of};
 pub(crate) use track::Track;
 
 use replay::machine::Machine;

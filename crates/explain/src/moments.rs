@@ -1,8 +1,12 @@
 //! The same moment in both runs.
 
-use crate::align::{Found, Index, LineMap, Lines, Side, find, find_exact, index_of, pair_streams};
+use crate::align::{
+    Found, Index, LineMap, Lines, Side, Stored, find, find_exact, index_of, pair_streams, stores_of,
+};
 use crate::case::Case;
+use crate::evidence::touching;
 use crate::findings::Run;
+use crate::semantic::facts::facts;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
@@ -10,6 +14,7 @@ use replay::process::LoadedProcess;
 use slice::{NodeId, Occurrence};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// Nodes of a slice that are compared with the other run, the nearest to the
 /// failure first.
@@ -94,18 +99,22 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
     let at: Vec<Occurrence> = nodes.iter().map(|n| own.traced.slice.nodes[*n as usize].at).collect();
     let there: Vec<Option<Occurrence>> =
         align(&at, own, other, case, &find_exact).into_iter().map(Option::flatten).collect();
+    let alike = stored_alike(&nodes, own, other, case);
     let own_values = values(own, &at);
     let other_values = values(other, &there.iter().flatten().copied().collect::<Vec<_>>());
     let mut compared = Compared::default();
     for (node, (at, there)) in nodes.into_iter().zip(at.iter().zip(there)) {
         let needs_same = own.traced.needs.of(node).iter().all(|(need, _)| compared.dull.contains(need));
         let values = there.map(|there| (own_values.get(at), other_values.get(&there)));
+        let is_alike = alike.contains(&node);
         if let Some((Some(own), Some(other))) = values
             && own != other
+            && !is_alike
         {
             compared.differs.insert(node);
         }
         let same = match values {
+            _ if is_alike => true,
             None => false,
             Some((Some(own), Some(other))) => own == other,
             // An address, a call: as good as what it was made of.
@@ -118,6 +127,30 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
         }
     }
     compared
+}
+
+/// Stores in changed lines whose activation stored the same value to the same address in the other
+/// run, by other code: a function that was rewritten and did the same this time. Addresses are the
+/// same in both runs as long as nothing was allocated otherwise. What stands at the same place
+/// among changed lines is no counterpart to go by.
+fn stored_alike<'l>(nodes: &[NodeId], own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> HashSet<NodeId> {
+    let traced = &own.traced;
+    let is_changed_store = |node: &NodeId| {
+        let inst = traced.inst(traced.slice.nodes[*node as usize].site);
+        let line = traced.line(*node);
+        matches!(inst, Inst::Store { ty, .. } if *ty != Ty::Ptr)
+            && touching(case.difference, traced.side, traced.file(line), line.line).is_some()
+    };
+    let changed = nodes.iter().filter(|node| is_changed_store(node));
+    let changed: Vec<_> = changed.map(|node| (*node, traced.slice.nodes[*node as usize].at)).collect();
+    let facts = facts(traced.process, &changed);
+    let at: Vec<Occurrence> = changed.iter().map(|(_, at)| *at).collect();
+    let stored = align(&at, own, other, case, &stores_of);
+    let is_alike = |((node, _), stored): (&(NodeId, Occurrence), Option<Arc<Stored>>)| {
+        let (fact, stored) = (facts.get(node)?, stored?);
+        stored.contains(&(fact.address, fact.value)).then_some(*node)
+    };
+    changed.iter().zip(stored).filter_map(is_alike).collect()
 }
 
 /// What instructions made of their operands, as bits. Addresses are left out:

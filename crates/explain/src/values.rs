@@ -231,6 +231,10 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
                 let other = glance(&other_run.slicer, there, &text);
                 let same_text = text.trim() == own_text.trim();
+                // Another value of another expression proves nothing, another decision does.
+                let node = run.traced.slice.nodes[step.node as usize];
+                let decides = matches!(run.traced.inst(node.site), Inst::Branch { .. });
+                let link = link.filter(|_| same_text || decides);
                 Sight { own, other, other_place, absent: None, same_text, link }
             })
             .collect()
@@ -289,7 +293,9 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
     let shown = |value: &Option<String>, of: fn(&ValuePair) -> &Option<String>| {
         value.is_none() || pairs.iter().any(|p| of(p) == value)
     };
-    if !(shown(&bad, |p| &p.bad) && shown(&good, |p| &p.good)) {
+    // Lines that read otherwise compute something else.
+    let is_comparable = sight.same_text || bad.is_none() || good.is_none();
+    if is_comparable && !(shown(&bad, |p| &p.bad) && shown(&good, |p| &p.good)) {
         pairs.push(ValuePair { name: "result".to_owned(), good, bad });
     }
     pairs

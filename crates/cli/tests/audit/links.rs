@@ -33,7 +33,10 @@ impl Observer for Counter<'_> {
     fn step(&mut self, view: &View<'_>, _: Effect) {
         let site = (view.code.module, view.code.function, view.index);
         let Some((count, links)) = self.sites.get_mut(&site) else { return };
-        for link in links.iter().filter(|link| self.wanted[**link].occurrence == *count) {
+        for link in links {
+            if self.wanted[*link].occurrence != *count {
+                continue;
+            }
             let operand = match view.inst() {
                 Inst::Branch { cond: operand, .. }
                 | Inst::Switch { value: operand, .. }

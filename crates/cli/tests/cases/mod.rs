@@ -36,6 +36,12 @@ pub struct Says {
     pub other: Vec<Answer>,
     #[serde(default)]
     pub chains: Vec<Vec<String>>,
+    /// Lines that are no part of the story.
+    #[serde(default)]
+    pub never: Vec<String>,
+    /// Lines that are shown to decide, by running bad with another value there.
+    #[serde(default)]
+    pub proven: Vec<String>,
     pub dd: Option<Expected>,
     pub add: Option<Expected>,
     pub runs: Option<Runs>,
