@@ -47,8 +47,14 @@ pub enum Plan {
     Execute,
     /// It does not run; this is its result, and this its memory: argument and bytes.
     Answer(i64, Vec<(usize, Vec<u8>)>),
-    /// It runs with other memory behind these arguments, and other values of these.
-    Rewrite { memory: Vec<(usize, Vec<u8>)>, values: Vec<(usize, u64)>, substitute: bool },
+    /// It runs with other memory behind these arguments, and other values of these; `result` as in
+    /// `Overwrite`.
+    Rewrite {
+        memory: Vec<(usize, Vec<u8>)>,
+        values: Vec<(usize, u64)>,
+        substitute: bool,
+        result: Option<i64>,
+    },
     /// It runs, and then gets this result if one of the two is an error and the other is not.
     Overwrite(i64),
     /// It runs, and then the time is moved by so many nanoseconds.
@@ -106,7 +112,7 @@ impl<'r> Engine<'r> {
             return Ok(Next::Go);
         };
         let plan = match &mut self.replay {
-            Some(replay) => replay.plan(&entry, &self.places, thread.pid),
+            Some(replay) => replay.plan(&entry),
             None => Plan::Execute,
         };
         if let Plan::Answer(result, memory) = &plan {
@@ -182,13 +188,13 @@ impl<'r> Engine<'r> {
         let mut substitute = false;
         match plan {
             Plan::Execute | Plan::Answer(..) => {}
-            Plan::Rewrite { substitute: stand_in, .. } => {
+            Plan::Rewrite { substitute: stand_in, result: wanted, .. } => {
                 substitute = stand_in;
                 // The program finds its arguments as it left them.
                 if !matches!(entry.known.shape, Shape::Exec { .. }) || result < 0 {
-                    let rax = registers.rax;
                     registers = before;
-                    registers.rax = rax;
+                    result = wanted.filter(|wanted| (*wanted < 0) != (result < 0)).unwrap_or(result);
+                    registers.rax = result as u64;
                     thread.tid.set_registers(&registers)?;
                 }
             }

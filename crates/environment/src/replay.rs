@@ -58,7 +58,7 @@ pub struct Replay<'r> {
 }
 
 impl<'r> Replay<'r> {
-    pub fn new(there: &'r There<'r>, chosen: &'r Chosen, stand_ins: &Path) -> Replay<'r> {
+    pub fn new(there: &'r There<'r>, chosen: &'r Chosen, places: &Places, stand_ins: &Path) -> Replay<'r> {
         let mut replay = Replay {
             there,
             chosen,
@@ -76,7 +76,30 @@ impl<'r> Replay<'r> {
             let _ = std::fs::create_dir_all(replay.stand_in(directory));
             replay.redirected.insert(directory.clone());
         }
+        for id in &chosen.keys {
+            if let Key::File(path) = there.record.key(*id) {
+                replay.make_above(*id, &places.here(path), places);
+            }
+        }
         replay
+    }
+
+    /// Makes the directories above something that was there, in a directory that is missing here, down
+    /// to the first that the run makes itself.
+    fn make_above(&self, id: KeyId, path: &[u8], places: &Places) {
+        let inside = |dir: &&Path| self.has_stand_in(dir.as_os_str().as_bytes());
+        let existed = self.there.calls(id).any(|call| call.result >= 0);
+        let path = Path::new(OsStr::from_bytes(path));
+        let itself = if self.there.is_directory(id) { 0 } else { 1 };
+        let mut above: Vec<&Path> = path.ancestors().skip(itself).take_while(inside).collect();
+        above.reverse();
+        for dir in above.into_iter().filter(|_| existed) {
+            let bytes = dir.as_os_str().as_bytes();
+            if self.there.makes(&places.portable(bytes, 0)) {
+                break;
+            }
+            let _ = std::fs::create_dir_all(self.stand_in(bytes));
+        }
     }
 
     pub fn stand_in(&self, path: &[u8]) -> PathBuf {
@@ -84,24 +107,21 @@ impl<'r> Replay<'r> {
     }
 
     /// What is done with a call.
-    pub fn plan(&mut self, entry: &Entry, places: &Places, pid: i32) -> Plan {
+    pub fn plan(&mut self, entry: &Entry) -> Plan {
         let id = self.there.id(&entry.key).filter(|id| self.chosen.keys.contains(id));
         let plan = match id {
             Some(id) => self.plan_chosen(id, entry),
             None => Plan::Execute,
         };
-        let _ = (places, pid);
         match plan {
-            Plan::Execute | Plan::Overwrite(_) => match self.redirect(entry) {
-                Some(redirect) => redirect,
-                None => plan,
-            },
+            Plan::Execute => self.redirect(entry, None).unwrap_or(plan),
+            Plan::Overwrite(result) => self.redirect(entry, Some(result)).unwrap_or(plan),
             plan => plan,
         }
     }
 
     /// The same call on stand-ins, if its paths have any.
-    fn redirect(&self, entry: &Entry) -> Option<Plan> {
+    fn redirect(&self, entry: &Entry, result: Option<i64>) -> Option<Plan> {
         let memory: Vec<(usize, Vec<u8>)> = entry
             .paths
             .iter()
@@ -109,7 +129,7 @@ impl<'r> Replay<'r> {
             .map(|(argument, path)| (*argument, self.text(path)))
             .collect();
         let substitute = !memory.is_empty();
-        substitute.then_some(Plan::Rewrite { memory, values: Vec::new(), substitute })
+        substitute.then_some(Plan::Rewrite { memory, values: Vec::new(), substitute, result })
     }
 
     fn has_stand_in(&self, path: &[u8]) -> bool {
@@ -351,6 +371,7 @@ fn rewrite_address(entry: &Entry, port: u16, path: &str) -> Plan {
             values: vec![(2, bytes.len() as u64)],
             memory: vec![(1, bytes)],
             substitute: true,
+            result: None,
         },
         None => Plan::Execute,
     }

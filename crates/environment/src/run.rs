@@ -22,6 +22,8 @@ pub struct Command {
     pub variables: Vec<(Bytes, Bytes)>,
     pub directory: PathBuf,
     pub streams: [Stream; 3],
+    /// Number, soft and hard limit, where they are not those of this process.
+    pub limits: Vec<(u32, u64, u64)>,
 }
 
 /// The limits that are recorded and can be tried.
@@ -59,8 +61,8 @@ pub fn start(command: &Command) -> Start {
         .into_iter()
         .zip(LIMITS)
         .filter_map(|(resource, (number, ..))| {
-            let (soft, hard) = getrlimit(resource).ok()?;
-            Some((number, soft, hard))
+            let given = command.limits.iter().find(|limit| limit.0 == number).copied();
+            given.or_else(|| getrlimit(resource).ok().map(|(soft, hard)| (number, soft, hard)))
         })
         .collect();
     let system = nix::sys::utsname::uname().map_or_else(
@@ -131,7 +133,7 @@ pub fn record(command: &Command, limit: Option<Duration>) -> Result<Record> {
         arguments: start.arguments.clone(),
         variables: start.variables.clone(),
         directory: command.directory.clone(),
-        limits: Vec::new(),
+        limits: command.limits.clone(),
         mask: None,
         streams: command.streams.clone(),
     };
@@ -154,7 +156,7 @@ pub fn semi_replay(
     let recorded = &there.record.start;
     let mut start = here.clone();
     let mut streams = command.streams.clone();
-    let mut limits = Vec::new();
+    let mut limits = command.limits.clone();
     let mut mask = None;
     for id in &chosen.keys {
         match there.record.key(*id) {
@@ -176,6 +178,7 @@ pub fn semi_replay(
                 if let (Some((_, soft, hard)), Some((_, _, own_hard))) = (wanted, own) {
                     let root = nix::unistd::geteuid().is_root();
                     let hard = if root { *hard } else { (*hard).min(*own_hard) };
+                    limits.retain(|limit| limit.0 != *number);
                     limits.push((*number, (*soft).min(hard), hard));
                 }
             }
@@ -190,7 +193,7 @@ pub fn semi_replay(
         }
     }
     let places = places(&here.directory, here, Some(recorded));
-    let replay = Replay::new(there, chosen, &folder.path().join("root"));
+    let replay = Replay::new(there, chosen, &places, &folder.path().join("root"));
     let mut engine = Engine::new(places, Some(replay));
     let launch = Launch {
         program: find_program(&start, &command.directory)?,

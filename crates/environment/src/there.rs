@@ -133,6 +133,14 @@ impl<'r> There<'r> {
         Some(u64::from_le_bytes(bytes[at..at + 8].try_into().ok()?))
     }
 
+    /// The run itself makes this directory, by its portable name.
+    pub fn makes(&self, path: &[u8]) -> bool {
+        self.id(&Key::File(path.to_vec())).is_some_and(|id| {
+            let makes = |call: &Call| [libc::SYS_mkdir, libc::SYS_mkdirat].contains(&i64::from(call.number));
+            self.calls(id).any(|call| makes(call) && call.result == 0)
+        })
+    }
+
     /// The run found it to be a directory.
     pub fn is_directory(&self, key: KeyId) -> bool {
         self.calls(key).any(|call| {
