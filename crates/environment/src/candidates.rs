@@ -181,9 +181,20 @@ pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<C
     let mut ids: Vec<KeyId> = (0..there.record.keys.len() as u32).map(KeyId).collect();
     ids.retain(|id| !there.record.redacted.contains(id) && *there.record.key(*id) != Key::Internal);
     ids.sort_by_key(|id| (!of_start(there.record.key(*id)), there.first(*id), id.0));
+    // Another number of arguments is one difference.
+    let count = |side: &There<'_>| side.record.start.arguments.len();
+    let (other_number, mut arguments) = (count(there) != count(here), None);
     for id in ids {
         let key = there.record.key(id);
+        if let (Key::Argument(_), true, Some(other)) = (key, other_number, arguments) {
+            let candidate: &mut Candidate = &mut all[other];
+            candidate.keys.push(id);
+            continue;
+        }
         if of_start(key) {
+            if matches!(key, Key::Argument(_)) {
+                arguments = Some(all.len());
+            }
             if differs_at_start(&there.record.start, &here.record.start, key) {
                 all.push(Candidate { keys: vec![id], directory: None, observed: true });
             }
@@ -212,7 +223,50 @@ pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<C
             None => all.push(Candidate { keys: vec![id], directory: None, observed }),
         }
     }
-    all
+    join_listings(there, places, all)
+}
+
+/// A listing that lacks only the name of another candidate depends on that one: the two are one.
+fn join_listings(there: &There<'_>, places: &Places, mut all: Vec<Candidate>) -> Vec<Candidate> {
+    let path_of = |candidate: &Candidate| match (&candidate.directory, candidate.keys.first()) {
+        (Some(directory), _) => Some(directory.clone()),
+        (None, Some(id)) => match there.record.key(*id) {
+            Key::File(path) => Some(places.here(path)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let paths: Vec<Option<Bytes>> = all.iter().map(path_of).collect();
+    let mut gone = BTreeSet::new();
+    for at in 0..all.len() {
+        let (Some(path), [id], None) = (&paths[at], &all[at].keys[..], &all[at].directory) else { continue };
+        let id = *id;
+        let listed: BTreeSet<Bytes> = there
+            .calls(id)
+            .filter(|call| i64::from(call.number) == libc::SYS_getdents64)
+            .flat_map(|call| call.writes.iter().flat_map(|write| names(there.record.blob(write.blob))))
+            .collect();
+        let real = Path::new(OsStr::from_bytes(path));
+        if listed.is_empty() || !real.is_dir() {
+            continue;
+        }
+        let missing =
+            listed.iter().filter(|name| real.join(OsStr::from_bytes(name)).symlink_metadata().is_err());
+        let others: Option<BTreeSet<usize>> = missing
+            .map(|name| {
+                let child = [path.as_slice(), b"/", name].concat();
+                paths.iter().position(|path| path.as_ref() == Some(&child))
+            })
+            .collect();
+        if let Some(others) = others
+            && let [other] = Vec::from_iter(others)[..]
+        {
+            all[other].keys.push(id);
+            gone.insert(at);
+        }
+    }
+    let kept = all.into_iter().enumerate().filter(|(at, _)| !gone.contains(at));
+    kept.map(|(_, candidate)| candidate).collect()
 }
 
 fn of_start(key: &Key) -> bool {

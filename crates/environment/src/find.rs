@@ -179,7 +179,7 @@ pub fn find(
         notes: Vec::new(),
     };
     let teller = tell::Teller { there: &there, here: &here, places: &places };
-    let verdict = search(&mut lab, &teller, &start, progress)?;
+    let verdict = search(&mut lab, &teller, progress)?;
     if verdict == Verdict::NotReplayed {
         let observed = candidates.iter().filter(|candidate| candidate.observed);
         answer.differences = observed.map(|candidate| teller.difference(candidate)).collect();
@@ -190,12 +190,7 @@ pub fn find(
     Ok(answer)
 }
 
-fn search(
-    lab: &mut Lab<'_>,
-    teller: &tell::Teller<'_>,
-    start: &Start,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Verdict> {
+fn search(lab: &mut Lab<'_>, teller: &tell::Teller<'_>, progress: &mut dyn FnMut(&str)) -> Result<Verdict> {
     let Some(universe) = universe(lab, progress)? else { return Ok(Verdict::NotReplayed) };
     progress(&format!("searching among {} differences", universe.len()));
     let pick = |set: &[usize]| -> Vec<usize> { set.iter().map(|at| universe[*at]).collect() };
@@ -211,8 +206,7 @@ fn search(
     for at in &found {
         progress("looking inside");
         let candidate = &lab.candidates[*at];
-        let lines =
-            narrow::lines(lab.there, candidate, teller.places, start, &chosen, |chosen| lab.passes(chosen))?;
+        let lines = narrow::lines(lab.there, candidate, teller.places, &chosen, |chosen| lab.passes(chosen))?;
         culprits.push(teller.culprit(candidate, lines, found.len()));
     }
     Ok(Verdict::Found(culprits))

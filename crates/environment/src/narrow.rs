@@ -3,7 +3,7 @@
 use crate::candidates::Candidate;
 use crate::error::Result;
 use crate::place::Places;
-use crate::record::{Key, Start};
+use crate::record::Key;
 use crate::replay::Chosen;
 use crate::search;
 use crate::there::There;
@@ -29,11 +29,10 @@ pub fn lines(
     there: &There<'_>,
     candidate: &Candidate,
     places: &Places,
-    _start: &Start,
     chosen: &Chosen,
     mut passes: impl FnMut(&Chosen) -> Result<bool>,
 ) -> Result<Vec<Line>> {
-    let [id] = candidate.keys[..] else { return Ok(Vec::new()) };
+    let Some(id) = candidate.keys.first().copied() else { return Ok(Vec::new()) };
     let (Key::File(path), None) = (there.record.key(id), &candidate.directory) else { return Ok(Vec::new()) };
     let content = there.content(id);
     let Ok(real) = std::fs::read(OsStr::from_bytes(&places.here(path))) else { return Ok(Vec::new()) };

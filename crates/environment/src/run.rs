@@ -158,20 +158,14 @@ pub fn semi_replay(
     let mut streams = command.streams.clone();
     let mut limits = command.limits.clone();
     let mut mask = None;
+    let mut arguments = Vec::new();
     for id in &chosen.keys {
         match there.record.key(*id) {
             Key::Variable(name) => {
                 start.variables.retain(|(n, _)| n != name);
                 start.variables.extend(recorded.variables.iter().filter(|(n, _)| n == name).cloned());
             }
-            Key::Argument(number) => {
-                let number = *number as usize;
-                match recorded.arguments.get(number) {
-                    Some(word) if number < start.arguments.len() => start.arguments[number] = word.clone(),
-                    Some(word) => start.arguments.push(word.clone()),
-                    None => start.arguments.truncate(number),
-                }
-            }
+            Key::Argument(number) => arguments.push(*number as usize),
             Key::Limit(number) => {
                 let wanted = recorded.limits.iter().find(|(n, ..)| n == number);
                 let own = here.limits.iter().find(|(n, ..)| n == number);
@@ -190,6 +184,14 @@ pub fn semi_replay(
                 streams[0] = Stream::File(path);
             }
             _ => {}
+        }
+    }
+    arguments.sort_unstable();
+    for number in arguments {
+        match recorded.arguments.get(number) {
+            Some(word) if number < start.arguments.len() => start.arguments[number] = word.clone(),
+            Some(word) => start.arguments.push(word.clone()),
+            None => start.arguments.truncate(number),
         }
     }
     let places = places(&here.directory, here, Some(recorded));

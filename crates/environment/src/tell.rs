@@ -61,6 +61,17 @@ impl Teller<'_> {
         let (start, own) = (&self.there.record.start, &self.here.record.start);
         match self.there.record.key(id) {
             Key::Variable(name) => variable(start, own, name),
+            Key::Argument(_) if start.arguments.len() != own.arguments.len() => {
+                let words = |start: &Start| {
+                    let words: Vec<String> =
+                        start.arguments.iter().skip(1).map(|word| quoted(word)).collect();
+                    Some(words.join(" "))
+                };
+                let mut told = either("argument", "arguments".to_owned(), words(start), words(own));
+                told.sentence =
+                    format!("the arguments are {} here; there they were {}", told.here, told.there);
+                told
+            }
             Key::Argument(number) => {
                 let word = |start: &Start| start.arguments.get(*number as usize).map(|word| quoted(word));
                 either("argument", format!("argument {number}"), word(start), word(own))

@@ -191,3 +191,28 @@ fn two_culprits_at_once() {
     names.sort();
     assert_eq!(names, ["./a.conf", "./b.conf", "NEEDED"]);
 }
+
+#[test]
+fn a_missing_name_and_the_listing_it_is_missing_in_are_one() {
+    let shop = Workshop::new();
+    shop.cc(
+        "app",
+        r#"
+        #include <dirent.h>
+        #include <stdio.h>
+        int main(void) {
+            int n = 0;
+            DIR *d = opendir("plugins");
+            while (readdir(d)) n++;
+            if (n != 4) return 1;
+            return fopen("plugins/b", "r") == 0;
+        }"#,
+        &[],
+    );
+    shop.file("plugins/a", "");
+    let path = shop.file("plugins/b", "1");
+    let there = shop.record(&["./app"]);
+    std::fs::remove_file(path).unwrap();
+    let sentence = shop.sentence(there, &["./app"]);
+    assert!(!sentence.contains('\n') && sentence.contains("./plugins/b"), "{sentence}");
+}

@@ -213,6 +213,17 @@ fn another_argument() {
 }
 
 #[test]
+fn another_number_of_arguments() {
+    let shop = Workshop::new();
+    let there = shop.record(&["sh", "-c", "exit $#", "sh"]);
+    assert_eq!(
+        shop.sentence(there, &["sh", "-c", "exit $#", "sh", "a", "b"]),
+        "the arguments are \"-c\" \"exit $#\" \"sh\" \"a\" \"b\" here; there they were \"-c\" \"exit $#\" \"sh\"; \
+         with that value the command passes"
+    );
+}
+
+#[test]
 fn python_of_which_one_read_is_guilty() {
     let shop = Workshop::new();
     let script = "import json, argparse, logging, unittest, asyncio, http.client, xml.dom.minidom\nassert json.load(open('data.json'))['ok']\n";
