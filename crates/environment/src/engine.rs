@@ -349,7 +349,7 @@ impl<'r> Engine<'r> {
         }
         let length = length.min(about.len().saturating_sub(offset));
         if length > MOST_BYTES {
-            self.builder.note(format!("{key:?} is too large to keep"));
+            self.builder.note(format!("the bytes of {}, which are too many", crate::secrets::name(key)));
             return None;
         }
         // The same bytes of the same file are kept once.

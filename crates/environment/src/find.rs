@@ -186,7 +186,8 @@ pub fn find(
     }
     answer.verdict = verdict;
     answer.runs = lab.runs;
-    answer.notes.extend(lab.notes);
+    let notes = lab.notes.into_iter().filter(|note| !record.notes.contains(note));
+    answer.notes.extend(notes);
     Ok(answer)
 }
 

@@ -6,6 +6,7 @@ use crate::place::Places;
 use crate::record::Key;
 use crate::replay::Chosen;
 use crate::search;
+use crate::tell;
 use crate::there::There;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ffi::OsStr;
@@ -40,7 +41,8 @@ pub fn lines(
     let (Ok(old), Ok(new)) = (std::str::from_utf8(&recorded), std::str::from_utf8(&real)) else {
         return Ok(Vec::new());
     };
-    if old == new || old.is_empty() || !content.is_whole() {
+    let text = tell::is_text(&recorded) && tell::is_text(&real);
+    if !text || old == new || old.is_empty() || !content.is_whole() {
         return Ok(Vec::new());
     }
     let cut = Cut::new(new, old);

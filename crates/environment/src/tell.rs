@@ -131,11 +131,17 @@ impl Teller<'_> {
         let name = calls::name(call.number);
         let name = match name.as_str() {
             "openat" | "openat2" | "creat" => "open",
+            "getsockopt" if is_connection(call) => "connect",
+            "mkdirat" => "mkdir",
+            "unlinkat" => "unlink",
+            "renameat" | "renameat2" => "rename",
+            "faccessat" | "faccessat2" => "access",
+            "readlinkat" => "readlink",
             "newfstatat" | "statx" | "fstat" | "lstat" => "stat",
             "pread64" | "readv" | "preadv" => "read",
             "execve" | "execveat" => "exec",
             "getdents64" => "readdir",
-            other => other.trim_end_matches("at"),
+            other => other,
         };
         format!("{name}({})", self.name(id))
     }
@@ -161,7 +167,7 @@ impl Teller<'_> {
         }
         let shown = |at: usize, lines: &[String]| match lines {
             [] => "nothing".to_owned(),
-            [line] => format!("line {at} is {}", quoted(line.as_bytes())),
+            [line] => format!("line {at} is {}", short(line)),
             [first, ..] => {
                 format!("lines {at} to {} are {} and so on", at + lines.len() - 1, quoted(first.as_bytes()))
             }
@@ -192,11 +198,11 @@ impl Teller<'_> {
             return plain(kind, self.name(id));
         };
         let name = self.call(id, asked);
-        let had = there.map_or_else(|| self.as_there(id, None), |call| self.as_there(id, Some(call)));
-        let has = here.map_or_else(
-            || "was not reached here".to_owned(),
-            |call| self.answer(self.here, call, there.map(|t| (self.there, t))),
-        );
+        let had = self.as_there(id, there, here.is_some_and(|call| call.result < 0));
+        let has = match here {
+            Some(call) => self.answer(self.here, call, there.map(|there| (self.there, there))),
+            None => "was not reached here".to_owned(),
+        };
         let sentence = match here {
             Some(call) if call.result < 0 => {
                 format!("{name} gave {} here; there {had}", calls::error_name(call.result))
@@ -208,12 +214,13 @@ impl Teller<'_> {
     }
 
     /// What the recorded run found, for "there …".
-    fn as_there(&self, id: KeyId, call: Option<&Call>) -> String {
+    fn as_there(&self, id: KeyId, call: Option<&Call>, failed: bool) -> String {
         match call {
             Some(call) if call.result < 0 => format!("it gave {}", calls::error_name(call.result)),
-            Some(call) if matches!(self.there.record.key(id), Key::File(_)) && is_open(call) => {
+            Some(call) if matches!(self.there.record.key(id), Key::File(_)) && (is_open(call) || failed) => {
                 self.found(id)
             }
+            Some(call) if is_connection(call) => "it succeeded".to_owned(),
             Some(call) => {
                 let own = self.here.id(self.there.record.key(id));
                 let other = own.and_then(|own| {
@@ -274,6 +281,10 @@ impl Teller<'_> {
                 }
             }
             (Said::Names(names), _) => format!("listed {} names", names.len()),
+            (Said::Bytes(bytes), _) if is_connection(call) => format!("gave {}", connection_error(&bytes)),
+            (Said::Bytes(bytes), Some(Said::Bytes(others))) if !is_text(&bytes) || !is_text(&others) => {
+                different_bytes(call, &bytes, &others)
+            }
             (Said::Bytes(bytes), _) => format!("gave {}", quoted(&bytes[..bytes.len().min(60)])),
         }
     }
@@ -286,6 +297,35 @@ impl Teller<'_> {
 
     fn time_here(&self) -> Option<String> {
         self.time(self.here, self.here.id(&Key::Clock)?)
+    }
+}
+
+/// A question about the outcome of a connection that was begun without waiting.
+fn is_connection(call: &Call) -> bool {
+    let outcome = (libc::SOL_SOCKET as u64) << 32 | libc::SO_ERROR as u64;
+    i64::from(call.number) == libc::SYS_getsockopt && call.detail == outcome
+}
+
+fn connection_error(bytes: &[u8]) -> String {
+    bytes
+        .try_into()
+        .map_or_else(|_| quoted(bytes), |error| calls::error_name(i64::from(i32::from_le_bytes(error))))
+}
+
+pub fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
+}
+
+/// Where two answers that are no text part.
+fn different_bytes(call: &Call, bytes: &[u8], others: &[u8]) -> String {
+    let at = bytes.iter().zip(others).position(|(a, b)| a != b);
+    let show = |from: usize| {
+        let some = &bytes[from..bytes.len().min(from + 8)];
+        some.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
+    };
+    match at {
+        Some(at) => format!("gave {} at byte {}", show(at), call.offset + at as u64),
+        None => format!("gave {} bytes", bytes.len()),
     }
 }
 
@@ -357,6 +397,14 @@ fn limit(there: &Start, here: &Start, number: u32) -> Told {
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The beginning of a line, in quotation marks.
+fn short(line: &str) -> String {
+    match line.char_indices().nth(100) {
+        Some((end, _)) => format!("{}...", quoted(line[..end].as_bytes())),
+        None => quoted(line.as_bytes()),
+    }
 }
 
 /// In quotation marks, with escapes for what is no text.

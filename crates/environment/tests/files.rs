@@ -216,3 +216,42 @@ fn a_missing_name_and_the_listing_it_is_missing_in_are_one() {
     let sentence = shop.sentence(there, &["./app"]);
     assert!(!sentence.contains('\n') && sentence.contains("./plugins/b"), "{sentence}");
 }
+
+#[test]
+fn bytes_that_are_no_text() {
+    let shop = Workshop::new();
+    shop.cc(
+        "app",
+        r#"
+        #include <fcntl.h>
+        #include <unistd.h>
+        int main(void) {
+            char b[8];
+            int f = open("data", O_RDONLY);
+            return read(f, b, 8) != 8 || b[5] != 7;
+        }"#,
+        &[],
+    );
+    shop.file("data", "abcd\0\x07gh");
+    let there = shop.record(&["./app"]);
+    shop.file("data", "abcd\0\x08gh");
+    assert_eq!(
+        shop.sentence(there, &["./app"]),
+        "read(\"./data\") gave 08 67 68 at byte 5 here; there it gave 07 67 68 at byte 5; with that result the command passes"
+    );
+}
+
+#[test]
+fn a_directory_that_a_run_makes_itself_is_not_missing() {
+    let shop = Workshop::new();
+    let words = ["sh", "-c", "cat in && mkdir out && cat in > out/copy && rm -r out"];
+    let path = shop.file("in", "1");
+    let there = shop.record(&words);
+    std::fs::remove_file(path).unwrap();
+    let sentence = shop.sentence(there, &words);
+    assert!(
+        sentence.starts_with("open(\"./in\") gave ENOENT here; there it was a file of 1 byte"),
+        "{sentence}"
+    );
+    assert!(!sentence.contains('\n'), "{sentence}");
+}

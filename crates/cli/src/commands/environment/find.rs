@@ -224,7 +224,8 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
             }
         }
     }
-    for note in &answer.notes {
+    let found = matches!(answer.verdict, Verdict::Found(_));
+    for note in answer.notes.iter().filter(|_| !found) {
         writeln!(out, "not replayed: {note}")?;
     }
     writeln!(
