@@ -163,6 +163,11 @@ impl<'r> Engine<'r> {
         {
             file.borrow_mut().offset += result as u64;
         }
+        // That it was made is noted, so that the way of the run can be compared.
+        let (key, number) = (self.builder.key(&entry.key), entry.known.number as u32);
+        let (detail, writes) = (entry.detail, Vec::new());
+        let call = Call { thread: thread.number, number, key, detail, result, offset: 0, writes };
+        self.builder.record.calls.push(call);
         Ok(())
     }
 

@@ -74,6 +74,9 @@ pub struct Answer {
     pub calls: usize,
     pub candidates: usize,
     pub runs: usize,
+    /// If nothing was found: the first call of the run with everything as recorded that was not
+    /// recorded, and its number.
+    pub parted: Option<(usize, String)>,
     /// Differences, for when nothing was found: sentences.
     pub differences: Vec<String>,
     pub notes: Vec<String>,
@@ -89,6 +92,7 @@ struct Lab<'a> {
     runs: usize,
     tried: HashMap<Vec<usize>, bool>,
     notes: Vec<String>,
+    parted: Option<(usize, String)>,
 }
 
 impl Lab<'_> {
@@ -106,6 +110,10 @@ impl Lab<'_> {
         let run = run::semi_replay(self.command, self.start, self.there, chosen, self.limit);
         match run {
             Ok(run) => {
+                // The first of these runs has everything as recorded.
+                if self.runs == 2 {
+                    self.parted = parted(self.there.record, &run);
+                }
                 for note in run.notes {
                     if !self.notes.contains(&note) {
                         self.notes.push(note);
@@ -159,6 +167,7 @@ pub fn find(
         calls: record.calls.len(),
         candidates: 0,
         runs: 1,
+        parted: None,
         differences: Vec::new(),
         notes: record.notes.clone(),
     };
@@ -177,12 +186,16 @@ pub fn find(
         runs: 1,
         tried: HashMap::new(),
         notes: Vec::new(),
+        parted: None,
     };
     let teller = tell::Teller { there: &there, here: &here, places: &places };
     let verdict = search(&mut lab, &teller, progress)?;
     if verdict == Verdict::NotReplayed {
         let observed = candidates.iter().filter(|candidate| candidate.observed);
         answer.differences = observed.map(|candidate| teller.difference(candidate)).collect();
+    }
+    if verdict == Verdict::NotReplayed {
+        answer.parted = lab.parted.take();
     }
     answer.verdict = verdict;
     answer.runs = lab.runs;
@@ -211,6 +224,28 @@ fn search(lab: &mut Lab<'_>, teller: &tell::Teller<'_>, progress: &mut dyn FnMut
         culprits.push(teller.culprit(candidate, lines, found.len()));
     }
     Ok(Verdict::Found(culprits))
+}
+
+/// Where the first thread of a run leaves the recorded way: the number of the recorded call, and
+/// the call that was made instead.
+fn parted(there: &Record, run: &Record) -> Option<(usize, String)> {
+    let first = |record: &Record| -> Vec<usize> {
+        (0..record.calls.len()).filter(|at| record.calls[*at].thread == 0).collect()
+    };
+    let (recorded, made) = (first(there), first(run));
+    for (at, call) in made.iter().enumerate() {
+        let call = &run.calls[*call];
+        let same = recorded
+            .get(at)
+            .map(|other| &there.calls[*other])
+            .is_some_and(|other| other.number == call.number && there.key(other.key) == run.key(call.key));
+        if !same {
+            let number = recorded.get(at).map_or(there.calls.len(), |other| other + 1);
+            let thing = crate::secrets::name(run.key(call.key));
+            return Some((number, format!("{}({thing})", crate::calls::name(call.number))));
+        }
+    }
+    None
 }
 
 /// The candidates with which the command passes: all of them, or, if that leads it astray, those

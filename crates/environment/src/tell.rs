@@ -402,7 +402,7 @@ pub fn text(bytes: &[u8]) -> String {
 /// The beginning of a line, in quotation marks.
 fn short(line: &str) -> String {
     match line.char_indices().nth(100) {
-        Some((end, _)) => format!("{}...", quoted(line[..end].as_bytes())),
+        Some((end, _)) => format!("{}...", quoted(&line.as_bytes()[..end])),
         None => quoted(line.as_bytes()),
     }
 }

@@ -296,7 +296,6 @@ fn nothing_to_find() {
 #[test]
 fn what_no_recording_can_help() {
     let shop = Workshop::new();
-    // Fails every time but the first, by a file it makes itself and that is then there.
     shop.cc(
         "app",
         r#"#include <signal.h>

@@ -68,6 +68,7 @@ struct Document {
     candidates: usize,
     runs: usize,
     culprits: Vec<Culprit>,
+    parted: Option<Parted>,
     differences: Vec<String>,
     notes: Vec<String>,
 }
@@ -76,6 +77,12 @@ struct Document {
 struct Ended {
     status: u8,
     timed_out: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Parted {
+    call: usize,
+    made: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -185,6 +192,7 @@ fn document(answer: Answer) -> Document {
                 sentence: culprit.sentence,
             })
             .collect(),
+        parted: answer.parted.map(|(call, made)| Parted { call, made }),
         differences: answer.differences,
         notes: answer.notes,
     }
@@ -219,6 +227,9 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
                 "{} the command fails even with everything as recorded; what differs is",
                 paint.bad("not found:")
             )?;
+            if let Some((call, made)) = &answer.parted {
+                writeln!(out, "  (it leaves the recorded way at call {call}, where it makes {made})")?;
+            }
             for difference in &answer.differences {
                 writeln!(out, "  {difference}")?;
             }
