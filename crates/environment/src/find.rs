@@ -220,7 +220,9 @@ fn search(lab: &mut Lab<'_>, teller: &tell::Teller<'_>, progress: &mut dyn FnMut
     for at in &found {
         progress("looking inside");
         let candidate = &lab.candidates[*at];
-        let lines = narrow::lines(lab.there, candidate, teller.places, &chosen, |chosen| lab.passes(chosen))?;
+        let lines = narrow::lines(lab.there, candidate, teller.places, lab.start, &chosen, |chosen| {
+            lab.passes(chosen)
+        })?;
         culprits.push(teller.culprit(candidate, lines, found.len()));
     }
     Ok(Verdict::Found(culprits))

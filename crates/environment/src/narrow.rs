@@ -3,7 +3,7 @@
 use crate::candidates::Candidate;
 use crate::error::Result;
 use crate::place::Places;
-use crate::record::Key;
+use crate::record::{Key, KeyId, Start};
 use crate::replay::Chosen;
 use crate::search;
 use crate::tell;
@@ -25,38 +25,69 @@ pub struct Line {
 /// Files with more differences are not cut.
 const MOST_HUNKS: usize = 4096;
 
-/// The lines of a candidate's file that have to be as there for the command to pass.
+/// The lines of a candidate's file, or the elements of a variable that is a list, that have to be as
+/// there for the command to pass.
 pub fn lines(
     there: &There<'_>,
     candidate: &Candidate,
     places: &Places,
+    here: &Start,
     chosen: &Chosen,
     mut passes: impl FnMut(&Chosen) -> Result<bool>,
 ) -> Result<Vec<Line>> {
     let Some(id) = candidate.keys.first().copied() else { return Ok(Vec::new()) };
-    let (Key::File(path), None) = (there.record.key(id), &candidate.directory) else { return Ok(Vec::new()) };
-    let content = there.content(id);
-    let Ok(real) = std::fs::read(OsStr::from_bytes(&places.here(path))) else { return Ok(Vec::new()) };
-    let recorded = content.bytes(u64::MAX);
-    let (Ok(old), Ok(new)) = (std::str::from_utf8(&recorded), std::str::from_utf8(&real)) else {
-        return Ok(Vec::new());
+    let texts = match (there.record.key(id), &candidate.directory) {
+        (Key::File(path), None) => of_file(there, id, &places.here(path)),
+        (Key::Variable(name), None) => of_list(&there.record.start, here, name),
+        _ => None,
     };
-    let text = tell::is_text(&recorded) && tell::is_text(&real);
-    if !text || old == new || old.is_empty() || !content.is_whole() {
-        return Ok(Vec::new());
-    }
-    let cut = Cut::new(new, old);
+    let Some(Texts { old, new, separator }) = texts else { return Ok(Vec::new()) };
+    let cut = Cut::new(&new, &old);
     if cut.hunks.is_empty() || cut.hunks.len() > MOST_HUNKS {
         return Ok(Vec::new());
     }
     let mut with = |set: &[usize]| {
         let mut chosen = chosen.clone();
-        chosen.contents.insert(id, cut.with(set).into_bytes());
+        let mut text = cut.with(set);
+        if separator != '\n' {
+            text = text.trim_end_matches('\n').replace('\n', &separator.to_string());
+        }
+        chosen.contents.insert(id, text.into_bytes());
         passes(&chosen)
     };
     let all: Vec<usize> = (0..cut.hunks.len()).collect();
     let few = if all.len() > 1 { search::ddmin(all, &mut with)? } else { all };
     Ok(few.into_iter().map(|at| cut.line(at)).collect())
+}
+
+/// What is cut: the text there, the text here, and what stands between its parts.
+struct Texts {
+    old: String,
+    new: String,
+    separator: char,
+}
+
+fn of_file(there: &There<'_>, id: KeyId, path: &[u8]) -> Option<Texts> {
+    let content = there.content(id);
+    let new = std::fs::read(OsStr::from_bytes(path)).ok()?;
+    let old = content.bytes(u64::MAX);
+    if !tell::is_text(&old) || !tell::is_text(&new) || old == new || old.is_empty() || !content.is_whole() {
+        return None;
+    }
+    Some(Texts { old: String::from_utf8(old).ok()?, new: String::from_utf8(new).ok()?, separator: '\n' })
+}
+
+/// A variable that is a list of directories, as `PATH` is, an element a line.
+fn of_list(there: &Start, here: &Start, name: &[u8]) -> Option<Texts> {
+    let lines = |start: &Start| -> Option<String> {
+        let (_, value) = start.variables.iter().find(|(n, _)| n == name)?;
+        let text = std::str::from_utf8(value).ok()?;
+        Some(text.split(':').map(|element| format!("{element}\n")).collect())
+    };
+    let (old, new) = (lines(there)?, lines(here)?);
+    let list = |text: &str| text.starts_with('/');
+    let texts = Texts { old, new, separator: ':' };
+    (list(&texts.old) && list(&texts.new) && texts.old.lines().count() > 1).then_some(texts)
 }
 
 /// The text here, and the places where the text there differs.
@@ -74,9 +105,14 @@ impl<'t> Cut<'t> {
         let mut hunks = Vec::new();
         for hunk in diff.hunks() {
             let (before, after) = (range(hunk.before), range(hunk.after));
-            // Lines that only changed are cut one by one.
+            // Lines that only changed, or only are there, are cut one by one.
             if before.len() == after.len() {
                 hunks.extend(before.zip(after).map(|(b, a)| (b..b + 1, a..a + 1)));
+            } else if before.is_empty() {
+                hunks.extend(after.map(|a| (before.clone(), a..a + 1)));
+            } else if before.len() == 1 {
+                hunks.push((before.clone(), after.start..after.start));
+                hunks.extend(after.map(|a| (before.end..before.end, a..a + 1)));
             } else {
                 hunks.push((before, after));
             }

@@ -163,7 +163,9 @@ pub fn semi_replay(
         match there.record.key(*id) {
             Key::Variable(name) => {
                 start.variables.retain(|(n, _)| n != name);
-                start.variables.extend(recorded.variables.iter().filter(|(n, _)| n == name).cloned());
+                let value = recorded.variables.iter().find(|(n, _)| n == name).map(|(_, value)| value);
+                let value = chosen.contents.get(id).or(value);
+                start.variables.extend(value.map(|value| (name.clone(), value.clone())));
             }
             Key::Argument(number) => arguments.push(*number as usize),
             Key::Limit(number) => {

@@ -1,6 +1,6 @@
 //! A difference in words.
 
-use crate::calls;
+use crate::calls::{self, Shape};
 use crate::candidates::{Candidate, Said, said};
 use crate::decode;
 use crate::find::Culprit;
@@ -10,6 +10,7 @@ use crate::record::{Call, Key, KeyId, Start};
 use crate::run::LIMITS;
 use crate::there::There;
 use nix::libc;
+use std::collections::HashMap;
 
 pub struct Teller<'a> {
     pub there: &'a There<'a>,
@@ -60,7 +61,19 @@ impl Teller<'_> {
         }
         let (start, own) = (&self.there.record.start, &self.here.record.start);
         match self.there.record.key(id) {
-            Key::Variable(name) => variable(start, own, name),
+            Key::Variable(name) => {
+                let mut told = variable(start, own, name);
+                if let [line] = lines
+                    && let ([], [element]) = (&line.here[..], &line.there[..])
+                {
+                    told.sentence = format!(
+                        "the variable {} lacks {} here; there it had it",
+                        told.name,
+                        quoted(element.as_bytes())
+                    );
+                }
+                told
+            }
             Key::Argument(_) if start.arguments.len() != own.arguments.len() => {
                 let words = |start: &Start| {
                     let words: Vec<String> =
@@ -106,10 +119,12 @@ impl Teller<'_> {
         }
     }
 
-    /// The first answer that differs: as recorded, and here.
+    /// The answers that differ, as recorded and here: the first error, or else the first bytes that were
+    /// read, or else the first of all.
     fn pair(&self, id: KeyId) -> Option<(Option<&Call>, Option<&Call>)> {
         let own = self.here.id(self.there.record.key(id))?;
-        let mut times: std::collections::HashMap<(u32, u64), usize> = std::collections::HashMap::new();
+        let mut times: HashMap<(u32, u64), usize> = HashMap::new();
+        let mut differing = Vec::new();
         for call in self.here.calls(own) {
             let asked = times.entry((call.number, call.detail)).or_default();
             let same = |other: &&Call| (other.number, other.detail) == (call.number, call.detail);
@@ -120,10 +135,18 @@ impl Teller<'_> {
                 None => call.result < 0,
             };
             if differs {
-                return Some((recorded, Some(call)));
+                differing.push((recorded, call));
             }
         }
-        None
+        let failed = |(recorded, call): &&(Option<&Call>, &Call)| {
+            call.result < 0 || recorded.is_some_and(|recorded| recorded.result < 0)
+        };
+        let read = |(_, call): &&(Option<&Call>, &Call)| {
+            matches!(crate::there::shape(call), Some(Shape::Read { .. } | Shape::Receive { .. }))
+        };
+        let told =
+            differing.iter().find(failed).or_else(|| differing.iter().find(read)).or(differing.first());
+        told.map(|(recorded, call)| (*recorded, Some(*call)))
     }
 
     /// `open("/etc/app.conf")`
@@ -330,7 +353,7 @@ fn different_bytes(call: &Call, bytes: &[u8], others: &[u8]) -> String {
 }
 
 fn is_open(call: &Call) -> bool {
-    matches!(crate::there::shape(call), Some(crate::calls::Shape::Open { .. }))
+    matches!(crate::there::shape(call), Some(Shape::Open { .. }))
 }
 
 /// What kind of thing a key is, in a word.

@@ -286,6 +286,55 @@ fn threads_and_processes_are_followed() {
 }
 
 #[test]
+fn an_element_of_a_path() {
+    let mut shop = Workshop::new();
+    let bin = shop.path().join("tools/bin").display().to_string();
+    shop.cc("tools/bin/tool", "int main(void) { return 0; }", &[]);
+    shop.set("PATH", Some(&format!("/opt/a:/usr/bin:{bin}:/opt/b:/bin")));
+    let there = shop.record(&["sh", "-c", "tool"]);
+    shop.set("PATH", Some("/usr/bin:/bin:/opt/c"));
+    assert_eq!(
+        shop.sentence(there, &["sh", "-c", "tool"]),
+        "the variable PATH lacks \"./tools/bin\" here; there it had it; with that value the command passes"
+    );
+}
+
+#[test]
+fn standard_input() {
+    let shop = Workshop::new();
+    let there = shop.record_with(&["grep", "-q", "good"], "good\n");
+    let answer = shop.find(there, &["grep", "-q", "good"]);
+    let Verdict::Found(culprits) = &answer.verdict else { panic!("{answer:#?}") };
+    assert_eq!(
+        culprits[0].sentence,
+        "read(standard input) gave \"\" here; there it gave \"good\\n\"; with that result the command passes"
+    );
+}
+
+#[test]
+fn a_verdict_that_does_not_hold_is_flaky() {
+    let mut shop = Workshop::new();
+    // Its memory of former runs is no part of a recording. The second run fails, no other.
+    shop.cc(
+        "app",
+        r#"
+        #include <sys/ipc.h>
+        #include <sys/shm.h>
+        int main(void) {
+            int id = shmget(ftok("app.c", 7), sizeof(int), IPC_CREAT | 0600);
+            int *runs = shmat(id, 0, 0), run = (*runs)++;
+            if (run >= 3) shmctl(id, IPC_RMID, 0);
+            return run == 1;
+        }"#,
+        &[],
+    );
+    let there = shop.record(&["./app"]);
+    shop.set("UNRELATED", Some("1"));
+    let answer = shop.find(there, &["./app"]);
+    assert_eq!(answer.verdict, Verdict::Flaky, "{answer:#?}");
+}
+
+#[test]
 fn nothing_to_find() {
     let shop = Workshop::new();
     let there = shop.record(&["true"]);

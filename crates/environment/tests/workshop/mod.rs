@@ -75,6 +75,15 @@ impl Workshop {
         record
     }
 
+    /// The same with a text on standard input.
+    pub fn record_with(&self, words: &[&str], input: &str) -> Record {
+        let mut command = self.command(words);
+        command.streams[0] = Stream::File(self.file("stdin", input));
+        let record = record(&command, Some(Duration::from_secs(60))).expect("a record");
+        assert_eq!(record.end.status, 0, "{words:?} fails where it should pass");
+        record
+    }
+
     pub fn try_record(&self, words: &[&str]) -> Record {
         let record = record(&self.command(words), Some(Duration::from_secs(60))).expect("a record");
         let folder = tempfile::tempdir().expect("a temporary directory");
