@@ -357,8 +357,22 @@ pub const KNOWN: &[Known] = &[
     known(libc::SYS_fallocate, "fallocate", Shape::Allowed, &[]),
 ];
 
+/// A place in [`KNOWN`] for each number, or none.
+static INDEX: [u8; 512] = index();
+
+const fn index() -> [u8; 512] {
+    let mut index = [u8::MAX; 512];
+    let mut at = 0;
+    while at < KNOWN.len() {
+        index[KNOWN[at].number as usize] = at as u8;
+        at += 1;
+    }
+    index
+}
+
 pub fn find(number: i64) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| known.number == number)
+    let at = *INDEX.get(usize::try_from(number).ok()?)?;
+    KNOWN.get(usize::from(at))
 }
 
 /// The name of a call, for people.
@@ -386,6 +400,15 @@ mod tests {
         let all = numbers.len();
         numbers.dedup();
         assert_eq!(numbers.len(), all);
+    }
+
+    #[test]
+    fn every_number_is_found() {
+        assert!(KNOWN.len() < usize::from(u8::MAX));
+        for known in KNOWN {
+            assert_eq!(find(known.number).map(|found| found.name), Some(known.name));
+        }
+        assert!(find(-1).is_none() && find(libc::SYS_futex).is_none() && find(100_000).is_none());
     }
 
     #[test]

@@ -240,6 +240,9 @@ impl<'r> Engine<'r> {
             self.output.update(&bytes);
             self.output_bytes += result as u64;
         }
+        if entry.known.number == nix::libc::SYS_io_uring_setup && result >= 0 {
+            self.builder.note("what is read and written through io_uring".to_owned());
+        }
         self.keep_files(thread, entry, result, substitute);
         let boring = match shape {
             Shape::Dup { .. } | Shape::Pair { .. } | Shape::Own | Shape::Seek => true,
@@ -341,8 +344,13 @@ impl<'r> Engine<'r> {
 
     /// The bytes of the program that now runs, or of the script.
     fn program(&mut self, entry: &Entry) -> Option<Vec<u8>> {
-        let path = std::ffi::OsStr::from_bytes(&entry.paths[0].1);
-        self.part(Path::new(path), 0, u64::MAX, &entry.key)
+        let path = Path::new(std::ffi::OsStr::from_bytes(&entry.paths[0].1));
+        let mut beginning = [0; 5];
+        let read = std::fs::File::open(path).and_then(|file| file.read_exact_at(&mut beginning, 0));
+        if read.is_ok() && beginning == *b"\x7fELF\x01" {
+            self.builder.note(format!("what {} asks for, which is a 32-bit program", path.display()));
+        }
+        self.part(path, 0, u64::MAX, &entry.key)
     }
 
     fn part(&mut self, path: &Path, offset: u64, length: u64, key: &Key) -> Option<Vec<u8>> {

@@ -10,8 +10,6 @@ pub enum Error {
     /// The kernel or the container does not let us trace.
     #[error("trace system calls: {step} is not permitted here ({source})")]
     Forbidden { step: &'static str, source: io::Error },
-    #[error("trace system calls: only x86-64 is supported, this is {0}")]
-    Architecture(&'static str),
     #[error("trace system calls: {step}: {source}")]
     Trace { step: &'static str, source: io::Error },
     #[error("read {}: {source}", path.display())]

@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Memory is taken for so much at once while unpacking.
 const STEP: u64 = 16 << 20;
 /// Fast: a recorder must not keep its user waiting.
-const LEVEL: i32 = 1;
+const LEVEL: i32 = -3;
 
 /// The file in a directory that `record` was given.
 pub fn path(directory: &Path) -> PathBuf {

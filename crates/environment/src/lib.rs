@@ -16,7 +16,7 @@
 //! * [`record`], [`file`], `place`: what is kept, and the portable file it is kept in;
 //! * `there`, `replay`, `peers`: a record that answers questions, and stand-ins for files and peers;
 //! * [`candidates`], [`search`], [`mod@find`], [`narrow`]: what differs, and which of it decides;
-//! * [`tell`], [`secrets`]: in words; and what should not leave the machine.
+//! * [`tell`], [`words`], [`secrets`]: in words; and what should not leave the machine.
 //!
 //! # What must not be known here
 //! Terminals, the environment of this process, the other crates. Nothing that is kept or compared
@@ -49,6 +49,11 @@
 //! # Ok::<(), environment::Error>(())
 //! ```
 
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!(
+    "system calls are traced on Linux for x86-64 only: the table of calls and the registers are its own"
+);
+
 mod address;
 pub mod calls;
 pub mod candidates;
@@ -72,6 +77,7 @@ mod there;
 mod threads;
 mod trace;
 mod tracee;
+pub mod words;
 
 pub use error::{Error, Result};
 pub use spawn::Stream;

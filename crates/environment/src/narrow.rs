@@ -6,8 +6,8 @@ use crate::place::Places;
 use crate::record::{Key, KeyId, Start};
 use crate::replay::Chosen;
 use crate::search;
-use crate::tell;
 use crate::there::There;
+use crate::words;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -71,7 +71,7 @@ fn of_file(there: &There<'_>, id: KeyId, path: &[u8]) -> Option<Texts> {
     let content = there.content(id);
     let new = std::fs::read(OsStr::from_bytes(path)).ok()?;
     let old = content.bytes(u64::MAX);
-    if !tell::is_text(&old) || !tell::is_text(&new) || old == new || old.is_empty() || !content.is_whole() {
+    if !words::is_text(&old) || !words::is_text(&new) || old == new || old.is_empty() || !content.is_whole() {
         return None;
     }
     Some(Texts { old: String::from_utf8(old).ok()?, new: String::from_utf8(new).ok()?, separator: '\n' })

@@ -109,11 +109,57 @@ pub struct Record {
     pub end: End,
     pub keys: Vec<Key>,
     pub calls: Vec<Call>,
+    #[serde(with = "whole")]
     pub blobs: Vec<Bytes>,
     /// Keys whose bytes were taken out.
     pub redacted: Vec<KeyId>,
     /// What could not be recorded.
     pub notes: Vec<String>,
+}
+
+/// Bytes as one piece: element by element, as `serde` does it by itself, a record of some megabytes takes
+/// longer to write than to make. What is written is the same.
+mod whole {
+    use super::Bytes;
+    use serde::de::{Deserialize, Deserializer, Error, Visitor};
+    use serde::ser::{Serialize, Serializer};
+
+    struct Piece<'b>(&'b [u8]);
+    struct Owned(Bytes);
+    struct Reading;
+
+    impl Serialize for Piece<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(self.0)
+        }
+    }
+
+    impl Visitor<'_> for Reading {
+        type Value = Owned;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("bytes")
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Owned, E> {
+            Ok(Owned(bytes.to_vec()))
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Owned {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Owned, D::Error> {
+            deserializer.deserialize_bytes(Reading)
+        }
+    }
+
+    pub fn serialize<S: Serializer>(blobs: &[Bytes], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(blobs.iter().map(|bytes| Piece(bytes)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Bytes>, D::Error> {
+        let all = Vec::<Owned>::deserialize(deserializer)?;
+        Ok(all.into_iter().map(|owned| owned.0).collect())
+    }
 }
 
 impl Record {

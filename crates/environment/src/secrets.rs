@@ -5,7 +5,7 @@
 //! nothing can find all of them, which is why `show` also lists every variable and file.
 
 use crate::record::{Bytes, Key, KeyId, Record};
-use crate::tell;
+use crate::{tell, words};
 use std::collections::HashMap;
 
 /// Parts of names, in upper case.
@@ -62,15 +62,25 @@ pub struct Secret {
 }
 
 fn by_content(bytes: &[u8]) -> Option<&'static str> {
-    let has = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
-    if has(b"PRIVATE KEY-----") {
+    let next = |from: usize, needle: &str| {
+        let (first, needle) = (needle.as_bytes()[0], needle.as_bytes());
+        let mut at = from;
+        while let Some(found) = bytes.get(at..)?.iter().position(|b| *b == first) {
+            at += found;
+            if bytes[at..].starts_with(needle) {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
+    };
+    if next(0, "PRIVATE KEY-----").is_some() {
         return Some("it holds a private key");
     }
     let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
     for (beginning, length) in WORDS {
         let mut from = 0;
-        while let Some(at) = bytes[from..].windows(beginning.len()).position(|w| w == beginning.as_bytes()) {
-            let at = from + at;
+        while let Some(at) = next(from, beginning) {
             let rest = &bytes[at + beginning.len()..];
             let alone = at == 0 || !word(&bytes[at - 1]);
             if alone && rest.iter().take_while(|b| word(b)).count() >= length {
@@ -85,7 +95,7 @@ fn by_content(bytes: &[u8]) -> Option<&'static str> {
 /// The name of a key for people and for `--redact`.
 pub fn name(key: &Key) -> String {
     match key {
-        Key::Variable(name) | Key::File(name) => tell::text(name),
+        Key::Variable(name) | Key::File(name) => words::text(name),
         Key::Stream(number) => format!("descriptor {number}"),
         Key::Peer(address) | Key::Local(address) => address.clone(),
         Key::Argument(number) => format!("argument {number}"),
@@ -99,23 +109,23 @@ pub fn secrets(record: &Record) -> Vec<Secret> {
     for (variable, value) in
         record.start.variables.iter().filter(|(_, value)| !value.is_empty() && !is_blank(value))
     {
-        let upper = tell::text(variable).to_uppercase();
+        let upper = words::text(variable).to_uppercase();
         let why = match NAMES.iter().any(|part| upper.contains(part)) {
             true => Some("its name says so"),
             false => by_content(value),
         };
-        all.extend(why.map(|why| Secret { kind: "variable", name: tell::text(variable), why }));
+        all.extend(why.map(|why| Secret { kind: "variable", name: words::text(variable), why }));
     }
     for (number, word) in record.start.arguments.iter().enumerate() {
         let why = by_content(word);
         all.extend(why.map(|why| Secret { kind: "argument", name: format!("argument {number}"), why }));
     }
-    for (id, key) in record.keys.iter().enumerate() {
+    for (id, (key, calls)) in record.keys.iter().zip(record.by_key()).enumerate() {
         let id = KeyId(id as u32);
         if record.redacted.contains(&id) {
             continue;
         }
-        let blobs = || record.calls.iter().filter(|call| call.key == id).flat_map(|call| &call.writes);
+        let blobs = || calls.iter().flat_map(|at| &record.calls[*at].writes);
         let named = match key {
             Key::File(path) => FILES.iter().any(|end| path.ends_with(end.as_bytes())),
             Key::Stream(_) | Key::Peer(_) => false,
@@ -130,9 +140,10 @@ pub fn secrets(record: &Record) -> Vec<Secret> {
     all
 }
 
-/// Libraries and data are not searched to their end.
+/// What is searched: text, and not to its end. Programs and libraries keep no secrets of a machine.
 fn small(bytes: &[u8]) -> &[u8] {
-    &bytes[..bytes.len().min(1 << 20)]
+    let beginning = &bytes[..bytes.len().min(1024)];
+    if beginning.contains(&0) { &[] } else { &bytes[..bytes.len().min(1 << 18)] }
 }
 
 fn is_blank(bytes: &[u8]) -> bool {
@@ -150,7 +161,7 @@ pub fn redact(record: &mut Record, names: &[String]) -> Vec<String> {
     for wanted in names {
         let mut found = false;
         for (variable, value) in &mut record.start.variables {
-            if tell::text(variable) == *wanted {
+            if words::text(variable) == *wanted {
                 blank(value);
                 found = true;
             }

@@ -52,9 +52,7 @@ fn failed(error: &Error) -> Failure {
             "The kernel or the container forbids tracing. In a container, allow the system calls ptrace and\n\
              seccomp (docker run --cap-add=SYS_PTRACE); elsewhere, see /proc/sys/kernel/yama/ptrace_scope.",
         ),
-        Error::Architecture(_) | Error::Trace { .. } | Error::Write { .. } => {
-            Failure::failed_to(Exit::Environment, error)
-        }
+        Error::Trace { .. } | Error::Write { .. } => Failure::failed_to(Exit::Environment, error),
         Error::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
             Failure::failed_to(Exit::Usage, error)
                 .hint("`relapse environment record -o DIR CMD` makes recordings.")

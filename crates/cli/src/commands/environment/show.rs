@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure};
 use crate::render::{Table, bytes, counted};
 use clap::Args;
 use environment::secrets::{name, redact, secrets};
-use environment::{calls, file, tell};
+use environment::{calls, file, tell, words};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -123,11 +123,11 @@ fn answer(args: &ShowArgs, record: &environment::record::Record) -> Answer {
     Answer {
         schema: "relapse.environment-show/1",
         recording: args.dir.display().to_string(),
-        command: record.start.arguments.iter().map(|word| tell::text(word)).collect(),
-        directory: tell::text(&record.start.directory),
+        command: record.start.arguments.iter().map(|word| words::text(word)).collect(),
+        directory: words::text(&record.start.directory),
         system: record.start.system.clone(),
         status: record.end.status,
-        variables: record.start.variables.iter().map(|(n, v)| (tell::text(n), tell::text(v))).collect(),
+        variables: record.start.variables.iter().map(|(n, v)| (words::text(n), words::text(v))).collect(),
         things: things.collect(),
         calls: if args.calls { lines.collect() } else { Vec::new() },
         secrets: secrets(record)
