@@ -83,7 +83,9 @@ pub struct Engine<'r> {
     /// Of standard output.
     output: Xxh3,
     pub output_bytes: u64,
-    mapped: HashSet<(Key, u64, u64, u64, u64)>,
+    /// Parts of files that are kept already, and files that the run has written to.
+    mapped: HashSet<(Key, u64, u64)>,
+    written: HashSet<Key>,
 }
 
 impl<'r> Engine<'r> {
@@ -95,6 +97,7 @@ impl<'r> Engine<'r> {
             output: Xxh3::new(),
             output_bytes: 0,
             mapped: HashSet::new(),
+            written: HashSet::new(),
         }
     }
 
@@ -246,7 +249,11 @@ impl<'r> Engine<'r> {
         self.keep_files(thread, entry, result, substitute);
         let boring = match shape {
             Shape::Dup { .. } | Shape::Pair { .. } | Shape::Own | Shape::Seek => true,
-            // Writing that works is what everybody expects.
+            // Writing that works is what everybody expects. That it began is kept: what is read
+            // from then on is no part of the environment.
+            Shape::Write { .. } if matches!(entry.key, Key::File(_)) => {
+                result >= 0 && !self.written.insert(entry.key.clone())
+            }
             Shape::Write { .. } => result >= 0,
             _ => entry.key == Key::Internal,
         };
@@ -354,7 +361,10 @@ impl<'r> Engine<'r> {
     }
 
     fn part(&mut self, path: &Path, offset: u64, length: u64, key: &Key) -> Option<Vec<u8>> {
-        use std::os::unix::fs::MetadataExt;
+        // The same bytes of the same file are kept once.
+        if !self.mapped.insert((key.clone(), offset, length)) {
+            return None;
+        }
         let file = std::fs::File::open(path).ok()?;
         let about = file.metadata().ok()?;
         if !about.is_file() {
@@ -363,10 +373,6 @@ impl<'r> Engine<'r> {
         let length = length.min(about.len().saturating_sub(offset));
         if length > MOST_BYTES {
             self.builder.note(format!("the bytes of {}, which are too many", crate::secrets::name(key)));
-            return None;
-        }
-        // The same bytes of the same file are kept once.
-        if !self.mapped.insert((key.clone(), about.ino(), about.mtime_nsec() as u64, offset, length)) {
             return None;
         }
         let mut bytes = vec![0; length as usize];

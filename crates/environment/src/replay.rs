@@ -160,7 +160,7 @@ impl<'r> Replay<'r> {
             }
             Shape::Enter { path: true } | Shape::Allowed | Shape::Socket => self.overwrite(id, entry),
             Shape::Write { .. } => {
-                let failed = self.there.calls(id).any(|call| is(call, entry));
+                let failed = self.there.calls(id).any(|call| is(call, entry) && call.result < 0);
                 match failed {
                     true => Plan::Execute,
                     false => Plan::Overwrite(write_length(entry)),

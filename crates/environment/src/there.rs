@@ -14,7 +14,7 @@ pub const STATX_MODE: usize = 28;
 /// What is known of a file's bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// Offset and bytes; later ones do not contradict earlier ones.
+    /// Offset and bytes, in the order in which they were read.
     pub ranges: Vec<(u64, Vec<u8>)>,
     pub size: Option<u64>,
 }
@@ -25,7 +25,8 @@ impl Content {
         let end = self.ranges.iter().map(|(at, bytes)| at + bytes.len() as u64).max().unwrap_or(0);
         let size = self.size.unwrap_or(end).max(end).min(most) as usize;
         let mut all = vec![0; size];
-        for (at, bytes) in &self.ranges {
+        // What was read first was there first.
+        for (at, bytes) in self.ranges.iter().rev() {
             let from = (*at as usize).min(size);
             let to = (from + bytes.len()).min(size);
             all[from..to].copy_from_slice(&bytes[..to - from]);

@@ -255,3 +255,36 @@ fn a_directory_that_a_run_makes_itself_is_not_missing() {
     );
     assert!(!sentence.contains('\n'), "{sentence}");
 }
+
+#[test]
+fn a_file_that_the_run_itself_changes_is_as_it_was_before() {
+    let shop = Workshop::new();
+    shop.cc(
+        "app",
+        r#"
+        #include <stdio.h>
+        static int get(void) {
+            int n = 0;
+            FILE *f = fopen("count", "r");
+            fscanf(f, "%d", &n);
+            fclose(f);
+            return n;
+        }
+        int main(void) {
+            if (get() != 1) return 1;
+            FILE *f = fopen("count", "r+");
+            fputs("22", f);
+            fclose(f);
+            return get() != 22;
+        }"#,
+        &[],
+    );
+    shop.file("count", "1");
+    let there = shop.record(&["./app"]);
+    shop.file("count", "9");
+    assert_eq!(
+        shop.sentence(there, &["./app"]),
+        "read(\"./count\") gave other text here: line 1 is \"9\"; there line 1 is \"1\"; with that text the command passes"
+    );
+    assert_eq!(std::fs::read_to_string(shop.path().join("count")).unwrap(), "9");
+}

@@ -66,7 +66,10 @@ fn line(report: &mut String, cost: &Cost) {
     let strace = cost.strace.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}"));
     let ratio = cost.strace.map_or_else(
         || "-".to_owned(),
-        |seconds| format!("{:.2}", (cost.recorded - cost.plain) / (seconds - cost.plain).max(1e-6)),
+        |seconds| match seconds > cost.plain {
+            true => format!("{:.2}", (cost.recorded - cost.plain) / (seconds - cost.plain)),
+            false => "-".to_owned(),
+        },
     );
     let _ = writeln!(
         report,
@@ -82,7 +85,9 @@ fn line(report: &mut String, cost: &Cost) {
 /// Seconds that a command takes.
 fn time(command: &mut Command) -> Result<f64> {
     let began = Instant::now();
-    let outcome = shell::capture(command.stdin(Stdio::null()), LONG)?;
+    // Cargo's own list of libraries would make every program search it.
+    command.env_remove("LD_LIBRARY_PATH").stdin(Stdio::null());
+    let outcome = shell::capture(command, LONG)?;
     if !outcome.status.success() {
         return Err(outcome.complaint());
     }
@@ -161,7 +166,8 @@ fn find(tools: &Tools, folder: &Path, case: &Case, report: &mut String) -> Resul
     prepare(case.bad)?;
     let mut find = Command::new(&tools.relapse);
     find.args(["environment", "find", "--json", "../found", "--"]).args(case.command);
-    let found = shell::capture(find.current_dir(&place).stdin(Stdio::null()), LONG)?;
+    let found =
+        shell::capture(find.env_remove("LD_LIBRARY_PATH").current_dir(&place).stdin(Stdio::null()), LONG)?;
     let answer: Value =
         serde_json::from_slice(&found.stdout).map_err(|error| format!("{}: {error}", found.complaint()))?;
     if answer["verdict"] != "found" || answer["culprits"].as_array().map_or(0, Vec::len) != 1 {
