@@ -13,6 +13,7 @@
 //! | `bench explain` | whether explanations of regressions are right, and what they take |
 //! | `bench slice` | what slices cost by replay and by an index, and how large that is |
 //! | `bench views` | what reading events and comparing runs takes, as they grow |
+//! | `bench environment` | what recording an environment costs, and how many runs a culprit takes |
 //! | `bench symbolic` | what following input and asking about it takes |
 //!
 //! What must not be known here: anything inside the crates. Chores use the built
@@ -57,6 +58,8 @@ usage: cargo xtask COMMAND
                                 compare runs of two versions of real programs (lua, sqlite)
                                 and of many small ones (pairs), up to about N
                                 events (10^8); writes target/bench/views.md
+  bench environment [--dev]     compare recording of environments with strace, and count the runs
+                                that a culprit takes; writes target/bench/environment.md
   bench symbolic [--no-anchors] compare symbolic with concrete replay, shared with
                                 repeated questions; writes target/bench/symbolic.md
 ";
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         ["bench", "explain", rest @ ..] => bench::explain::command(rest),
         ["bench", "slice", rest @ ..] => bench::slice::command(rest),
         ["bench", "views", rest @ ..] => bench::views::command(rest),
+        ["bench", "environment", rest @ ..] => bench::environment::command(rest),
         ["bench", "symbolic", rest @ ..] => bench::symbolic::command(rest),
         ["real", rest @ ..] => real::command(rest),
         // What `bench explain` builds with.

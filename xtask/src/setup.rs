@@ -43,6 +43,10 @@ const PACKAGES: &[(&str, Need)] = &[
     ("ninja-build", Need::Test),
     // A test framework that regressions are tested with.
     ("libcmocka-dev", Need::Test),
+    // Programs of a thousand system calls whose environment is changed.
+    ("python3-minimal", Need::Test),
+    ("libpython3-stdlib", Need::Test),
+    ("perl-base", Need::Test),
     // Opens the HTML reports in tests.
     ("chromium", Need::Test),
     // Random programs.
@@ -52,6 +56,8 @@ const PACKAGES: &[(&str, Need)] = &[
     ("valgrind", Need::Bench),
     ("gdb", Need::Bench),
     ("time", Need::Bench),
+    // Records system calls, beside `relapse environment record`.
+    ("strace", Need::Bench),
     // Python's own package manager, for another tool that follows input.
     ("python3-venv", Need::Bench),
     // Shrinks a random program that fails.

@@ -27,6 +27,8 @@ Examples:
   relapse alternate old new           on which inputs near to this one do two versions part?
   relapse diff old new                what do two runs do differently?
   relapse cause old new old-ok new-ok which of the differences made the test fail?
+  relapse environment find there -- make check
+                                      it passes there and fails here; what does it?
 
 Exit codes:
   0    done; for `replay`: exact
@@ -49,6 +51,8 @@ pub enum Command {
     Views(commands::views::ViewsArgs),
     Diff(commands::diff::DiffArgs),
     Cause(commands::cause::CauseArgs),
+    #[command(subcommand)]
+    Environment(commands::environment::EnvironmentCommand),
     #[command(subcommand)]
     Dump(commands::dump::DumpCommand),
     Cc(commands::compile::CompileArgs),

@@ -5,6 +5,7 @@ pub mod cause;
 pub mod compile;
 pub mod diff;
 pub mod dump;
+pub mod environment;
 pub mod explain;
 pub mod path;
 pub mod record;
@@ -30,6 +31,7 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Views(args) => views::run(&args, session),
         Command::Diff(args) => diff::run(&args, session),
         Command::Cause(args) => cause::run(&args, session),
+        Command::Environment(command) => environment::run(&command, session),
         Command::Dump(args) => dump::run(&args, session),
         Command::Cc(args) => Ok(compile::cc(&args)),
         Command::Cxx(args) => Ok(compile::cxx(&args)),

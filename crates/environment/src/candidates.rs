@@ -1,0 +1,306 @@
+//! What may be guilty: things that are not the same there and here.
+//!
+//! The run here is compared with the record thing by thing, never call by call: the two runs
+//! part somewhere, and behind that nothing would line up.
+
+use crate::calls::Shape;
+use crate::place::Places;
+use crate::record::{Bytes, Call, Key, KeyId, Record, Start};
+use crate::there::{There, shape};
+use nix::libc;
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Things that are tried together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub keys: Vec<KeyId>,
+    /// A directory, as named here, that is missing here.
+    pub directory: Option<Bytes>,
+    /// Both runs asked and got different answers; otherwise only the recorded one asked.
+    pub observed: bool,
+}
+
+/// Adds the keys that no call has: variables, arguments, the directory, limits and the mask, where
+/// they differ. The record may then be indexed.
+pub fn add_start_keys(record: &mut Record, here: &Start) -> usize {
+    let there = &record.start;
+    let mut keys = Vec::new();
+    let value = |start: &Start, name: &[u8]| {
+        start.variables.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone())
+    };
+    let names: BTreeSet<&Bytes> =
+        there.variables.iter().chain(&here.variables).map(|(name, _)| name).collect();
+    // The shell sets `_` to whatever it runs.
+    for name in names.into_iter().filter(|name| name.as_slice() != b"_") {
+        if value(there, name) != value(here, name) {
+            keys.push(Key::Variable(name.clone()));
+        }
+    }
+    for number in 0..there.arguments.len().max(here.arguments.len()) {
+        if there.arguments.get(number) != here.arguments.get(number) {
+            keys.push(Key::Argument(number as u32));
+        }
+    }
+    for limit in &there.limits {
+        if here.limits.iter().any(|own| own.0 == limit.0 && own != limit) {
+            keys.push(Key::Limit(limit.0));
+        }
+    }
+    if there.mask != here.mask {
+        keys.push(Key::Mask);
+    }
+    if there.directory != here.directory {
+        keys.push(Key::Directory);
+    }
+    let known: BTreeSet<Key> = record.keys.iter().cloned().collect();
+    let added: Vec<Key> = keys.iter().filter(|key| !known.contains(key)).cloned().collect();
+    record.keys.extend(added);
+    keys.len()
+}
+
+/// What an answer says, without what is another on every machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    Error(i64),
+    Done,
+    Number(i64),
+    /// Mode, size, owner, group, time of change.
+    About {
+        mode: u32,
+        size: u64,
+        user: u32,
+        group: u32,
+        modified: i64,
+    },
+    Names(BTreeSet<Bytes>),
+    Bytes(Vec<u8>),
+}
+
+pub fn said(record: &Record, call: &Call) -> Said {
+    if call.result < 0 {
+        return Said::Error(call.result);
+    }
+    let bytes = call.writes.first().map(|write| record.blob(write.blob));
+    match (shape(call), bytes) {
+        (Some(Shape::AskPath { .. } | Shape::AskFile { .. }), Some(bytes)) => match bytes.len() {
+            144 if i64::from(call.number) != libc::SYS_getdents64 => about(bytes, 24, 4, 28, 48, 88),
+            256 if i64::from(call.number) == libc::SYS_statx => about(bytes, 28, 2, 20, 40, 112),
+            _ if i64::from(call.number) == libc::SYS_getdents64 => Said::Names(names(bytes)),
+            // Free blocks of a file system change all the time; its type does not.
+            120 => Said::Bytes(bytes[..8].to_vec()),
+            _ => Said::Bytes(bytes.to_vec()),
+        },
+        (Some(Shape::AskFile { .. }), None) => Said::Number(call.result),
+        (Some(Shape::Identity | Shape::Receive { .. }), None) => Said::Number(call.result),
+        (Some(Shape::Identity), Some(_)) => {
+            Said::Bytes(call.writes.iter().flat_map(|write| record.blob(write.blob).to_vec()).collect())
+        }
+        (_, Some(bytes)) => Said::Bytes(bytes.to_vec()),
+        _ => Said::Done,
+    }
+}
+
+fn about(bytes: &[u8], mode: usize, mode_length: usize, user: usize, size: usize, modified: usize) -> Said {
+    let number = |at: usize, length: usize| {
+        let mut word = [0; 8];
+        word[..length].copy_from_slice(&bytes[at..at + length]);
+        u64::from_le_bytes(word)
+    };
+    let mode = number(mode, mode_length) as u32;
+    // How large a directory is says nothing, and when it changed says little.
+    let regular = mode & libc::S_IFMT == libc::S_IFREG;
+    Said::About {
+        mode,
+        size: if regular { number(size, 8) } else { 0 },
+        user: number(user, 4) as u32,
+        group: number(user + 4, 4) as u32,
+        modified: if regular { number(modified, 8) as i64 } else { 0 },
+    }
+}
+
+/// The names in an answer of `getdents64`.
+pub fn names(bytes: &[u8]) -> BTreeSet<Bytes> {
+    let (mut names, mut rest) = (BTreeSet::new(), bytes);
+    while rest.len() > 19 {
+        let length = usize::from(u16::from_le_bytes([rest[16], rest[17]])).clamp(19, rest.len());
+        let name = rest[19..length].split(|b| *b == 0).next().unwrap_or_default();
+        if name != b"." && name != b".." {
+            names.insert(name.to_vec());
+        }
+        rest = &rest[length..];
+    }
+    names
+}
+
+/// How the answers about one thing compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compared {
+    Same,
+    Different,
+    /// What both asked was answered alike, but the recorded run asked more.
+    Unknown,
+}
+
+fn compare(there: &There<'_>, id: KeyId, here: &There<'_>) -> Compared {
+    let key = there.record.key(id);
+    if matches!(key, Key::Clock | Key::Random) {
+        return Compared::Different;
+    }
+    let Some(own) = here.id(key) else { return Compared::Unknown };
+    let by_question = |side: &There<'_>, id: KeyId| {
+        let mut answers: HashMap<(u32, u64), Vec<Said>> = HashMap::new();
+        for call in side.calls(id) {
+            answers.entry((call.number, call.detail)).or_default().push(said(side.record, call));
+        }
+        answers
+    };
+    let (mut wanted, got) = (by_question(there, id), by_question(here, own));
+    let mut result = Compared::Same;
+    for (question, answers) in &got {
+        match wanted.remove(question) {
+            // Something failed here that was not even asked there.
+            None if answers.iter().any(|said| matches!(said, Said::Error(_))) => return Compared::Different,
+            None => {}
+            Some(recorded) if recorded.iter().zip(answers).any(|(a, b)| a != b) => {
+                return Compared::Different;
+            }
+            Some(recorded) if recorded.len() > answers.len() => result = Compared::Unknown,
+            Some(_) => {}
+        }
+    }
+    if wanted.is_empty() { result } else { Compared::Unknown }
+}
+
+/// The candidates in the order in which the recorded run met them; `started` keys of the start,
+/// which are the last that were added, come first.
+pub fn candidates(there: &There<'_>, here: &There<'_>, places: &Places) -> Vec<Candidate> {
+    let (mut all, mut missing): (Vec<Candidate>, HashMap<Bytes, usize>) = (Vec::new(), HashMap::new());
+    let mut ids: Vec<KeyId> = (0..there.record.keys.len() as u32).map(KeyId).collect();
+    ids.retain(|id| !there.record.redacted.contains(id) && *there.record.key(*id) != Key::Internal);
+    ids.sort_by_key(|id| (!of_start(there.record.key(*id)), there.first(*id), id.0));
+    // Another number of arguments is one difference.
+    let count = |side: &There<'_>| side.record.start.arguments.len();
+    let (other_number, mut arguments) = (count(there) != count(here), None);
+    for id in ids {
+        let key = there.record.key(id);
+        if let (Key::Argument(_), true, Some(other)) = (key, other_number, arguments) {
+            let candidate: &mut Candidate = &mut all[other];
+            candidate.keys.push(id);
+            continue;
+        }
+        if of_start(key) {
+            if matches!(key, Key::Argument(_)) {
+                arguments = Some(all.len());
+            }
+            if differs_at_start(&there.record.start, &here.record.start, key) {
+                all.push(Candidate { keys: vec![id], directory: None, observed: true });
+            }
+            continue;
+        }
+        let compared = compare(there, id, here);
+        if compared == Compared::Same {
+            continue;
+        }
+        let observed = compared == Compared::Different;
+        let directory = match key {
+            Key::File(path) if existed(there, id) => missing_ancestor(there, &places.here(path), places),
+            _ => None,
+        };
+        match directory {
+            Some(directory) => match missing.get(&directory) {
+                Some(at) => {
+                    all[*at].keys.push(id);
+                    all[*at].observed |= observed;
+                }
+                None => {
+                    missing.insert(directory.clone(), all.len());
+                    all.push(Candidate { keys: vec![id], directory: Some(directory), observed });
+                }
+            },
+            None => all.push(Candidate { keys: vec![id], directory: None, observed }),
+        }
+    }
+    join_listings(there, places, all)
+}
+
+/// A listing that lacks only the name of another candidate depends on that one: the two are one.
+fn join_listings(there: &There<'_>, places: &Places, mut all: Vec<Candidate>) -> Vec<Candidate> {
+    let path_of = |candidate: &Candidate| match (&candidate.directory, candidate.keys.first()) {
+        (Some(directory), _) => Some(directory.clone()),
+        (None, Some(id)) => match there.record.key(*id) {
+            Key::File(path) => Some(places.here(path)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let paths: Vec<Option<Bytes>> = all.iter().map(path_of).collect();
+    let mut gone = BTreeSet::new();
+    for at in 0..all.len() {
+        let (Some(path), [id], None) = (&paths[at], &all[at].keys[..], &all[at].directory) else { continue };
+        let id = *id;
+        let listed: BTreeSet<Bytes> = there
+            .calls(id)
+            .filter(|call| i64::from(call.number) == libc::SYS_getdents64)
+            .flat_map(|call| call.writes.iter().flat_map(|write| names(there.record.blob(write.blob))))
+            .collect();
+        let real = Path::new(OsStr::from_bytes(path));
+        if listed.is_empty() || !real.is_dir() {
+            continue;
+        }
+        let missing =
+            listed.iter().filter(|name| real.join(OsStr::from_bytes(name)).symlink_metadata().is_err());
+        let others: Option<BTreeSet<usize>> = missing
+            .map(|name| {
+                let child = [path.as_slice(), b"/", name].concat();
+                paths.iter().position(|path| path.as_ref() == Some(&child))
+            })
+            .collect();
+        if let Some(others) = others
+            && let [other] = Vec::from_iter(others)[..]
+        {
+            all[other].keys.push(id);
+            gone.insert(at);
+        }
+    }
+    let kept = all.into_iter().enumerate().filter(|(at, _)| !gone.contains(at));
+    kept.map(|(_, candidate)| candidate).collect()
+}
+
+fn of_start(key: &Key) -> bool {
+    matches!(key, Key::Variable(_) | Key::Argument(_) | Key::Directory | Key::Limit(_) | Key::Mask)
+}
+
+fn differs_at_start(there: &Start, here: &Start, key: &Key) -> bool {
+    let value = |start: &Start, name: &[u8]| {
+        start.variables.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone())
+    };
+    match key {
+        Key::Variable(name) => value(there, name) != value(here, name),
+        Key::Argument(number) => {
+            there.arguments.get(*number as usize) != here.arguments.get(*number as usize)
+        }
+        Key::Limit(number) => {
+            let limit = |start: &Start| start.limits.iter().find(|limit| limit.0 == *number).copied();
+            limit(there) != limit(here)
+        }
+        Key::Mask => there.mask != here.mask,
+        _ => there.directory != here.directory,
+    }
+}
+
+/// The recorded run found it, or could make it.
+fn existed(there: &There<'_>, id: KeyId) -> bool {
+    there.calls(id).any(|call| call.result >= 0)
+}
+
+/// The topmost directory above a path that is not there, unless the run makes it itself.
+fn missing_ancestor(there: &There<'_>, path: &[u8], places: &Places) -> Option<Bytes> {
+    let path = Path::new(OsStr::from_bytes(path));
+    let above: Vec<&Path> = path.ancestors().skip(1).collect();
+    let topmost = above.into_iter().rev().find(|dir| dir.symlink_metadata().is_err())?;
+    let bytes = topmost.as_os_str().as_bytes().to_vec();
+    (!there.makes(&places.portable(&bytes, 0))).then_some(bytes)
+}

@@ -1,0 +1,272 @@
+//! Registers and memory of a thread as a call with a key, and back.
+
+use crate::address;
+use crate::calls::{Known, Length, Shape};
+use crate::engine::{Arguments, Entry, Next, Pending, Thread};
+use crate::filter::TERMINAL_REQUESTS;
+use crate::place::Places;
+use crate::record::Key;
+use crate::tracee::Tid;
+use nix::libc::{self, user_regs_struct};
+use std::io;
+
+/// No more of one read is looked at.
+const MOST_READ: u64 = 64 << 20;
+
+/// What a call is about. `None`: nothing that concerns us.
+pub fn understand(
+    places: &Places,
+    thread: &Thread,
+    known: &'static Known,
+    arguments: Arguments,
+) -> Option<Entry> {
+    let mut entry = Entry {
+        known,
+        arguments,
+        key: Key::Internal,
+        detail: 0,
+        paths: Vec::new(),
+        file: None,
+        address: Vec::new(),
+    };
+    let value = |at: u8| arguments[usize::from(at)];
+    let by_path = |entry: &mut Entry, dir: Option<u8>, at: u8| -> Option<()> {
+        let path = thread.tid.text(value(at))?;
+        let path = thread.absolute(dir.map(|d| value(d) as i32), &path);
+        entry.key = Key::File(places.portable(&path, thread.pid));
+        entry.paths.push((usize::from(at), path));
+        Some(())
+    };
+    let by_file = |entry: &mut Entry| {
+        let file = thread.file(value(0) as i32);
+        entry.key = file.borrow().key.clone();
+        entry.file = Some(file);
+    };
+    match known.shape {
+        Shape::Open { dir, path, flags } => {
+            by_path(&mut entry, dir, path)?;
+            entry.detail = match (known.number, flags) {
+                (libc::SYS_openat2, _) => thread.tid.word(arguments[2])?,
+                (_, Some(flags)) => value(flags) & 0xffff_ffff,
+                (_, None) => (libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64,
+            };
+        }
+        Shape::AskPath { dir, path, flags, detail } => {
+            entry.detail = detail.map_or(0, value);
+            let empty = flags.is_some_and(|flags| value(flags) & libc::AT_EMPTY_PATH as u64 != 0);
+            if empty && (value(path) == 0 || thread.tid.read(value(path), 1) == [0]) {
+                by_file(&mut entry);
+            } else {
+                by_path(&mut entry, dir, path)?;
+            }
+        }
+        Shape::Change { dir, path } | Shape::Exec { dir, path } => by_path(&mut entry, dir, path)?,
+        Shape::Move { dir, from, to_dir, to } => {
+            by_path(&mut entry, dir, from)?;
+            by_path(&mut entry, to_dir, to)?;
+        }
+        Shape::Link { to_dir, to } => by_path(&mut entry, to_dir, to)?,
+        Shape::Enter { path: true } => by_path(&mut entry, None, 0)?,
+        Shape::AskFile { detail } => {
+            by_file(&mut entry);
+            entry.detail = detail.map_or(0, value);
+        }
+        Shape::Read { .. }
+        | Shape::Write { .. }
+        | Shape::Seek
+        | Shape::Dup { .. }
+        | Shape::Receive { .. }
+        | Shape::SocketName
+        | Shape::SocketOption
+        | Shape::Enter { path: false } => {
+            by_file(&mut entry);
+            if known.shape == Shape::SocketOption {
+                entry.detail = arguments[1] << 32 | arguments[2];
+            }
+        }
+        Shape::Map => {
+            let file = thread.file(arguments[4] as i32);
+            entry.key = file.borrow().key.clone();
+            entry.file = Some(file);
+        }
+        Shape::Bind | Shape::Connect => {
+            by_file(&mut entry);
+            entry.address = thread.tid.read(arguments[1], (arguments[2] as usize).min(128));
+            entry.key = match (address::text(&entry.address), known.shape) {
+                (Some(text), Shape::Bind) => Key::Local(text),
+                (Some(text), _) => Key::Peer(text),
+                (None, _) => Key::Internal,
+            };
+        }
+        Shape::GetDirectory => entry.key = Key::Directory,
+        Shape::Clock => {
+            entry.key = Key::Clock;
+            entry.detail = if known.number == libc::SYS_clock_gettime { arguments[0] } else { 0 };
+        }
+        Shape::Random => entry.key = Key::Random,
+        Shape::System => entry.key = Key::System,
+        Shape::Memory => entry.key = Key::Memory,
+        Shape::Identity => entry.key = Key::Identity,
+        Shape::Processors => entry.key = Key::Processors,
+        Shape::Limit { which, new } => {
+            entry.key = Key::Limit(value(which) as u32);
+            entry.detail = u64::from(new.is_some_and(|new| value(new) != 0));
+        }
+        Shape::Socket => {
+            entry.key = Key::Other(known.number as u32);
+            entry.detail = arguments[0] << 32 | (arguments[1] & 0xf);
+        }
+        Shape::Allowed => {
+            entry.key = Key::Other(known.number as u32);
+            entry.detail = arguments[1];
+        }
+        Shape::Pair { .. } | Shape::Own | Shape::Accept => {}
+    }
+    Some(entry)
+}
+
+/// The memory that a call wrote: argument and bytes.
+pub fn outputs(tid: Tid, entry: &Entry, result: i64) -> Vec<(usize, Vec<u8>)> {
+    if result < 0 {
+        return Vec::new();
+    }
+    if entry.known.number == libc::SYS_ioctl {
+        let request = TERMINAL_REQUESTS.iter().find(|(request, _)| u64::from(*request) == entry.detail);
+        return request
+            .map(|(_, length)| (2, tid.read(entry.arguments[2], *length as usize)))
+            .into_iter()
+            .collect();
+    }
+    let mut all = Vec::new();
+    for (argument, length) in entry.known.outs {
+        let argument = usize::from(*argument);
+        let address = entry.arguments[argument];
+        if address == 0 {
+            continue;
+        }
+        let bytes = match (entry.known.shape, length) {
+            (Shape::Read { vector: true, .. }, _) => {
+                gather(tid, address, entry.arguments[2], true, result as u64)
+            }
+            (Shape::Receive { message: true }, _) => {
+                // In `struct msghdr` the vector comes third.
+                let (vector, count) = (tid.word(address + 16), tid.word(address + 24));
+                gather(tid, vector.unwrap_or(0), count.unwrap_or(0), true, result as u64)
+            }
+            (_, Length::Fixed(length)) => tid.read(address, *length as usize),
+            (_, Length::Result) => tid.read(address, (result as u64).min(MOST_READ) as usize),
+            (_, Length::Words) => tid.read(address, (4 * result as u64).min(1 << 20) as usize),
+            (_, Length::At(at)) => {
+                let length = tid.word(entry.arguments[usize::from(*at)]).unwrap_or(0) & 0xffff_ffff;
+                tid.read(address, length.min(4096) as usize)
+            }
+        };
+        // A question about a length with no memory to answer in has a result only.
+        let has_memory = !matches!(length, Length::Result) || entry.arguments.get(argument + 1) != Some(&0);
+        if has_memory {
+            all.push((argument, bytes));
+        }
+    }
+    all
+}
+
+/// Up to `length` bytes of a buffer or of a vector of `count` buffers.
+pub fn gather(tid: Tid, address: u64, count: u64, vector: bool, length: u64) -> Vec<u8> {
+    let length = length.min(MOST_READ);
+    if !vector {
+        return tid.read(address, length as usize);
+    }
+    let mut all = Vec::new();
+    for entry in 0..count.min(1024) {
+        let left = length - all.len() as u64;
+        let (Some(at), Some(size)) = (tid.word(address + 16 * entry), tid.word(address + 16 * entry + 8))
+        else {
+            break;
+        };
+        all.extend(tid.read(at, size.min(left) as usize));
+        if all.len() as u64 == length {
+            break;
+        }
+    }
+    all
+}
+
+pub fn set_argument(registers: &mut user_regs_struct, argument: usize, value: u64) {
+    match argument {
+        0 => registers.rdi = value,
+        1 => registers.rsi = value,
+        2 => registers.rdx = value,
+        3 => registers.r10 = value,
+        4 => registers.r8 = value,
+        _ => registers.r9 = value,
+    }
+}
+
+/// Turns the call that begins into one that maps a page for us.
+pub fn map_scratch(thread: &mut Thread, before: user_regs_struct) -> io::Result<Next> {
+    let mut registers = before;
+    registers.orig_rax = libc::SYS_mmap as u64;
+    registers.rdi = 0;
+    registers.rsi = 2 * libc::PATH_MAX as u64;
+    registers.rdx = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+    registers.r10 = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+    registers.r8 = u64::MAX;
+    registers.r9 = 0;
+    thread.tid.set_registers(&registers)?;
+    thread.pending = Some(Pending::Scratch(before));
+    Ok(Next::GoToExit)
+}
+
+/// Lets a call begin again: its instruction is two bytes long.
+pub fn begin_again(tid: Tid, before: user_regs_struct) -> io::Result<()> {
+    let mut registers = before;
+    registers.rip -= 2;
+    registers.rax = before.orig_rax;
+    tid.set_registers(&registers)
+}
+
+const SECOND: i128 = 1_000_000_000;
+
+/// Moves the time that a call gave by so many nanoseconds.
+pub fn shift_time(
+    thread: &Thread,
+    entry: &Entry,
+    registers: &mut user_regs_struct,
+    by: i128,
+) -> io::Result<()> {
+    let fraction = match entry.known.number {
+        libc::SYS_time => {
+            let moved = (i128::from(registers.rax) * SECOND + by).div_euclid(SECOND);
+            registers.rax = moved as u64;
+            thread.tid.set_registers(registers)?;
+            if entry.arguments[0] != 0 {
+                thread.tid.write(entry.arguments[0], &(moved as u64).to_le_bytes())?;
+            }
+            return Ok(());
+        }
+        libc::SYS_gettimeofday => 1000,
+        _ => 1,
+    };
+    let Some((argument, _)) = entry.known.outs.first() else { return Ok(()) };
+    let at = entry.arguments[usize::from(*argument)];
+    if at == 0 {
+        return Ok(());
+    }
+    let word = |at: u64| thread.tid.word(at).map(i128::from);
+    if let (Some(seconds), Some(part)) = (word(at), word(at + 8)) {
+        let moved = seconds * SECOND + part * fraction + by;
+        let parts = [moved.div_euclid(SECOND) as u64, (moved.rem_euclid(SECOND) / fraction) as u64];
+        thread.tid.write(at, &[parts[0].to_le_bytes(), parts[1].to_le_bytes()].concat())?;
+    }
+    Ok(())
+}
+
+/// The time that a recorded call gave, in nanoseconds since 1970.
+pub fn time(number: u32, result: i64, bytes: Option<&[u8]>) -> Option<i128> {
+    let word = |at: usize| Some(i128::from(u64::from_le_bytes(bytes?.get(at..at + 8)?.try_into().ok()?)));
+    match i64::from(number) {
+        libc::SYS_time => Some(i128::from(result) * SECOND),
+        libc::SYS_gettimeofday => Some(word(0)? * SECOND + word(8)? * 1000),
+        _ => Some(word(0)? * SECOND + word(8)?),
+    }
+}

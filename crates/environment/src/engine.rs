@@ -1,0 +1,383 @@
+//! What is done at a traced call: understand it, answer it as it was answered there or let
+//! it run, note what came of it.
+//!
+//! The program sees only descriptors, process numbers and addresses of this machine. A result
+//! from there stands for a *thing* ([`Key`]), so the table of recorded to real numbers is the
+//! table of open files ([`crate::threads`]): it gives the thing for a number.
+
+use crate::calls::{self, Known, Shape};
+use crate::decode::{self, begin_again, gather, map_scratch, outputs, set_argument, shift_time};
+use crate::place::Places;
+use crate::record::{Builder, Bytes, Call, Key, Write};
+use crate::replay::Replay;
+use crate::threads::{OpenFile, Thread as AnyThread};
+use nix::libc::user_regs_struct;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::rc::Rc;
+use xxhash_rust::xxh3::Xxh3;
+
+pub type Thread = AnyThread<Pending>;
+pub type Arguments = [u64; 6];
+
+/// No more of one read, mapping or program is kept.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A call that was understood.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub known: &'static Known,
+    pub arguments: Arguments,
+    pub key: Key,
+    pub detail: u64,
+    /// The argument with a path, and the path in absolute form.
+    pub paths: Vec<(usize, Bytes)>,
+    /// The open file it works on.
+    pub file: Option<Rc<RefCell<OpenFile>>>,
+    pub address: Vec<u8>,
+}
+
+/// What happens to a call from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// It runs.
+    Execute,
+    /// It does not run; this is its result, and this its memory: argument and bytes.
+    Answer(i64, Vec<(usize, Vec<u8>)>),
+    /// It runs with other memory behind these arguments, and other values of these; `result` as in
+    /// `Overwrite`.
+    Rewrite {
+        memory: Vec<(usize, Vec<u8>)>,
+        values: Vec<(usize, u64)>,
+        substitute: bool,
+        result: Option<i64>,
+    },
+    /// It runs, and then gets this result if one of the two is an error and the other is not.
+    Overwrite(i64),
+    /// It runs, and then the time is moved by so many nanoseconds.
+    Shift(i128),
+}
+
+/// A call between its entry and its exit.
+#[derive(Debug)]
+pub enum Pending {
+    Call(Box<Entry>, Plan, user_regs_struct),
+    /// We make it map a page for us, then the call begins again.
+    Scratch(user_regs_struct),
+}
+
+/// How a thread goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    Go,
+    GoToExit,
+}
+
+pub struct Engine<'r> {
+    pub builder: Builder,
+    pub places: Places,
+    pub replay: Option<Replay<'r>>,
+    /// Of standard output.
+    output: Xxh3,
+    pub output_bytes: u64,
+    /// Parts of files that are kept already, and files that the run has written to.
+    mapped: HashSet<(Key, u64, u64)>,
+    written: HashSet<Key>,
+}
+
+impl<'r> Engine<'r> {
+    pub fn new(places: Places, replay: Option<Replay<'r>>) -> Engine<'r> {
+        Engine {
+            builder: Builder::default(),
+            places,
+            replay,
+            output: Xxh3::new(),
+            output_bytes: 0,
+            mapped: HashSet::new(),
+            written: HashSet::new(),
+        }
+    }
+
+    pub fn output(&self) -> u64 {
+        self.output.digest()
+    }
+
+    /// A traced call begins.
+    pub fn entry(&mut self, thread: &mut Thread) -> std::io::Result<Next> {
+        let registers = thread.tid.registers()?;
+        let Some(known) = calls::find(registers.orig_rax as i64) else { return Ok(Next::Go) };
+        let arguments =
+            [registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9];
+        let Some(entry) = decode::understand(&self.places, thread, known, arguments) else {
+            return Ok(Next::Go);
+        };
+        let plan = match &mut self.replay {
+            Some(replay) => replay.plan(&entry),
+            None => Plan::Execute,
+        };
+        if let Plan::Answer(result, memory) = &plan {
+            for (argument, bytes) in memory {
+                if thread.tid.write(arguments[*argument], bytes).is_err() {
+                    self.builder
+                        .note(format!("a recorded result of {} did not fit in memory here", known.name));
+                }
+            }
+            self.skip(thread, &entry, *result, &registers)?;
+            return Ok(Next::Go);
+        }
+        if let Plan::Rewrite { memory, values, .. } = &plan {
+            let Some(scratch) = thread.scratch else {
+                return map_scratch(thread, registers);
+            };
+            let mut changed = registers;
+            let mut at = scratch;
+            for (argument, bytes) in memory {
+                thread.tid.write(at, bytes)?;
+                set_argument(&mut changed, *argument, at);
+                at += (bytes.len() as u64).next_multiple_of(16);
+            }
+            for (argument, value) in values {
+                set_argument(&mut changed, *argument, *value);
+            }
+            thread.tid.set_registers(&changed)?;
+        }
+        thread.pending = Some(Pending::Call(Box::new(entry), plan, registers));
+        Ok(Next::GoToExit)
+    }
+
+    /// Lets a call not run.
+    fn skip(
+        &mut self,
+        thread: &mut Thread,
+        entry: &Entry,
+        result: i64,
+        registers: &user_regs_struct,
+    ) -> std::io::Result<()> {
+        let mut changed = *registers;
+        changed.orig_rax = u64::MAX;
+        changed.rax = result as u64;
+        thread.tid.set_registers(&changed)?;
+        if let Shape::Read { .. } | Shape::Write { .. } = entry.known.shape
+            && result > 0
+            && let Some(file) = &entry.file
+        {
+            file.borrow_mut().offset += result as u64;
+        }
+        // That it was made is noted, so that the way of the run can be compared.
+        let (key, number) = (self.builder.key(&entry.key), entry.known.number as u32);
+        let (detail, writes) = (entry.detail, Vec::new());
+        let call = Call { thread: thread.number, number, key, detail, result, offset: 0, writes };
+        self.builder.record.calls.push(call);
+        Ok(())
+    }
+
+    /// A call has ended.
+    pub fn exit(&mut self, thread: &mut Thread) -> std::io::Result<()> {
+        let Some(pending) = thread.pending.take() else { return Ok(()) };
+        let mut registers = thread.tid.registers()?;
+        let (entry, plan, before) = match pending {
+            Pending::Scratch(before) => {
+                let address = registers.rax;
+                if (address as i64) > 0 {
+                    thread.scratch = Some(address);
+                }
+                return begin_again(thread.tid, before);
+            }
+            Pending::Call(entry, plan, before) => (entry, plan, before),
+        };
+        let mut result = registers.rax as i64;
+        // The kernel begins these again after a signal.
+        if (-516..=-512).contains(&result) {
+            return Ok(());
+        }
+        let mut substitute = false;
+        match plan {
+            Plan::Execute | Plan::Answer(..) => {}
+            Plan::Rewrite { substitute: stand_in, result: wanted, .. } => {
+                substitute = stand_in;
+                // The program finds its arguments as it left them.
+                if !matches!(entry.known.shape, Shape::Exec { .. }) || result < 0 {
+                    registers = before;
+                    result = wanted.filter(|wanted| (*wanted < 0) != (result < 0)).unwrap_or(result);
+                    registers.rax = result as u64;
+                    thread.tid.set_registers(&registers)?;
+                }
+            }
+            Plan::Overwrite(recorded) => {
+                if (recorded < 0) != (result < 0) {
+                    result = recorded;
+                    registers.rax = recorded as u64;
+                    thread.tid.set_registers(&registers)?;
+                }
+            }
+            Plan::Shift(by) => shift_time(thread, &entry, &mut registers, by)?,
+        }
+        self.note(thread, &entry, result, substitute);
+        Ok(())
+    }
+
+    /// The kernel's state after the call, and the call for the record.
+    fn note(&mut self, thread: &mut Thread, entry: &Entry, result: i64, substitute: bool) {
+        let shape = entry.known.shape;
+        let offset = self.offset(entry, shape, result);
+        let mut writes = Vec::new();
+        if entry.key != Key::Internal {
+            match shape {
+                Shape::Map if result >= 0 => {
+                    writes.extend(self.mapping(thread.pid, entry).map(|blob| (4, blob)));
+                }
+                Shape::Exec { .. } if result >= 0 => {
+                    writes.extend(self.program(entry).map(|bytes| (entry.paths[0].0, bytes)));
+                }
+                _ => writes = outputs(thread.tid, entry, result),
+            }
+        }
+        if let Shape::Write { vector } = shape
+            && entry.key == Key::Stream(1)
+            && result > 0
+        {
+            let bytes = gather(thread.tid, entry.arguments[1], entry.arguments[2], vector, result as u64);
+            self.output.update(&bytes);
+            self.output_bytes += result as u64;
+        }
+        if entry.known.number == nix::libc::SYS_io_uring_setup && result >= 0 {
+            self.builder.note("what is read and written through io_uring".to_owned());
+        }
+        self.keep_files(thread, entry, result, substitute);
+        let boring = match shape {
+            Shape::Dup { .. } | Shape::Pair { .. } | Shape::Own | Shape::Seek => true,
+            // Writing that works is what everybody expects. That it began is kept: what is read
+            // from then on is no part of the environment.
+            Shape::Write { .. } if matches!(entry.key, Key::File(_)) => {
+                result >= 0 && !self.written.insert(entry.key.clone())
+            }
+            Shape::Write { .. } => result >= 0,
+            _ => entry.key == Key::Internal,
+        };
+        if boring {
+            return;
+        }
+        let key = self.builder.key(&entry.key);
+        let writes = writes
+            .into_iter()
+            .map(|(argument, bytes)| Write { argument: argument as u8, blob: self.builder.blob(bytes) })
+            .collect();
+        let number = entry.known.number as u32;
+        let call = Call { thread: thread.number, number, key, detail: entry.detail, result, offset, writes };
+        self.builder.record.calls.push(call);
+    }
+
+    /// Where in its file a call reads.
+    fn offset(&self, entry: &Entry, shape: Shape, result: i64) -> u64 {
+        let Some(file) = &entry.file else { return 0 };
+        let mut file = file.borrow_mut();
+        match shape {
+            Shape::Read { at: Some(at), .. } => entry.arguments[usize::from(at)],
+            Shape::Read { at: None, .. } | Shape::Write { .. } | Shape::Receive { .. } => {
+                let offset = file.offset;
+                file.offset += result.max(0) as u64;
+                offset
+            }
+            Shape::Seek if result >= 0 => {
+                file.offset = result as u64;
+                0
+            }
+            Shape::Map => entry.arguments[5],
+            _ => 0,
+        }
+    }
+
+    /// The table of open files and the working directory after the call.
+    fn keep_files(&mut self, thread: &mut Thread, entry: &Entry, result: i64, substitute: bool) {
+        if result < 0 && !(matches!(entry.known.shape, Shape::Connect) && result == -115) {
+            return;
+        }
+        let path = entry.paths.first().map(|(_, path)| path.clone());
+        let set = |fd: i64, file: OpenFile| {
+            thread.files.borrow_mut().insert(fd as i32, Rc::new(RefCell::new(file)));
+        };
+        match entry.known.shape {
+            Shape::Open { .. } => {
+                set(result, OpenFile { key: entry.key.clone(), path, offset: 0, substitute })
+            }
+            Shape::Dup { .. } => {
+                if let Some(file) = &entry.file {
+                    thread.files.borrow_mut().insert(result as i32, Rc::clone(file));
+                }
+            }
+            Shape::Pair { at } => {
+                let ends = thread.tid.read(entry.arguments[usize::from(at)], 8);
+                for end in ends.chunks_exact(4) {
+                    set(
+                        i64::from(i32::from_le_bytes([end[0], end[1], end[2], end[3]])),
+                        OpenFile::internal(),
+                    );
+                }
+            }
+            Shape::Own | Shape::Socket | Shape::Accept => set(result, OpenFile::internal()),
+            Shape::Bind | Shape::Connect => {
+                if let Some(file) = &entry.file {
+                    file.borrow_mut().key = entry.key.clone();
+                }
+            }
+            Shape::Enter { path: true } => {
+                if let Some(path) = path {
+                    *thread.directory.borrow_mut() = path;
+                }
+            }
+            Shape::Enter { path: false } => {
+                let base = entry.file.as_ref().and_then(|file| file.borrow().path.clone());
+                if let Some(base) = base {
+                    *thread.directory.borrow_mut() = base;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The bytes of a file that a mapping shows.
+    fn mapping(&mut self, pid: i32, entry: &Entry) -> Option<Vec<u8>> {
+        let fd = entry.arguments[4] as i32;
+        self.part(
+            Path::new(&format!("/proc/{pid}/fd/{fd}")),
+            entry.arguments[5],
+            entry.arguments[1],
+            &entry.key,
+        )
+    }
+
+    /// The bytes of the program that now runs, or of the script.
+    fn program(&mut self, entry: &Entry) -> Option<Vec<u8>> {
+        let path = Path::new(std::ffi::OsStr::from_bytes(&entry.paths[0].1));
+        let mut beginning = [0; 5];
+        let read = std::fs::File::open(path).and_then(|file| file.read_exact_at(&mut beginning, 0));
+        if read.is_ok() && beginning == *b"\x7fELF\x01" {
+            self.builder.note(format!("what {} asks for, which is a 32-bit program", path.display()));
+        }
+        self.part(path, 0, u64::MAX, &entry.key)
+    }
+
+    fn part(&mut self, path: &Path, offset: u64, length: u64, key: &Key) -> Option<Vec<u8>> {
+        // The same bytes of the same file are kept once.
+        if !self.mapped.insert((key.clone(), offset, length)) {
+            return None;
+        }
+        let file = std::fs::File::open(path).ok()?;
+        let about = file.metadata().ok()?;
+        if !about.is_file() {
+            return None;
+        }
+        let length = length.min(about.len().saturating_sub(offset));
+        if length > MOST_BYTES {
+            self.builder.note(format!("the bytes of {}, which are too many", crate::secrets::name(key)));
+            return None;
+        }
+        let mut bytes = vec![0; length as usize];
+        let read = file.read_at(&mut bytes, offset).ok()?;
+        bytes.truncate(read);
+        Some(bytes)
+    }
+}

@@ -1,0 +1,276 @@
+//! From "it passes there and fails here" to the difference that does it.
+
+use crate::candidates::{self, Candidate};
+use crate::error::Result;
+use crate::narrow::{self, Line};
+use crate::record::{End, Record, Start};
+use crate::replay::Chosen;
+use crate::run::{self, Command};
+use crate::search;
+use crate::tell;
+use crate::there::There;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// What a run is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judge {
+    Exit,
+    /// The exit status and what is written to standard output.
+    Output,
+}
+
+impl Judge {
+    pub fn passes(self, there: &End, here: &End) -> bool {
+        let same = !here.timed_out && here.status == there.status;
+        same && (self == Judge::Exit
+            || (here.output, here.output_bytes) == (there.output, there.output_bytes))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `None`: by the output only if the exit status is the same.
+    pub judge: Option<Judge>,
+    /// A run that takes longer has failed.
+    pub limit: Duration,
+}
+
+/// One thing that is guilty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Culprit {
+    /// What kind of thing it is, in a word.
+    pub kind: &'static str,
+    /// Its name: a path, a variable, an address.
+    pub name: String,
+    /// The call of the recorded run that met it first, counted from 1.
+    pub call: Option<usize>,
+    pub there: String,
+    pub here: String,
+    /// The lines of a file that matter.
+    pub lines: Vec<Line>,
+    pub sentence: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// These things, as they were there, make the command pass; a run with only them showed it twice.
+    Found(Vec<Culprit>),
+    /// It passes here too.
+    Passes,
+    /// Even with everything recorded it fails.
+    NotReplayed,
+    /// The same run passes one time and fails another.
+    Flaky,
+}
+
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub verdict: Verdict,
+    pub judge: Judge,
+    pub there: End,
+    pub here: End,
+    /// Calls that were recorded.
+    pub calls: usize,
+    pub candidates: usize,
+    pub runs: usize,
+    /// If nothing was found: the first call of the run with everything as recorded that was not
+    /// recorded, and its number.
+    pub parted: Option<(usize, String)>,
+    /// Differences, for when nothing was found: sentences.
+    pub differences: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+struct Lab<'a> {
+    command: &'a Command,
+    start: &'a Start,
+    there: &'a There<'a>,
+    candidates: &'a [Candidate],
+    judge: Judge,
+    limit: Duration,
+    runs: usize,
+    tried: HashMap<Vec<usize>, bool>,
+    notes: Vec<String>,
+    parted: Option<(usize, String)>,
+}
+
+impl Lab<'_> {
+    fn chosen(&self, set: &[usize]) -> Chosen {
+        let mut chosen = Chosen::default();
+        for candidate in set.iter().map(|at| &self.candidates[*at]) {
+            chosen.keys.extend(&candidate.keys);
+            chosen.directories.extend(candidate.directory.clone());
+        }
+        chosen
+    }
+
+    fn passes(&mut self, chosen: &Chosen) -> Result<bool> {
+        self.runs += 1;
+        let run = run::semi_replay(self.command, self.start, self.there, chosen, self.limit);
+        match run {
+            Ok(run) => {
+                // The first of these runs has everything as recorded.
+                if self.runs == 2 {
+                    self.parted = parted(self.there.record, &run);
+                }
+                for note in run.notes {
+                    if !self.notes.contains(&note) {
+                        self.notes.push(note);
+                    }
+                }
+                Ok(self.judge.passes(&self.there.record.end, &run.end))
+            }
+            // What cannot even be started there's way does not pass.
+            Err(crate::Error::NotRun { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn test(&mut self, set: &[usize]) -> Result<bool> {
+        if set.is_empty() {
+            return Ok(false);
+        }
+        if let Some(passed) = self.tried.get(set) {
+            return Ok(*passed);
+        }
+        let passed = self.passes(&self.chosen(set))?;
+        self.tried.insert(set.to_vec(), passed);
+        Ok(passed)
+    }
+}
+
+/// Finds what makes a command fail here that was recorded where it passes. `progress` is told what
+/// is being done.
+pub fn find(
+    mut record: Record,
+    command: &Command,
+    options: &Options,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Answer> {
+    let start = run::start(command);
+    candidates::add_start_keys(&mut record, &start);
+    let there = There::new(&record);
+    progress("running the command here");
+    let own = run::record(command, Some(options.limit))?;
+    let here = There::new(&own);
+    let judge = options.judge.unwrap_or(match Judge::Exit.passes(&record.end, &own.end) {
+        true => Judge::Output,
+        false => Judge::Exit,
+    });
+    let places = run::places(&start.directory, &start, Some(&record.start));
+    let mut answer = Answer {
+        verdict: Verdict::Passes,
+        judge,
+        there: record.end.clone(),
+        here: own.end.clone(),
+        calls: record.calls.len(),
+        candidates: 0,
+        runs: 1,
+        parted: None,
+        differences: Vec::new(),
+        notes: record.notes.clone(),
+    };
+    if judge.passes(&record.end, &own.end) {
+        return Ok(answer);
+    }
+    let candidates = candidates::candidates(&there, &here, &places);
+    answer.candidates = candidates.len();
+    let mut lab = Lab {
+        command,
+        start: &start,
+        there: &there,
+        candidates: &candidates,
+        judge,
+        limit: options.limit,
+        runs: 1,
+        tried: HashMap::new(),
+        notes: Vec::new(),
+        parted: None,
+    };
+    let teller = tell::Teller { there: &there, here: &here, places: &places };
+    let verdict = search(&mut lab, &teller, progress)?;
+    if verdict == Verdict::NotReplayed {
+        let observed = candidates.iter().filter(|candidate| candidate.observed);
+        answer.differences = observed.map(|candidate| teller.difference(candidate)).collect();
+    }
+    if verdict == Verdict::NotReplayed {
+        answer.parted = lab.parted.take();
+    }
+    answer.verdict = verdict;
+    answer.runs = lab.runs;
+    let notes = lab.notes.into_iter().filter(|note| !record.notes.contains(note));
+    answer.notes.extend(notes);
+    Ok(answer)
+}
+
+fn search(lab: &mut Lab<'_>, teller: &tell::Teller<'_>, progress: &mut dyn FnMut(&str)) -> Result<Verdict> {
+    let Some(universe) = universe(lab, progress)? else { return Ok(Verdict::NotReplayed) };
+    progress(&format!("searching among {} differences", universe.len()));
+    let pick = |set: &[usize]| -> Vec<usize> { set.iter().map(|at| universe[*at]).collect() };
+    let found = search::culprits(universe.len(), |set| lab.test(&pick(set)))?;
+    let found = pick(&found);
+    progress("repeating the verdict");
+    // Both verdicts once more: with nothing as there, and with only what was found.
+    let chosen = lab.chosen(&found);
+    if lab.passes(&Chosen::default())? || !lab.passes(&chosen)? {
+        return Ok(Verdict::Flaky);
+    }
+    let mut culprits = Vec::new();
+    for at in &found {
+        progress("looking inside");
+        let candidate = &lab.candidates[*at];
+        let lines = narrow::lines(lab.there, candidate, teller.places, lab.start, &chosen, |chosen| {
+            lab.passes(chosen)
+        })?;
+        culprits.push(teller.culprit(candidate, lines, found.len()));
+    }
+    Ok(Verdict::Found(culprits))
+}
+
+/// Where the first thread of a run leaves the recorded way: the number of the recorded call, and
+/// the call that was made instead.
+fn parted(there: &Record, run: &Record) -> Option<(usize, String)> {
+    let first = |record: &Record| -> Vec<usize> {
+        (0..record.calls.len()).filter(|at| record.calls[*at].thread == 0).collect()
+    };
+    let (recorded, made) = (first(there), first(run));
+    for (at, call) in made.iter().enumerate() {
+        let call = &run.calls[*call];
+        let same = recorded
+            .get(at)
+            .map(|other| &there.calls[*other])
+            .is_some_and(|other| other.number == call.number && there.key(other.key) == run.key(call.key));
+        if !same {
+            let number = recorded.get(at).map_or(there.calls.len(), |other| other + 1);
+            let thing = crate::secrets::name(run.key(call.key));
+            return Some((number, format!("{}({thing})", crate::calls::name(call.number))));
+        }
+    }
+    None
+}
+
+/// The candidates with which the command passes: all of them, or, if that leads it astray, those
+/// that were seen to differ, or those of its start.
+fn universe(lab: &mut Lab<'_>, progress: &mut dyn FnMut(&str)) -> Result<Option<Vec<usize>>> {
+    progress("running it with everything as recorded");
+    let all: Vec<usize> = (0..lab.candidates.len()).collect();
+    let observed: Vec<usize> = all.iter().copied().filter(|at| lab.candidates[*at].observed).collect();
+    let without_clock: Vec<usize> = observed
+        .iter()
+        .copied()
+        .filter(|at| {
+            let keys = &lab.candidates[*at].keys;
+            !keys.iter().any(|key| {
+                use crate::record::Key;
+                matches!(lab.there.record.key(*key), Key::Clock | Key::Random | Key::Memory)
+            })
+        })
+        .collect();
+    for set in [all, observed, without_clock] {
+        if lab.test(&set)? {
+            return Ok(Some(set));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,83 @@
+//! What a program sees of its surroundings: recorded where it passes, tried where it fails.
+//!
+//! The same program passes there and fails here. A record holds its system calls with their
+//! results, filed under the *things* they ask about ([`record::Key`]): a path, a variable, a
+//! limit, an address, the clock. Here the program is run again with some things as they were
+//! there, until the few are known with which it passes. After Qi Dawei's thesis (National
+//! University of Singapore 2013, section 7.2); `docs/decisions/0030-ptrace-with-seccomp.md` says
+//! what is different and why.
+//!
+//! # What lives here
+//! * `calls`, `filter`: the system calls that matter, and the seccomp program that stops for them;
+//! * `tracee`, `spawn`, `trace`: a stopped thread, a command that is traced from its first
+//!   instruction, and the loop that attends to all its threads and processes;
+//! * `threads`, `decode`, `engine`: open files and directories, what a call is about, and what is
+//!   done at its entry and exit;
+//! * [`record`], [`file`], `place`: what is kept, and the portable file it is kept in;
+//! * `there`, `replay`, `peers`: a record that answers questions, and stand-ins for files and peers;
+//! * [`candidates`], [`search`], [`mod@find`], [`narrow`]: what differs, and which of it decides;
+//! * [`tell`], [`words`], [`secrets`]: in words; and what should not leave the machine.
+//!
+//! # What must not be known here
+//! Terminals, the environment of this process, the other crates. Nothing that is kept or compared
+//! is a descriptor, a process number or an address.
+//!
+//! # Limits
+//! x86-64 only. 32-bit programs, `io_uring` and what passes between processes of the run itself
+//! are not recorded. Threads are followed, but not made to interleave as they did there: answers
+//! belong to things, so that mostly this does not matter, and the verdict is repeated.
+//!
+//! # Example
+//! ```no_run
+//! use environment::find::{Options, Verdict, find};
+//! use environment::{file, run};
+//! use std::time::Duration;
+//! let command = run::Command {
+//!     arguments: vec![b"./app".to_vec()],
+//!     directory: "/srv/app".into(),
+//!     ..run::Command::default()
+//! };
+//! // Where it passes:
+//! file::write("there".as_ref(), &run::record(&command, None)?)?;
+//! // Where it fails:
+//! let options = Options { judge: None, limit: Duration::from_secs(60) };
+//! let answer = find(file::read("there".as_ref())?, &command, &options, &mut |_| ())?;
+//! if let Verdict::Found(culprits) = answer.verdict {
+//!     // open("/etc/app.conf") gave ENOENT here; there it was a file of 312 bytes; …
+//!     culprits.iter().for_each(|culprit| println!("{}", culprit.sentence));
+//! }
+//! # Ok::<(), environment::Error>(())
+//! ```
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!(
+    "system calls are traced on Linux for x86-64 only: the table of calls and the registers are its own"
+);
+
+mod address;
+pub mod calls;
+pub mod candidates;
+mod decode;
+mod engine;
+mod error;
+pub mod file;
+mod filter;
+pub mod find;
+pub mod narrow;
+mod peers;
+mod place;
+pub mod record;
+mod replay;
+pub mod run;
+pub mod search;
+pub mod secrets;
+mod spawn;
+pub mod tell;
+mod there;
+mod threads;
+mod trace;
+mod tracee;
+pub mod words;
+
+pub use error::{Error, Result};
+pub use spawn::Stream;

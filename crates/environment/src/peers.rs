@@ -1,0 +1,78 @@
+//! Stand-ins for peers: listeners on the loopback interface that say what was received there.
+//!
+//! Whoever connects gets all the recorded bytes and then the end of the stream. What it sends
+//! is read and thrown away.
+
+use crate::record::KeyId;
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Default)]
+pub struct Peers {
+    ports: HashMap<KeyId, u16>,
+    paths: HashMap<KeyId, PathBuf>,
+}
+
+/// Nobody listens any longer: a connection of our own ends each wait for one.
+impl Drop for Peers {
+    fn drop(&mut self) {
+        for port in self.ports.values() {
+            let _ = TcpStream::connect(("127.0.0.1", *port));
+        }
+        for path in self.paths.values() {
+            let _ = UnixStream::connect(path);
+        }
+    }
+}
+
+/// Reads until the other side has finished.
+fn drain(mut stream: impl Read) {
+    let mut buffer = [0; 4096];
+    while stream.read(&mut buffer).is_ok_and(|n| n > 0) {}
+}
+
+impl Peers {
+    /// The port of a peer that says these bytes.
+    pub fn port(&mut self, id: KeyId, bytes: Vec<u8>) -> std::io::Result<u16> {
+        if let Some(port) = self.ports.get(&id) {
+            return Ok(*port);
+        }
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let port = listener.local_addr()?.port();
+        // One conversation, then the thread ends.
+        std::thread::spawn(move || {
+            if let Ok((mut stream, _)) = listener.accept() {
+                let mut first = [0; 4096];
+                // Most peers speak when they are spoken to.
+                let _ = stream.set_read_timeout(Some(std::time::Duration::from_millis(200)));
+                let _ = stream.read(&mut first);
+                let _ = stream.set_read_timeout(None);
+                let _ = stream.write_all(&bytes);
+                let _ = stream.shutdown(Shutdown::Write);
+                drain(stream);
+            }
+        });
+        self.ports.insert(id, port);
+        Ok(port)
+    }
+
+    /// The same at a path.
+    pub fn unix(&mut self, id: KeyId, path: &Path, bytes: Vec<u8>) -> std::io::Result<()> {
+        if self.paths.contains_key(&id) {
+            return Ok(());
+        }
+        let listener = UnixListener::bind(path)?;
+        self.paths.insert(id, path.to_owned());
+        std::thread::spawn(move || {
+            if let Ok((mut stream, _)) = listener.accept() {
+                let _ = stream.write_all(&bytes);
+                let _ = stream.shutdown(Shutdown::Write);
+                drain(stream);
+            }
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! What is known of a run: how it was started, its system calls, how it ended.
+//!
+//! Nothing here is an address, a descriptor or a process number: a call is filed under a
+//! [`Key`], the thing outside the program that it asks about. Results are descriptors in
+//! the kernel's words, but nobody compares those.
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Bytes as the kernel has them: paths and variables need not be text.
+pub type Bytes = Vec<u8>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct KeyId(pub u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BlobId(pub u32);
+
+/// A thing outside the program that a run may depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Key {
+    /// An environment variable.
+    Variable(Bytes),
+    /// An argument, by number.
+    Argument(u32),
+    /// The name of the working directory.
+    Directory,
+    /// A resource limit, by the kernel's number.
+    Limit(u32),
+    /// The file creation mask.
+    Mask,
+    /// A path, in the portable form of [`crate::place`].
+    File(Bytes),
+    /// Standard input, output or error, or another descriptor the program was started with.
+    Stream(u32),
+    /// Somebody connected to.
+    Peer(String),
+    /// An address that was bound.
+    Local(String),
+    Clock,
+    Random,
+    /// `uname`.
+    System,
+    /// `sysinfo`.
+    Memory,
+    /// User and group numbers.
+    Identity,
+    Processors,
+    /// What a system call says of the kernel itself, by number.
+    Other(u32),
+    /// Something the run made itself, such as a pipe.
+    Internal,
+}
+
+/// One system call that ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// Threads are numbered in the order they appear.
+    pub thread: u32,
+    pub number: u32,
+    pub key: KeyId,
+    /// The argument that tells questions about one key apart: flags, a request, a mode.
+    pub detail: u64,
+    /// What the program got; errors are negative.
+    pub result: i64,
+    /// Where in the file the bytes come from.
+    pub offset: u64,
+    pub writes: Vec<Write>,
+}
+
+/// User memory that the kernel wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Write {
+    /// The argument that points to it.
+    pub argument: u8,
+    pub blob: BlobId,
+}
+
+/// How a command is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    pub arguments: Vec<Bytes>,
+    pub variables: Vec<(Bytes, Bytes)>,
+    pub directory: Bytes,
+    /// Number, soft and hard limit.
+    pub limits: Vec<(u32, u64, u64)>,
+    pub mask: u32,
+    /// Seconds since 1970.
+    pub time: u64,
+    /// `uname -srm` of the machine.
+    pub system: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// As a shell has it: 128 + N after signal N.
+    pub status: u8,
+    pub timed_out: bool,
+    /// Of what was written to standard output.
+    pub output: u64,
+    pub output_bytes: u64,
+    pub milliseconds: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    pub start: Start,
+    pub end: End,
+    pub keys: Vec<Key>,
+    pub calls: Vec<Call>,
+    #[serde(with = "whole")]
+    pub blobs: Vec<Bytes>,
+    /// Keys whose bytes were taken out.
+    pub redacted: Vec<KeyId>,
+    /// What could not be recorded.
+    pub notes: Vec<String>,
+}
+
+/// Bytes as one piece: element by element, as `serde` does it by itself, a record of some megabytes takes
+/// longer to write than to make. What is written is the same.
+mod whole {
+    use super::Bytes;
+    use serde::de::{Deserialize, Deserializer, Error, Visitor};
+    use serde::ser::{Serialize, Serializer};
+
+    struct Piece<'b>(&'b [u8]);
+    struct Owned(Bytes);
+    struct Reading;
+
+    impl Serialize for Piece<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(self.0)
+        }
+    }
+
+    impl Visitor<'_> for Reading {
+        type Value = Owned;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("bytes")
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Owned, E> {
+            Ok(Owned(bytes.to_vec()))
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Owned {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Owned, D::Error> {
+            deserializer.deserialize_bytes(Reading)
+        }
+    }
+
+    pub fn serialize<S: Serializer>(blobs: &[Bytes], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(blobs.iter().map(|bytes| Piece(bytes)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Bytes>, D::Error> {
+        let all = Vec::<Owned>::deserialize(deserializer)?;
+        Ok(all.into_iter().map(|owned| owned.0).collect())
+    }
+}
+
+impl Record {
+    pub fn key(&self, id: KeyId) -> &Key {
+        &self.keys[id.0 as usize]
+    }
+
+    pub fn blob(&self, id: BlobId) -> &[u8] {
+        &self.blobs[id.0 as usize]
+    }
+
+    pub fn variable(&self, name: &[u8]) -> Option<&[u8]> {
+        self.start.variables.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_slice())
+    }
+
+    /// The calls of each key, in order.
+    pub fn by_key(&self) -> Vec<Vec<usize>> {
+        let mut calls = vec![Vec::new(); self.keys.len()];
+        for (number, call) in self.calls.iter().enumerate() {
+            calls[call.key.0 as usize].push(number);
+        }
+        calls
+    }
+
+    /// Every number in it points to something. A record that was read is sound.
+    pub fn is_sound(&self) -> bool {
+        let (keys, blobs) = (self.keys.len(), self.blobs.len());
+        self.calls.iter().all(|call| {
+            (call.key.0 as usize) < keys && call.writes.iter().all(|w| (w.blob.0 as usize) < blobs)
+        }) && self.redacted.iter().all(|key| (key.0 as usize) < keys)
+    }
+}
+
+/// Fills a [`Record`], keeping equal keys and equal bytes once.
+#[derive(Debug, Default)]
+pub struct Builder {
+    pub record: Record,
+    keys: HashMap<Key, KeyId>,
+    blobs: HashMap<u64, Vec<BlobId>>,
+    notes: std::collections::HashSet<String>,
+}
+
+impl Builder {
+    pub fn key(&mut self, key: &Key) -> KeyId {
+        if let Some(id) = self.keys.get(key) {
+            return *id;
+        }
+        let id = KeyId(self.record.keys.len() as u32);
+        self.record.keys.push(key.clone());
+        self.keys.insert(key.clone(), id);
+        id
+    }
+
+    pub fn blob(&mut self, bytes: Vec<u8>) -> BlobId {
+        let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
+        let same = self.blobs.entry(hash).or_default();
+        if let Some(id) = same.iter().find(|id| self.record.blobs[id.0 as usize] == bytes) {
+            return *id;
+        }
+        let id = BlobId(self.record.blobs.len() as u32);
+        same.push(id);
+        self.record.blobs.push(bytes);
+        id
+    }
+
+    pub fn note(&mut self, note: String) {
+        if self.notes.insert(note.clone()) {
+            self.record.notes.push(note);
+        }
+    }
+}
