@@ -1,0 +1,334 @@
+//! One fault located, from beginning to end.
+//!
+//! ```text
+//! files -> build once with recording -> run the failing test a few times   (does it fail, always?)
+//!       -> record it -> observe -> slices of the failure                   (what went wrong)
+//!       -> record the pool -> nearest passing run                          (what went differently)
+//!       -> branches, values, initial values -> ranked lines                (where to look)
+//! ```
+
+use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SliceSize};
+use crate::branches::Branches;
+use crate::entries;
+use crate::failure::Failure;
+use crate::pool::{self, Outcome, Passing, Reference};
+use crate::test::{Test, Verdict};
+use crate::{Error, Result};
+use explain::observe::{self, Observed, RunOutput, Sinks, observe};
+use recording::Recording;
+use replay::process::{LoadedProcess, Options};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use trials::{Oracle, Recorded, Rule, Run, Setup, Status, Suite, TestRun, Tools, TrialLimits, Version, Work};
+
+/// A recorded program is slower than a plain one.
+const SLOWER: u32 = 100;
+const AT_LEAST: Duration = Duration::from_secs(60);
+/// Observations of something that ran, or did not, rather than of a value.
+const RAN: &[&str] = &["assertion", "abort", "missing-output", "extra-output", "hang"];
+
+/// What is to be located, and with what means.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Where the user stands.
+    pub here: PathBuf,
+    pub build: String,
+    /// The failing test.
+    pub test: Test,
+    /// Tests that may pass.
+    pub pool: Vec<Test>,
+    pub jobs: usize,
+    /// How often the failing test is run to see whether it is flaky.
+    pub repeat: usize,
+    pub limits: TrialLimits,
+    pub tools: Tools,
+    /// A directory with the usual names of compilers, for builds that do not ask for `CC`.
+    pub compilers: Option<PathBuf>,
+    /// Directory for everything that is made on the way.
+    pub work: PathBuf,
+    pub keep: bool,
+}
+
+/// What happens, for somebody who waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    Building,
+    Testing,
+    Recording,
+    /// What was observed.
+    Observed(String),
+    Slicing,
+    /// A run of the pool has begun.
+    Pool {
+        run: usize,
+        of: usize,
+    },
+    Comparing,
+}
+
+/// Locates the fault.
+///
+/// # Errors
+/// See [`Error`]; a test that passes and a flaky one are errors.
+pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Located> {
+    let began = Instant::now();
+    let suite = build(request, stop, news)?;
+    news(&News::Testing);
+    let patience = failing_always(request, &suite)?;
+    news(&News::Recording);
+    let recorded_patience = (patience * SLOWER).max(AT_LEAST);
+    let failing = suite.record(&run_of(&request.test, "failing"), recorded_patience)?;
+    let mut located = Located {
+        schema: SCHEMA.to_owned(),
+        build: request.build.clone(),
+        failing: ran(&request.test, &failing, true),
+        ..Located::default()
+    };
+    if request.test.judge(&failing.run) != Verdict::Fail {
+        located.notes.push(format!(
+            "The recorded run of the failing test did not fail ({}): it depends on time or addresses.",
+            failing.run.status
+        ));
+    }
+    let recording = Recording::open(&failing.directory).map_err(|e| Error::Recording(e.to_string()))?;
+    let mut observed = observed(&request.test, &failing, &recording);
+    if let Some(summary) = against_expected(&observed.observation) {
+        observed.observation.summary = summary;
+    }
+    news(&News::Observed(observed.observation.summary.clone()));
+    located.observation = observed.observation.clone();
+    located.notes.extend(observed.notes.iter().cloned());
+    let index = observed.process.min(recording.processes.len().saturating_sub(1));
+    let recorded =
+        recording.processes.get(index).ok_or_else(|| Error::Recording("it is empty".to_owned()))?;
+    let mut process = LoadedProcess::load(&recording, recorded, &Options::default())?;
+    observed.prepare(&mut process);
+    news(&News::Slicing);
+    let criteria = if observed.criteria.is_empty() {
+        located.notes.push(
+            "What the failure is could not be seen inside the program: it is asked about its end.".to_owned(),
+        );
+        slice::Slicer::new(&process, slice::SlicerOptions::default()).ask_failure()?.into_iter().collect()
+    } else {
+        observed.criteria.clone()
+    };
+    let free = RAN.contains(&observed.observation.kind.as_str());
+    let mut failure = Failure::new(&process, &criteria, suite.tree(), free)?;
+    located.notes.append(&mut failure.notes);
+    located.slice =
+        SliceSize { dynamic: failure.dynamic_lines as u32, relevant: failure.relevant_lines as u32 };
+    let stream = criteria.first().map_or(0, |criterion| criterion.at.stream);
+    let until = criteria.iter().map(|c| c.at.step).max().unwrap_or(u64::MAX);
+    let branches = Branches::of_run(&process, stream, until)?;
+    let reference = Reference {
+        recording: &recording,
+        process_index: index,
+        process: &process,
+        stream,
+        branches: &branches,
+    };
+    let progress = |run: usize, of: usize| news(&News::Pool { run, of });
+    let outcome = pool::choose(
+        &suite,
+        &request.pool,
+        "pool",
+        &reference,
+        recorded_patience,
+        request.jobs,
+        stop,
+        &progress,
+    )?;
+    news(&News::Comparing);
+    located.pool = pool_of(&outcome, if request.pool.is_empty() { "none" } else { "tests" });
+    if let Some(trouble) = &outcome.trouble {
+        located
+            .notes
+            .push(format!("{} passing runs could not be used: failed to {trouble}.", outcome.unrecorded));
+    }
+    tell(&mut located, &failure, &reference, &outcome, &request.pool)?;
+    let (builds, runs) = suite.effort();
+    located.effort = Effort { builds, runs, seconds: began.elapsed().as_secs_f64() };
+    Ok(located)
+}
+
+/// Fills in what the runs say.
+fn tell(
+    located: &mut Located,
+    failure: &Failure<'_>,
+    reference: &Reference<'_>,
+    outcome: &Outcome,
+    tests: &[Test],
+) -> Result<()> {
+    if let Some(nearest) = outcome.best() {
+        located.same_control_flow = nearest.difference.positions().is_empty();
+        located.passing = tests.get(nearest.number).map(|test| ran(test, &nearest.recorded, true));
+        let passing = Passing::open(nearest, reference)?;
+        located.branches = entries::branches(failure, reference.stream, reference.branches, &passing)?;
+    }
+    // A run that takes the same way has a partner for every value.
+    if let Some(same) = outcome.same_flow.as_ref().or(outcome.nearest.as_ref()) {
+        if Some(same.number) != outcome.best().map(|best| best.number) {
+            located.values_from = tests.get(same.number).map(|test| ran(test, &same.recorded, true));
+        }
+        let passing = Passing::open(same, reference)?;
+        located.values = entries::values(failure, reference.stream, &passing)?;
+    }
+    located.initial = entries::initial(failure);
+    located.lines =
+        entries::lines(failure, reference.stream, &located.branches, &located.values, &located.initial);
+    Ok(())
+}
+
+fn pool_of(outcome: &Outcome, kind: &str) -> Pool {
+    Pool {
+        kind: kind.to_owned(),
+        runs: outcome.runs,
+        passed: outcome.passed,
+        failed: outcome.failed,
+        unresolved: outcome.unresolved,
+        unrecorded: outcome.unrecorded,
+        compared: outcome.compared,
+    }
+}
+
+fn build(request: &Request, stop: &Arc<AtomicBool>, news: &dyn Fn(&News)) -> Result<Suite> {
+    let work = Work::open(&request.work, request.keep)?;
+    let version = Version::resolve(".", &request.here)?;
+    let files = work.sources("located");
+    version.check_out(&files, work.root())?;
+    let rule = request.test.expected.clone().map_or(Rule::Exit, Rule::Expect);
+    let setup = Setup {
+        bad: files,
+        subdirectory: version.subdirectory.clone(),
+        build: build_command(request),
+        test: request.test.command.clone(),
+        suite: None,
+        stdin: None,
+        oracle: Oracle { rule, observe: Vec::new() },
+        tools: request.tools.clone(),
+        jobs: request.jobs.max(1),
+        repeat: request.repeat,
+        limits: request.limits,
+    };
+    news(&News::Building);
+    let mut suite = Suite::open(work, setup, stop.clone())?;
+    suite.build()?;
+    Ok(suite)
+}
+
+/// The build with our compilers in its path.
+fn build_command(request: &Request) -> String {
+    let Some(directory) = &request.compilers else { return request.build.clone() };
+    let quoted = directory.display().to_string().replace('\'', "'\\''");
+    format!("PATH='{quoted}':\"$PATH\"; export PATH\n{}", request.build)
+}
+
+/// Runs the failing test as often as asked for; how long any other test may take.
+fn failing_always(request: &Request, suite: &Suite) -> Result<Duration> {
+    let limit = request.limits.test.unwrap_or(TrialLimits::GOOD);
+    let mut verdicts = Vec::new();
+    let mut slowest: f64 = 0.0;
+    for _ in 0..request.repeat.max(1) {
+        let run = suite.run(&run_of(&request.test, "plain"), limit)?;
+        if let Status::Exit(code @ (126 | 127)) = run.status {
+            let said = std::fs::read_to_string(&run.stderr).unwrap_or_default();
+            let why = said.lines().last().map_or_else(|| format!("exit {code}"), str::to_owned);
+            return Err(Error::TestNotRun { why });
+        }
+        verdicts.push((request.test.judge(&run), run.status));
+        slowest = slowest.max(run.seconds);
+        if run.status == Status::TimedOut {
+            break;
+        }
+    }
+    let failed = verdicts.iter().filter(|v| v.0 == Verdict::Fail).count();
+    match verdicts.first() {
+        Some((verdict, status)) if failed == 0 => {
+            let why = match verdict {
+                Verdict::Unresolved => format!("it cannot tell ({status})"),
+                _ => format!("it passes ({status})"),
+            };
+            Err(Error::DoesNotFail { why })
+        }
+        _ if failed < verdicts.len() => {
+            Err(Error::Flaky { why: format!("it failed in {failed} of {} runs", verdicts.len()) })
+        }
+        _ => Ok(request
+            .limits
+            .test
+            .unwrap_or_else(|| Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::LEAST))),
+    }
+}
+
+fn run_of<'t>(test: &'t Test, name: &'t str) -> Run<'t> {
+    Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files }
+}
+
+fn ran(test: &Test, recorded: &Recorded, kept: bool) -> Ran {
+    Ran {
+        command: test.command.clone(),
+        end: recorded.run.status.to_string(),
+        input: test.input.clone(),
+        recording: kept.then(|| recorded.directory.display().to_string()),
+    }
+}
+
+/// What went wrong: held against what was expected, since no run of another version is there.
+fn observed(test: &Test, failing: &Recorded, recording: &Recording) -> Observed {
+    let bad = output(&failing.run);
+    let good = RunOutput {
+        exit: Some(0),
+        stdout: test.expected.clone().unwrap_or_else(|| bad.stdout.clone()),
+        stderr: bad.stderr.clone(),
+        ..RunOutput::default()
+    };
+    let run = |recording, output| observe::Run { recording, root: &failing.tree, output };
+    let sinks = Sinks { stdout: test.expected.is_some(), stderr: false, files: false };
+    let same = |file: &str, line: u32| Some((file.to_owned(), line));
+    observe(run(None, &good), run(Some(recording), &bad), &same, sinks).unwrap_or_else(|error| Observed {
+        observation: explain::answer::Observation {
+            kind: "unknown".to_owned(),
+            summary: format!("the test ended with {}", failing.run.status),
+            ..Default::default()
+        },
+        notes: vec![format!("What was observed could not be placed: failed to {error}.")],
+        ..Observed::default()
+    })
+}
+
+/// The sentence for an output that differs: it was expected, not printed by another version.
+fn against_expected(observation: &explain::answer::Observation) -> Option<String> {
+    let output = observation.output.as_ref()?;
+    let place = observation
+        .place
+        .as_ref()
+        .map(|place| format!("; written in {} ({}:{})", place.function, place.file, place.line));
+    Some(format!(
+        "line {} of {} is `{}`, expected `{}`{}",
+        output.line,
+        output.sink,
+        output.bad,
+        output.good,
+        place.unwrap_or_default()
+    ))
+}
+
+fn output(run: &TestRun) -> RunOutput {
+    let read = |path: &Path| std::fs::read(path).unwrap_or_default();
+    let (exit, signal, timed_out) = match run.status {
+        Status::Exit(code) => (Some(code), None, false),
+        Status::Signal(signal) => (None, Some(signal), false),
+        Status::TimedOut => (None, None, true),
+        Status::Flooded | Status::Cancelled => (None, None, false),
+    };
+    RunOutput {
+        exit,
+        signal,
+        timed_out,
+        stdout: read(&run.stdout),
+        stderr: read(&run.stderr),
+        ..RunOutput::default()
+    }
+}
