@@ -241,15 +241,28 @@ pub fn lines(
     list
 }
 
-/// What ran because a branch went as it did, and the failure depends on.
+/// Decisions between a branch and a line that it guards.
+const GUARDED: usize = 2;
+
+/// What ran because a branch went as it did, and the failure depends on, the nearest first.
 fn guarded(failure: &Failure<'_>, branch: Occurrence) -> Vec<Place> {
-    let Some(node) = failure.node(branch) else { return Vec::new() };
     let slice = &failure.traced.slice;
-    let controlled = slice
-        .needed_by(node)
-        .filter(|(consumer, how)| *how == slice::Dependence::Control && failure.is_dynamic(*consumer));
-    controlled
-        .map(|(consumer, _)| failure.place_of(consumer))
-        .filter(|place| place.line > 0 && !place.file.starts_with('/'))
-        .collect()
+    let mut found: Vec<NodeId> = failure.node(branch).into_iter().collect();
+    let mut from = 0;
+    for _ in 0..GUARDED {
+        let to = found.len();
+        for at in from..to {
+            let controlled = slice.needed_by(found[at]).filter(|(consumer, how)| {
+                *how == slice::Dependence::Control && failure.is_dynamic(*consumer)
+            });
+            for (consumer, _) in controlled {
+                if !found.contains(&consumer) {
+                    found.push(consumer);
+                }
+            }
+        }
+        from = to;
+    }
+    let places = found.into_iter().skip(1).map(|node| failure.place_of(node));
+    places.filter(|place| place.line > 0 && !place.file.starts_with('/')).collect()
 }

@@ -25,8 +25,8 @@ pub enum Error {
     Flaky { why: String },
     #[error("run the test: {why}")]
     TestNotRun { why: String },
-    #[error("read {what}: {source}")]
-    Read { what: String, source: std::io::Error },
+    #[error("write {what}: {source}")]
+    Write { what: String, source: std::io::Error },
 }
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -11,7 +11,9 @@
 //! * [`failure`]: the failing run and the slices of its failure;
 //! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
 //! * [`entries`]: the report's entries, ranked;
-//! * [`test`](mod@test): tests and verdicts; [`session`]: all of it from beginning to end;
+//! * [`inputs`], [`perturb`]: tests with another input, where there is no suite; [`toggles`],
+//!   [`generate`]: inputs that turn branches of the failing run, by a solver;
+//! * [`test`](mod@test): tests and verdicts; [`session`]: all of it from beginning to end, `search` for passing runs;
 //! * [`answer`]: what was located, as plain data.
 //!
 //! # What must not be known here
@@ -50,8 +52,13 @@ pub mod difference;
 pub mod entries;
 mod error;
 pub mod failure;
+pub mod generate;
+pub mod inputs;
+pub mod perturb;
 pub mod pool;
+mod search;
 pub mod session;
 pub mod test;
+pub mod toggles;
 
 pub use error::{Error, Result};

@@ -14,7 +14,7 @@ use replay::process::{LoadedProcess, Options};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trials::{Recorded, Run, Suite};
 
 /// The failing run, as others are compared with it.
@@ -76,18 +76,34 @@ pub fn counterpart(directory: &Path, reference: &Reference<'_>) -> Result<(Loade
     Ok((process, stream))
 }
 
-/// Records all tests of a pool, `jobs` at a time, and chooses.
+/// What runs are made with.
+pub struct Means<'m> {
+    pub suite: &'m Suite,
+    /// How long a recorded run may take.
+    pub patience: Duration,
+    /// Runs side by side.
+    pub jobs: usize,
+    pub stop: &'m AtomicBool,
+    /// When to begin no more runs.
+    pub until: Instant,
+}
+
+impl Means<'_> {
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || Instant::now() >= self.until
+    }
+}
+
+/// Records all tests of a pool, some at a time, and chooses.
 ///
 /// # Errors
 /// If files or processes cannot be made; a run that cannot be recorded is counted.
 pub fn choose(
-    suite: &Suite,
     tests: &[Test],
     name: &str,
     reference: &Reference<'_>,
-    patience: Duration,
-    jobs: usize,
-    stop: &AtomicBool,
+    means: &Means<'_>,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Outcome> {
     let shared = Mutex::new(Shared::default());
@@ -96,18 +112,19 @@ pub fn choose(
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(test) = tests.get(number) else { return Ok(()) };
-            if stop.load(Ordering::Relaxed) {
+            if means.is_stopped() {
                 return Ok(());
             }
             progress(number, tests.len());
-            match examine(suite, test, &format!("{name}-{number}"), number, reference, patience, &shared) {
+            match examine(means, test, &format!("{name}-{number}"), number, reference, &shared) {
                 Err(Error::Trials(trials::Error::Cancelled)) => return Ok(()),
                 other => other?,
             }
         }
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs.clamp(1, tests.len().max(1))).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> =
+            (0..means.jobs.clamp(1, tests.len().max(1))).map(|_| scope.spawn(work)).collect();
         workers
             .into_iter()
             .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -116,17 +133,17 @@ pub fn choose(
 }
 
 fn examine(
-    suite: &Suite,
+    means: &Means<'_>,
     test: &Test,
     name: &str,
     number: usize,
     reference: &Reference<'_>,
-    patience: Duration,
     shared: &Mutex<Shared>,
 ) -> Result<()> {
+    let suite = means.suite;
     let locked = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let run = Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files };
-    let recorded = match suite.record(&run, patience) {
+    let recorded = match suite.record(&run, means.patience) {
         Ok(recorded) => recorded,
         Err(error @ trials::Error::Record { .. }) => {
             let mut shared = locked();
@@ -206,6 +223,24 @@ impl Shared {
 }
 
 impl Outcome {
+    /// Counts another pool's runs, and keeps its best run if there is none yet; its first run has
+    /// this number.
+    pub fn add(&mut self, other: Outcome, first: usize) {
+        self.runs += other.runs;
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.unresolved += other.unresolved;
+        self.unrecorded += other.unrecorded;
+        self.compared += other.compared;
+        self.trouble = self.trouble.take().or(other.trouble);
+        let numbered = |candidate: Option<Candidate>| {
+            candidate.map(|candidate| Candidate { number: candidate.number + first, ..candidate })
+        };
+        if self.best().is_none() {
+            (self.nearest, self.same_flow) = (numbered(other.nearest), numbered(other.same_flow));
+        }
+    }
+
     /// The run to report on: the nearest one, and where all have the same control flow, the first.
     #[must_use]
     pub fn best(&self) -> Option<&Candidate> {

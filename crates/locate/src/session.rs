@@ -11,9 +11,11 @@ use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SliceSize};
 use crate::branches::Branches;
 use crate::entries;
 use crate::failure::Failure;
-use crate::pool::{self, Outcome, Passing, Reference};
+use crate::pool::{Means, Outcome, Passing, Reference};
+use crate::search::Case;
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
+use explain::answer::{Commit, Place};
 use explain::observe::{self, Observed, RunOutput, Sinks, observe};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
@@ -26,6 +28,8 @@ use trials::{Oracle, Recorded, Rule, Run, Setup, Status, Suite, TestRun, Tools, 
 /// A recorded program is slower than a plain one.
 const SLOWER: u32 = 100;
 const AT_LEAST: Duration = Duration::from_secs(60);
+/// Observations of how the program itself ended.
+const OWN_END: &[&str] = &["assertion", "abort", "signal", "exit-status", "hang"];
 /// Observations of something that ran, or did not, rather than of a value.
 const RAN: &[&str] = &["assertion", "abort", "missing-output", "extra-output", "hang"];
 
@@ -49,6 +53,12 @@ pub struct Request {
     /// Directory for everything that is made on the way.
     pub work: PathBuf,
     pub keep: bool,
+    /// The time for looking for passing runs.
+    pub budget: Duration,
+    /// Inputs near to the failing one that are tried if no test passes.
+    pub perturbations: usize,
+    /// Solvers, the best first.
+    pub solvers: Vec<solver::Command>,
 }
 
 /// What happens, for somebody who waits.
@@ -65,6 +75,8 @@ pub enum News {
         run: usize,
         of: usize,
     },
+    /// A solver is asked for inputs.
+    Generating,
     Comparing,
 }
 
@@ -129,25 +141,24 @@ pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         stream,
         branches: &branches,
     };
-    let progress = |run: usize, of: usize| news(&News::Pool { run, of });
-    let outcome = pool::choose(
-        &suite,
-        &request.pool,
-        "pool",
-        &reference,
-        recorded_patience,
-        request.jobs,
+    let means = Means {
+        suite: &suite,
+        patience: recorded_patience,
+        jobs: request.jobs,
         stop,
-        &progress,
-    )?;
+        until: Instant::now() + request.budget,
+    };
+    let case = Case { request, means: &means, reference: &reference, recorded, until, news };
+    let own_end = OWN_END.contains(&observed.observation.kind.as_str());
+    let found = case.search(own_end, &mut located.notes)?;
     news(&News::Comparing);
-    located.pool = pool_of(&outcome, if request.pool.is_empty() { "none" } else { "tests" });
-    if let Some(trouble) = &outcome.trouble {
-        located
-            .notes
-            .push(format!("{} passing runs could not be used: failed to {trouble}.", outcome.unrecorded));
+    located.pool = pool_of(&found.outcome, found.kind);
+    if let Some(trouble) = &found.outcome.trouble {
+        let unused = found.outcome.unrecorded;
+        located.notes.push(format!("{unused} runs could not be used: failed to {trouble}."));
     }
-    tell(&mut located, &failure, &reference, &outcome, &request.pool)?;
+    tell(&mut located, &failure, &reference, &found.outcome, &found.tests)?;
+    blame(request, &suite, &mut located);
     let (builds, runs) = suite.effort();
     located.effort = Effort { builds, runs, seconds: began.elapsed().as_secs_f64() };
     Ok(located)
@@ -179,6 +190,26 @@ fn tell(
     located.lines =
         entries::lines(failure, reference.stream, &located.branches, &located.values, &located.initial);
     Ok(())
+}
+
+/// The commit that last touched each reported line.
+fn blame(request: &Request, suite: &Suite, located: &mut Located) {
+    let Ok(version) = Version::resolve(".", &request.here) else { return };
+    let Some(repository) = version.repository() else { return };
+    let commit = |place: &Place| {
+        let text = suite.tree().join(&place.file);
+        let found = trials::commit_of_line(repository, &text, &place.file, place.line);
+        found.as_ref().map(Commit::from)
+    };
+    for entry in &mut located.branches {
+        entry.commit = commit(&entry.place);
+    }
+    for entry in &mut located.values {
+        entry.commit = commit(&entry.place);
+    }
+    for entry in &mut located.initial {
+        entry.commit = commit(&entry.place);
+    }
 }
 
 fn pool_of(outcome: &Outcome, kind: &str) -> Pool {

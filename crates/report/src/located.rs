@@ -86,6 +86,7 @@ fn pool(located: &Located) -> String {
         "generated" => "generated inputs",
         _ => return "no other test was given".to_owned(),
     };
+    let what = if pool.runs == 1 { what.trim_end_matches('s') } else { what };
     let mut text = format!("{} {what}: {} passed, {} failed", pool.runs, pool.passed, pool.failed);
     if pool.unresolved > 0 {
         text += &format!(", {} could not tell", pool.unresolved);

@@ -110,7 +110,7 @@ pub mod variant;
 mod version;
 mod work;
 
-pub use blame::commit_of_change;
+pub use blame::{commit_of_change, commit_of_line};
 pub use checkout::Checkout;
 pub use error::{Error, Side};
 pub use examine::Examined;

@@ -4,8 +4,8 @@ mod suite;
 mod watch;
 
 use super::explain::{duration, seconds, stop_on_signals, style, tools, write};
-use crate::Session;
 use crate::failure::{Exit, Failure};
+use crate::{Session, solvers};
 use clap::Args;
 use locate::answer::Located;
 use locate::session::{self, Request};
@@ -97,6 +97,13 @@ pub struct LocateArgs {
     /// The time for looking for passing runs, such as 90s, 2m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2m")]
     budget: Duration,
+    /// Inputs near to the failing one that are tried if no test passes
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    perturb: usize,
+    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
+    /// that are there]
+    #[arg(long, value_name = "CMD")]
+    solver: Option<String>,
     /// Say nothing on standard error unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
@@ -156,6 +163,9 @@ fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
         compilers: Some(compilers),
         work,
         keep: args.keep,
+        budget: args.budget,
+        perturbations: args.perturb,
+        solvers: solvers::named(args.solver.as_deref())?,
     })
 }
 

@@ -51,6 +51,7 @@ fn words(news: &News) -> (String, bool) {
         News::Observed(what) => (what.clone(), true),
         News::Slicing => ("following the failure back".to_owned(), true),
         News::Pool { run, of } => (format!("recording test {} of {of}", run + 1), *run == 0),
+        News::Generating => ("asking for inputs that turn branches".to_owned(), true),
         News::Comparing => ("comparing with the nearest passing run".to_owned(), true),
     }
 }
