@@ -283,6 +283,32 @@ fn a_test_that_passes_and_one_that_cannot_run_are_said() {
     assert_eq!(code("--build true --test mkdir·../flag·&&·exit·0;·rmdir·../flag;·exit·1"), Some(7));
 }
 
+/// All that passes goes the other way at the assertion itself, which says nothing about the fault.
+#[test]
+fn the_condition_of_the_failed_assertion_is_no_difference() {
+    const SETTLE: &str = "\
+#include <assert.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int b = atoi(argv[1]), c = atoi(argv[2]);
+    if (b < 0)
+        c = c + 1;
+    int d = c + 3;
+    assert(d == 5);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", SETTLE);
+    let (answer, code) = located(&desk, "--test ./p·1·1 --passing ./p·1·2 --passing ./p·-1·1");
+    assert_eq!((code, &answer["passing"]["command"]), (0, &"./p -1 1".into()));
+    assert_eq!(rank(&answer, "if (b < 0)"), Some(1));
+    assert_eq!(answer["branches"].as_array().map(Vec::len), Some(1));
+    // The other run takes the same way: what differs in it is a value.
+    assert_eq!(answer["values_from"]["command"], "./p 1 2");
+    assert!(answer["values"][0]["place"]["text"].as_str().unwrap().contains("int d = c + 3"), "{answer:#}");
+}
+
 /// F17: the failing input is 2, and only 3 passes: leaving out parts of the input finds nothing.
 #[test]
 fn f17_without_a_suite_inputs_near_to_the_failing_one_are_tried() {

@@ -126,6 +126,18 @@ impl<'p> Failure<'p> {
         self.dynamic.contains(&self.traced.slice.nodes[node as usize].at)
     }
 
+    /// The step of the branch that decided that the failure ran, if it stands on the same line: the
+    /// condition of an assertion.
+    #[must_use]
+    pub fn own_branch(&self) -> Option<u64> {
+        let criterion = self.traced.slice.criteria.iter().flatten().copied().next()?;
+        let decisions = self.traced.needs.of(criterion).iter().filter(|(_, how)| *how == Dependence::Control);
+        let own = decisions
+            .map(|(node, _)| *node)
+            .find(|node| self.traced.line(*node) == self.traced.line(criterion));
+        own.map(|node| self.traced.slice.nodes[node as usize].at.step)
+    }
+
     /// The place of an instruction of the program.
     #[must_use]
     pub fn place(&self, (module, function, index): (u32, u32, u32)) -> Place {

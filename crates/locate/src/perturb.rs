@@ -105,6 +105,7 @@ impl Mutations<'_> {
             for chunk in parts.chunks(size) {
                 let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { continue };
                 let what = match chunk.len() {
+                    1 if name == "byte" => format!("byte {} left out", at_one(first.0)),
                     1 => format!("the {name} at byte {} left out", at_one(first.0)),
                     n => format!("{n} {name}s from byte {} left out", at_one(first.0)),
                 };

@@ -11,11 +11,40 @@ use crate::{Error, Result};
 use explain::align::{pair_processes, pair_streams};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trials::{Recorded, Run, Suite};
+
+/// The lines that a run executed, and how often.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spectrum {
+    pub verdict: Option<Verdict>,
+    /// Files are relative to the tree.
+    pub lines: BTreeMap<(String, u32), u64>,
+}
+
+impl Spectrum {
+    /// Of all processes of a recording that can be replayed.
+    ///
+    /// # Errors
+    /// If the recording cannot be opened.
+    pub fn of(directory: &Path, tree: &Path, verdict: Verdict) -> Result<Spectrum> {
+        let recording = Recording::open(directory).map_err(|e| Error::Recording(e.to_string()))?;
+        let mut spectrum = Spectrum { verdict: Some(verdict), ..Spectrum::default() };
+        for recorded in &recording.processes {
+            let loaded = LoadedProcess::load(&recording, recorded, &Options::default())?;
+            for ((file, line), count) in explain::align::executed_lines(&loaded)? {
+                if let Ok(file) = Path::new(&file).strip_prefix(tree) {
+                    *spectrum.lines.entry((file.display().to_string(), line)).or_default() += count;
+                }
+            }
+        }
+        Ok(spectrum)
+    }
+}
 
 /// The failing run, as others are compared with it.
 pub struct Reference<'f> {
@@ -81,8 +110,12 @@ pub struct Means<'m> {
     pub suite: &'m Suite,
     /// How long a recorded run may take.
     pub patience: Duration,
+    /// The same with an input that was made here: some make a program run for ever.
+    pub hang: Duration,
     /// Runs side by side.
     pub jobs: usize,
+    /// Where the lines that each run executed are put, if somebody wants them.
+    pub spectra: Option<&'m Mutex<Vec<Spectrum>>>,
     pub stop: &'m AtomicBool,
     /// When to begin no more runs.
     pub until: Instant,
@@ -143,7 +176,8 @@ fn examine(
     let suite = means.suite;
     let locked = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let run = Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files };
-    let recorded = match suite.record(&run, means.patience) {
+    let patience = if test.input.is_some() { means.hang } else { means.patience };
+    let recorded = match suite.record(&run, patience) {
         Ok(recorded) => recorded,
         Err(error @ trials::Error::Record { .. }) => {
             let mut shared = locked();
@@ -163,6 +197,10 @@ fn examine(
             Verdict::Fail => outcome.failed += 1,
             Verdict::Unresolved => outcome.unresolved += 1,
         }
+    }
+    if let Some(spectra) = means.spectra {
+        let spectrum = Spectrum::of(&recorded.directory, &recorded.tree, verdict)?;
+        spectra.lock().unwrap_or_else(PoisonError::into_inner).push(spectrum);
     }
     if verdict != Verdict::Pass {
         suite.discard(&recorded)?;

@@ -11,7 +11,7 @@ use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SliceSize};
 use crate::branches::Branches;
 use crate::entries;
 use crate::failure::Failure;
-use crate::pool::{Means, Outcome, Passing, Reference};
+use crate::pool::{Means, Outcome, Passing, Reference, Spectrum};
 use crate::search::Case;
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
@@ -20,8 +20,8 @@ use explain::observe::{self, Observed, RunOutput, Sinks, observe};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trials::{Oracle, Recorded, Rule, Run, Setup, Status, Suite, TestRun, Tools, TrialLimits, Version, Work};
 
@@ -59,6 +59,8 @@ pub struct Request {
     pub perturbations: usize,
     /// Solvers, the best first.
     pub solvers: Vec<solver::Command>,
+    /// Somebody wants the lines that each run executed.
+    pub spectra: bool,
 }
 
 /// What happens, for somebody who waits.
@@ -80,11 +82,16 @@ pub enum News {
     Comparing,
 }
 
-/// Locates the fault.
+/// Locates the fault. The spectra are those of the failing run and of the runs of the pool, if they
+/// are wanted.
 ///
 /// # Errors
 /// See [`Error`]; a test that passes and a flaky one are errors.
-pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Located> {
+pub fn locate(
+    request: &Request,
+    stop: &Arc<AtomicBool>,
+    news: &(dyn Fn(&News) + Sync),
+) -> Result<(Located, Vec<Spectrum>)> {
     let began = Instant::now();
     let suite = build(request, stop, news)?;
     news(&News::Testing);
@@ -132,7 +139,13 @@ pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     located.slice =
         SliceSize { dynamic: failure.dynamic_lines as u32, relevant: failure.relevant_lines as u32 };
     let stream = criteria.first().map_or(0, |criterion| criterion.at.stream);
-    let until = criteria.iter().map(|c| c.at.step).max().unwrap_or(u64::MAX);
+    let mut until = criteria.iter().map(|c| c.at.step).max().unwrap_or(u64::MAX);
+    if observed.observation.kind == "assertion"
+        && let Some(own) = failure.own_branch()
+    {
+        // Every run that passes goes the other way there: it is the failure, not a reason for it.
+        until = own.saturating_sub(1);
+    }
     let branches = Branches::of_run(&process, stream, until)?;
     let reference = Reference {
         recording: &recording,
@@ -141,9 +154,19 @@ pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         stream,
         branches: &branches,
     };
+    let spectra = Mutex::new(Vec::new());
+    if request.spectra {
+        let own = Spectrum::of(&failing.directory, &failing.tree, Verdict::Fail)?;
+        spectra.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+    }
     let means = Means {
+        spectra: request.spectra.then_some(&spectra),
         suite: &suite,
         patience: recorded_patience,
+        hang: request
+            .limits
+            .test
+            .unwrap_or_else(|| Duration::from_secs_f64(failing.run.seconds * 10.0).max(TrialLimits::LEAST)),
         jobs: request.jobs,
         stop,
         until: Instant::now() + request.budget,
@@ -161,7 +184,7 @@ pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     blame(request, &suite, &mut located);
     let (builds, runs) = suite.effort();
     located.effort = Effort { builds, runs, seconds: began.elapsed().as_secs_f64() };
-    Ok(located)
+    Ok((located, spectra.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// Fills in what the runs say.

@@ -104,6 +104,9 @@ pub struct LocateArgs {
     /// that are there]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
+    /// Write the lines that each run executed, one JSON object a run: for comparing with other methods
+    #[arg(long, value_name = "FILE", hide = true)]
+    spectra: Option<PathBuf>,
     /// Say nothing on standard error unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
@@ -120,7 +123,10 @@ pub fn run(args: &LocateArgs, session: &mut Session) -> Result<Exit, Failure> {
     let watcher = watch::Watcher::new(!args.quiet, session.watched);
     let located = session::locate(&request, &stop, &|news| watcher.tell(news));
     watcher.finish();
-    let located = located.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
+    let (located, spectra) = located.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
+    if let Some(path) = &args.spectra {
+        write(path, &suite::spectra(&spectra))?;
+    }
     deliver(args, &located, session)?;
     Ok(if located.passing.is_some() { Exit::Done } else { Exit::No })
 }
@@ -163,6 +169,7 @@ fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
         compilers: Some(compilers),
         work,
         keep: args.keep,
+        spectra: args.spectra.is_some(),
         budget: args.budget,
         perturbations: args.perturb,
         solvers: solvers::named(args.solver.as_deref())?,

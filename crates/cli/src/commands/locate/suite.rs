@@ -1,7 +1,9 @@
 //! Tests from a list of commands, or from a directory of inputs.
 
 use crate::failure::{Exit, Failure};
-use locate::test::Test;
+use locate::pool::Spectrum;
+use locate::test::{Test, Verdict};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Expected outputs end with one of these.
@@ -60,6 +62,23 @@ fn expected(input: &Path) -> Option<PathBuf> {
     let whole = EXPECTED.iter().map(|end| PathBuf::from(format!("{}.{end}", input.display())));
     let replaced = EXPECTED.iter().map(|end| input.with_extension(end));
     whole.chain(replaced).find(|path| path.is_file())
+}
+
+/// One JSON object a run: `verdict` (`pass`, `fail` or `unresolved`) and `lines` with counts.
+pub fn spectra(spectra: &[Spectrum]) -> String {
+    let mut text = String::new();
+    for spectrum in spectra {
+        let verdict = match spectrum.verdict {
+            Some(Verdict::Pass) => "pass",
+            Some(Verdict::Fail) => "fail",
+            Some(Verdict::Unresolved) | None => "unresolved",
+        };
+        let lines: BTreeMap<String, u64> =
+            spectrum.lines.iter().map(|((file, line), count)| (format!("{file}:{line}"), *count)).collect();
+        text += &serde_json::json!({ "verdict": verdict, "lines": lines }).to_string();
+        text.push('\n');
+    }
+    text
 }
 
 #[cfg(test)]
