@@ -123,8 +123,8 @@ pub struct Link {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuspectLine {
     pub place: Place,
-    /// `branch`, `value`, `initial`, `guarded` (run in the failing run only, by a reported branch),
-    /// `skipped` (in the passing run only), or `slice`.
+    /// `branch`, `value`, `initial`, `guarded` (run because a reported branch went as it did), `slice`,
+    /// or `executed` (by the failing run, outside of the slice; only with a suite).
     pub why: String,
 }
 

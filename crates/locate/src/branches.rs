@@ -8,6 +8,10 @@
 use crate::Result;
 use crate::chain::{Chains, Event};
 use crate::difference::Difference;
+use crate::suspicion::Coverage;
+use program::inst::Inst;
+use replay::machine::Machine;
+use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use symbolic::BranchInstance;
@@ -169,25 +173,33 @@ impl Comparing<'_> {
     }
 }
 
-/// The signature of a recorded stream.
+/// The signature of a recorded stream, and the blocks that it entered, in one replay.
 ///
 /// # Errors
 /// If the stream does not replay.
-pub fn signature(process: &LoadedProcess, stream: u32) -> Result<Signature> {
-    use replay::machine::Machine;
-    use replay::observer::{Observer, View};
+pub fn signature(process: &LoadedProcess, stream: u32) -> Result<(Signature, Coverage)> {
+    let loaded = process.stream(stream).ok_or(crate::Error::NoStream(stream))?;
+    let mut ways = Ways::default();
+    Machine::new(&process.image, &loaded.stream).run(&mut ways, u64::MAX)?;
+    Ok((ways.signature, ways.coverage))
+}
 
-    struct Ways(Signature);
-    impl Observer for Ways {
-        fn edge(&mut self, view: &View<'_>, _: u32, to: u32) {
-            use program::inst::Inst;
-            if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
-                self.0.see((view.code.module, view.code.function, view.index), to);
-            }
+#[derive(Default)]
+struct Ways {
+    signature: Signature,
+    coverage: Coverage,
+}
+
+impl Observer for Ways {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        self.coverage.insert((view.code.module, view.code.function, 0));
+    }
+
+    fn edge(&mut self, view: &View<'_>, _: u32, to: u32) {
+        let (module, function) = (view.code.module, view.code.function);
+        self.coverage.insert((module, function, to));
+        if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
+            self.signature.see((module, function, view.index), to);
         }
     }
-    let loaded = process.stream(stream).ok_or(crate::Error::NoStream(stream))?;
-    let mut ways = Ways(Signature::default());
-    Machine::new(&process.image, &loaded.stream).run(&mut ways, u64::MAX)?;
-    Ok(ways.0)
 }

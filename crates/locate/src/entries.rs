@@ -241,6 +241,20 @@ pub fn lines(
     list
 }
 
+/// Puts lines of the program that are not there yet behind the others: the failing run executed them,
+/// and the slice does not have them. Which byte of an output stands where is no dependence.
+pub fn add_executed<'l>(
+    lines: &mut Vec<SuspectLine>,
+    failure: &Failure<'_>,
+    executed: impl Iterator<Item = &'l (String, u32)>,
+) {
+    let known: BTreeSet<(String, u32)> =
+        lines.iter().map(|line| (line.place.file.clone(), line.place.line)).collect();
+    for (file, line) in executed.filter(|at| !at.0.starts_with('/') && !known.contains(at)) {
+        lines.push(SuspectLine { place: failure.place_at(file, *line), why: "executed".to_owned() });
+    }
+}
+
 /// Decisions between a branch and a line that it guards.
 const GUARDED: usize = 2;
 

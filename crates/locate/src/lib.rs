@@ -10,7 +10,7 @@
 //! * [`choose`], [`pool`]: the nearest run of many, recorded side by side;
 //! * [`failure`]: the failing run and the slices of its failure;
 //! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
-//! * [`entries`]: the report's entries, ranked;
+//! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
 //! * [`inputs`], [`perturb`]: tests with another input, where there is no suite; [`toggles`],
 //!   [`generate`]: inputs that turn branches of the failing run, by a solver;
 //! * [`test`](mod@test): tests and verdicts; [`session`]: all of it from beginning to end, `search` for passing runs;
@@ -58,6 +58,7 @@ pub mod perturb;
 pub mod pool;
 mod search;
 pub mod session;
+pub mod suspicion;
 pub mod test;
 pub mod toggles;
 

@@ -6,6 +6,7 @@
 use crate::branches::{Branches, Partner, signature};
 use crate::choose::Nearest;
 use crate::difference::Difference;
+use crate::suspicion::Counts;
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
 use explain::align::{pair_processes, pair_streams};
@@ -77,6 +78,8 @@ pub struct Outcome {
     pub unresolved: u32,
     pub unrecorded: u32,
     pub compared: u32,
+    /// What the runs entered.
+    pub counts: Counts,
     /// Why the first of the runs that could not be used could not.
     pub trouble: Option<String>,
 }
@@ -202,11 +205,15 @@ fn examine(
         let spectrum = Spectrum::of(&recorded.directory, &recorded.tree, verdict)?;
         spectra.lock().unwrap_or_else(PoisonError::into_inner).push(spectrum);
     }
-    if verdict != Verdict::Pass {
-        suite.discard(&recorded)?;
-        return Ok(());
-    }
-    let compared = held_against(&recorded.directory, number, reference, shared);
+    let passed = match verdict {
+        Verdict::Pass => true,
+        Verdict::Fail => false,
+        Verdict::Unresolved => {
+            suite.discard(&recorded)?;
+            return Ok(());
+        }
+    };
+    let compared = held_against(&recorded.directory, number, passed, reference, shared);
     let mut shared = locked();
     match compared {
         Ok(Some(difference)) => {
@@ -214,6 +221,11 @@ fn examine(
             shared.take(suite, Candidate { number, recorded, difference })?;
         }
         Ok(None) => suite.discard(&recorded)?,
+        Err(error) if !passed => {
+            // It says nothing about the nearest run.
+            shared.outcome.trouble.get_or_insert_with(|| error.to_string());
+            suite.discard(&recorded)?;
+        }
         Err(error) => {
             shared.outcome.unrecorded += 1;
             shared.outcome.trouble.get_or_insert_with(|| error.to_string());
@@ -223,15 +235,21 @@ fn examine(
     Ok(())
 }
 
-/// None if the run is certainly neither the nearest nor the first with the same control flow.
+/// Counts what the run entered. None if it is certainly neither
+/// the nearest nor the first with the same control flow.
 fn held_against(
     directory: &Path,
     number: usize,
+    passed: bool,
     reference: &Reference<'_>,
     shared: &Mutex<Shared>,
 ) -> Result<Option<Difference>> {
     let (process, stream) = counterpart(directory, reference)?;
-    let signature = signature(&process, stream)?;
+    let (signature, coverage) = signature(&process, stream)?;
+    shared.lock().unwrap_or_else(PoisonError::into_inner).outcome.counts.add(&coverage, passed);
+    if !passed {
+        return Ok(None);
+    }
     let bound = reference.branches.bound(&signature);
     let wanted = {
         let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);

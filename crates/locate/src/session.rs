@@ -8,17 +8,19 @@
 //! ```
 
 use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SliceSize};
-use crate::branches::Branches;
+use crate::branches::{Branches, signature};
 use crate::entries;
 use crate::failure::Failure;
 use crate::pool::{Means, Outcome, Passing, Reference, Spectrum};
 use crate::search::Case;
+use crate::suspicion;
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
 use explain::answer::{Commit, Place};
 use explain::observe::{self, Observed, RunOutput, Sinks, observe};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
+use slice::Criterion;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -133,6 +135,7 @@ pub fn locate(
     } else {
         observed.criteria.clone()
     };
+    let criteria = with_byte_before(&process, criteria, &observed)?;
     let free = RAN.contains(&observed.observation.kind.as_str());
     let mut failure = Failure::new(&process, &criteria, suite.tree(), free)?;
     located.notes.append(&mut failure.notes);
@@ -181,6 +184,15 @@ pub fn locate(
         located.notes.push(format!("{unused} runs could not be used: failed to {trouble}."));
     }
     tell(&mut located, &failure, &reference, &found.outcome, &found.tests)?;
+    let mut counts = found.outcome.counts;
+    let (_, coverage) = signature(&process, stream)?;
+    counts.add(&coverage, false);
+    if counts.says_something() {
+        let relative = |path: &str| failure.traced.relative(path);
+        let suspicion = counts.lines(&process, &coverage, &relative);
+        entries::add_executed(&mut located.lines, &failure, suspicion.keys());
+        suspicion::join(&mut located.lines, &suspicion);
+    }
     blame(request, &suite, &mut located);
     let (builds, runs) = suite.effort();
     located.effort = Effort { builds, runs, seconds: began.elapsed().as_secs_f64() };
@@ -350,6 +362,25 @@ fn observed(test: &Test, failing: &Recorded, recording: &Recording) -> Observed 
         notes: vec![format!("What was observed could not be placed: failed to {error}.")],
         ..Observed::default()
     })
+}
+
+/// Which byte stands where depends on what was written before it: without the byte before, nothing
+/// of a loop that wrote too few would be seen.
+fn with_byte_before(
+    process: &LoadedProcess,
+    mut criteria: Vec<Criterion>,
+    observed: &Observed,
+) -> Result<Vec<Criterion>> {
+    if let Some(output) = &observed.observation.output
+        && let Some(before) = output.offset.checked_sub(1)
+        && !output.bad.is_empty()
+    {
+        let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
+        let more = slicer.ask_output(&output.sink, before)?;
+        let latest = criteria.iter().map(|c| c.at).max();
+        criteria.extend(more.filter(|criterion| latest.is_some_and(|at| criterion.at < at)));
+    }
+    Ok(criteria)
 }
 
 /// The sentence for an output that differs: it was expected, not printed by another version.

@@ -196,15 +196,19 @@ impl<'t> Bench<'t> {
         let answer: Value = serde_json::from_slice(&ran.stdout)
             .map_err(|e| format!("{} {mutant:?}: {e}: {}", self.program, ran.complaint()))?;
         let lines = answer["lines"].as_array().cloned().unwrap_or_default();
-        let at = |line: &Value| line["place"]["line"].as_u64() == Some(mutant.line as u64);
-        let reported = lines.iter().filter(|line| line["why"] != "slice").count();
+        let faulty = mutant.faulty();
+        let at = |line: &Value| line["place"]["line"].as_u64().is_some_and(|line| faulty.contains(&line));
+        let reported =
+            lines.iter().filter(|line| line["why"] != "slice" && line["why"] != "executed").count();
         let spectra = fs::read_to_string(self.directory.join("spectra")).unwrap_or_default();
         let runs = read(&spectra, "p.c");
-        let line = mutant.line as u64;
+        let best =
+            |formula| faulty.iter().filter_map(|line| rank(&runs, formula, *line)).min_by(f64::total_cmp);
         let mut others: Vec<(&'static str, Option<f64>)> =
-            FORMULAS.iter().map(|(name, formula)| (*name, rank(&runs, *formula, line))).collect();
+            FORMULAS.iter().map(|(name, formula)| (*name, best(*formula))).collect();
         // A set without an order: in the middle of it.
-        let neighbour = nearest_neighbour(&runs).filter(|lines| lines.contains(&line));
+        let neighbour =
+            nearest_neighbour(&runs).filter(|lines| faulty.iter().any(|line| lines.contains(line)));
         others.push(("NN", neighbour.map(|lines| (lines.len() as f64 + 1.0) / 2.0)));
         Ok(Some(Row {
             program: self.program,

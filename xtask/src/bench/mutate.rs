@@ -18,6 +18,12 @@ pub struct Mutant {
 }
 
 impl Mutant {
+    /// The lines that count as faulty: where a statement was left out, those beside it.
+    pub fn faulty(&self) -> Vec<u64> {
+        let line = self.line as u64;
+        if self.operator == "deletion" { vec![line - 1, line, line + 1] } else { vec![line] }
+    }
+
     /// The program with the fault.
     pub fn apply(&self, source: &str) -> String {
         let lines = source.lines().enumerate();
