@@ -1,4 +1,4 @@
-//! Inputs near to a failing one: small mutations, and the smallest part that still fails.
+//! Inputs near to a failing one: small mutations.
 //!
 //! Where there is no suite, inputs that differ a little from the failing one are the pool: most of
 //! them take nearly the same way, and some pass. Numbers are changed first, since tests mostly
@@ -172,34 +172,6 @@ fn lines(input: &[u8]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// A 1-minimal part of `units` for which `fails` still holds, in their order: delta debugging.
-/// Nothing smaller by one unit fails. Asks about all units at least once; if they do not fail, they
-/// are given back.
-pub fn ddmin<T: Clone>(units: &[T], fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
-    let mut kept = units.to_vec();
-    if !fails(&kept) {
-        return kept;
-    }
-    let mut parts = 2;
-    while kept.len() > 1 {
-        let size = kept.len().div_ceil(parts);
-        let without = (0..kept.len()).step_by(size).map(|from| {
-            let to = (from + size).min(kept.len());
-            [&kept[..from], &kept[to..]].concat()
-        });
-        let smaller = without.into_iter().find(|rest| fails(rest));
-        match smaller {
-            Some(rest) => {
-                kept = rest;
-                parts = (parts - 1).max(2);
-            }
-            None if size == 1 => break,
-            None => parts = (parts * 2).min(kept.len()),
-        }
-    }
-    if kept.len() == 1 && fails(&[]) { Vec::new() } else { kept }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,14 +194,6 @@ mod tests {
             let all: BTreeSet<&Vec<u8>> = list.iter().map(|m| &m.bytes).collect();
             prop_assert_eq!(all.len(), list.len());
             prop_assert!(!all.contains(&input));
-        }
-
-        #[test]
-        fn what_is_left_fails_and_nothing_of_it_can_go(needed in prop::collection::btree_set(0u32..30, 0..6)) {
-            let units: Vec<u32> = (0..30).collect();
-            let mut fails = |part: &[u32]| needed.iter().all(|n| part.contains(n));
-            let left = ddmin(&units, &mut fails);
-            prop_assert_eq!(left, needed.into_iter().collect::<Vec<u32>>());
         }
     }
 }
