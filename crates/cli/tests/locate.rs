@@ -283,6 +283,20 @@ fn a_test_that_passes_and_one_that_cannot_run_are_said() {
     assert_eq!(code("--build true --test mkdir·../flag·&&·exit·0;·rmdir·../flag;·exit·1"), Some(7));
 }
 
+/// A script compares the output: the program itself ends well.
+#[test]
+fn what_a_script_finds_wrong_is_what_the_program_wrote_last() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("check.sh", "./p \"$@\" > out; grep -q upward out\n");
+    let (answer, code) = located(&desk, "--test sh·check.sh·1·100 --passing sh·check.sh·0·60");
+    assert_eq!((code, &answer["observation"]["summary"]), (0, &"the test ended with exit 1".into()));
+    assert_eq!(answer["branches"].as_array().map(Vec::len), Some(3));
+    for branch in answer["branches"].as_array().unwrap() {
+        assert_eq!(branch["slice"], "dynamic", "{answer:#}");
+    }
+}
+
 /// All that passes goes the other way at the assertion itself, which says nothing about the fault.
 #[test]
 fn the_condition_of_the_failed_assertion_is_no_difference() {

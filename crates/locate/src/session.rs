@@ -117,6 +117,10 @@ pub fn locate(
     let mut observed = observed(&request.test, &failing, &recording);
     if let Some(summary) = against_expected(&observed.observation) {
         observed.observation.summary = summary;
+    } else if observed.observation.kind == "unknown" {
+        // There is no good version to tell it from.
+        observed.observation.summary = format!("the test ended with {}", failing.run.status);
+        observed.notes.clear();
     }
     news(&News::Observed(observed.observation.summary.clone()));
     located.observation = observed.observation.clone();
@@ -128,10 +132,9 @@ pub fn locate(
     observed.prepare(&mut process);
     news(&News::Slicing);
     let criteria = if observed.criteria.is_empty() {
-        located.notes.push(
-            "What the failure is could not be seen inside the program: it is asked about its end.".to_owned(),
-        );
-        slice::Slicer::new(&process, slice::SlicerOptions::default()).ask_failure()?.into_iter().collect()
+        let (criteria, note) = last_output_or_end(&process)?;
+        located.notes.push(note.to_owned());
+        criteria
     } else {
         observed.criteria.clone()
     };
@@ -362,6 +365,25 @@ fn observed(test: &Test, failing: &Recorded, recording: &Recording) -> Observed 
         notes: vec![format!("What was observed could not be placed: failed to {error}.")],
         ..Observed::default()
     })
+}
+
+/// What to ask about if nothing inside the program is seen to be wrong: what it wrote last, which
+/// somebody else found wrong, or else its end.
+fn last_output_or_end(process: &LoadedProcess) -> Result<(Vec<Criterion>, &'static str)> {
+    let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
+    for stream in 0..process.streams.len() as u32 {
+        let written = slicer.io(stream)?.events.iter().filter(|event| event.out && event.length > 0);
+        let ends: Vec<u64> = written.map(|event| event.offset + event.length - 1).collect();
+        for end in ends.into_iter().rev() {
+            if let Some(criterion) = slicer.ask_output("stdout", end)? {
+                let note =
+                    "What is wrong was found outside of the program: it is asked about what it wrote last.";
+                return Ok((vec![criterion], note));
+            }
+        }
+    }
+    let note = "What is wrong could not be seen inside the program: it is asked about its end.";
+    Ok((slicer.ask_failure()?.into_iter().collect(), note))
 }
 
 /// Which byte stands where depends on what was written before it: without the byte before, nothing

@@ -19,6 +19,8 @@ use crate::shell::{self, Result};
 use crate::tools::Tools;
 
 const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
+/// How `relapse locate` ends if the test passes.
+const NOTHING_FAILS: i32 = 6;
 /// A mutant that runs longer hangs.
 const HANG: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(300);
@@ -193,6 +195,10 @@ impl<'t> Bench<'t> {
         command.arg("--work").arg(self.directory.join("work")).current_dir(self.directory.join("tree"));
         let ran = shell::capture(&mut command, LIMIT)?;
         let seconds = start.elapsed().as_secs_f64();
+        // What a fault does may depend on memory that nobody set: recorded, it may do nothing.
+        if ran.status.code() == Some(NOTHING_FAILS) {
+            return Ok(None);
+        }
         let answer: Value = serde_json::from_slice(&ran.stdout)
             .map_err(|e| format!("{} {mutant:?}: {e}: {}", self.program, ran.complaint()))?;
         let lines = answer["lines"].as_array().cloned().unwrap_or_default();
