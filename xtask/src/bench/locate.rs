@@ -21,6 +21,8 @@ use crate::tools::Tools;
 const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
 /// How `relapse locate` ends if the test passes.
 const NOTHING_FAILS: i32 = 6;
+/// And if the failing run cannot be replayed.
+const DOES_NOT_REPLAY: i32 = 3;
 /// A mutant that runs longer hangs.
 const HANG: Duration = Duration::from_secs(1);
 const LIMIT: Duration = Duration::from_secs(300);
@@ -197,6 +199,10 @@ impl<'t> Bench<'t> {
         let seconds = start.elapsed().as_secs_f64();
         // What a fault does may depend on memory that nobody set: recorded, it may do nothing.
         if ran.status.code() == Some(NOTHING_FAILS) {
+            return Ok(None);
+        }
+        if ran.status.code() == Some(DOES_NOT_REPLAY) {
+            eprintln!("xtask: {}:{} is left out: {}", self.program, mutant.line, ran.complaint());
             return Ok(None);
         }
         let answer: Value = serde_json::from_slice(&ran.stdout)
