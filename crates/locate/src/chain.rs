@@ -91,11 +91,11 @@ mod tests {
         fn chains_align_what_the_definition_aligns(one in run(), other in run()) {
             let mut chains = Chains::default();
             let (a, b) = (chains.of(&one), chains.of(&other));
-            for i in 0..one.len() {
+            for (i, ours) in a.iter().enumerate() {
                 let partners = (0..other.len()).filter(|j| aligned(&one, &other, i, *j)).count();
                 prop_assert!(partners <= 1);
-                for j in 0..other.len() {
-                    prop_assert_eq!(a[i] == b[j], aligned(&one, &other, i, j));
+                for (j, theirs) in b.iter().enumerate() {
+                    prop_assert_eq!(ours == theirs, aligned(&one, &other, i, j));
                 }
             }
         }
