@@ -11,6 +11,7 @@
 //! | `fuzz-replay N` | records and replays N random C programs |
 //! | `bench record` | speed and size beside the plain programs and other tools |
 //! | `bench explain` | whether explanations of regressions are right, and what they take |
+//! | `bench locate` | whether faults made by mutation are located, beside other methods |
 //! | `bench slice` | what slices cost by replay and by an index, and how large that is |
 //! | `bench views` | what reading events and comparing runs takes, as they grow |
 //! | `bench environment` | what recording an environment costs, and how many runs a culprit takes |
@@ -51,6 +52,9 @@ usage: cargo xtask COMMAND
                                 explain regressions, beside delta debugging and git bisect (not
                                 with --only-auto); no real programs: --small;
                                 writes target/bench/explain.md
+  bench locate [--dev] [--faults N] [--inputs N] [NAME...]
+                                locate N faults in each of five programs; writes
+                                target/bench/locate.md
   bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME...]
                                 compare slices by replay and by index, and index sizes;
                                 writes target/bench/slice.md
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         ["fuzz-check", rest @ ..] => fuzz::check_command(rest),
         ["bench", "record", rest @ ..] => bench::command(rest),
         ["bench", "explain", rest @ ..] => bench::explain::command(rest),
+        ["bench", "locate", rest @ ..] => bench::locate::command(rest),
         ["bench", "slice", rest @ ..] => bench::slice::command(rest),
         ["bench", "views", rest @ ..] => bench::views::command(rest),
         ["bench", "environment", rest @ ..] => bench::environment::command(rest),

@@ -18,6 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   relapse explain --good v1 --bad HEAD --build make --test ./test
                                       which changes broke the test, and how?
+  relapse locate --build make --test './sum 4' --passing './sum 3'
+                                      where does the failing run part from one that passes?
   relapse cc -g -o sum sum.c          compile with recording built in
   relapse record -o run -- ./sum 4    run it and keep what cannot be recomputed
   relapse replay run                  run it again from the recording, and check
@@ -42,6 +44,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Explain(Box<commands::explain::ExplainArgs>),
+    Locate(Box<commands::locate::LocateArgs>),
     Record(commands::record::RecordArgs),
     Replay(commands::replay::ReplayArgs),
     Values(commands::values::ValuesArgs),

@@ -188,7 +188,10 @@ impl Observer for Reader<'_> {
     }
 }
 
-fn value(view: &View<'_>) -> Option<u64> {
+/// What an instruction made of its operands, as bits; none for addresses, which differ between
+/// runs that do the same.
+#[must_use]
+pub fn value(view: &View<'_>) -> Option<u64> {
     if let Inst::Call(call) = view.inst() {
         // A call is what it is given.
         return Some(arguments(view, call));

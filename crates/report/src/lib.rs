@@ -12,6 +12,7 @@
 //! | a log | [`summary_line`] |
 //! | a program | [`json::to_json`], [`json::from_json`] |
 //! | a code scanning service or an editor | [`sarif::to_sarif`] |
+//! | all of these, for a located fault | [`located`], of a [`locate::answer::Located`] |
 //!
 //! Here it is *not* known how an answer was found: nothing is computed that is not
 //! in the answer, no file is opened, no terminal or environment asked. Source text
@@ -48,6 +49,7 @@ mod graph;
 pub mod html;
 mod hunk;
 pub mod json;
+pub mod located;
 pub mod markdown;
 mod paint;
 pub mod phases;

@@ -91,3 +91,41 @@ fn impossible_answers_are_refused() {
     let answer = explain::answer::Answer { schema: "other/1".into(), ..samples::blank() };
     assert!(matches!(to_json(&answer), Err(Error::OtherSchema(_))));
 }
+
+/// A located fault with every kind of entry, as its own schema says.
+#[test]
+fn a_located_fault_is_as_its_schema_says() {
+    use explain::answer::{Commit, Place, ValuePair};
+    use locate::answer::{
+        BranchEntry, InitialValue, Link, Located, Pool, Ran, SCHEMA, SuspectLine, ValueEntry,
+    };
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas/locate-1.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let place = Place { file: "a.c".to_owned(), line: 3, ..Place::default() };
+    let chain = vec![Link { place: place.clone(), how: "could control".to_owned() }];
+    let commit = Some(Commit { id: "1".repeat(40), ..Commit::default() });
+    let values = vec![ValuePair { name: "x".to_owned(), good: None, bad: Some("1".to_owned()) }];
+    let mut located = Located {
+        schema: SCHEMA.to_owned(),
+        passing: Some(Ran { input: Some("`6` for `7`".to_owned()), ..Ran::default() }),
+        pool: Pool { kind: "perturbed".to_owned(), ..Pool::default() },
+        branches: vec![BranchEntry {
+            place: place.clone(),
+            values: values.clone(),
+            slice: "relevant".to_owned(),
+            chain: chain.clone(),
+            commit: commit.clone(),
+            ..BranchEntry::default()
+        }],
+        values: vec![ValueEntry { place: place.clone(), values, chain, commit, ..ValueEntry::default() }],
+        initial: vec![InitialValue { name: "y".to_owned(), ..InitialValue::default() }],
+        lines: vec![SuspectLine { place, why: "guarded".to_owned() }],
+        ..Located::default()
+    };
+    located.observation.kind = "exit-status".to_owned();
+    let text = report::located::to_json(&located).unwrap();
+    assert_eq!(problems(&schema, &parsed(&text)), Vec::<String>::new());
+    assert_eq!(serde_json::from_str::<Located>(&text).unwrap(), located);
+    let wrong = text.replace("\"relevant\"", "\"perhaps\"");
+    assert_ne!(problems(&schema, &parsed(&wrong)), Vec::<String>::new());
+}

@@ -54,9 +54,46 @@ pub fn indices(process: &LoadedProcess, stream: u32, steps: &[u64]) -> Result<Ve
 /// # Errors
 /// As [`indices`].
 pub fn branch_sums(process: &LoadedProcess, stream: u32) -> Result<Vec<u128>, Error> {
-    let mut summer = Summer { track: Track::new(&process.image), sums: Vec::new() };
-    run(process, stream, &mut summer, u64::MAX)?;
-    Ok(summer.sums)
+    let mut sums = Vec::new();
+    branches(process, stream, &mut |branch| sums.push(branch.sum))?;
+    Ok(sums)
+}
+
+/// An executed branch or switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchInstance {
+    /// The sum of its index.
+    pub sum: u128,
+    pub step: u64,
+    /// Where it stands: module, function, instruction.
+    pub site: (u32, u32, u32),
+    /// The block it went to.
+    pub to: BlockId,
+}
+
+/// Shows all branch instances of a stream, in the order of time; none is kept.
+///
+/// # Errors
+/// As [`indices`].
+pub fn branches(
+    process: &LoadedProcess,
+    stream: u32,
+    seen: &mut dyn FnMut(BranchInstance),
+) -> Result<(), Error> {
+    run(process, stream, &mut Summer { track: Track::new(&process.image), seen }, u64::MAX)
+}
+
+/// Shows all steps of a stream that `wants` asks for, each with the sum of its index.
+///
+/// # Errors
+/// As [`indices`].
+pub fn steps(
+    process: &LoadedProcess,
+    stream: u32,
+    wants: &dyn Fn(&View<'_>) -> bool,
+    seen: &mut dyn FnMut(u128, &View<'_>),
+) -> Result<(), Error> {
+    run(process, stream, &mut Stepper { track: Track::new(&process.image), wants, seen }, u64::MAX)
 }
 
 fn run<O: Observer>(process: &LoadedProcess, stream: u32, observer: &mut O, limit: u64) -> Result<(), Error> {
@@ -220,19 +257,21 @@ impl Observer for Indexer {
     }
 }
 
-struct Summer {
+struct Summer<'s> {
     track: Track,
-    sums: Vec<u128>,
+    seen: &'s mut dyn FnMut(BranchInstance),
 }
 
-impl Observer for Summer {
+impl Observer for Summer<'_> {
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
         self.track.enter(view);
     }
 
     fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
         if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
-            self.sums.push(self.track.sum(view.depth as usize));
+            let site = (view.code.module, view.code.function, view.index);
+            let sum = self.track.sum(view.depth as usize);
+            (self.seen)(BranchInstance { sum, step: view.count, site, to });
         }
         self.track.edge(view, from, to);
     }
@@ -240,5 +279,29 @@ impl Observer for Summer {
     #[inline]
     fn step(&mut self, view: &View<'_>, _effect: Effect) {
         self.track.step(view);
+    }
+}
+
+struct Stepper<'s> {
+    track: Track,
+    wants: &'s dyn Fn(&View<'_>) -> bool,
+    seen: &'s mut dyn FnMut(u128, &View<'_>),
+}
+
+impl Observer for Stepper<'_> {
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        self.track.enter(view);
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        self.track.step(view);
+        if (self.wants)(view) {
+            (self.seen)(self.track.sum(view.depth as usize), view);
+        }
     }
 }

@@ -16,6 +16,20 @@ use crate::git::Repository;
 use crate::history::{Commit, commits};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
+
+/// The commit that last touched a line of a file; `text` is the file as it is now, `file` its path
+/// from the top of the repository. `None` if git does not know, or the line is not committed yet.
+#[must_use]
+pub fn commit_of_line(repository: &Repository, text: &Path, file: &str, line: u32) -> Option<Commit> {
+    let ask = repository.ask().without_fetching().args(["blame", "--line-porcelain", "--no-textconv", "-w"]);
+    let ask = ask.arg(format!("-L{line},{line}")).arg("--contents").arg(text).arg("HEAD").arg("--").arg(file);
+    let found = read_blame(&String::from_utf8_lossy(&ask.bytes().ok()?)).into_iter().next()?;
+    if found.commit.bytes().all(|byte| byte == b'0') {
+        return None;
+    }
+    commits(repository, &["--max-count=1", &found.commit]).ok()?.into_iter().next()
+}
 
 /// A line as `git blame` sees it: the commit it belongs to, and where it is in that one.
 #[derive(Clone, Debug, PartialEq, Eq)]

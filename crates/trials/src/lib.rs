@@ -19,7 +19,8 @@
 //! * `mask`: what of an output differs from run to run of one version.
 //! * `store`, `memory`: outcomes, remembered within a run and from run to run.
 //! * `round`: one call for outcomes, shared by the workers.
-//! * `record`: recordings of the test with good and bad.
+//! * `record`: recordings of the test with good and bad; `suite`: one version and the recordings
+//!   of many commands.
 //! * `work`: the directory for all this, its lock and its cleaning.
 //!
 //! Nothing here knows what a change means, why a test fails, or what a recording
@@ -103,12 +104,13 @@ mod setup;
 mod snapshot;
 mod station;
 mod store;
+mod suite;
 mod tree;
 pub mod variant;
 mod version;
 mod work;
 
-pub use blame::commit_of_change;
+pub use blame::{commit_of_change, commit_of_line};
 pub use checkout::Checkout;
 pub use error::{Error, Side};
 pub use examine::Examined;
@@ -124,6 +126,7 @@ pub use process::Status;
 pub use record::Recorded;
 pub use setup::{Mode, Setup, Tools, TrialLimits};
 pub use station::TestRun;
+pub use suite::{Run, Suite};
 pub use variant::{Content, TreeKey, Variant, Variants};
 pub use version::{Version, bisect_log, bisect_marks};
 pub use work::Work;

@@ -107,7 +107,12 @@ impl Lab<'_> {
     }
 }
 
-fn record(bench: &Bench, station: &mut Station, name: &str, time: Duration) -> Result<Recorded, Error> {
+pub(crate) fn record(
+    bench: &Bench,
+    station: &mut Station,
+    name: &str,
+    time: Duration,
+) -> Result<Recorded, Error> {
     let directory = bench.work.recording(name);
     remove_all(&directory)?;
     let mut run = station.record(bench, &format!("recorded-{name}"), &directory, time)?;

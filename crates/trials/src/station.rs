@@ -11,6 +11,7 @@ use crate::process::{self, Ending, Job, Limits, Ran, Status, Stop};
 use crate::sanitizer;
 use crate::setup::{Mode, Setup};
 use crate::snapshot::Snapshot;
+use crate::suite::copy_tree;
 use crate::tree::{Tree, remove_all};
 use crate::variant::{Base, TreeKey, Variant};
 use crate::work::Work;
@@ -91,6 +92,23 @@ impl Station {
     pub fn new(work: &Work, name: &str, mode: Mode) -> Station {
         let tree = Tree::new(work.tree(name));
         Station { name: name.to_owned(), mode, tree, built: None, stale: false, before: Snapshot::default() }
+    }
+
+    /// Another one, with a copy of the tree as it is.
+    pub fn copied(&mut self, work: &Work, name: &str) -> Result<Station, Error> {
+        let root = work.tree(name);
+        remove_all(&root)?;
+        copy_tree(self.tree.root(), &root)?;
+        let mut tree = self.tree.moved_to(root);
+        let before = tree.snapshot()?;
+        Ok(Station {
+            name: name.to_owned(),
+            mode: self.mode,
+            tree,
+            built: self.built.clone(),
+            stale: self.stale,
+            before,
+        })
     }
 
     pub fn name(&self) -> &str {

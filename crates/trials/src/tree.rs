@@ -33,6 +33,12 @@ impl Tree {
         Tree { root, holds: None, newest: SystemTime::UNIX_EPOCH }
     }
 
+    /// The same files at another place, where somebody has put them.
+    #[must_use]
+    pub fn moved_to(&self, root: PathBuf) -> Tree {
+        Tree { root, holds: self.holds.clone(), newest: self.newest }
+    }
+
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root

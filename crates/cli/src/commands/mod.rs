@@ -7,6 +7,7 @@ pub mod diff;
 pub mod dump;
 pub mod environment;
 pub mod explain;
+pub mod locate;
 pub mod path;
 pub mod record;
 pub mod replay;
@@ -22,6 +23,7 @@ use crate::failure::{Exit, Failure};
 pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
     match command {
         Command::Explain(args) => explain::run(&args, session),
+        Command::Locate(args) => locate::run(&args, session),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),

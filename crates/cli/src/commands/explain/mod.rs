@@ -1,7 +1,7 @@
 //! `relapse explain`: which changes broke the test, and how.
 
 mod options;
-mod tools;
+pub(super) mod tools;
 mod watch;
 
 use crate::failure::{Exit, Failure};
@@ -120,7 +120,7 @@ const ONE_SIGNAL: Duration = Duration::from_secs(1);
 
 /// The first signal asks for the best answer so far; a later one ends the process at once, as
 /// what is computed between trials does not look at `stop`.
-fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
+pub(super) fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let stop = stop.clone();
@@ -221,7 +221,7 @@ fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request
 }
 
 /// `90s`, `2m`, `1.5h`; without a unit, seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
         Some(at) => text.split_at(at),
         None => (text, "s"),
@@ -239,7 +239,7 @@ fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("{text} makes no sense as a time"))
 }
 
-fn seconds(seconds: f64) -> Result<Duration, Failure> {
+pub(super) fn seconds(seconds: f64) -> Result<Duration, Failure> {
     Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero()).ok_or_else(|| {
         Failure::new(Exit::Usage, format_args!("{seconds} seconds make no sense as a time limit"))
     })
@@ -277,7 +277,7 @@ fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session)
     Ok(())
 }
 
-fn style() -> report::Style {
+pub(super) fn style() -> report::Style {
     let style = report::Style::default();
     match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
         Ok(size) if size.ws_col >= 40 => report::Style { width: usize::from(size.ws_col).min(140), ..style },
@@ -286,7 +286,7 @@ fn style() -> report::Style {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| {
         Failure::failed_to(Exit::Environment, format_args!("write {}: {error}", path.display()))
     })

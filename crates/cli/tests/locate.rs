@@ -1,0 +1,393 @@
+//! `relapse locate` as a user meets it.
+
+mod desk;
+
+use desk::Desk;
+use serde_json::Value;
+
+/// Compiles with recording; `·` is a blank within a word.
+const BUILD: &str = "--quiet --work work --build $CC·-g·-o·p·p.c";
+
+/// The report of a program `p.c` as JSON, and the exit code.
+fn located(desk: &Desk, words: &str) -> (Value, i32) {
+    let output = desk.execute(&format!("relapse locate {BUILD} --json - {words}"), "");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
+    let answer = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
+    (answer, output.status.code().unwrap_or(-1))
+}
+
+/// Where the line with this text stands in the list of suspicious lines, from 1.
+fn rank(answer: &Value, text: &str) -> Option<usize> {
+    let lines = answer["lines"].as_array().expect("lines");
+    lines
+        .iter()
+        .position(|line| line["place"]["text"].as_str().is_some_and(|t| t.contains(text)))
+        .map(|n| n + 1)
+}
+
+const TCAS: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int climb = atoi(argv[1]), up_sep = atoi(argv[2]), sep, up;
+    if (climb)
+        sep = up_sep;
+    else
+        sep = up_sep + 100;
+    if (sep > 150)
+        up = 1;
+    else
+        up = 0;
+    if (up > 0)
+        printf(\"upward\\n\");
+    else
+        printf(\"downward\\n\");
+    return 0;
+}
+";
+
+#[test]
+fn f13_the_branch_before_the_exchanged_assignments() {
+    let mut desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\n");
+    desk.run(&format!("relapse locate {BUILD} --test ./p·1·100 --expect expected --passing ./p·0·20"));
+    assert_session!(desk, @r#"
+    $ relapse locate --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·1·100 --expect expected --passing ./p·0·20
+    1 branch went another way in the nearest passing run; the failure depends on it
+
+    What failed
+      line 1 of stdout is `downward`, expected `upward`; written in main (p.c:16)
+
+    Runs
+      failing  ./p 1 100  (exit 0)
+      passing  ./p 0 20  (exit 0)
+      of 1 test: 1 passed, 0 failed
+
+    Branches that went another way  the most suspicious first
+      1 p.c:5 in main  if (climb)
+      true in the failing run, false in the passing one
+      climb = 1, passing 0
+      the failure depends on it
+      ↓ controls  p.c:6  sep = up_sep;
+      ↓ value  p.c:9  if (sep > 150)
+      ↓ controls  p.c:12  up = 0;
+      ↓ value  p.c:13  if (up > 0)
+      ↓ controls  p.c:16  printf("downward\n");
+
+    Lines to look at  of 7 in the dynamic and 7 in the relevant slice of the failure
+      1 p.c:5  if (climb)  branch
+      2 p.c:6  sep = up_sep;  guarded
+      3 p.c:16  printf("downward\n");  slice
+      4 p.c:13  if (up > 0)  slice
+      5 p.c:12  up = 0;  slice
+      6 p.c:9  if (sep > 150)  slice
+      7 p.c:4  int climb = atoi(argv[1]), up_sep = atoi(argv[2]), sep, up;  slice
+
+    1 build, 5 runs, [SECONDS]
+    "#);
+}
+
+#[test]
+fn f14_the_nearest_of_two_passing_runs_is_chosen() {
+    const NESTED: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int a = atoi(argv[1]), b = atoi(argv[2]), c = atoi(argv[3]), d = atoi(argv[4]), i = 0, j = 0, k = 0;
+    if (a)
+        i++;
+    if (b)
+        j++;
+    if (c) {
+        if (d)
+            k += 1;
+        else
+            k += 2;
+    }
+    return k == 1;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", NESTED);
+    let (answer, code) = located(
+        &desk,
+        "--test ./p·0·0·1·1 --passing ./p·1·0·1·0 --passing ./p·0·1·1·0 --passing ./p·1·1·0·0",
+    );
+    assert_eq!((code, &answer["schema"]), (0, &"relapse.locate/1".into()));
+    assert_eq!(answer["passing"]["command"], "./p 0 1 1 0");
+    let branches: Vec<&str> =
+        answer["branches"].as_array().unwrap().iter().map(|b| b["place"]["text"].as_str().unwrap()).collect();
+    // The failure depends on the last one only.
+    assert_eq!(branches, ["if (d)", "if (b)"]);
+    assert_eq!(answer["branches"][0]["slice"], "dynamic");
+    assert_eq!(
+        (&answer["branches"][0]["failing"], &answer["branches"][0]["passing"]),
+        (&"true".into(), &"false".into())
+    );
+    assert_eq!(answer["branches"][1]["slice"], "none");
+    assert_eq!(answer["pool"]["passed"], 3);
+}
+
+#[test]
+fn an_omitted_reset_is_near_the_branch_that_lacks_it() {
+    // `run = 1` is missing in the branch that a new letter takes.
+    const OMITTED: &str = "\
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int longest = 0, run = 0;
+    char last = 0;
+    for (const char *s = argv[1]; *s; s++) {
+        if (*s == last)
+            run++;
+        else
+            last = *s;
+        if (run > longest)
+            longest = run;
+    }
+    printf(\"%d\\n\", longest);
+    return longest > 2;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", OMITTED);
+    let (answer, code) =
+        located(&desk, "--test ./p·aabbaa --passing ./p·aab --passing ./p·abc --passing ./p·aabb");
+    assert_eq!(code, 0);
+    assert!(rank(&answer, "if (*s == last)").is_some_and(|rank| rank <= 4), "{answer:#}");
+}
+
+#[test]
+fn a_wrong_initial_value_is_found_by_the_values() {
+    const INITIAL: &str = "\
+#include <stdlib.h>
+static int base = 40;
+int main(int argc, char **argv) {
+    int value = atoi(argv[1]);
+    int sum = base + 2 * value;
+    int half = sum / 2;
+    return half > 30;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", INITIAL);
+    let (answer, code) = located(&desk, "--test ./p·12 --passing ./p·3");
+    assert_eq!((code, &answer["same_control_flow"]), (0, &true.into()));
+    assert_eq!(answer["branches"].as_array().map(Vec::len), Some(0));
+    // What was read is input; the first assignment made of it is this one.
+    assert!(
+        answer["values"][0]["place"]["text"].as_str().unwrap().contains("base + 2 * value"),
+        "{answer:#}"
+    );
+    assert_eq!(answer["initial"][0]["name"], "base");
+    assert_eq!(answer["initial"][0]["value"], "40");
+    assert!(rank(&answer, "static int base").is_some_and(|rank| rank <= 5), "{answer:#}");
+}
+
+#[test]
+fn an_off_by_one_in_a_loop_bound_is_the_loop() {
+    const BOUND: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int n = argc - 1, sum = 0;
+    for (int i = 1; i < n; i++) {
+        int x = atoi(argv[i]);
+        if (x > 0)
+            sum += x;
+    }
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", BOUND);
+    desk.file("expected", "6\n");
+    desk.file("cases.txt", "# the last number does not count\n./p 1 2 -3 | grep -qx 3\n./p 5 -1 | grep -qx 5\n./p 0 | grep -qx 0\n");
+    let (answer, code) = located(&desk, "--test ./p·1·2·3 --expect expected --suite cases.txt");
+    assert_eq!((code, &answer["pool"]["runs"]), (0, &3.into()));
+    assert!(rank(&answer, "for (int i = 1; i < n; i++)").is_some_and(|rank| rank <= 3), "{answer:#}");
+}
+
+#[test]
+fn a_wrong_operator_is_behind_its_branch() {
+    const OPERATOR: &str = "\
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    char word[16];
+    int number, balance = 0;
+    while (scanf(\"%15s %d\", word, &number) == 2) {
+        if (strcmp(word, \"in\") == 0)
+            balance += number;
+        else if (strcmp(word, \"out\") == 0)
+            balance += number;
+        else
+            return 3;
+    }
+    printf(\"%d\\n\", balance);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", OPERATOR);
+    std::fs::create_dir(desk.path().join("cases")).unwrap();
+    for (name, input, output) in [
+        ("1", "in 5\nin 2\n", "7\n"),
+        ("2", "in 5\nout 2\n", "3\n"),
+        ("3", "in 1\n", "1\n"),
+        ("4", "", "0\n"),
+    ] {
+        desk.file(&format!("cases/{name}.in"), input);
+        desk.file(&format!("cases/{name}.out"), output);
+    }
+    let (answer, code) =
+        located(&desk, "--test ./p·<·cases/2.in --expect cases/2.out --pool cases --template ./p·<·{}");
+    assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["failed"]), (0, &3.into(), &1.into()));
+    assert!(answer["passing"]["command"].as_str().unwrap().contains("1.in"), "{answer:#}");
+    // Both assignments read the same; the wrong one is guarded by a branch that went another way.
+    let lines = answer["lines"].as_array().unwrap();
+    let at = |line: u32| lines.iter().position(|entry| entry["place"]["line"] == line);
+    assert!(at(10).is_some_and(|rank| rank < 3), "{answer:#}");
+    assert_eq!(lines[at(10).unwrap()]["why"], "guarded");
+}
+
+#[test]
+fn without_a_passing_run_the_slice_is_left() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\n");
+    let (answer, code) = located(&desk, "--test ./p·1·100 --expect expected --passing ./p·&&·false");
+    assert_eq!((code, &answer["passing"]), (1, &Value::Null));
+    assert_eq!(answer["pool"]["failed"], 1);
+    assert!(rank(&answer, "if (sep > 150)").is_some(), "{answer:#}");
+}
+
+#[test]
+fn a_test_that_passes_and_one_that_cannot_run_are_said() {
+    let mut desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.run(&format!("relapse locate {BUILD} --test ./p·0·20 --passing ./p·0·20"));
+    assert_session!(desk, @r#"
+    $ relapse locate --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·0·20 --passing ./p·0·20
+    [stderr] relapse: failed to see the test fail: it passes (exit 0)
+    [stderr]  There is nothing to locate. Name a test that fails, and what it is to write as --expect.
+    [exit 6]
+    "#);
+    let code =
+        |words: &str| desk.execute(&format!("relapse locate --quiet --work work {words}"), "").status.code();
+    assert_eq!(code("--build $CC·-g·-o·p·p.c --test ./q --passing ./p·0·20"), Some(10));
+    assert_eq!(code("--build false --test ./p"), Some(8));
+    // Every second run fails.
+    assert_eq!(code("--build true --test mkdir·../flag·&&·exit·0;·rmdir·../flag;·exit·1"), Some(7));
+}
+
+/// A script compares the output: the program itself ends well.
+#[test]
+fn what_a_script_finds_wrong_is_what_the_program_wrote_last() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("check.sh", "./p \"$@\" > out; grep -q upward out\n");
+    let (answer, code) = located(&desk, "--test sh·check.sh·1·100 --passing sh·check.sh·0·60");
+    assert_eq!((code, &answer["observation"]["summary"]), (0, &"the test ended with exit 1".into()));
+    assert_eq!(answer["branches"].as_array().map(Vec::len), Some(3));
+    for branch in answer["branches"].as_array().unwrap() {
+        assert_eq!(branch["slice"], "dynamic", "{answer:#}");
+    }
+}
+
+/// All that passes goes the other way at the assertion itself, which says nothing about the fault.
+#[test]
+fn the_condition_of_the_failed_assertion_is_no_difference() {
+    const SETTLE: &str = "\
+#include <assert.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int b = atoi(argv[1]), c = atoi(argv[2]);
+    if (b < 0)
+        c = c + 1;
+    int d = c + 3;
+    assert(d == 5);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", SETTLE);
+    let (answer, code) = located(&desk, "--test ./p·1·1 --passing ./p·1·2 --passing ./p·-1·1");
+    assert_eq!((code, &answer["passing"]["command"]), (0, &"./p -1 1".into()));
+    assert_eq!(rank(&answer, "if (b < 0)"), Some(1));
+    assert_eq!(answer["branches"].as_array().map(Vec::len), Some(1));
+    // The other run takes the same way: what differs in it is a value.
+    assert_eq!(answer["values_from"]["command"], "./p 1 2");
+    assert!(answer["values"][0]["place"]["text"].as_str().unwrap().contains("int d = c + 3"), "{answer:#}");
+}
+
+/// F17: the failing input is 2, and only 3 passes: leaving out parts of the input finds nothing.
+#[test]
+fn f17_without_a_suite_inputs_near_to_the_failing_one_are_tried() {
+    const THREE: &str = "\
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int i = atoi(argv[1]), ok = 0;
+    if (i == 3)
+        ok = 1;
+    return ok ? 0 : 1;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", THREE);
+    let (answer, code) = located(&desk, "--test ./p·2");
+    assert_eq!((code, &answer["pool"]["kind"]), (0, &"perturbed".into()));
+    assert_eq!(answer["passing"]["command"], "./p 3");
+    assert_eq!(answer["passing"]["input"], "`3` for `2` in argv[1]");
+    assert!(rank(&answer, "if (i == 3)").is_some_and(|rank| rank <= 2), "{answer:#}");
+}
+
+/// No mutation has these four bytes; only the branches say what they must be.
+#[test]
+fn a_solver_finds_the_input_that_turns_the_branches() {
+    const MAGIC: &str = "\
+#include <stdio.h>
+int main(void) {
+    char b[4];
+    if (fread(b, 1, 4, stdin) != 4)
+        return 2;
+    int ok = 0;
+    if (b[0] * 3 == 'K' * 3 && b[1] == b[0] + 7 && b[2] == 'z')
+        ok = 1;
+    if (!ok)
+        return 1;
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", MAGIC);
+    desk.file("in", "KRxxxx");
+    let (answer, code) = located(&desk, "--test ./p·<·in --perturb 0");
+    assert_eq!((code, &answer["pool"]["kind"]), (0, &"generated".into()));
+    assert!(answer["passing"]["input"].as_str().unwrap().contains("KRz"), "{answer:#}");
+    assert!(rank(&answer, "if (b[0] * 3").is_some_and(|rank| rank <= 3), "{answer:#}");
+}
+
+#[test]
+fn reports_for_browsers_and_services() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\n");
+    let (_, code) = located(
+        &desk,
+        "--test ./p·1·100 --expect expected --passing ./p·0·20 --html page.html --sarif log.sarif",
+    );
+    assert_eq!(code, 0);
+    let page = std::fs::read_to_string(desk.path().join("page.html")).unwrap();
+    assert!(page.contains("<code>if (climb)</code>") && page.contains("failing run"), "{page}");
+    let log: Value = serde_json::from_slice(&std::fs::read(desk.path().join("log.sarif")).unwrap()).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "relapse/suspicious-line");
+    let region = &result["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&region["artifactLocation"]["uri"], &region["region"]["startLine"]),
+        (&"p.c".into(), &5.into())
+    );
+}

@@ -1,0 +1,144 @@
+//! What was located: plain data. `report` shows it, and its JSON form is documented in
+//! `docs/json.md` as `relapse.locate/1`. Places, observations and commits are those of
+//! [`explain::answer`]; of a pair of values, `good` is the passing run's, `bad` the failing run's.
+
+use explain::answer::{Commit, Observation, Place, ValuePair};
+use serde::{Deserialize, Serialize};
+
+/// The name of the JSON form.
+pub const SCHEMA: &str = "relapse.locate/1";
+
+/// Everything there is to say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Located {
+    /// `relapse.locate/1`
+    pub schema: String,
+    pub build: String,
+    pub failing: Ran,
+    /// The nearest run that passes.
+    pub passing: Option<Ran>,
+    /// It took the same way through the program, up to the failure.
+    pub same_control_flow: bool,
+    pub observation: Observation,
+    pub pool: Pool,
+    /// Branches that went another way in the passing run, the most suspicious first.
+    pub branches: Vec<BranchEntry>,
+    /// Values that differ at aligned moments and that the failure depends on.
+    pub values: Vec<ValueEntry>,
+    /// The passing run that they are compared with, if it is not the nearest one: it takes the same
+    /// way as the failing run.
+    pub values_from: Option<Ran>,
+    /// Variables whose initial value the failure depends on, the nearest first.
+    pub initial: Vec<InitialValue>,
+    /// All lines that are reported, the most suspicious first.
+    pub lines: Vec<SuspectLine>,
+    pub slice: SliceSize,
+    /// Things the reader should know: what could not be seen, what was tried.
+    pub notes: Vec<String>,
+    pub effort: Effort,
+}
+
+/// A run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    pub command: String,
+    /// `exit 1`, `killed by SIGSEGV`.
+    pub end: String,
+    /// What is different in its input, if that was made here.
+    pub input: Option<String>,
+    /// The recording, if it is kept.
+    pub recording: Option<String>,
+}
+
+/// Where passing runs were looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pool {
+    /// `tests` of the user's, `perturbed` inputs, `generated` paths, or `none`.
+    pub kind: String,
+    pub runs: u32,
+    pub passed: u32,
+    pub failed: u32,
+    /// Neither passed nor failed.
+    pub unresolved: u32,
+    /// Passed, and could not be recorded or replayed.
+    pub unrecorded: u32,
+    /// Compared exactly; the others were ruled out by their branch outcomes.
+    pub compared: u32,
+}
+
+/// A branch that went another way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchEntry {
+    pub place: Place,
+    /// Which way it went: `true`, `false`, or the value of a switch.
+    pub failing: String,
+    pub passing: String,
+    /// Variables of the line in both runs.
+    pub values: Vec<ValuePair>,
+    /// Instances of this branch that went another way.
+    pub times: u32,
+    /// The last of them in each run.
+    pub step: u64,
+    pub passing_step: u64,
+    /// How the failure depends on it: `dynamic`, `relevant` (it could have changed it) or `none`.
+    pub slice: String,
+    /// From the branch to the failure.
+    pub chain: Vec<Link>,
+    pub commit: Option<Commit>,
+}
+
+/// A value that differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueEntry {
+    pub place: Place,
+    pub values: Vec<ValuePair>,
+    pub step: u64,
+    pub passing_step: u64,
+    /// From the value to the failure.
+    pub chain: Vec<Link>,
+    pub commit: Option<Commit>,
+}
+
+/// A variable that nothing assigned before it was used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InitialValue {
+    pub name: String,
+    /// Where it is defined.
+    pub place: Place,
+    /// Where its value was used.
+    pub used: Place,
+    pub value: Option<String>,
+    pub commit: Option<Commit>,
+}
+
+/// A step on the way to the failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    pub place: Place,
+    /// How this line depends on the one before: `value`, `controls`, `could control`.
+    pub how: String,
+}
+
+/// A suspicious line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuspectLine {
+    pub place: Place,
+    /// `branch`, `value`, `initial`, `guarded` (run because a reported branch went as it did), `slice`,
+    /// or `executed` (by the failing run, outside of the slice; only with a suite).
+    pub why: String,
+}
+
+/// Distinct lines of the failure's slices.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SliceSize {
+    pub dynamic: u32,
+    pub relevant: u32,
+}
+
+/// What it took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    pub builds: u32,
+    pub runs: u32,
+    pub seconds: f64,
+}

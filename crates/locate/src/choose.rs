@@ -1,0 +1,89 @@
+//! The nearest run of a pool, without comparing them all exactly.
+//!
+//! A run's [`Signature`](crate::branches::Signature) bounds its difference from below. A run whose
+//! bound does not beat the best difference so far need not be compared; the choice is the same as
+//! if it were. Among equal differences the first run of the pool is chosen, whatever the order
+//! in which runs are offered: workers may offer side by side.
+
+use crate::difference::Difference;
+
+/// The best run so far.
+#[derive(Clone, Debug, Default)]
+pub struct Nearest {
+    best: Option<(Difference, usize)>,
+}
+
+impl Nearest {
+    /// Whether a run could still be chosen, by its bound.
+    #[must_use]
+    pub fn may_be(&self, bound: &Difference, run: usize) -> bool {
+        self.best.as_ref().is_none_or(|(best, chosen)| (bound, run) < (best, *chosen))
+    }
+
+    /// Takes the run if it is nearer. Says whether it did.
+    pub fn offer(&mut self, difference: Difference, run: usize) -> bool {
+        let nearer = self.may_be(&difference, run);
+        if nearer {
+            self.best = Some((difference, run));
+        }
+        nearer
+    }
+
+    #[must_use]
+    pub fn best(&self) -> Option<(&Difference, usize)> {
+        self.best.as_ref().map(|(difference, run)| (difference, *run))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::branches::{Branches, Signature};
+    use crate::chain::{Chains, Event};
+    use proptest::prelude::*;
+
+    /// Runs of one program: every second statement is a branch, all hang from the first event or
+    /// from a branch drawn before.
+    fn run() -> impl Strategy<Value = Vec<Event>> {
+        prop::collection::vec((0u32..5, any::<prop::sample::Index>(), 0u32..2), 1..25).prop_map(|drawn| {
+            let mut events = vec![Event { statement: 9, depends_on: None, outcome: None }];
+            for (statement, parent, outcome) in drawn {
+                let depends_on = Some(parent.index(events.len()));
+                events.push(Event { statement, depends_on, outcome: Some(outcome) });
+            }
+            events
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn bounded_choice_is_the_choice_of_comparing_all(
+            failing in run(),
+            pool in prop::collection::vec(run(), 0..12),
+            order in any::<u64>(),
+        ) {
+            let mut chains = Chains::default();
+            let branches = Branches::of_events(&failing, &mut chains);
+            let all: Vec<Difference> =
+                pool.iter().map(|run| branches.compare_events(run, &mut chains)).collect();
+            let expected = all.iter().cloned().enumerate().map(|(n, d)| (d, n)).min();
+            let mut visits: Vec<usize> = (0..pool.len()).collect();
+            visits.sort_by_key(|n| (*n as u64 + 1).wrapping_mul(order | 1));
+            let mut nearest = Nearest::default();
+            for n in visits {
+                let mut signature = Signature::default();
+                for event in &pool[n] {
+                    if let Some(to) = event.outcome {
+                        signature.see((0, 0, event.statement), to);
+                    }
+                }
+                let bound = branches.bound(&signature);
+                prop_assert!(bound <= all[n]);
+                if nearest.may_be(&bound, n) {
+                    nearest.offer(all[n].clone(), n);
+                }
+            }
+            prop_assert_eq!(nearest.best().map(|(d, n)| (d.clone(), n)), expected);
+        }
+    }
+}

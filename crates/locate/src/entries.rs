@@ -1,0 +1,282 @@
+//! The entries of the report, ranked by how the failure depends on them.
+//!
+//! Branches come first: those in the dynamic slice of the failure, then those that are only in
+//! the relevant one, then the others; among equals the nearest to the failure in time.
+
+use crate::Result;
+use crate::answer::{BranchEntry, InitialValue, SuspectLine, ValueEntry};
+use crate::branches::{BranchSite, Branches};
+use crate::dataflow::{Differs, differing};
+use crate::failure::{Depends, Failure};
+use crate::pool::Passing;
+use explain::answer::{Place, ValuePair};
+use explain::glance::{Decision, Glance, glance};
+use program::inst::Inst;
+use slice::{Leaf, NodeId, Occurrence, Origin, Slicer, SlicerOptions};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Values that are shown; the first that differ say most.
+const MAX_VALUES: usize = 8;
+
+/// The branches of the failing run that went another way, one entry for each place.
+///
+/// # Errors
+/// If a run does not replay.
+pub fn branches(
+    failure: &Failure<'_>,
+    stream: u32,
+    failing: &Branches,
+    passing: &Passing,
+) -> Result<Vec<BranchEntry>> {
+    let mut by_site: BTreeMap<BranchSite, Vec<usize>> = BTreeMap::new();
+    for (n, partner) in passing.partners.iter().enumerate() {
+        by_site.entry(failing.events()[partner.position as usize].site).or_default().push(n);
+    }
+    let slicer = Slicer::new(&passing.process, SlicerOptions::default());
+    let mut ranked = Vec::new();
+    for (site, instances) in by_site {
+        let moment = |n: usize| {
+            let event = failing.events()[passing.partners[n].position as usize];
+            Occurrence { stream, step: event.step }
+        };
+        // The instance that the failure depends on most, and the last of these.
+        let Some(&shown) =
+            instances.iter().max_by_key(|n| (std::cmp::Reverse(failure.depends(moment(**n))), **n))
+        else {
+            continue;
+        };
+        let (at, partner) = (moment(shown), passing.partners[shown]);
+        let there = Occurrence { stream: passing.stream, step: partner.step };
+        let place = failure.place(site);
+        let (ours, theirs) = (glance(&failure.slicer, at, &place.text), glance(&slicer, there, &place.text));
+        let depends = failure.depends(at);
+        let entry = BranchEntry {
+            failing: way(ours.as_ref()),
+            passing: way(theirs.as_ref()),
+            values: pairs(ours.as_ref(), theirs.as_ref()),
+            times: instances.len() as u32,
+            step: at.step,
+            passing_step: there.step,
+            slice: depends.word().to_owned(),
+            chain: failure.node(at).map(|node| failure.chain(node)).unwrap_or_default(),
+            commit: None,
+            place,
+        };
+        ranked.push(((depends, std::cmp::Reverse(partner.position)), entry));
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    Ok(by_line(ranked.into_iter().map(|(_, entry)| entry)))
+}
+
+/// The parts of `a && b` are branches of their own; a reader sees one line.
+fn by_line(entries: impl Iterator<Item = BranchEntry>) -> Vec<BranchEntry> {
+    let mut list: Vec<BranchEntry> = Vec::new();
+    for entry in entries {
+        let same = |known: &&mut BranchEntry| {
+            (&known.place.file, known.place.line) == (&entry.place.file, entry.place.line)
+        };
+        match list.iter_mut().find(same) {
+            Some(known) => known.times = known.times.max(entry.times),
+            None => list.push(entry),
+        }
+    }
+    list
+}
+
+fn way(glance: Option<&Glance>) -> String {
+    match glance.and_then(|glance| glance.decision.as_ref()) {
+        Some(Decision::Held(held)) => held.to_string(),
+        Some(Decision::Value(value)) => value.clone(),
+        None => "?".to_owned(),
+    }
+}
+
+fn pairs(failing: Option<&Glance>, passing: Option<&Glance>) -> Vec<ValuePair> {
+    let list = |glance: Option<&Glance>| glance.map(|g| g.variables.clone()).unwrap_or_default();
+    let theirs = list(passing);
+    let of = |name: &str| theirs.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
+    let mut pairs: Vec<ValuePair> = list(failing)
+        .into_iter()
+        .map(|(name, value)| ValuePair { good: of(&name), bad: Some(value), name })
+        .collect();
+    for (name, value) in &theirs {
+        if pairs.iter().all(|pair| pair.name != *name) {
+            pairs.push(ValuePair { name: name.clone(), good: Some(value.clone()), bad: None });
+        }
+    }
+    pairs
+}
+
+/// The first assignments of the failure's slice whose values differ in a passing run, one for each
+/// line. What was read from outside is input and no assignment: it differs anyway.
+///
+/// # Errors
+/// If a run does not replay.
+pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing) -> Result<Vec<ValueEntry>> {
+    let found = differing(failure, stream, &passing.process, passing.stream)?;
+    let slicer = Slicer::new(&passing.process, SlicerOptions::default());
+    let mut seen = BTreeSet::new();
+    let mut entries = Vec::new();
+    for Differs { node, step, passing_step } in found {
+        if !assigns(failure, node) || !seen.insert(failure.traced.line(node)) {
+            continue;
+        }
+        let place = failure.place_of(node);
+        if place.line == 0 || place.file.starts_with('/') {
+            continue;
+        }
+        let (at, there) =
+            (Occurrence { stream, step }, Occurrence { stream: passing.stream, step: passing_step });
+        let (ours, theirs) = (glance(&failure.slicer, at, &place.text), glance(&slicer, there, &place.text));
+        let mut values = pairs(ours.as_ref(), theirs.as_ref());
+        values.retain(|pair| pair.good != pair.bad);
+        if values.is_empty() {
+            let result = |glance: Option<&Glance>| glance.and_then(|glance| glance.result.clone());
+            let (good, bad) = (result(theirs.as_ref()), result(ours.as_ref()));
+            if good != bad {
+                values.push(ValuePair { name: "the value".to_owned(), good, bad });
+            }
+        }
+        entries.push(ValueEntry {
+            place,
+            values,
+            step,
+            passing_step,
+            chain: failure.chain(node),
+            commit: None,
+        });
+        if entries.len() == MAX_VALUES {
+            break;
+        }
+    }
+    Ok(entries)
+}
+
+/// Whether a node computes something of its own: not a call, a plain load or a decision.
+fn assigns(failure: &Failure<'_>, node: NodeId) -> bool {
+    let site = failure.traced.slice.nodes[node as usize].site;
+    matches!(
+        failure.traced.inst(site),
+        Inst::Bin { .. } | Inst::Float { .. } | Inst::Store { .. } | Inst::Cast { .. } | Inst::Return { .. }
+    )
+}
+
+/// Variables whose initial value the failure depends on, the nearest use first.
+#[must_use]
+pub fn initial(failure: &Failure<'_>) -> Vec<InitialValue> {
+    let slice = &failure.traced.slice;
+    let near = |leaf: &Leaf| {
+        let distance = failure.ways.distance(leaf.needed_by)?;
+        let is_code = failure.traced.line(leaf.needed_by).line > 0 && failure.is_dynamic(leaf.needed_by);
+        is_code.then_some((distance.hops, distance.decisions, leaf.needed_by))
+    };
+    let mut leaves: Vec<_> = slice.leaves.iter().filter_map(|leaf| Some((near(leaf)?, leaf))).collect();
+    leaves.sort_by_key(|(near, _)| *near);
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for (_, leaf) in leaves {
+        let (Origin::Outside { variable: Some(variable), .. }
+        | Origin::Unwritten { variable: Some(variable), .. }) = &leaf.origin
+        else {
+            continue;
+        };
+        let place = failure.place_at(&variable.file, variable.line);
+        // A literal is where it is written.
+        let literal = variable.name.starts_with('.');
+        if literal || variable.line == 0 || place.file.starts_with('/') || !seen.insert(variable.clone()) {
+            continue;
+        }
+        let node = &slice.nodes[leaf.needed_by as usize];
+        let seen = glance(&failure.slicer, node.at, &variable.name);
+        let value = seen.and_then(|seen| seen.variables.into_iter().find(|(name, _)| *name == variable.name));
+        found.push(InitialValue {
+            name: variable.name.clone(),
+            used: failure.place_of(leaf.needed_by),
+            // Of an aggregate only what was read is known.
+            value: value.map(|(_, value)| value).filter(|value| !value.starts_with('{')),
+            place,
+            commit: None,
+        });
+    }
+    found
+}
+
+/// All lines, the most suspicious first, each once.
+#[must_use]
+pub fn lines(
+    failure: &Failure<'_>,
+    stream: u32,
+    branches: &[BranchEntry],
+    values: &[ValueEntry],
+    initial: &[InitialValue],
+) -> Vec<SuspectLine> {
+    let mut list = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut add = |place: &Place, why: &str| {
+        if place.line > 0 && seen.insert((place.file.clone(), place.line)) {
+            list.push(SuspectLine { place: place.clone(), why: why.to_owned() });
+        }
+    };
+    let is_needed = |entry: &&BranchEntry| entry.slice != Depends::No.word();
+    for entry in branches.iter().filter(is_needed) {
+        add(&entry.place, "branch");
+    }
+    for entry in branches.iter().filter(is_needed) {
+        for place in guarded(failure, Occurrence { stream, step: entry.step }) {
+            add(&place, "guarded");
+        }
+    }
+    for entry in values {
+        add(&entry.place, "value");
+    }
+    for entry in initial {
+        add(&entry.place, "initial");
+    }
+    for entry in branches.iter().filter(|entry| !is_needed(entry)) {
+        add(&entry.place, "branch");
+    }
+    for place in failure.nearest_lines() {
+        add(&place, "slice");
+    }
+    list
+}
+
+/// Puts lines of the program that are not there yet behind the others: the failing run executed them,
+/// and the slice does not have them. Which byte of an output stands where is no dependence.
+pub fn add_executed<'l>(
+    lines: &mut Vec<SuspectLine>,
+    failure: &Failure<'_>,
+    executed: impl Iterator<Item = &'l (String, u32)>,
+) {
+    let known: BTreeSet<(String, u32)> =
+        lines.iter().map(|line| (line.place.file.clone(), line.place.line)).collect();
+    for (file, line) in executed.filter(|at| !at.0.starts_with('/') && !known.contains(at)) {
+        lines.push(SuspectLine { place: failure.place_at(file, *line), why: "executed".to_owned() });
+    }
+}
+
+/// Decisions between a branch and a line that it guards.
+const GUARDED: usize = 2;
+
+/// What ran because a branch went as it did, and the failure depends on, the nearest first.
+fn guarded(failure: &Failure<'_>, branch: Occurrence) -> Vec<Place> {
+    let slice = &failure.traced.slice;
+    let mut found: Vec<NodeId> = failure.node(branch).into_iter().collect();
+    let mut from = 0;
+    for _ in 0..GUARDED {
+        let to = found.len();
+        for at in from..to {
+            let controlled = slice.needed_by(found[at]).filter(|(consumer, how)| {
+                *how == slice::Dependence::Control && failure.is_dynamic(*consumer)
+            });
+            for (consumer, _) in controlled {
+                if !found.contains(&consumer) {
+                    found.push(consumer);
+                }
+            }
+        }
+        from = to;
+    }
+    let places = found.into_iter().skip(1).map(|node| failure.place_of(node));
+    places.filter(|place| place.line > 0 && !place.file.starts_with('/')).collect()
+}

@@ -1,0 +1,273 @@
+//! Passing runs made by turning branches of the failing one.
+//!
+//! Path generation: branches that depend on input are turned in the order of the differences
+//! they make ([`crate::toggles`]), what is not control dependent on them is kept, and a solver is
+//! asked for an input. A solver only proposes: the program runs with every input, and the
+//! test says whether it passes. What comes behind a turned branch is known from the failing run only,
+//! so the way that the new run really took is compared like that of any other run.
+//!
+//! A second round keeps only what comes before a turned branch, for programs whose later conditions
+//! were made of values that the turned way changes.
+
+use crate::inputs::Replaceable;
+use crate::pool::{self, Means, Outcome, Reference};
+use crate::toggles::{Next, Region, enumerate};
+use crate::{Error, Result};
+use program::cfg::{Dominators, Graph};
+use program::inst::Inst;
+use recording::Process;
+use replay::machine::Machine;
+use replay::observer::{Observer, View};
+use replay::process::LoadedProcess;
+use solver::{Session, Settings, Term};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use symbolic::{Input, Kind, Origin, World};
+
+/// Branches nearest to the failure that are turned.
+const MOST_BRANCHES: usize = 400;
+/// The share of the time for the first round.
+const FIRST_ROUND: f64 = 0.6;
+
+/// What was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    pub asked: u32,
+    pub infeasible: u32,
+    pub run: u32,
+}
+
+/// A condition of the failing path.
+struct Condition {
+    term: Term,
+    step: u64,
+    /// Where it can be turned: its region.
+    region: Option<Region>,
+}
+
+/// Looks for a passing run until the time of `means` is over.
+///
+/// # Errors
+/// If the failing run does not replay, or runs cannot be made.
+pub fn generate(
+    recorded: &Process,
+    reference: &Reference<'_>,
+    until: u64,
+    inputs: &mut Replaceable,
+    settings: &Settings,
+    means: &Means<'_>,
+) -> Result<(Outcome, Vec<crate::test::Test>, Tried)> {
+    let mut world = World::default();
+    let path = symbolic::replay(
+        reference.process,
+        recorded,
+        reference.stream,
+        &mut world,
+        &symbolic::Options::default(),
+    )?;
+    let regions = regions(reference.process, reference.stream)?;
+    let conditions: Vec<Condition> = path
+        .conditions
+        .iter()
+        .filter(|condition| condition.at.step <= until)
+        .map(|condition| {
+            let turned = matches!(condition.kind, Kind::Branch | Kind::Switch) && !condition.repeated;
+            let region = regions.get(&condition.at.step).copied().filter(|_| turned);
+            Condition { term: condition.term, step: condition.at.step, region }
+        })
+        .collect();
+    let mut branches: Vec<usize> =
+        (0..conditions.len()).filter(|n| conditions[*n].region.is_some()).collect();
+    branches.drain(..branches.len().saturating_sub(MOST_BRANCHES));
+    let mut search = Search {
+        recorded,
+        reference,
+        inputs,
+        means,
+        world,
+        session: Session::new(settings.clone()),
+        conditions,
+        seen: Default::default(),
+        tests: Vec::new(),
+        outcome: Outcome::default(),
+        tried: Tried::default(),
+        error: None,
+    };
+    let now = Instant::now();
+    let first = now + means.until.saturating_duration_since(now).mul_f64(FIRST_ROUND);
+    search.round(&branches, first, true);
+    if search.outcome.best().is_none() {
+        search.round(&branches, means.until, false);
+    }
+    match search.error {
+        Some(error) => Err(error),
+        None => Ok((search.outcome, search.tests, search.tried)),
+    }
+}
+
+struct Search<'s, 'f> {
+    recorded: &'s Process,
+    reference: &'s Reference<'f>,
+    inputs: &'s mut Replaceable,
+    means: &'s Means<'f>,
+    world: World,
+    session: Session,
+    conditions: Vec<Condition>,
+    /// Inputs that were run.
+    seen: std::collections::HashSet<Vec<(Origin, Vec<u8>)>>,
+    tests: Vec<crate::test::Test>,
+    outcome: Outcome,
+    tried: Tried,
+    error: Option<Error>,
+}
+
+impl Search<'_, '_> {
+    fn round(&mut self, branches: &[usize], until: Instant, keep_later: bool) {
+        let list: Vec<Region> = branches.iter().filter_map(|n| self.conditions[*n].region).collect();
+        enumerate(&list, &mut |set| {
+            if Instant::now() >= until || self.means.is_stopped() {
+                return Next::Stop;
+            }
+            let turned: Vec<usize> = set.iter().map(|at| branches[*at]).collect();
+            match self.turn(&turned, keep_later) {
+                Ok(_) if self.outcome.best().is_some() => Next::Stop,
+                // What is free behind the turned branch needs no second one.
+                Ok(_) if !keep_later => Next::Prune,
+                Ok(next) => next,
+                Err(error) => {
+                    self.error = Some(error);
+                    Next::Stop
+                }
+            }
+        });
+    }
+
+    /// Asks for an input that turns these branches, and runs it.
+    fn turn(&mut self, turned: &[usize], keep_later: bool) -> Result<Next> {
+        let Some(&first) = turned.first() else { return Ok(Next::Prune) };
+        let depends = |step: u64| {
+            turned.iter().any(|n| self.conditions[*n].region.is_some_and(|region| region.holds(step)))
+        };
+        let mut before = Vec::new();
+        let mut behind = Vec::new();
+        for (n, condition) in self.conditions.iter().enumerate() {
+            if turned.contains(&n) {
+                behind.push(self.world.pool.not(condition.term));
+            } else if n < first {
+                before.push(condition.term);
+            } else if keep_later && !depends(condition.step) {
+                behind.push(condition.term);
+            }
+        }
+        let World { pool, variables } = &mut self.world;
+        let given = |variable: u32| variables.value(variable);
+        self.tried.asked += 1;
+        let all: Vec<Term> = before.iter().chain(&behind).copied().collect();
+        // What a solver does wrong concerns this question only.
+        let model = match self.session.solve(pool, &all, &given) {
+            Ok(solver::Outcome::Sat(model)) => model,
+            Ok(solver::Outcome::Unsat) => {
+                self.tried.infeasible += 1;
+                // Suffix pruning: an earlier branch changes nothing of what comes behind.
+                let never = matches!(self.session.solve(pool, &behind, &given), Ok(solver::Outcome::Unsat));
+                return Ok(if never { Next::Prune } else { Next::Deeper });
+            }
+            _ => return Ok(Next::Deeper),
+        };
+        let variables = &self.world.variables;
+        let value = |variable: u32| model.value(variable, variables.value(variable));
+        let input = Input::with(&self.world, &self.recorded.info, &value);
+        self.run(&input)?;
+        Ok(Next::Deeper)
+    }
+
+    fn run(&mut self, input: &Input) -> Result<()> {
+        let mut changed: Vec<(Origin, Vec<u8>)> = Vec::new();
+        for (origin, bytes) in &input.parts {
+            match self.inputs.parts.iter().find(|(known, _)| known == origin) {
+                Some((_, old)) if old == bytes => {}
+                Some(_) => changed.push((origin.clone(), bytes.clone())),
+                // It would have to change what cannot be replaced.
+                None => {
+                    let same =
+                        Input::with(&self.world, &self.recorded.info, &|v| self.world.variables.value(v));
+                    if same.parts.get(origin) != Some(bytes) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        if changed.is_empty() || !self.seen.insert(changed.clone()) {
+            return Ok(());
+        }
+        let what: Vec<String> = changed.iter().map(|(origin, bytes)| said(origin, bytes)).collect();
+        let test = self.inputs.test(&changed, what.join(", "))?;
+        let name = format!("generated-{}", self.tests.len());
+        let outcome =
+            pool::choose(std::slice::from_ref(&test), &name, self.reference, self.means, &|_, _| {})?;
+        self.tried.run += 1;
+        let number = self.tests.len();
+        self.tests.push(test);
+        self.outcome.add(outcome, number);
+        Ok(())
+    }
+}
+
+/// `stdin "3 4"`
+fn said(origin: &Origin, bytes: &[u8]) -> String {
+    const MOST: usize = 60;
+    let text: String = bytes.escape_ascii().to_string().chars().take(MOST).collect();
+    format!("{} \"{text}\"", origin.name())
+}
+
+/// The regions of all branch instances of a stream, by step.
+fn regions(process: &LoadedProcess, stream: u32) -> Result<HashMap<u64, Region>> {
+    let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
+    let mut walker = Regions::default();
+    Machine::new(&process.image, &loaded.stream).run(&mut walker, u64::MAX)?;
+    for (step, ..) in walker.open.drain(..) {
+        walker.found.insert(step, Region { from: step, to: u64::MAX });
+    }
+    Ok(walker.found)
+}
+
+#[derive(Default)]
+struct Regions {
+    post: BTreeMap<(u32, u32), Rc<Dominators>>,
+    /// Branches whose ways have not come together yet: step, depth, and the block where they do.
+    open: Vec<(u64, u32, Option<u32>)>,
+    found: HashMap<u64, Region>,
+}
+
+impl Regions {
+    fn close(&mut self, at: u64, done: impl Fn(u32, Option<u32>) -> bool) {
+        while let Some((step, ..)) = self.open.pop_if(|(_, depth, meet)| done(*depth, *meet)) {
+            self.found.insert(step, Region { from: step, to: at });
+        }
+    }
+}
+
+impl Observer for Regions {
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        let here = view.depth;
+        // Functions that have returned since.
+        self.close(view.count, |depth, _| depth > here);
+        if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
+            let key = (view.code.module, view.code.function);
+            let post =
+                self.post.entry(key).or_insert_with(|| Rc::new(Graph::of(view.function()).post_dominators()));
+            let meet = post.immediate(from);
+            self.open.push((view.count, here, meet));
+        }
+        self.close(view.count + 1, |depth, meet| depth == here && meet == Some(to));
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        let here = view.depth;
+        self.close(view.count, |depth, _| depth > here);
+    }
+}
+
+/// How long a solver has for one question: there are many.
+pub const SOLVING: Duration = Duration::from_secs(2);

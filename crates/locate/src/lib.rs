@@ -1,0 +1,65 @@
+//! Locating a fault with the test suite: what went differently in the nearest run that passes.
+//!
+//! One program, a failing test, and tests that pass if there are any; no older version is
+//! needed. The passing run that is nearest to the failing one shows which branches would have had
+//! to go another way; those that the failure depends on are where to look first.
+//!
+//! # What lives here
+//! * [`chain`], [`difference`], [`branches`]: which events of two runs are the same, which branches
+//!   went another way, and which of two differences is the smaller;
+//! * [`choose`], [`pool`]: the nearest run of many, recorded side by side;
+//! * [`failure`]: the failing run and the slices of its failure;
+//! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
+//! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
+//! * [`inputs`], [`perturb`]: tests with another input, where there is no suite; [`toggles`],
+//!   [`generate`]: inputs that turn branches of the failing run, by a solver;
+//! * [`test`](mod@test): tests and verdicts; [`session`]: all of it from beginning to end, `search` for passing runs;
+//! * [`answer`]: what was located, as plain data.
+//!
+//! # What must not be known here
+//! Terminals, colours, environment variables, versions and changes. How a program is built and
+//! run is the matter of `trials`, how a value came about that of `slice`.
+//!
+//! # Method
+//! After Guo, Roychoudhury and Wang, *Accurately Choosing Execution Runs for Software Fault
+//! Localization*, and Wang, *Post-mortem dynamic analysis for software debugging*, chapter 6:
+//! events are aligned by their chains of control dependence, differences are compared from the
+//! failure back and without weights. Added here: the order of the report by dynamic and relevant
+//! slices of the failure, and values where branches say nothing.
+//!
+//! # Example
+//! ```
+//! use locate::branches::Branches;
+//! use locate::chain::{Chains, Event};
+//! use locate::difference::Difference;
+//!
+//! // if (1) 2; if (3) 4; as statement, what it hangs from, and which way it went.
+//! let event = |statement, depends_on, outcome| Event { statement, depends_on, outcome };
+//! let failing = [event(1, None, Some(1)), event(2, Some(0), None), event(3, None, Some(0))];
+//! let passing = [event(1, None, Some(0)), event(3, None, Some(0))];
+//! let mut chains = Chains::default();
+//! let branches = Branches::of_events(&failing, &mut chains);
+//! // The first branch went another way, and the second is still the same event.
+//! assert_eq!(branches.compare_events(&passing, &mut chains), Difference::of(vec![0]));
+//! ```
+
+pub mod answer;
+pub mod branches;
+pub mod chain;
+pub mod choose;
+pub mod dataflow;
+pub mod difference;
+pub mod entries;
+mod error;
+pub mod failure;
+pub mod generate;
+pub mod inputs;
+pub mod perturb;
+pub mod pool;
+mod search;
+pub mod session;
+pub mod suspicion;
+pub mod test;
+pub mod toggles;
+
+pub use error::{Error, Result};

@@ -1,0 +1,147 @@
+//! How much more often failed runs than passed ones execute a line.
+//!
+//! With a suite the pool says more than its nearest run: code that mostly failed runs execute is
+//! suspicious (Ochiai's coefficient, after Abreu, Zoeteweij and van Gemund, *On the Accuracy of
+//! Spectrum-based Fault Localization*). Blocks are counted in the replay that a run gets anyway. The
+//! order that this gives and that of the report are joined by the sum of reciprocal ranks, so that
+//! a line which is near the top of either is near the top of both together.
+
+use crate::answer::SuspectLine;
+use replay::process::LoadedProcess;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A basic block: module, function, block.
+pub type BlockSite = (u32, u32, u32);
+
+/// The blocks that a run entered.
+pub type Coverage = BTreeSet<BlockSite>;
+
+/// Fewer runs say too little.
+const LEAST_RUNS: u32 = 10;
+/// How much the first ranks weigh: the larger, the less.
+const FLATTEN: f64 = 6.0;
+
+/// How often blocks were entered by runs of a pool and by the failing run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    failed: u32,
+    passed: u32,
+    blocks: BTreeMap<BlockSite, (u32, u32)>,
+}
+
+impl Counts {
+    pub fn add(&mut self, coverage: &Coverage, passed: bool) {
+        if passed {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+        }
+        for block in coverage {
+            let (failed, of_passed) = self.blocks.entry(*block).or_default();
+            if passed {
+                *of_passed += 1;
+            } else {
+                *failed += 1;
+            }
+        }
+    }
+
+    fn ochiai(&self, block: BlockSite) -> f64 {
+        let (failed, passed) = self.blocks.get(&block).copied().unwrap_or_default();
+        let all = f64::from(self.failed) * f64::from(failed + passed);
+        if all == 0.0 { 0.0 } else { f64::from(failed) / all.sqrt() }
+    }
+
+    /// The suspicion of each line that the failing run executed: that of the most suspicious block
+    /// with code of it.
+    #[must_use]
+    pub fn lines(
+        &self,
+        process: &LoadedProcess,
+        failing: &Coverage,
+        relative: &dyn Fn(&str) -> String,
+    ) -> BTreeMap<(String, u32), f64> {
+        let mut lines: BTreeMap<(String, u32), f64> = BTreeMap::new();
+        for &(module, function, block) in failing {
+            let suspicion = self.ochiai((module, function, block));
+            let model = process.image.module(module);
+            let body = &model.functions[function as usize];
+            let Some(code) = body.blocks.get(block as usize) else { continue };
+            for index in code.start as usize..code.end as usize {
+                let place = body.place(index);
+                if place.line > 0 {
+                    let known =
+                        lines.entry((relative(&model.file_path(place.file)), place.line)).or_default();
+                    *known = known.max(suspicion);
+                }
+            }
+        }
+        lines
+    }
+
+    /// Whether there are enough runs of both kinds to say something.
+    #[must_use]
+    pub fn says_something(&self) -> bool {
+        self.failed > 0 && self.passed > 0 && self.failed + self.passed >= LEAST_RUNS
+    }
+}
+
+/// Joins the order of the report with that of suspicion.
+pub fn join(lines: &mut [SuspectLine], suspicion: &BTreeMap<(String, u32), f64>) {
+    let of = |line: &SuspectLine| {
+        suspicion.get(&(line.place.file.clone(), line.place.line)).copied().unwrap_or_default()
+    };
+    let all: Vec<f64> = lines.iter().map(of).collect();
+    // Behind all that are more suspicious, in the middle of those that are equally so.
+    let rank = |own: f64| {
+        let above = all.iter().filter(|other| **other > own).count() as f64;
+        let same = all.iter().filter(|other| **other == own).count() as f64;
+        above + (same - 1.0) / 2.0
+    };
+    let mut weighed: Vec<(f64, SuspectLine)> = Vec::with_capacity(lines.len());
+    for (n, line) in lines.iter().enumerate() {
+        let weight = 1.0 / (FLATTEN + n as f64) + 1.0 / (FLATTEN + rank(all[n]));
+        weighed.push((weight, line.clone()));
+    }
+    // Stable: equals stay in the order of the report.
+    weighed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (place, (_, line)) in lines.iter_mut().zip(weighed) {
+        *place = line;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use explain::answer::Place;
+
+    fn line(line: u32) -> SuspectLine {
+        SuspectLine {
+            place: Place { file: "a.c".to_owned(), line, ..Place::default() },
+            why: "slice".to_owned(),
+        }
+    }
+
+    #[test]
+    fn blocks_of_failed_runs_are_suspicious() {
+        let mut counts = Counts::default();
+        counts.add(&Coverage::from([(0, 0, 0), (0, 0, 1)]), false);
+        counts.add(&Coverage::from([(0, 0, 0), (0, 0, 2)]), true);
+        assert!(!counts.says_something());
+        assert!(counts.ochiai((0, 0, 1)) > counts.ochiai((0, 0, 0)));
+        assert_eq!(counts.ochiai((0, 0, 2)), 0.0);
+        assert_eq!(counts.ochiai((0, 0, 9)), 0.0);
+    }
+
+    #[test]
+    fn what_both_orders_put_first_is_first() {
+        let mut lines = [line(1), line(2), line(3)];
+        let suspicion = [(1, 0.1), (2, 0.9), (3, 0.2)].map(|(n, s)| (("a.c".to_owned(), n), s));
+        join(&mut lines, &suspicion.into());
+        assert_eq!(lines.map(|l| l.place.line), [2, 1, 3]);
+        // Nothing is known: the report's own order.
+        let mut lines = [line(3), line(1), line(2)];
+        join(&mut lines, &BTreeMap::new());
+        assert_eq!(lines.map(|l| l.place.line), [3, 1, 2]);
+    }
+}

@@ -1,0 +1,167 @@
+//! One page, no network: both runs side by side at the reported branches.
+
+use super::{at, command, dependence, headline, pool};
+use crate::html::escape;
+use crate::words;
+use explain::answer::{Commit, ValuePair};
+use locate::answer::{Link, Located};
+use std::fmt::Write as _;
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;\
+color:#1b1b1f;background:#fff}code{font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap}\
+h1{font-size:1.3rem}h2{font-size:1.05rem;margin-top:2rem}table{border-collapse:collapse;width:100%}\
+td,th{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top}.bad{color:#a11}.good{color:#176d2c}\
+.faint{color:#667}section{border-top:1px solid #ccd;padding:.6rem 0}\
+@media (prefers-color-scheme:dark){body{color:#ddd;background:#161618}.bad{color:#f88}.good{color:#7d9}}";
+
+/// The page.
+#[must_use]
+pub fn render(located: &Located) -> String {
+    let mut page = String::new();
+    let title = escape(&headline(located));
+    let _ = write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n<p>{}</p>\n",
+        escape(&words::sentence(&located.observation.summary))
+    );
+    runs(located, &mut page);
+    branches(located, &mut page);
+    values(located, &mut page);
+    lines(located, &mut page);
+    if !located.notes.is_empty() {
+        page += "<h2>Notes</h2>\n";
+        for note in &located.notes {
+            let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(note)));
+        }
+    }
+    page += "</body></html>\n";
+    page
+}
+
+fn runs(located: &Located, page: &mut String) {
+    *page += "<h2>Runs</h2>\n<table>\n";
+    let runs = [("failing", "bad", Some(&located.failing)), ("passing", "good", located.passing.as_ref())];
+    for (name, class, ran) in runs {
+        if let Some(ran) = ran {
+            let _ = writeln!(
+                page,
+                "<tr><th class=\"{class}\">{name}</th><td><code>{}</code></td><td>{}</td></tr>",
+                escape(&command(ran)),
+                escape(&ran.end)
+            );
+        }
+    }
+    let _ = writeln!(page, "</table>\n<p class=\"faint\">of {}</p>", escape(&pool(located)));
+}
+
+fn branches(located: &Located, page: &mut String) {
+    if located.branches.is_empty() {
+        return;
+    }
+    *page += "<h2>Branches that went another way</h2>\n";
+    for entry in &located.branches {
+        let _ = write!(
+            page,
+            "<section><strong>{}</strong> <code>{}</code>\n<table><tr><th></th><th class=\"bad\">failing run</th>\
+             <th class=\"good\">passing run</th></tr>\n<tr><td>went</td><td class=\"bad\">{}</td><td class=\"good\">{}\
+             </td></tr>\n",
+            escape(&at(&entry.place)),
+            escape(&entry.place.text),
+            escape(&entry.failing),
+            escape(&entry.passing)
+        );
+        pairs(&entry.values, page);
+        let _ = writeln!(page, "</table>\n<p class=\"faint\">{}</p>", escape(dependence(entry)));
+        commit(entry.commit.as_ref(), page);
+        chain(&entry.chain, page);
+        *page += "</section>\n";
+    }
+}
+
+fn pairs(values: &[ValuePair], page: &mut String) {
+    for pair in values {
+        let or = |value: &Option<String>| escape(value.as_deref().unwrap_or("-"));
+        let (good, bad) = if pair.good == pair.bad { ("faint", "faint") } else { ("good", "bad") };
+        let _ = writeln!(
+            page,
+            "<tr><td><code>{}</code></td><td class=\"{bad}\"><code>{}</code></td>\
+             <td class=\"{good}\"><code>{}</code></td></tr>",
+            escape(&pair.name),
+            or(&pair.bad),
+            or(&pair.good)
+        );
+    }
+}
+
+fn commit(commit: Option<&Commit>, page: &mut String) {
+    if let Some(commit) = commit {
+        let id = commit.id.get(..10).unwrap_or(&commit.id);
+        let text = format!("last touched by {id} ({}): {}", commit.date, commit.subject);
+        let _ = writeln!(page, "<p>{}</p>", escape(&text));
+    }
+}
+
+fn chain(chain: &[Link], page: &mut String) {
+    if chain.is_empty() {
+        return;
+    }
+    *page += "<ol>\n";
+    for link in chain {
+        let _ = writeln!(
+            page,
+            "<li><span class=\"faint\">{}</span> {} <code>{}</code></li>",
+            escape(&link.how),
+            escape(&at(&link.place)),
+            escape(&link.place.text)
+        );
+    }
+    *page += "</ol>\n";
+}
+
+fn values(located: &Located, page: &mut String) {
+    if !located.values.is_empty() {
+        *page += "<h2>Values that differ and that the failure depends on</h2>\n";
+    }
+    for entry in &located.values {
+        let _ = write!(
+            page,
+            "<section><strong>{}</strong> <code>{}</code>\n<table><tr><th></th><th class=\"bad\">failing run</th>\
+             <th class=\"good\">passing run</th></tr>\n",
+            escape(&at(&entry.place)),
+            escape(&entry.place.text)
+        );
+        pairs(&entry.values, page);
+        *page += "</table>\n";
+        commit(entry.commit.as_ref(), page);
+        chain(&entry.chain, page);
+        *page += "</section>\n";
+    }
+    if !located.initial.is_empty() {
+        *page += "<h2>Initial values that the failure depends on</h2>\n<ul>\n";
+    }
+    for entry in &located.initial {
+        let value = entry.value.as_ref().map(|value| format!(" = {value}")).unwrap_or_default();
+        let text =
+            format!("{}{value}, defined at {}, used at {}", entry.name, at(&entry.place), at(&entry.used));
+        let _ = writeln!(page, "<li><code>{}</code></li>", escape(&text));
+    }
+    if !located.initial.is_empty() {
+        *page += "</ul>\n";
+    }
+}
+
+fn lines(located: &Located, page: &mut String) {
+    *page += "<h2>Lines to look at</h2>\n<table>\n";
+    for line in &located.lines {
+        let _ = writeln!(
+            page,
+            "<tr><td>{}</td><td><code>{}</code></td><td class=\"faint\">{}</td></tr>",
+            escape(&at(&line.place)),
+            escape(&line.place.text),
+            escape(&line.why)
+        );
+    }
+    *page += "</table>\n";
+}

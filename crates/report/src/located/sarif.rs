@@ -1,0 +1,110 @@
+//! As SARIF 2.1.0: a result for every reported line, with the way to the failure as its code flow.
+
+use super::{at, dependence, headline, ways};
+use explain::answer::Place;
+use locate::answer::{Link, Located};
+use serde_json::{Value, json};
+
+/// The rule of every result.
+pub const RULE: &str = "relapse/suspicious-line";
+
+/// Lines of the slice alone say little to somebody who reads a list of warnings.
+const SHOWN: usize = 20;
+
+/// What was located as a SARIF log with one run, with a line end.
+#[must_use]
+pub fn to_sarif(located: &Located) -> String {
+    let mut results = Vec::new();
+    for entry in &located.branches {
+        let message = format!("This branch was {}; {}.", ways(entry), dependence(entry));
+        results.push(result(
+            &entry.place,
+            &message,
+            &entry.chain,
+            if entry.slice == "none" { "note" } else { "warning" },
+        ));
+    }
+    for entry in &located.values {
+        let pairs = entry.values.iter().map(|pair| {
+            let or = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+            format!("{} = {}, passing {}", pair.name, or(&pair.bad), or(&pair.good))
+        });
+        let message =
+            format!("A value differs from the passing run: {}.", pairs.collect::<Vec<_>>().join("; "));
+        results.push(result(&entry.place, &message, &entry.chain, "warning"));
+    }
+    for entry in &located.initial {
+        let message = format!(
+            "The failure depends on the initial value of {} (used at {}).",
+            entry.name,
+            at(&entry.used)
+        );
+        results.push(result(&entry.place, &message, &[], "note"));
+    }
+    results.truncate(SHOWN);
+    let notes: Vec<Value> =
+        located.notes.iter().map(|note| json!({ "level": "note", "message": { "text": note } })).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "relapse",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": [{
+                    "id": RULE,
+                    "name": "SuspiciousLine",
+                    "shortDescription": { "text": "A line at which a failing run and a passing one part" },
+                    "defaultConfiguration": { "level": "warning" },
+                }],
+            }},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": { "SRCROOT": { "description": { "text": "The root of the program." } } },
+            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notes }],
+            "results": results,
+            "properties": {
+                "summary": headline(located),
+                "failing": located.failing.command,
+                "passing": located.passing.as_ref().map(|ran| &ran.command),
+                "observation": located.observation.kind,
+            },
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn result(place: &Place, message: &str, chain: &[Link], level: &str) -> Value {
+    let mut steps = vec![json!({ "location": location(place, message) })];
+    steps.extend(chain.iter().map(|link| json!({ "location": location(&link.place, &link.how) })));
+    json!({
+        "ruleId": RULE,
+        "level": level,
+        "message": { "text": message },
+        "locations": [location(place, message)],
+        "codeFlows": [{ "threadFlows": [{ "locations": steps }] }],
+    })
+}
+
+fn location(place: &Place, message: &str) -> Value {
+    json!({
+        "physicalLocation": {
+            "artifactLocation": { "uri": uri(&place.file), "uriBaseId": "SRCROOT" },
+            "region": { "startLine": place.line.max(1) },
+        },
+        "message": { "text": message },
+    })
+}
+
+/// A relative path as a URI.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte))
+            }
+            other => uri += &format!("%{other:02X}"),
+        }
+    }
+    uri
+}

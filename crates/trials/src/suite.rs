@@ -1,0 +1,207 @@
+//! One version, built once with recording, and many commands recorded in it.
+//!
+//! Tests of a suite may write files beside their program, so each worker has a copy of the
+//! built tree; nothing is built twice. After each run the copy is as it was.
+
+use crate::checkout::copy_entry;
+use crate::error::{At, Error, Side};
+use crate::lab::Counters;
+use crate::record::{Recorded, record};
+use crate::setup::{Mode, Setup, TrialLimits};
+use crate::station::{Bench, Built, Station, TestRun};
+use crate::tree::remove_all;
+use crate::variant::{Base, Variant};
+use crate::work::Work;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// See the module's documentation.
+pub struct Suite {
+    setup: Setup,
+    work: Work,
+    base: Base,
+    stop: Arc<AtomicBool>,
+    counters: Counters,
+    /// The tree that the build was made in, which source places name.
+    built: Option<PathBuf>,
+    stations: Mutex<Vec<Station>>,
+    returned: Condvar,
+}
+
+/// A command to run in the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run<'a> {
+    /// Its outputs and its recording are kept by this name.
+    pub name: &'a str,
+    /// Given to `sh -c`.
+    pub command: &'a str,
+    pub stdin: Option<&'a Path>,
+    /// Files put into the tree before, relative to where the command runs.
+    pub files: &'a [(PathBuf, Vec<u8>)],
+}
+
+impl Suite {
+    /// Takes over a work directory; `setup.bad` are the files of the version.
+    ///
+    /// # Errors
+    /// If the version cannot be read.
+    pub fn open(work: Work, setup: Setup, stop: Arc<AtomicBool>) -> Result<Suite, Error> {
+        let base = Base::read(&setup.bad)?;
+        Ok(Suite {
+            setup,
+            work,
+            base,
+            stop,
+            counters: Counters::default(),
+            built: None,
+            stations: Mutex::new(Vec::new()),
+            returned: Condvar::new(),
+        })
+    }
+
+    /// Builds the version with recording, once, and copies the tree for the workers.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotBuild`], or if files cannot be written.
+    pub fn build(&mut self) -> Result<(), Error> {
+        let mut first = Station::new(&self.work, "s00", Mode::Instrument);
+        let variant = Variant::default();
+        let bench = bench(self, &self.setup, TrialLimits::GOOD);
+        let (complaint, log) = match first.build(&bench, self.base.key(&variant), &variant)? {
+            Built::Yes => (None, PathBuf::new()),
+            Built::No(complaint, log) => (Some(complaint.text), log),
+            Built::TooLong(log) => (Some("it was stopped as it took too long".to_owned()), log),
+        };
+        if let Some(complaint) = complaint {
+            return Err(Error::DoesNotBuild { version: Side::Bad, complaint, log });
+        }
+        let mut stations = Vec::new();
+        for number in 1..self.setup.jobs {
+            stations.push(first.copied(&self.work, &format!("s{number:02}"))?);
+        }
+        self.built = Some(first.root().to_owned());
+        // The first one is taken first.
+        stations.push(first);
+        self.stations = Mutex::new(stations);
+        Ok(())
+    }
+
+    /// The tree that the build was made in.
+    #[must_use]
+    pub fn tree(&self) -> &Path {
+        self.built.as_deref().unwrap_or(Path::new("."))
+    }
+
+    #[must_use]
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// How many builds and runs there were.
+    #[must_use]
+    pub fn effort(&self) -> (u32, u32) {
+        (self.counters.builds.load(Ordering::Relaxed), self.counters.runs.load(Ordering::Relaxed))
+    }
+
+    /// Runs a command without recording. May be called by several threads: so many run at a
+    /// time as there are workers.
+    ///
+    /// # Errors
+    /// If files or processes cannot be made, and [`Error::Cancelled`].
+    pub fn run(&self, run: &Run<'_>, time: Duration) -> Result<TestRun, Error> {
+        self.with(run, time, |bench, station| {
+            let ran = station.test(bench, run.name, bench.stop)?;
+            match ran.status {
+                crate::process::Status::Cancelled => Err(Error::Cancelled),
+                _ => Ok(ran),
+            }
+        })
+    }
+
+    /// Runs a command under the recorder.
+    ///
+    /// # Errors
+    /// As [`Suite::run`], and [`Error::Record`] if nothing was recorded.
+    pub fn record(&self, run: &Run<'_>, time: Duration) -> Result<Recorded, Error> {
+        let mut recorded = self.with(run, time, |bench, station| record(bench, station, run.name, time))?;
+        recorded.tree = self.tree().to_owned();
+        Ok(recorded)
+    }
+
+    /// Removes a recording that nobody wants any more.
+    ///
+    /// # Errors
+    /// If files cannot be removed.
+    pub fn discard(&self, recorded: &Recorded) -> Result<(), Error> {
+        remove_all(&recorded.directory)
+    }
+
+    fn with<T>(
+        &self,
+        run: &Run<'_>,
+        time: Duration,
+        act: impl FnOnce(&Bench<'_>, &mut Station) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let setup = Setup {
+            test: run.command.to_owned(),
+            stdin: run.stdin.map(Path::to_owned).or_else(|| self.setup.stdin.clone()),
+            ..self.setup.clone()
+        };
+        let mut station = self.take()?;
+        let placed = run.files.iter().try_for_each(|(path, content)| {
+            let path = station.root().join(&setup.subdirectory).join(path);
+            fs::write(&path, content).at("write", &path)
+        });
+        let result = placed.and_then(|()| act(&bench(self, &setup, time), &mut station));
+        self.stations.lock().unwrap_or_else(PoisonError::into_inner).push(station);
+        self.returned.notify_one();
+        result
+    }
+
+    /// A worker's tree; waits for one.
+    fn take(&self) -> Result<Station, Error> {
+        if self.built.is_none() {
+            return Err(Error::NotPrepared);
+        }
+        let mut stations = self.stations.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(station) = stations.pop() {
+                return Ok(station);
+            }
+            stations = self.returned.wait(stations).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn bench<'b>(suite: &'b Suite, setup: &'b Setup, patience: Duration) -> Bench<'b> {
+    Bench {
+        setup,
+        work: &suite.work,
+        base: &suite.base,
+        stop: &suite.stop,
+        counters: &suite.counters,
+        checker: None,
+        patience,
+    }
+}
+
+/// Copies a tree with times, modes and links.
+pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<(), Error> {
+    let mut todo = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = todo.pop() {
+        fs::create_dir_all(&to).at("create", &to)?;
+        for entry in fs::read_dir(&from).at("read", &from)? {
+            let entry = entry.at("read", &from)?;
+            let (source, target) = (entry.path(), to.join(entry.file_name()));
+            if entry.file_type().at("read", &source)?.is_dir() {
+                todo.push((source, target));
+            } else {
+                copy_entry(&source, &target, SystemTime::now())?;
+            }
+        }
+    }
+    Ok(())
+}

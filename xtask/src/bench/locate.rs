@@ -1,0 +1,237 @@
+//! `cargo xtask bench locate`: whether faults are located, beside the formulas people use.
+//!
+//! Faults are mutants of five programs that some of their random inputs show. `relapse locate` gets
+//! one failing input and all others as its pool, with the original program's output as what is
+//! expected. The other methods see the lines that the same recorded runs executed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::locate_inputs::{Dice, input};
+use super::locate_table::render;
+use super::mutate::{Mutant, mutants};
+use super::spectra::{FORMULAS, nearest_neighbour, rank, read};
+use crate::shell::{self, Result};
+use crate::tools::Tools;
+
+const PROGRAMS: [&str; 5] = ["advise", "calc", "format", "schedule", "tables"];
+/// How `relapse locate` ends if the test passes.
+const NOTHING_FAILS: i32 = 6;
+/// And if the failing run cannot be replayed.
+const DOES_NOT_REPLAY: i32 = 3;
+/// A mutant that runs longer hangs.
+const HANG: Duration = Duration::from_secs(1);
+const LIMIT: Duration = Duration::from_secs(300);
+/// A fault that more inputs show is no fault that somebody has to look for.
+const MOST_FAILING: f64 = 0.6;
+
+/// What came of one fault.
+pub struct Row {
+    pub program: &'static str,
+    pub mutant: Mutant,
+    pub failing: usize,
+    pub inputs: usize,
+    /// Which line of the report is the faulty one, from 1, and how many are reported.
+    pub rank: Option<f64>,
+    pub reported: usize,
+    /// The same by other methods: name and rank.
+    pub others: Vec<(&'static str, Option<f64>)>,
+    pub seconds: f64,
+    /// What the inputs take without recording, one after the other.
+    pub plain_seconds: f64,
+}
+
+/// `cargo xtask bench locate [--dev] [--faults N] [--inputs N] [NAME…]`
+pub fn command(words: &[&str]) -> Result<()> {
+    let (mut dev, mut faults, mut inputs) = (false, 12, 200);
+    let mut names = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut number = || -> Result<usize> {
+            let text = words.next().ok_or_else(|| format!("{word} needs a number"))?;
+            text.parse().map_err(|_| format!("{text} is no number"))
+        };
+        match *word {
+            "--dev" => dev = true,
+            "--faults" => faults = number()?,
+            "--inputs" => inputs = number()?,
+            name => names.push(name),
+        }
+    }
+    let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
+    let directory = shell::target().join("bench/locate");
+    let mut rows = Vec::new();
+    for program in PROGRAMS.into_iter().filter(|p| names.is_empty() || names.contains(p)) {
+        let bench = Bench::new(&tools, program, &directory.join(program), inputs)?;
+        rows.extend(bench.faults(faults)?);
+    }
+    let text = render(&rows);
+    shell::write(&shell::target().join("bench/locate.md"), &text)?;
+    print!("{text}");
+    Ok(())
+}
+
+/// One program with its inputs and what it is to print for them.
+struct Bench<'t> {
+    tools: &'t Tools,
+    program: &'static str,
+    source: String,
+    directory: PathBuf,
+    expected: Vec<Option<Vec<u8>>>,
+}
+
+impl<'t> Bench<'t> {
+    fn new(tools: &'t Tools, program: &'static str, directory: &Path, inputs: usize) -> Result<Bench<'t>> {
+        let file = shell::root().join(format!("xtask/locate/{program}.c"));
+        let source =
+            fs::read_to_string(&file).map_err(|e| format!("failed to read {}: {e}", file.display()))?;
+        shell::fresh_dir(&directory.join("cases"))?;
+        for number in 0..inputs {
+            shell::write(&directory.join(format!("cases/{number:04}.in")), input(program, number as u64))?;
+        }
+        let mut bench =
+            Bench { tools, program, source, directory: directory.to_owned(), expected: Vec::new() };
+        let source = bench.source.clone();
+        if !bench.build(&source)? {
+            return Err(format!("{program} does not compile"));
+        }
+        let (expected, _) = bench.outputs(inputs)?;
+        for (number, output) in expected.iter().enumerate() {
+            let output = output.clone().ok_or_else(|| format!("{program} fails for input {number}"))?;
+            shell::write(&directory.join(format!("cases/{number:04}.out")), output)?;
+        }
+        bench.expected = expected;
+        Ok(bench)
+    }
+
+    /// Compiles a program to `plain`. Says whether it compiles.
+    fn build(&self, source: &str) -> Result<bool> {
+        let tree = self.directory.join("tree");
+        shell::fresh_dir(&tree)?;
+        shell::write(&tree.join("p.c"), source)?;
+        let mut command = Command::new(&self.tools.clang);
+        command.args(["-w", "-O0", "-o", "../plain", "p.c"]).current_dir(&tree);
+        Ok(shell::capture(&mut command, LIMIT)?.status.success())
+    }
+
+    /// What the plain program prints for each input; none if it does not end well. And the time.
+    fn outputs(&self, inputs: usize) -> Result<(Vec<Option<Vec<u8>>>, f64)> {
+        let start = Instant::now();
+        let mut list = Vec::new();
+        for number in 0..inputs {
+            let path = self.directory.join(format!("cases/{number:04}.in"));
+            let file =
+                fs::File::open(&path).map_err(|e| format!("failed to open {}: {e}", path.display()))?;
+            let mut command = Command::new(self.directory.join("plain"));
+            let ran = shell::capture(command.stdin(Stdio::from(file)), HANG)?;
+            list.push(Some(ran.stdout).filter(|_| ran.status.code() == Some(0)));
+        }
+        Ok((list, start.elapsed().as_secs_f64()))
+    }
+
+    /// Locates so many faults, of all operators in turn.
+    fn faults(&self, most: usize) -> Result<Vec<Row>> {
+        let mut left = mutants(&self.source);
+        let mut dice = Dice::new(self.source.len() as u64);
+        for at in (1..left.len()).rev() {
+            left.swap(at, dice.below(at as u64 + 1) as usize);
+        }
+        let mut operators: Vec<&str> = left.iter().map(|mutant| mutant.operator).collect();
+        operators.sort_unstable();
+        operators.dedup();
+        let mut rows = Vec::new();
+        while rows.len() < most && !left.is_empty() {
+            for operator in &operators {
+                while let Some(at) = left.iter().position(|mutant| mutant.operator == *operator) {
+                    let mutant = left.swap_remove(at);
+                    if let Some(row) = self.locate(mutant)? {
+                        rows.push(row);
+                        break;
+                    }
+                }
+                if rows.len() == most {
+                    break;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// None if nobody could see the fault, or everybody would.
+    fn locate(&self, mutant: Mutant) -> Result<Option<Row>> {
+        if !self.build(&mutant.apply(&self.source))? {
+            return Ok(None);
+        }
+        // Most hangs show with the first inputs.
+        if self.outputs(5)?.1 > 2.0 * HANG.as_secs_f64() {
+            return Ok(None);
+        }
+        let (outputs, plain_seconds) = self.outputs(self.expected.len())?;
+        let wrong = |n: &usize| outputs[*n].is_some() && outputs[*n] != self.expected[*n];
+        let failing = (0..outputs.len()).filter(|n| outputs[*n] != self.expected[*n]).count();
+        let Some(shown) = (0..outputs.len()).find(wrong) else { return Ok(None) };
+        if failing as f64 > MOST_FAILING * outputs.len() as f64 {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        let case = |end: &str| self.directory.join(format!("cases/{shown:04}.{end}"));
+        let mut command = Command::new(&self.tools.relapse);
+        command.args(["locate", "--quiet", "--build", "$CC -g -w -O0 -o p p.c", "--repeat", "1"]);
+        // The test runs in a copy of the tree.
+        command.args(["--test", &format!("./p < '{}'", case("in").display())]);
+        command.args([
+            "--pool",
+            "../cases",
+            "--template",
+            "./p < {}",
+            "--json",
+            "-",
+            "--spectra",
+            "../spectra",
+        ]);
+        command.arg("--expect").arg(case("out"));
+        command.arg("--work").arg(self.directory.join("work")).current_dir(self.directory.join("tree"));
+        let ran = shell::capture(&mut command, LIMIT)?;
+        let seconds = start.elapsed().as_secs_f64();
+        // What a fault does may depend on memory that nobody set: recorded, it may do nothing.
+        if ran.status.code() == Some(NOTHING_FAILS) {
+            return Ok(None);
+        }
+        if ran.status.code() == Some(DOES_NOT_REPLAY) {
+            eprintln!("xtask: {}:{} is left out: {}", self.program, mutant.line, ran.complaint());
+            return Ok(None);
+        }
+        let answer: Value = serde_json::from_slice(&ran.stdout)
+            .map_err(|e| format!("{} {mutant:?}: {e}: {}", self.program, ran.complaint()))?;
+        let lines = answer["lines"].as_array().cloned().unwrap_or_default();
+        let faulty = mutant.faulty();
+        let at = |line: &Value| line["place"]["line"].as_u64().is_some_and(|line| faulty.contains(&line));
+        let reported =
+            lines.iter().filter(|line| line["why"] != "slice" && line["why"] != "executed").count();
+        let spectra = fs::read_to_string(self.directory.join("spectra")).unwrap_or_default();
+        let runs = read(&spectra, "p.c");
+        let best =
+            |formula| faulty.iter().filter_map(|line| rank(&runs, formula, *line)).min_by(f64::total_cmp);
+        let mut others: Vec<(&'static str, Option<f64>)> =
+            FORMULAS.iter().map(|(name, formula)| (*name, best(*formula))).collect();
+        // A set without an order: in the middle of it.
+        let neighbour =
+            nearest_neighbour(&runs).filter(|lines| faulty.iter().any(|line| lines.contains(line)));
+        others.push(("NN", neighbour.map(|lines| (lines.len() as f64 + 1.0) / 2.0)));
+        Ok(Some(Row {
+            program: self.program,
+            failing,
+            inputs: outputs.len(),
+            rank: lines.iter().position(at).map(|n| n as f64 + 1.0),
+            reported,
+            others,
+            seconds,
+            plain_seconds,
+            mutant,
+        }))
+    }
+}

@@ -1,0 +1,164 @@
+//! Other methods of locating a fault, from the lines that the same runs executed: the formulas of
+//! spectrum-based localisation, and the nearest neighbour by permutation spectrum (Renieris and
+//! Reiss, *Fault Localization With Nearest Neighbor Queries*).
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The lines that a run executed, with how often.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spectrum {
+    pub passed: bool,
+    pub lines: BTreeMap<u64, u64>,
+}
+
+/// Spectra as `relapse locate --spectra` writes them, the failing run first; of one file.
+pub fn read(text: &str, file: &str) -> Vec<Spectrum> {
+    let runs = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let spectrum = |run: Value| {
+        let passed = match run["verdict"].as_str()? {
+            "pass" => true,
+            "fail" => false,
+            _ => return None,
+        };
+        let lines = run["lines"].as_object()?.iter().filter_map(|(place, count)| {
+            let (name, line) = place.rsplit_once(':')?;
+            (name == file).then_some((line.parse().ok()?, count.as_u64()?))
+        });
+        Some(Spectrum { passed, lines: lines.collect() })
+    };
+    runs.filter_map(spectrum).collect()
+}
+
+/// A formula: lines executed by failed and passed runs, and how many failed and passed at all.
+pub type Formula = fn(f64, f64, f64, f64) -> f64;
+
+/// The formulas by name.
+pub const FORMULAS: &[(&str, Formula)] = &[
+    ("Ochiai", |ef, ep, failed, _| ratio(ef, (failed * (ef + ep)).sqrt())),
+    (
+        "DStar",
+        |ef, ep, failed, _| if ep + failed - ef == 0.0 { f64::MAX } else { ef * ef / (ep + failed - ef) },
+    ),
+    ("Tarantula", |ef, ep, failed, passed| {
+        let (of_failed, of_passed) = (ratio(ef, failed), ratio(ep, passed));
+        ratio(of_failed, of_failed + of_passed)
+    }),
+    ("Barinel", |ef, ep, _, _| ratio(ef, ef + ep)),
+];
+
+fn ratio(a: f64, b: f64) -> f64 {
+    if b == 0.0 { 0.0 } else { a / b }
+}
+
+/// The mean rank of a line by a formula: behind all that are more suspicious, in the middle of
+/// those that are equally so. None if no failed run executed it.
+pub fn rank(runs: &[Spectrum], formula: Formula, line: u64) -> Option<f64> {
+    let count = |passed: bool, line: u64| {
+        runs.iter().filter(|run| run.passed == passed && run.lines.contains_key(&line)).count() as f64
+    };
+    let of = |passed: bool| runs.iter().filter(|run| run.passed == passed).count() as f64;
+    let (failed, passed) = (of(false), of(true));
+    let suspicion = |line: u64| formula(count(false, line), count(true, line), failed, passed);
+    if count(false, line) == 0.0 {
+        return None;
+    }
+    let own = suspicion(line);
+    let lines: std::collections::BTreeSet<u64> =
+        runs.iter().flat_map(|run| run.lines.keys().copied()).collect();
+    let others = lines.iter().filter(|other| **other != line).map(|other| suspicion(*other));
+    let (mut above, mut same) = (0.0, 0.0);
+    for other in others {
+        above += f64::from(other > own);
+        same += f64::from(other == own);
+    }
+    Some(above + same / 2.0 + 1.0)
+}
+
+/// The lines in which the nearest passing run's permutation differs: lines sorted by how often they
+/// ran; the distance is the number of lines that have to be moved.
+pub fn nearest_neighbour(runs: &[Spectrum]) -> Option<Vec<u64>> {
+    let (failing, others) = runs.split_first()?;
+    let all: std::collections::BTreeSet<u64> =
+        runs.iter().flat_map(|run| run.lines.keys().copied()).collect();
+    let permutation = |run: &Spectrum| {
+        let mut lines: Vec<u64> = all.iter().copied().collect();
+        lines.sort_by_key(|line| (run.lines.get(line).copied().unwrap_or(0), *line));
+        lines
+    };
+    let own = permutation(failing);
+    let position: BTreeMap<u64, usize> = own.iter().enumerate().map(|(n, line)| (*line, n)).collect();
+    let moved = |run: &Spectrum| {
+        let other: Vec<usize> = permutation(run).iter().map(|line| position[line]).collect();
+        let kept: std::collections::BTreeSet<usize> = increasing(&other).into_iter().collect();
+        own.iter().enumerate().filter(|(n, _)| !kept.contains(n)).map(|(_, line)| *line).collect::<Vec<u64>>()
+    };
+    others.iter().filter(|run| run.passed).map(moved).min_by_key(Vec::len)
+}
+
+/// A longest increasing subsequence: for permutations, the longest common one.
+fn increasing(sequence: &[usize]) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = vec![None; sequence.len()];
+    for (at, value) in sequence.iter().enumerate() {
+        let place = ends.partition_point(|end| sequence[*end] < *value);
+        before[at] = place.checked_sub(1).map(|p| ends[p]);
+        if place == ends.len() {
+            ends.push(at);
+        } else {
+            ends[place] = at;
+        }
+    }
+    let mut list = Vec::new();
+    let mut at = ends.last().copied();
+    while let Some(n) = at {
+        list.push(sequence[n]);
+        at = before[n];
+    }
+    list.reverse();
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(passed: bool, lines: &[(u64, u64)]) -> Spectrum {
+        Spectrum { passed, lines: lines.iter().copied().collect() }
+    }
+
+    #[test]
+    fn a_line_that_only_failed_runs_execute_is_first_by_all_formulas() {
+        let runs =
+            [run(false, &[(1, 1), (2, 1), (3, 1)]), run(true, &[(1, 1), (2, 1)]), run(true, &[(1, 1)])];
+        for (name, formula) in FORMULAS {
+            assert_eq!(rank(&runs, *formula, 3), Some(1.0), "{name}");
+            assert_eq!(rank(&runs, *formula, 1), Some(3.0), "{name}");
+            assert_eq!(rank(&runs, *formula, 9), None, "{name}");
+        }
+    }
+
+    /// F16: the order in which lines ran is not in a permutation spectrum.
+    #[test]
+    fn f16_runs_in_another_order_have_no_distance() {
+        let runs = [run(false, &[(1, 3), (2, 1), (3, 1)]), run(true, &[(1, 3), (2, 1), (3, 1)])];
+        assert_eq!(nearest_neighbour(&runs), Some(Vec::new()));
+    }
+
+    #[test]
+    fn the_neighbour_with_fewest_moves_is_chosen() {
+        let runs = [
+            run(false, &[(1, 1), (2, 2), (3, 3)]),
+            run(true, &[(1, 3), (2, 2), (3, 1)]),
+            run(true, &[(1, 1), (2, 4), (3, 3)]),
+        ];
+        assert_eq!(nearest_neighbour(&runs).map(|lines| lines.len()), Some(1));
+        assert_eq!(increasing(&[3, 1, 2, 5, 4]), [1, 2, 4]);
+    }
+
+    #[test]
+    fn written_spectra_are_read() {
+        let text = "{\"verdict\":\"fail\",\"lines\":{\"a.c:3\":2,\"b.h:1\":1}}\n{\"verdict\":\"unresolved\",\"lines\":{}}\n";
+        assert_eq!(read(text, "a.c"), [run(false, &[(3, 2)])]);
+    }
+}
