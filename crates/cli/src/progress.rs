@@ -17,3 +17,16 @@ pub fn bar(watched: bool, what: &'static str, total: u64) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
 }
+
+/// A line of text that changes, drawn on standard error when `watched`.
+pub fn line(watched: bool) -> ProgressBar {
+    if !watched {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}

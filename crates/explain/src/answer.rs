@@ -208,6 +208,9 @@ pub struct Observation {
     /// The last lines that bad's test wrote to standard error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stderr: Vec<String>,
+    /// Memory errors that sanitizers report of bad, and not of bad with the answer undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_errors: Vec<String>,
     /// Number of the instruction in the bad recording's stream, if it is known.
     pub step: Option<u64>,
 }

@@ -13,7 +13,7 @@ use replay::process::{LoadedProcess, Options};
 use slice::phases::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use trials::{Lab, Oracle, Recorded, Rule, Sink, Status, TestRun};
+use trials::{Lab, Oracle, Recorded, Rule, Sink};
 
 /// Unchanged lines shown around a change.
 const CONTEXT: u32 = 3;
@@ -82,7 +82,7 @@ impl<'d> Case<'d> {
         if let Some(baseline) = lab.baseline() {
             for (n, run) in [&baseline.good, &baseline.bad].into_iter().enumerate() {
                 self.ends[n] = run.status.to_string();
-                self.outputs[n] = output(run);
+                self.outputs[n] = RunOutput::from(run);
             }
         }
         let (good, bad) = match lab.record_both() {
@@ -98,7 +98,7 @@ impl<'d> Case<'d> {
             if let Some(why) = &recorded.incomplete {
                 self.notes.push(format!("The recording of {name} is incomplete: {why}."));
             }
-            let seen = output(&recorded.run);
+            let seen = RunOutput::from(&recorded.run);
             let plain = lab.baseline().map(|baseline| [&baseline.good, &baseline.bad][n]);
             let deviation = plain.and_then(|plain| lab.deviation(plain, &recorded.run));
             if let Some(how) = deviation.filter(|_| !seen.timed_out) {
@@ -125,7 +125,7 @@ impl<'d> Case<'d> {
             bad_root: self.bad_root.clone(),
             sinks: self.sinks,
             ends: [fixed.run.status.to_string(), bad_end],
-            outputs: [output(&fixed.run), bad_output],
+            outputs: [RunOutput::from(&fixed.run), bad_output],
             good: Some(fixed),
             bad: self.bad.clone(),
             reference: "fixed",
@@ -345,24 +345,5 @@ fn kind(kind: ChangeKind) -> &'static str {
         ChangeKind::Renamed => "renamed",
         ChangeKind::Binary => "binary",
         ChangeKind::Mode => "mode",
-    }
-}
-
-/// What a run put out; what cannot be read is taken for empty.
-fn output(run: &TestRun) -> RunOutput {
-    let read = |path: &Path| std::fs::read(path).unwrap_or_default();
-    let (exit, signal, timed_out) = match run.status {
-        Status::Exit(code) => (Some(code), None, false),
-        Status::Signal(signal) => (None, Some(signal), false),
-        Status::TimedOut => (None, None, true),
-        Status::Flooded | Status::Cancelled => (None, None, false),
-    };
-    RunOutput {
-        exit,
-        signal,
-        timed_out,
-        stdout: read(&run.stdout),
-        stderr: read(&run.stderr),
-        files: run.files.iter().map(|(name, path)| (name.clone(), read(path))).collect(),
     }
 }

@@ -280,7 +280,7 @@ impl Opening<'_> {
         let setup = Setup {
             bad: pair.bad_root.clone(),
             subdirectory: pair.bad.subdirectory.clone(),
-            build: build_command(request),
+            build: trials::with_compilers(&request.build, request.compilers.as_deref()),
             test: request.test.clone(),
             suite: request.suite.clone().or_else(|| request.passing_test.clone()),
             stdin: request.stdin.clone(),
@@ -454,6 +454,7 @@ impl Opening<'_> {
         if !request.no_trials && !answer.root.is_empty() && self.goes_on() {
             (self.news)(&News::Proving);
             links::prove(&mut answer.causes, &mut lab, Duration::from_secs_f64(to_verdict))?;
+            answer.observation.memory_errors = memory_errors(&mut lab, &found.all())?;
         }
         answer.notes.extend(lab.notes());
         answer.notes.extend(case.notes.iter().cloned());
@@ -510,6 +511,15 @@ fn slowness(baseline: &trials::Baseline) -> answer::Observation {
     answer::Observation { kind: "slower".to_owned(), summary, ..answer::Observation::default() }
 }
 
+/// Memory errors that came with the found changes, in words.
+fn memory_errors(lab: &mut Lab<'_>, undone: &ChangeSet) -> Result<Vec<String>, Error> {
+    match lab.memory_errors(undone) {
+        Ok(reports) => Ok(reports.iter().map(trials::sanitizer::Report::sentence).collect()),
+        Err(trials::Error::Cancelled) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// The end of what a test wrote to standard error.
 fn last_words(run: &trials::TestRun) -> Vec<String> {
     const LINES: usize = 10;
@@ -532,13 +542,6 @@ fn stopped(searched: &Searched, deadline: &Deadline, stop: &AtomicBool) -> Optio
         return Some("interrupted".to_owned());
     }
     searched.exhausted.then(|| "limit".to_owned())
-}
-
-/// The build with our compilers in its path.
-fn build_command(request: &Request) -> String {
-    let Some(directory) = &request.compilers else { return request.build.clone() };
-    let quoted = directory.display().to_string().replace('\'', "'\\''");
-    format!("PATH='{quoted}':\"$PATH\"; export PATH\n{}", request.build)
 }
 
 fn version(version: &Version, case: &Case<'_>, good: bool) -> answer::Version {

@@ -21,11 +21,11 @@ use explain::observe::{self, Observed, RunOutput, Sinks, observe};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
 use slice::Criterion;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use trials::{Oracle, Recorded, Rule, Run, Setup, Status, Suite, TestRun, Tools, TrialLimits, Version, Work};
+use trials::{Oracle, Recorded, Rule, Run, Setup, Status, Suite, Tools, TrialLimits, Version, Work};
 
 /// A recorded program is slower than a plain one.
 const SLOWER: u32 = 100;
@@ -271,7 +271,7 @@ fn build(request: &Request, stop: &Arc<AtomicBool>, news: &dyn Fn(&News)) -> Res
     let setup = Setup {
         bad: files,
         subdirectory: version.subdirectory.clone(),
-        build: build_command(request),
+        build: trials::with_compilers(&request.build, request.compilers.as_deref()),
         test: request.test.command.clone(),
         suite: None,
         stdin: None,
@@ -285,13 +285,6 @@ fn build(request: &Request, stop: &Arc<AtomicBool>, news: &dyn Fn(&News)) -> Res
     let mut suite = Suite::open(work, setup, stop.clone())?;
     suite.build()?;
     Ok(suite)
-}
-
-/// The build with our compilers in its path.
-fn build_command(request: &Request) -> String {
-    let Some(directory) = &request.compilers else { return request.build.clone() };
-    let quoted = directory.display().to_string().replace('\'', "'\\''");
-    format!("PATH='{quoted}':\"$PATH\"; export PATH\n{}", request.build)
 }
 
 /// Runs the failing test as often as asked for; how long any other test may take.
@@ -346,7 +339,7 @@ fn ran(test: &Test, recorded: &Recorded, kept: bool) -> Ran {
 
 /// What went wrong: held against what was expected, since no run of another version is there.
 fn observed(test: &Test, failing: &Recorded, recording: &Recording) -> Observed {
-    let bad = output(&failing.run);
+    let bad = RunOutput::from(&failing.run);
     let good = RunOutput {
         exit: Some(0),
         stdout: test.expected.clone().unwrap_or_else(|| bad.stdout.clone()),
@@ -420,22 +413,4 @@ fn against_expected(observation: &explain::answer::Observation) -> Option<String
         output.good,
         place.unwrap_or_default()
     ))
-}
-
-fn output(run: &TestRun) -> RunOutput {
-    let read = |path: &Path| std::fs::read(path).unwrap_or_default();
-    let (exit, signal, timed_out) = match run.status {
-        Status::Exit(code) => (Some(code), None, false),
-        Status::Signal(signal) => (None, Some(signal), false),
-        Status::TimedOut => (None, None, true),
-        Status::Flooded | Status::Cancelled => (None, None, false),
-    };
-    RunOutput {
-        exit,
-        signal,
-        timed_out,
-        stdout: read(&run.stdout),
-        stderr: read(&run.stderr),
-        ..RunOutput::default()
-    }
 }

@@ -176,6 +176,9 @@ fn observation(answer: &Answer, page: &mut String) {
         let lines: Vec<String> = seen.stderr.iter().map(|line| escape(line)).collect();
         let _ = writeln!(page, "<p>What bad wrote to standard error:</p>\n<pre>{}</pre>", lines.join("\n"));
     }
+    for error in &seen.memory_errors {
+        let _ = writeln!(page, "<p>Memory error of bad: {}</p>", prose(error));
+    }
     page.push_str("<table class=\"versions\"><tbody>\n");
     for (side, version) in [("good", &answer.good), ("bad", &answer.bad)] {
         let _ = writeln!(

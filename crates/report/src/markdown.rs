@@ -47,6 +47,9 @@ pub fn render(answer: &Answer) -> String {
         let lines: Vec<_> = answer.observation.stderr.iter().map(|line| visible(line)).collect();
         fenced("text", lines.iter().map(AsRef::as_ref), &mut page);
     }
+    for error in &answer.observation.memory_errors {
+        let _ = write!(page, "Memory error of bad: {}.\n\n", text(error));
+    }
     page.push_str("| | version | test run |\n|---|---|---|\n");
     for (side, version) in [("good", &answer.good), ("bad", &answer.bad)] {
         let name = version.commit.as_ref().map_or_else(

@@ -87,6 +87,9 @@ impl Page<'_> {
             let row = Row::new().put(Ink::Faint, lead).put(Ink::Plain, self.style.fit(line));
             self.row(&row);
         }
+        for error in &observation.memory_errors {
+            self.paragraph(Ink::Plain, "  memory error  ", error);
+        }
         self.out.push('\n');
         let names = [("good", &answer.good), ("bad", &answer.bad)];
         let widest = names.iter().map(|(_, version)| width(&self.style.fit(&version_name(version)))).max();

@@ -287,6 +287,48 @@ impl Lab<'_> {
         }
     }
 
+    /// What sanitizers report of bad and not of bad with these changes reverted: memory errors
+    /// that came with them. Nothing where sanitizers were left out when that tree was examined.
+    ///
+    /// # Errors
+    /// If trees cannot be built or run at all.
+    pub fn memory_errors(&mut self, reverted: &ChangeSet) -> Result<Vec<Report>, Error> {
+        let mut examiner = std::mem::take(&mut self.examiner);
+        let found = self.memory_errors_with(&mut examiner, reverted);
+        self.examiner = examiner;
+        found
+    }
+
+    fn memory_errors_with(
+        &self,
+        examiner: &mut Examiner,
+        reverted: &ChangeSet,
+    ) -> Result<Vec<Report>, Error> {
+        let mut found = Vec::new();
+        for (name, station, tool) in [
+            ("address", Sanitizer::Address, "AddressSanitizer"),
+            ("memory", Sanitizer::Memory, "MemorySanitizer"),
+        ] {
+            if !examiner.examined.by.contains(tool) {
+                continue;
+            }
+            let mode = Mode::Sanitized(station);
+            let station = examiner
+                .stations
+                .entry(name.to_owned())
+                .or_insert_with(|| Station::new(&self.work, &format!("examined-{name}"), mode));
+            let mut reports = Vec::new();
+            for set in [reverted, &ChangeSet::new()] {
+                let (key, variant) = self.version(set)?;
+                reports.push(self.reports(station, key, &variant)?.unwrap_or_default());
+            }
+            if let [fixed, bad] = &reports[..] {
+                found.extend(sanitizer::new_reports(bad, &[fixed]));
+            }
+        }
+        Ok(found)
+    }
+
     fn version(&self, reverted: &ChangeSet) -> Result<(TreeKey, Variant), Error> {
         let variant = self.variants.variant(reverted).map_err(Error::Changes)?;
         Ok((self.base.key(&variant), variant))

@@ -124,7 +124,7 @@ pub use opened::{Opened, OpenedFiles};
 pub use oracle::{Judge, Oracle, Rule, Sink};
 pub use process::Status;
 pub use record::Recorded;
-pub use setup::{Mode, Setup, Tools, TrialLimits};
+pub use setup::{Mode, Setup, Tools, TrialLimits, with_compilers};
 pub use station::TestRun;
 pub use suite::{Run, Suite};
 pub use variant::{Content, TreeKey, Variant, Variants};

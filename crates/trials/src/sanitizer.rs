@@ -25,6 +25,10 @@
 //! * AddressSanitizer keeps its notes in freed memory. A program that writes there and
 //!   is reported once more cannot go on, and ends with [`FATAL`].
 
+mod object;
+
+pub use object::{Beside, Object, Source};
+
 use crate::error::{At, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -100,13 +104,22 @@ pub struct Report {
     pub line: Option<u32>,
     /// What was done to memory, if it is about an access.
     pub access: Option<Access>,
+    /// The memory that it is about, as far as the sanitizer knows.
+    pub object: Option<Object>,
 }
 
 /// A place in a program or library.
 type Address = (String, String);
 
-/// A report as it is written: kind, access, and the stack from the inside.
-type Raw = (String, Option<Access>, Vec<Address>);
+/// A report as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Raw {
+    kind: String,
+    access: Option<Access>,
+    /// From the inside.
+    stack: Vec<Address>,
+    object: object::Raw,
+}
 
 /// All that was reported into `logs` by the processes of a run in `tree`, each report
 /// once, in order. `symbolizer` is llvm-symbolizer.
@@ -124,22 +137,41 @@ pub fn reports(logs: &Path, tree: &Path, symbolizer: &Path) -> Result<Vec<Report
     if raw.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted: BTreeSet<&Address> = raw.iter().flat_map(|(_, _, stack)| stack).collect();
+    let stacks = |raw: &Raw| [&raw.stack, &raw.object.made, &raw.object.freed].map(Clone::clone);
+    let wanted: BTreeSet<Address> = raw.iter().flat_map(stacks).flatten().collect();
     let places = places(&wanted, symbolizer)?;
+    fn frames<'p>(
+        stack: &'p [Address],
+        places: &'p HashMap<Address, Vec<Frame>>,
+    ) -> impl Iterator<Item = &'p Frame> {
+        stack.iter().filter_map(|address| places.get(address)).flatten()
+    }
+    let source = |stack: &[Address]| {
+        let mut own = frames(stack, &places).filter_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
+        own.next().map(|(frame, file)| Source { file, line: frame.line })
+    };
     let found: BTreeSet<Report> = raw
         .iter()
-        .map(|(kind, access, stack)| {
-            let frames = || stack.iter().filter_map(|address| places.get(address)).flatten();
-            let own = frames().find_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
-            let innermost = || frames().find(|frame| !frame.is_of_runtime());
+        .map(|Raw { kind, access, stack, object }| {
+            let own = frames(stack, &places).find_map(|frame| Some((frame, own_file(&frame.file, &tree)?)));
+            let innermost = || frames(stack, &places).find(|frame| !frame.is_of_runtime());
             let (frame, file) =
                 own.map_or_else(|| (innermost(), None), |(frame, file)| (Some(frame), Some(file)));
+            let made =
+                source(&object.made).map(|made| Source { line: object.line.unwrap_or(made.line), ..made });
+            let object = Object {
+                name: object.name.clone(),
+                beside: object.beside,
+                made,
+                freed: source(&object.freed),
+            };
             Report {
                 kind: kind.clone(),
                 function: frame.map(|frame| frame.function.clone()).filter(|name| !name.is_empty()),
                 line: frame.filter(|_| file.is_some()).map(|frame| frame.line),
                 file,
                 access: *access,
+                object: (object != Object::default()).then_some(object),
             }
         })
         .collect();
@@ -168,31 +200,34 @@ pub fn new_reports(of: &[Report], known: &[&[Report]]) -> Vec<Report> {
 /// ```
 fn parse(log: &str) -> Vec<Raw> {
     let mut found: Vec<Raw> = Vec::new();
-    // Where we are: before a stack, in it, or behind.
-    let (mut open, mut in_stack) = (false, false);
+    // Where we are: in a report, and in the stack of its access.
+    let (mut open, mut in_stack, mut is_behind) = (false, false, false);
     for line in log.lines() {
         let header = ["ERROR: AddressSanitizer: ", "WARNING: MemorySanitizer: "]
             .iter()
             .find_map(|word| line.strip_prefix("==")?.split_once(word));
         if let Some((_, text)) = header {
-            found.push((first_word(text), None, Vec::new()));
-            (open, in_stack) = (true, false);
+            found.push(Raw { kind: first_word(text), ..Raw::default() });
+            (open, in_stack, is_behind) = (true, false, false);
             continue;
         }
-        let Some(report) = found.last_mut() else { continue };
+        let Some(report) = found.last_mut().filter(|_| open) else { continue };
         if let Some((_, text)) =
             line.strip_prefix("SUMMARY: ").and_then(|text| text.split_once("Sanitizer: "))
         {
             // The header of some kinds is a sentence.
-            report.0 = first_word(text);
+            report.kind = first_word(text);
             open = false;
-        } else if open && let Some(address) = frame(line) {
+        } else if is_behind {
+            report.object.read(line);
+        } else if let Some(address) = frame(line) {
             in_stack = true;
-            report.2.extend(address);
+            report.stack.extend(address);
         } else if in_stack {
-            open = false;
-        } else if open {
-            report.1 = report.1.or(match line.split(' ').next() {
+            is_behind = true;
+            report.object.read(line);
+        } else {
+            report.access = report.access.or(match line.split(' ').next() {
                 Some("READ") => Some(Access::Read),
                 Some("WRITE") => Some(Access::Write),
                 _ => None,
@@ -247,7 +282,7 @@ impl Frame {
     }
 }
 
-fn places(wanted: &BTreeSet<&Address>, symbolizer: &Path) -> Result<HashMap<Address, Vec<Frame>>, Error> {
+fn places(wanted: &BTreeSet<Address>, symbolizer: &Path) -> Result<HashMap<Address, Vec<Frame>>, Error> {
     let questions: String = wanted
         .iter()
         .filter(|(module, _)| !module.contains('"'))

@@ -2,7 +2,7 @@
 
 use crate::oracle::Oracle;
 use crate::sanitizer::Sanitizer;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What is built, how, and how it is tested.
@@ -26,6 +26,15 @@ pub struct Setup {
     /// How often good and bad are run to see whether they agree with themselves.
     pub repeat: usize,
     pub limits: TrialLimits,
+}
+
+/// A build command with a directory of compilers first in its path, for builds that do not ask for
+/// `CC`.
+#[must_use]
+pub fn with_compilers(build: &str, compilers: Option<&Path>) -> String {
+    let Some(directory) = compilers else { return build.to_owned() };
+    let quoted = directory.display().to_string().replace('\'', "'\\''");
+    format!("PATH='{quoted}':\"$PATH\"; export PATH\n{build}")
 }
 
 /// The programs we need.

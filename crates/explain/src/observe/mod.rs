@@ -27,6 +27,7 @@ use slice::Criterion;
 use std::collections::BTreeMap;
 use std::path::Path;
 use thiserror::Error;
+use trials::Status;
 
 /// Why nothing could be observed.
 #[derive(Debug, Error)]
@@ -47,6 +48,27 @@ pub struct RunOutput {
     pub stderr: Vec<u8>,
     /// Output files by path, as the user named them.
     pub files: BTreeMap<String, Vec<u8>>,
+}
+
+impl From<&trials::TestRun> for RunOutput {
+    /// What cannot be read is taken for empty.
+    fn from(run: &trials::TestRun) -> RunOutput {
+        let read = |path: &Path| std::fs::read(path).unwrap_or_default();
+        let (exit, signal, timed_out) = match run.status {
+            Status::Exit(code) => (Some(code), None, false),
+            Status::Signal(signal) => (None, Some(signal), false),
+            Status::TimedOut => (None, None, true),
+            Status::Flooded | Status::Cancelled => (None, None, false),
+        };
+        RunOutput {
+            exit,
+            signal,
+            timed_out,
+            stdout: read(&run.stdout),
+            stderr: read(&run.stderr),
+            files: run.files.iter().map(|(name, path)| (name.clone(), read(path))).collect(),
+        }
+    }
 }
 
 /// One version's run.

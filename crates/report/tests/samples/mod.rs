@@ -140,6 +140,7 @@ fn sum_observation() -> Observation {
         stack: vec![in_sum(13, 5).unwrap(), place("sum.c", 17, 5, "main", "    f(3, 2, 1);")],
         output: None,
         stderr: strings(&["sum: sum.c:13: f: Assertion `sum == 4' failed."]),
+        memory_errors: Vec::new(),
         step: Some(41),
     }
 }
@@ -386,6 +387,9 @@ pub fn crash() -> Answer {
             ],
             output: None,
             stderr: Vec::new(),
+            memory_errors: strings(&[
+                "db_getinfo (src/ldblib.c:131) writes past the end of `ar`, declared at src/ldblib.c:120",
+            ]),
             step: Some(120_340),
         },
         root: vec![Hunk {
@@ -734,6 +738,7 @@ pub fn hostile() -> Answer {
                 bad: bad(11),
             }),
             stderr: strings(&["a\u{1b}[31m<script>alert(1)</script>", "```"]),
+            memory_errors: strings(&["a\u{1b}[31m<script>alert(1)</script>", "```"]),
             step: Some(u64::MAX),
         },
         root: vec![hunk(0), hunk(1)],

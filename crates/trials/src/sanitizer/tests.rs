@@ -34,7 +34,13 @@ impl Program {
         self.dir.path().canonicalize().unwrap().join("the tree: 1")
     }
 
+    /// What it reports, without the memory that it is about.
     fn run(&self, words: &[&str]) -> (Output, Vec<Report>) {
+        let (output, reports) = self.run_whole(words);
+        (output, reports.into_iter().map(|report| Report { object: None, ..report }).collect())
+    }
+
+    fn run_whole(&self, words: &[&str]) -> (Output, Vec<Report>) {
         let logs = self.dir.path().join("logs: 1");
         let _ = fs::remove_dir_all(&logs);
         fs::create_dir(&logs).unwrap();
@@ -56,6 +62,7 @@ fn report(kind: &str, function: &str, line: u32, access: Option<Access>) -> Repo
         file: Some("src/program.c".into()),
         line: Some(line),
         access,
+        object: None,
     }
 }
 
@@ -226,9 +233,45 @@ fn logs_that_end_in_the_middle() {
                  \x20   #1 0x2  (<unknown module>)\n\nfreed by thread T0 here:\n    #0 0x3  (/d+0x3)\n\
                  SUMMARY: AddressSanitizer: double-free (/a (b)/c+0x12) in f\n";
     let stack = vec![("/a (b)/c".to_owned(), "0x12".to_owned())];
-    assert_eq!(parse(whole), [("double-free".to_owned(), None, stack)]);
+    let [report] = &parse(whole)[..] else { panic!("{:?}", parse(whole)) };
+    assert_eq!((report.kind.as_str(), report.access, &report.stack), ("double-free", None, &stack));
+    assert_eq!(report.object.freed, [("/d".to_owned(), "0x3".to_owned())]);
     for end in 0..whole.len() {
         assert!(parse(&whole[..end]).len() <= 1);
     }
     assert_eq!(parse("==7==WARNING: AddressSanitizer failed to allocate 0x1 bytes\n"), []);
+}
+
+#[test]
+fn memory_is_named_with_both_places() {
+    let program = Program::new(Sanitizer::Address, MEMORY_ERRORS);
+    let at = "src/program.c";
+    for (word, expected) in [
+        ("heap", format!("heap ({at}:6) reads past the end of the block allocated at {at}:5")),
+        (
+            "free",
+            format!(
+                "after_free ({at}:19) reads the block allocated at {at}:14, after it was freed at {at}:16"
+            ),
+        ),
+        ("stack", format!("stack ({at}:11) reads past the end of `buffer`, declared at {at}:9")),
+        ("library", format!("in_library ({at}:24) reads past the end of the block allocated at {at}:22")),
+        ("double", format!("main ({at}:36) frees a block that was freed at {at}:36 already")),
+    ] {
+        let (_, found) = program.run_whole(&[word]);
+        let sentences: Vec<String> = found.iter().map(Report::sentence).collect();
+        assert_eq!(sentences, [expected], "{word}");
+    }
+    let global = "char table[8];\nint main(int n, char **v) { (void)v; table[n + 7] = 1; return 0; }\n";
+    let (_, found) = Program::new(Sanitizer::Address, global).run_whole(&[]);
+    assert_eq!(found[0].sentence(), format!("main ({at}:2) writes past the end of `table`"));
+    let (_, found) = Program::new(Sanitizer::Memory, DECISION).run_whole(&[]);
+    let expected =
+        format!("decide ({at}:5) uses memory of the block allocated at {at}:14 that was never written");
+    assert_eq!(found[0].sentence(), expected);
+    let local = "#include <stdio.h>\nint main(int n, char **v) {\n  (void)v;\n  volatile int mask;\n  if (n > 1)\n                     mask = 1;\n  if (mask)\n    puts(\"set\");\n  return 0;\n}\n";
+    let (_, found) = Program::new(Sanitizer::Memory, local).run_whole(&[]);
+    let sentence = found[0].sentence();
+    assert!(sentence.starts_with(&format!("main ({at}:7) uses `mask`")), "{sentence}");
+    assert!(sentence.ends_with(", before anything was written to it"), "{sentence}");
 }

@@ -1,9 +1,10 @@
 //! What happens, on standard error: for people a line that changes, for logs one line
 //! for each stage.
 
+use crate::progress::line;
 use changes::search::{Progress, Stage};
 use explain::session::News;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trials::{Event, Mode};
@@ -28,16 +29,7 @@ struct Said {
 impl Watcher {
     /// `speaks`: says anything at all; `watched`: somebody sees it as it happens.
     pub fn new(speaks: bool, watched: bool) -> Watcher {
-        let bar = if speaks && watched {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        } else {
-            ProgressBar::hidden()
-        };
+        let bar = line(speaks && watched);
         let said = Said { text: String::new(), at: Instant::now() };
         Watcher { bar, said: Arc::new(Mutex::new(said)), speaks, watched }
     }

@@ -1,9 +1,9 @@
 //! What happens, on standard error: for people a line that changes, for logs one line for each
 //! stage.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::progress::line;
+use indicatif::ProgressBar;
 use locate::session::News;
-use std::time::Duration;
 
 /// See the module's documentation.
 pub struct Watcher {
@@ -15,16 +15,7 @@ pub struct Watcher {
 impl Watcher {
     /// `speaks`: says anything at all; `watched`: somebody sees it as it happens.
     pub fn new(speaks: bool, watched: bool) -> Watcher {
-        let bar = if speaks && watched {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        } else {
-            ProgressBar::hidden()
-        };
+        let bar = line(speaks && watched);
         Watcher { bar, speaks, watched }
     }
 
