@@ -274,6 +274,12 @@ fn explained(case: &Case) -> Result<(), String> {
         {
             return Err(format!("`{line}` is no part of the story"));
         }
+        let errors = answer["observation"]["memory_errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_said =
+            |part: &String| errors.iter().any(|e| e.as_str().is_some_and(|e| e.contains(part.as_str())));
+        if let Some(part) = case.says.memory_errors.iter().find(|part| !is_said(part)) {
+            return Err(format!("no memory error has `{part}`: {errors:?}"));
+        }
         for line in &case.says.proven {
             let mut links = causes.iter().filter(|cause| stands(cause, line)).map(|cause| &cause["link"]);
             if !links.any(|link| link["outcome"] == "passes") {

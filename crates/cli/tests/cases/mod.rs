@@ -42,6 +42,9 @@ pub struct Says {
     /// Lines that are shown to decide, by running bad with another value there.
     #[serde(default)]
     pub proven: Vec<String>,
+    /// Parts of sentences about memory errors of bad.
+    #[serde(default)]
+    pub memory_errors: Vec<String>,
     pub dd: Option<Expected>,
     pub add: Option<Expected>,
     pub runs: Option<Runs>,
