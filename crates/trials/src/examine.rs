@@ -221,10 +221,7 @@ impl Lab<'_> {
         key: TreeKey,
         variant: &Variant,
     ) -> Verdict {
-        let name = match sanitizer {
-            Sanitizer::Address => "AddressSanitizer",
-            Sanitizer::Memory => "MemorySanitizer",
-        };
+        let name = sanitizer.name();
         if !self.knows_units() {
             left_out(shared, &format!("{name}, as the build does not use our compiler throughout"));
             return Ok(None);
@@ -305,26 +302,18 @@ impl Lab<'_> {
         reverted: &ChangeSet,
     ) -> Result<Vec<Report>, Error> {
         let mut found = Vec::new();
-        for (name, station, tool) in [
-            ("address", Sanitizer::Address, "AddressSanitizer"),
-            ("memory", Sanitizer::Memory, "MemorySanitizer"),
-        ] {
-            if !examiner.examined.by.contains(tool) {
+        for sanitizer in [Sanitizer::Address, Sanitizer::Memory] {
+            // Its tree is there since it was examined with.
+            let Some(station) = examiner.stations.get_mut(sanitizer.word()) else { continue };
+            if !examiner.examined.by.contains(sanitizer.name()) {
                 continue;
             }
-            let mode = Mode::Sanitized(station);
-            let station = examiner
-                .stations
-                .entry(name.to_owned())
-                .or_insert_with(|| Station::new(&self.work, &format!("examined-{name}"), mode));
-            let mut reports = Vec::new();
-            for set in [reverted, &ChangeSet::new()] {
+            let mut reports = |set: &ChangeSet| -> Result<Vec<Report>, Error> {
                 let (key, variant) = self.version(set)?;
-                reports.push(self.reports(station, key, &variant)?.unwrap_or_default());
-            }
-            if let [fixed, bad] = &reports[..] {
-                found.extend(sanitizer::new_reports(bad, &[fixed]));
-            }
+                Ok(self.reports(station, key, &variant)?.unwrap_or_default())
+            };
+            let (fixed, bad) = (reports(reverted)?, reports(&ChangeSet::new())?);
+            found.extend(sanitizer::new_reports(&bad, &[&fixed]));
         }
         Ok(found)
     }

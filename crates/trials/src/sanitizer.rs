@@ -56,6 +56,15 @@ impl Sanitizer {
             Sanitizer::Memory => "memory",
         }
     }
+
+    /// As people know it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Sanitizer::Address => "AddressSanitizer",
+            Sanitizer::Memory => "MemorySanitizer",
+        }
+    }
 }
 
 /// The exit code of a program that AddressSanitizer had to end.
