@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// Diagnostics are followed this often before it is given up.
 const MOST_ROUNDS: usize = 6;
+/// Of a passing set of more changes than these whole files are left out first.
+const MANY: usize = 128;
 /// So many changes are gone through one by one, without trying large pieces.
 const FEW: usize = 32;
 
@@ -23,7 +25,18 @@ impl<T: Trials> Search<'_, T> {
     }
 
     fn shrink(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
-        // What builds only together goes together, then whole units, then parts of hunks.
+        // Of a large set whole files go first, then what builds only together, then whole
+        // units, then parts of hunks.
+        let files = self.structure.files(&by_preference(passing, order));
+        let smaller;
+        let passing = if passing.len() > MANY && files.len() > 1 {
+            let alone = passing - &set(&files.concat());
+            let kept = self.leave_out_files(files)?;
+            smaller = &alone | &set(&kept.concat());
+            &smaller
+        } else {
+            passing
+        };
         let clusters = self.structure.clusters(&by_preference(passing, order));
         let kept = if clusters.len() == passing.len() {
             clusters
@@ -46,6 +59,19 @@ impl<T: Trials> Search<'_, T> {
             return Ok(set(&kept.concat()));
         }
         Ok(set(&self.leave_out(parts, 1)?.concat()))
+    }
+
+    /// Leaves out whole files, in ever smaller groups; each is tried alone once.
+    fn leave_out_files(&mut self, mut kept: Vec<Vec<ChangeId>>) -> Result<Vec<Vec<ChangeId>>, T::Error> {
+        let mut needed = ChangeSet::new();
+        let mut size = kept.len().div_ceil(2);
+        loop {
+            kept = self.sweep(kept, 0, size, &mut needed)?;
+            if size <= 1 {
+                return Ok(kept);
+            }
+            size = size.min(kept.len()).div_ceil(2).max(1);
+        }
     }
 
     /// Leaves out units, the last first, until no single one can be left out.

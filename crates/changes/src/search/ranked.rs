@@ -5,8 +5,10 @@
 //! A set that does not build is completed first.
 //!
 //! Mostly one of the first few units is the cause, so these are tried alone, then
-//! functions as a whole, many units at once, ever longer beginnings of the list, and at
-//! last the smallest set that breaks good. The search ends with the first answer that holds
+//! functions as a whole, many units at once, whole files, ever longer beginnings of the
+//! list, and at last the smallest set that breaks good. Between releases, where much was
+//! rewritten, whole files come earlier: a file often builds as it was although no part of
+//! it does. The search ends with the first answer that holds
 //! both ways; an answer that is only needed is kept, and the search goes on for about as
 //! long as it took so far.
 
@@ -30,6 +32,9 @@ const WIDTH: usize = 16;
 const FIRST: usize = 8;
 /// Functions that are tried as a whole before the rest.
 const FIRST_FUNCTIONS: usize = 3;
+/// Files that are tried as a whole, between releases before many units at once.
+const FIRST_FILES: usize = 64;
+const MOST_FILES: usize = 128;
 /// Trials side by side in one call.
 const BATCH: usize = 4;
 /// With an answer that is only needed, the search goes on for at least so many trials.
@@ -58,13 +63,21 @@ impl<T: Trials> Search<'_, T> {
         self.suspects = ranked.len();
         let units = self.structure.whole_units(&ranked);
         let functions = self.structure.functions(&ranked);
+        let files = self.structure.files(&ranked);
+        let early = if self.is_far() { files.len().min(FIRST_FILES) } else { 0 };
         let done = self.first_units(&units, &ranked)?
             || self.each(
                 functions.iter().take(FIRST_FUNCTIONS).cloned().collect(),
                 Completion::Thorough,
                 &ranked,
             )?
+            || self.each(files[..early].to_vec(), Completion::ByDiagnostics, &ranked)?
             || self.many(&units, &functions, &ranked)?
+            || self.each(
+                files.iter().skip(early).take(MOST_FILES).cloned().collect(),
+                Completion::ByDiagnostics,
+                &ranked,
+            )?
             || self.beginnings(&units, &ranked)?
             || self.smallest_in_good(&units, &ranked)?;
         if !done

@@ -198,17 +198,32 @@ impl Structure {
     /// Functions with several changes: all of each, in the order in which the
     /// list comes to them.
     pub(super) fn functions(&self, ranked: &[ChangeId]) -> Vec<Vec<ChangeId>> {
-        let mut order: Vec<&Place> = Vec::new();
-        let mut members: BTreeMap<&Place, Vec<ChangeId>> = BTreeMap::new();
+        self.by_place(ranked, |place| Some(place).filter(|place| !place.heading.is_empty()))
+    }
+
+    /// Files with several changes: all of each, in the order in which the list comes
+    /// to them.
+    pub(super) fn files(&self, ranked: &[ChangeId]) -> Vec<Vec<ChangeId>> {
+        self.by_place(ranked, |place| Some(&place.file))
+    }
+
+    /// The listed changes grouped by a part of their place, where there are several.
+    fn by_place<'s, K: Ord + ?Sized + 's>(
+        &'s self,
+        ranked: &[ChangeId],
+        key: impl Fn(&'s Place) -> Option<&'s K>,
+    ) -> Vec<Vec<ChangeId>> {
+        let mut order: Vec<&K> = Vec::new();
+        let mut members: BTreeMap<&K, Vec<ChangeId>> = BTreeMap::new();
         for id in ranked {
-            let Some(place) = self.places.get(id).filter(|place| !place.heading.is_empty()) else { continue };
-            let list = members.entry(place).or_default();
+            let Some(key) = self.places.get(id).and_then(&key) else { continue };
+            let list = members.entry(key).or_default();
             if list.is_empty() {
-                order.push(place);
+                order.push(key);
             }
             list.push(*id);
         }
-        order.into_iter().filter_map(|place| members.remove(place)).filter(|list| list.len() > 1).collect()
+        order.into_iter().filter_map(|key| members.remove(key)).filter(|list| list.len() > 1).collect()
     }
 
     /// Changes in the functions of `set`, and changes in its files.
