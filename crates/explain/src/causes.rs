@@ -11,6 +11,13 @@ use crate::traced::{Line, Traced};
 use crate::ways::{Ways, decides};
 use changes::{ChangeId, Difference};
 use slice::{Dependence, NodeId};
+use std::collections::BTreeSet;
+
+/// So many lines with the same values in both runs may end a way.
+const MOST_DULL: usize = 3;
+
+/// A node of a way, and how the one before needed it.
+type Need = (NodeId, Option<Dependence>);
 
 /// A step of a way: one line, executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,16 +64,28 @@ pub fn tree(
     let mut forest: Vec<Step> = Vec::new();
     for id in guilty {
         let Some((_, node)) = evidence.goal(id).filter(|n| n.0 == traced.side) else { continue };
-        let mut steps = steps(traced, &ways.to(node), difference);
+        let way = ways.to(node);
+        let told = without_dull_end(traced, &way);
+        let mut steps = steps(traced, told, difference);
         // Near to the change, not on it: the last step still points at it.
         if let Some(last) = steps.last_mut()
             && last.change.is_none()
+            && told.len() == way.len()
         {
             last.change = Some(id);
         }
         merge(&mut forest, steps.into_iter());
     }
     forest
+}
+
+/// A way without its end, if many lines of that have the same values in both runs: what made
+/// the runs differ did not come through them.
+fn without_dull_end<'w>(traced: &Traced<'_>, way: &'w [Need]) -> &'w [Need] {
+    let is_dull = |need: &Need| traced.compared.dull.contains(&need.0);
+    let (told, end) = way.split_at(way.iter().rposition(|need| !is_dull(need)).map_or(0, |at| at + 1));
+    let lines: BTreeSet<Line> = end.iter().map(|need| traced.line(need.0)).collect();
+    if lines.len() > MOST_DULL { told } else { way }
 }
 
 /// The way to where the runs began to differ, for guilty changes that nothing
@@ -81,7 +100,7 @@ pub fn beginning(traced: &Traced<'_>, ways: &Ways, difference: &Difference) -> V
 }
 
 /// A way as lines.
-fn steps(traced: &Traced<'_>, way: &[(NodeId, Option<Dependence>)], difference: &Difference) -> Vec<Step> {
+fn steps(traced: &Traced<'_>, way: &[Need], difference: &Difference) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for &(node, how) in way {
         let line = traced.line(node);

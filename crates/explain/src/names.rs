@@ -39,14 +39,19 @@ impl Meanings {
         };
         let mut macros: HashSet<String> =
             change.old_lines.iter().chain(&change.new_lines).filter_map(|line| defined(line)).collect();
-        macros.extend(macro_around(sources, side, file, lines.start));
+        let around = macro_around(sources, side, file, lines.start);
+        let in_macro = around.is_some();
+        macros.extend(around);
         let wide = if is_header(file) { Scope::Everywhere } else { Scope::File(file.clone()) };
         let body = bodies.get(file).into_iter().flatten().find(|body| body.contains(&lines.start));
         let narrow = match body {
             Some(body) => Scope::Lines(file.clone(), body.clone()),
             None => wide.clone(),
         };
-        for name in changed(&change.old_lines, &change.new_lines).difference(&macros) {
+        // What a macro's text speaks of keeps its meaning; the macro itself does not.
+        let [old, new] = [&change.old_lines, &change.new_lines].map(|lines| outside_macros(lines, in_macro));
+        let names = changed(&old, &new);
+        for name in names.difference(&macros) {
             self.by_name.entry(name.clone()).or_default().push((change.id, narrow.clone()));
         }
         for name in macros {
@@ -112,6 +117,19 @@ fn macro_around(sources: &Sources, side: Side, file: &str, line: u32) -> Option<
     }
 }
 
+/// The lines that are no part of a macro; `within`: they begin in the middle of one.
+fn outside_macros(lines: &[String], mut within: bool) -> Vec<String> {
+    let mut outside = Vec::new();
+    for line in lines {
+        within |= defined(line).is_some();
+        if !within {
+            outside.push(line.clone());
+        }
+        within &= line.trim_end().ends_with('\\');
+    }
+    outside
+}
+
 /// Names that only one version of the lines has, or has more often, and those
 /// that the lines declare.
 fn changed(old: &[String], new: &[String]) -> HashSet<String> {
@@ -156,6 +174,13 @@ mod tests {
         assert_eq!(defined("#  define LIMIT(x) 3").as_deref(), Some("LIMIT"));
         assert_eq!(defined("#if LIMIT"), None);
         assert_eq!(defined("define LIMIT"), None);
+    }
+
+    #[test]
+    fn the_text_of_a_macro_gives_no_name_another_meaning() {
+        let text = lines(&["int width;", "#define ADD(a) \\", "  sum(a) \\", "  + 1", "int height;"]);
+        assert_eq!(outside_macros(&text, false), ["int width;", "int height;"]);
+        assert_eq!(outside_macros(&lines(&["  |= 2; \\", "  a++", "b++;"]), true), ["b++;"]);
     }
 
     #[test]

@@ -36,6 +36,8 @@ struct Sight {
     absent: Option<Absent>,
     /// The line reads the same in both versions.
     same_text: bool,
+    /// Its branches decide by its whole condition, in both versions.
+    one_test: bool,
     /// How the other run's value is put into this one.
     link: Option<Link>,
 }
@@ -138,7 +140,8 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let formula = (step.side == Side::Bad || place.is_none())
             .then(|| formula(module, &module.functions[node.site.function as usize], node.site.index))
             .flatten();
-        let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers)).collect();
+        let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers));
+        let children = children.map(without_closing).collect();
         Cause {
             id,
             kind: kind.to_owned(),
@@ -213,6 +216,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         other_place: None,
                         absent: None,
                         same_text: true,
+                        one_test: has_one_test(&own_text),
                         link: None,
                     };
                 };
@@ -224,6 +228,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         other_place: None,
                         absent,
                         same_text: true,
+                        one_test: has_one_test(&own_text),
                         link: None,
                     };
                 };
@@ -235,7 +240,8 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 let node = run.traced.slice.nodes[step.node as usize];
                 let decides = matches!(run.traced.inst(node.site), Inst::Branch { .. });
                 let link = link.filter(|_| same_text || decides);
-                Sight { own, other, other_place, absent: None, same_text, link }
+                let one_test = has_one_test(&own_text) && has_one_test(&text);
+                Sight { own, other, other_place, absent: None, same_text, one_test, link }
             })
             .collect()
     }
@@ -267,6 +273,18 @@ impl<'c, 'l> Comparison<'c, 'l> {
     }
 }
 
+/// What a closing bracket returns was made by the one step below it, which then stands in its
+/// place.
+fn without_closing(mut cause: Cause) -> Cause {
+    let closes = cause.place.as_ref().or(cause.good_place.as_ref()).is_some_and(|p| p.text.trim() == "}");
+    let hands_on = matches!(cause.kind.as_str(), "value" | "missing");
+    if closes && hands_on && cause.change.is_none() && cause.children.len() == 1 {
+        let below = cause.children.pop().unwrap_or_default();
+        return Cause { how: cause.how, ..below };
+    }
+    cause
+}
+
 /// Variables of the line in both versions, and what was computed if that is
 /// none of them.
 fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
@@ -293,12 +311,21 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
     let shown = |value: &Option<String>, of: fn(&ValuePair) -> &Option<String>| {
         value.is_none() || pairs.iter().any(|p| of(p) == value)
     };
-    // Lines that read otherwise compute something else.
-    let is_comparable = sight.same_text || bad.is_none() || good.is_none();
+    // Lines that read otherwise compute something else. A structure is shown as such, not as the
+    // words that it is handed on in.
+    let is_structure = |value: &Option<String>| value.as_ref().is_some_and(|v| v.starts_with('{'));
+    let by_structure = pairs.iter().any(|p| p.bad != p.good && is_structure(&p.bad) && is_structure(&p.good));
+    let is_comparable = (sight.same_text || bad.is_none() || good.is_none()) && !by_structure;
     if is_comparable && !(shown(&bad, |p| &p.bad) && shown(&good, |p| &p.good)) {
         pairs.push(ValuePair { name: "result".to_owned(), good, bad });
     }
     pairs
+}
+
+/// Whether the branches of a line decide by its whole condition, as the source has it.
+fn has_one_test(text: &str) -> bool {
+    let negated = text.match_indices('!').any(|(at, _)| text.as_bytes().get(at + 1) != Some(&b'='));
+    !negated && !["&&", "||", "?"].iter().any(|sign| text.contains(sign))
 }
 
 /// One sentence about a step.
@@ -330,7 +357,11 @@ fn sentence(
         Side::Good => (decision(other), decision(own)),
     };
     // As it was computed: `if (!x)` is decided by `x != 0`.
-    let condition = formula.map_or_else(|| "the condition".to_owned(), |formula| format!("`{formula}`"));
+    let condition = match formula {
+        Some(formula) => format!("`{formula}`"),
+        None if sight.one_test => "the condition".to_owned(),
+        None => "what is tested here".to_owned(),
+    };
     match (bad, good) {
         (Some(bad), Some(good)) if bad != good && sight.same_text => {
             return format!("{condition} was {}, in {reference} it was {}", words(&bad), words(&good));
