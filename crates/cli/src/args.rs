@@ -44,6 +44,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Explain(Box<commands::explain::ExplainArgs>),
+    Show(commands::show::ShowArgs),
     Locate(Box<commands::locate::LocateArgs>),
     Record(commands::record::RecordArgs),
     Replay(commands::replay::ReplayArgs),

@@ -6,6 +6,9 @@ use std::collections::VecDeque;
 
 use explain::answer::Cause;
 
+/// Steps of the story that are shown before the reader asks for more.
+pub const STEPS: usize = 10;
+
 /// One cause with its neighbours by position in the list.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
@@ -76,7 +79,8 @@ pub enum Counted {
 }
 
 /// Chooses about `limit` nodes: the failures, the lines that changed, where their
-/// ways meet, then what is nearest to these, ways from a change to a failure first.
+/// ways meet, the steps that were shown to decide, then what is nearest to these, ways
+/// from a change to a failure first.
 /// (Where ways meet counts on top of the limit, at most doubling it; without these
 /// nodes the picture would join what is not joined.)
 #[must_use]
@@ -163,12 +167,18 @@ fn by_importance(nodes: &[Node<'_>]) -> Vec<usize> {
         let class = match () {
             () if node.parent.is_none() => 0,
             () if node.cause.change.is_some() => 1,
-            () if node.leads_to_change => 2,
-            () => 3,
+            () if decides(node.cause) => 2,
+            () if node.leads_to_change => 3,
+            () => 4,
         };
         (class, distance[index], index)
     });
     order
+}
+
+/// Whether the test passes with another value or decision here.
+fn decides(cause: &Cause) -> bool {
+    cause.link.as_ref().is_some_and(|link| link.outcome == "passes")
 }
 
 /// Shows every node under which two or more ways to shown ones part.

@@ -51,6 +51,10 @@ pub fn draw(answer: &Answer, style: &Style) -> Vec<Row> {
         let text = format!("and {} of further failures", steps(selection.elsewhere));
         drawing.rows.push(Row::new().put(Ink::Faint, text));
     }
+    if selection.shown.contains(&false) {
+        let text = format!("with --steps all: all {}", steps(nodes.len()));
+        drawing.rows.push(Row::new().put(Ink::Faint, text));
+    }
     drawing.rows
 }
 

@@ -80,7 +80,7 @@ pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) 
         let _ = write!(
             page,
             "<section id=\"how\">\n<h2>{}</h2>\n\
-             <p class=\"hint\">The failure comes first; below each line stands what made it so.{} \
+             <p class=\"hint\">The changes come first; each step leads to the one below it, the last is the failure.{} \
              <span class=\"js-only\">Choose a line to see it in both versions.</span></p>\n\
              <div class=\"split\">\n",
             words::causes_title(answer).0,
@@ -110,8 +110,8 @@ pub fn render_with(answer: &Answer, sources: Option<&Sources>, shown: Runs<'_>) 
 
 const HELP: &str = "<dialog id=\"help\" aria-labelledby=\"help-title\">\n<h2 id=\"help-title\">Keys</h2>\n<dl>\n\
     <dt><kbd>↓</kbd> <kbd>j</kbd>, <kbd>↑</kbd> <kbd>k</kbd></dt><dd>next and previous line</dd>\n\
-    <dt><kbd>→</kbd> <kbd>l</kbd></dt><dd>unfold, or go to the first cause</dd>\n\
-    <dt><kbd>←</kbd> <kbd>h</kbd></dt><dd>fold, or go to the effect</dd>\n\
+    <dt><kbd>→</kbd> <kbd>l</kbd></dt><dd>unfold, or go to what led to it</dd>\n\
+    <dt><kbd>←</kbd> <kbd>h</kbd></dt><dd>fold what led to it, or go to what it led to</dd>\n\
     <dt><kbd>Home</kbd>, <kbd>End</kbd></dt><dd>first and last line</dd>\n\
     <dt><kbd>c</kbd></dt><dd>next line that was changed</dd>\n\
     <dt><kbd>Enter</kbd></dt><dd>show both versions, or the steps left out</dd>\n\
@@ -335,8 +335,8 @@ fn diff_row(part: &Part<'_>, page: &mut String) {
     };
     let (class, sign) = match line.side {
         Side::Both => ("both", ""),
-        Side::Good => ("good", "−"),
-        Side::Bad => ("bad", "+"),
+        Side::Good => ("removed", "−"),
+        Side::Bad => ("added", "+"),
     };
     let guilty = if line.guilty { " guilty" } else { "" };
     let title = if line.guilty { " title=\"The failure came from this line\"" } else { "" };

@@ -20,7 +20,14 @@ pub struct Style {
 
 impl Default for Style {
     fn default() -> Self {
-        Style { colour: false, width: 100, ascii: false, causes: 24, hunk_lines: 24, auxiliary: 8 }
+        Style {
+            colour: false,
+            width: 100,
+            ascii: false,
+            causes: crate::forest::STEPS,
+            hunk_lines: 24,
+            auxiliary: 8,
+        }
     }
 }
 
@@ -37,6 +44,11 @@ pub enum Ink {
     /// The part of a line that differs, the lines that did it.
     GoodMark,
     BadMark,
+    /// Lines of a diff, and the parts of them that differ.
+    Removed,
+    Added,
+    RemovedMark,
+    AddedMark,
     /// Marks that lead the eye: change numbers.
     Link,
 }
@@ -47,10 +59,10 @@ impl Ink {
             Ink::Plain => "",
             Ink::Strong => "1",
             Ink::Faint => "2",
-            Ink::Good => "32",
-            Ink::Bad => "31",
-            Ink::GoodMark => "1;32",
-            Ink::BadMark => "1;31",
+            Ink::Good | Ink::Added => "32",
+            Ink::Bad | Ink::Removed => "31",
+            Ink::GoodMark | Ink::AddedMark => "1;32",
+            Ink::BadMark | Ink::RemovedMark => "1;31",
             Ink::Link => "1;36",
         }
     }

@@ -292,8 +292,8 @@ impl Page<'_> {
             };
             let (sign, plain, strong) = match line.side {
                 Side::Both => (" ", Ink::Faint, Ink::Faint),
-                Side::Good => ("-", Ink::Good, Ink::GoodMark),
-                Side::Bad => ("+", Ink::Bad, Ink::BadMark),
+                Side::Good => ("-", Ink::Removed, Ink::RemovedMark),
+                Side::Bad => ("+", Ink::Added, Ink::AddedMark),
             };
             let mark = if line.guilty { signs.guilty } else { " " };
             let mut row = Row::new()

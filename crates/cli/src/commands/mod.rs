@@ -12,6 +12,7 @@ pub mod path;
 pub mod record;
 pub mod replay;
 pub mod shell;
+pub mod show;
 pub mod slice;
 pub mod values;
 pub mod views;
@@ -23,6 +24,7 @@ use crate::failure::{Exit, Failure};
 pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
     match command {
         Command::Explain(args) => explain::run(&args, session),
+        Command::Show(args) => show::run(&args, session),
         Command::Locate(args) => locate::run(&args, session),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args, session),

@@ -67,12 +67,12 @@
 
   nodeRows.forEach((row, index) => {
     if (!children[index].length) return;
-    row.setAttribute("aria-expanded", "true");
+    row.dataset.expanded = "true";
     row.querySelector(".head").dataset.folded = `${below[index]} folded`;
   });
 
   const showFolds = () => {
-    // Parents come before their children, so one pass is enough.
+    // Effects are numbered before their causes, so one pass is enough.
     const away = new Array(data.nodes.length).fill(false);
     data.nodes.forEach((node, index) => {
       const parent = node.parent;
@@ -87,7 +87,7 @@
   };
   const fold = (index, on) => {
     if (on) folded.add(index); else folded.delete(index);
-    nodeRows[index].setAttribute("aria-expanded", String(!on));
+    nodeRows[index].dataset.expanded = String(!on);
     showFolds();
   };
   const reveal = (group) => {
@@ -233,11 +233,11 @@
       const index = indexOf.get(current);
       if (index === undefined) activate(current);
       else if (folded.has(index)) fold(index, false);
-      else if (children[index].length) go(neighbour(1));
+      else if (children[index].length) go(neighbour(-1));
     },
     ArrowLeft: () => {
       const index = indexOf.get(current);
-      if (index === undefined) go(neighbour(-1));
+      if (index === undefined) go(neighbour(1));
       else if (children[index].length && !folded.has(index)) fold(index, true);
       else {
         let up = data.nodes[index].parent;
@@ -250,10 +250,11 @@
       if (!narrow() && indexOf.has(current)) detail.focus({ preventScroll: true });
     },
     c: () => {
-      const from = indexOf.get(current) ?? -1;
+      // Rows stand in the reverse order of the nodes.
+      const from = indexOf.get(current) ?? data.nodes.length;
       const count = data.nodes.length;
       for (let step = 1; step <= count; step++) {
-        const index = (from + step) % count;
+        const index = (from - step + count) % count;
         if (data.nodes[index].change !== undefined) {
           choose(index, false);
           focus(nodeRows[index]);
@@ -295,7 +296,8 @@
   current = rows.find(isShown) || rows[0];
   if (current) current.tabIndex = 0;
   if (!follow()) {
-    if (data.nodes.length) choose(0, false);
+    const first = rows.find((row) => indexOf.has(row) && isShown(row));
+    if (first) choose(indexOf.get(first), false);
     unfold();
   }
 })();

@@ -1,6 +1,7 @@
-//! The causes as a tree of rows. The markup is flat (browsers limit how deep
-//! elements nest, and chains of causes are longer); levels are said in ARIA and
-//! drawn with lanes.
+//! The causes as a list of rows, in the order of the terminal: from the changes down
+//! to the failure. Each row stands below everything that led to it. The markup is flat
+//! (browsers limit how deep elements nest, and chains of causes are longer); which rows
+//! belong together is drawn with lanes.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -12,8 +13,6 @@ use crate::forest::{self, Counted, Node};
 use crate::graph;
 use crate::words;
 
-/// About how many rows the page shows before the reader asks for more.
-const SHOWN: usize = 40;
 /// Lanes drawn; deeper rows stand in the last one.
 const LANES: usize = 14;
 /// Differing values in a row; the panel has them all.
@@ -24,11 +23,13 @@ const VALUES: usize = 6;
 pub fn render(answer: &Answer, page: &mut String) {
     let nodes = forest::flatten(&answer.causes);
     let (suspects, reference) = (words::only_failing(answer), answer.reference());
-    let selection = forest::select(&nodes, SHOWN);
+    let selection = forest::select(&nodes, forest::STEPS);
     let columns = columns(&nodes);
-    page.push_str("<div role=\"tree\" id=\"tree\" aria-label=\"Causes, the failure first\">\n");
+    page.push_str(
+        "<div role=\"listbox\" id=\"tree\" aria-label=\"Causes, from the changes to the failure\">\n",
+    );
     let mut announced = HashSet::new();
-    for (index, node) in nodes.iter().enumerate() {
+    for (index, node) in nodes.iter().enumerate().rev() {
         let counted = selection.counted[index];
         if counted != Counted::Shown && announced.insert(counted) {
             gap(&nodes, &columns, index, counted, &selection, page);
@@ -49,7 +50,7 @@ fn group(counted: Counted) -> String {
     }
 }
 
-/// In which column each node stands: an only cause under its effect, several
+/// In which column each node stands: an only cause in the column of its effect, several
 /// causes one column to the right.
 fn columns(nodes: &[Node<'_>]) -> Vec<usize> {
     let mut columns: Vec<usize> = Vec::with_capacity(nodes.len());
@@ -65,7 +66,7 @@ fn columns(nodes: &[Node<'_>]) -> Vec<usize> {
 fn gutter(nodes: &[Node<'_>], columns: &[usize], index: usize, page: &mut String) {
     let mut lower = index;
     let mut first = true;
-    // Lanes of effects further up that still have causes below this row. Only the
+    // Lanes of effects further down that also have causes above this row. Only the
     // drawn ones: the walk ends where columns stop changing.
     let mut passed = [false; LANES];
     while let Some(parent) = nodes[lower].parent {
@@ -80,7 +81,7 @@ fn gutter(nodes: &[Node<'_>], columns: &[usize], index: usize, page: &mut String
             }
             passed[column] = true;
         } else if first {
-            let _ = write!(page, "<i class=\"up\" style=\"--c:{}\"></i>", columns[index].min(LANES - 1));
+            let _ = write!(page, "<i class=\"effect\" style=\"--c:{}\"></i>", columns[index].min(LANES - 1));
         }
         first = false;
         lower = parent;
@@ -106,8 +107,7 @@ fn gap(
     };
     let _ = write!(
         page,
-        "<div role=\"treeitem\" class=\"row gap js-only\" aria-level=\"{}\" tabindex=\"-1\" data-group=\"{}\" style=\"--c:{}\">",
-        nodes[index].depth + 1,
+        "<div role=\"option\" class=\"row gap js-only\" tabindex=\"-1\" data-group=\"{}\" style=\"--c:{}\">",
         group(counted),
         columns[index].min(LANES - 1)
     );
@@ -126,8 +126,6 @@ fn row(
 ) {
     let node = &nodes[index];
     let cause = node.cause;
-    let siblings = node.parent.map(|parent| &nodes[parent].children);
-    let position = siblings.and_then(|siblings| siblings.iter().position(|&sibling| sibling == index));
     let mut class = "row node".to_owned();
     for (add, name) in [
         (node.parent.is_none(), " failure"),
@@ -142,11 +140,7 @@ fn row(
     }
     let _ = write!(
         page,
-        "<div role=\"treeitem\" class=\"{class}\" id=\"node-{index}\" aria-level=\"{}\" aria-posinset=\"{}\" \
-         aria-setsize=\"{}\" tabindex=\"-1\" style=\"--c:{}\"",
-        node.depth + 1,
-        position.unwrap_or(0) + 1,
-        siblings.map_or(1, Vec::len),
+        "<div role=\"option\" class=\"{class}\" id=\"node-{index}\" tabindex=\"-1\" style=\"--c:{}\"",
         columns[index].min(LANES - 1),
     );
     if counted != Counted::Shown {
@@ -155,7 +149,7 @@ fn row(
     page.push('>');
     gutter(nodes, columns, index, page);
     if !node.children.is_empty() {
-        let _ = write!(page, "<i class=\"down\" style=\"--c:{}\"></i>", columns[index].min(LANES - 1));
+        let _ = write!(page, "<i class=\"causes\" style=\"--c:{}\"></i>", columns[index].min(LANES - 1));
     }
     page.push_str("<i class=\"dot\"></i><span class=\"body\"><span class=\"head\">");
     if let Some(place) = graph::place_of(cause) {
@@ -193,7 +187,7 @@ fn row(
         if !cause.how.trim().is_empty() {
             let _ = write!(
                 page,
-                " <span class=\"how\" title=\"What it was to the line above\">{}</span>",
+                " <span class=\"how\" title=\"What it is to the step below\">{}</span>",
                 escape(cause.how.trim())
             );
         }

@@ -1,5 +1,6 @@
 //! `relapse explain`: which changes broke the test, and how.
 
+mod forms;
 mod options;
 pub(super) mod tools;
 mod watch;
@@ -8,6 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::{Session, solvers};
 use clap::Args;
 use explain::session::{self, Explanation, Method, Request};
+pub use forms::Forms;
 use options::{Options, OracleKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -49,15 +51,11 @@ Exit codes (beside those of `relapse --help`):
 pub struct ExplainArgs {
     #[command(flatten)]
     options: Options,
-    /// Write the explanation as a page for browsers
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write it as JSON (`relapse.explain/2`); `-` is standard output
+    #[command(flatten)]
+    forms: Forms,
+    /// Write it as JSON (`relapse.explain/2`), which `relapse show` reads; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write it as SARIF, for code scanning services
-    #[arg(long, value_name = "FILE")]
-    sarif: Option<PathBuf>,
     /// Directory for builds, recordings and remembered outcomes [default: one for this
     /// project in the user's cache directory]
     #[arg(long, value_name = "DIR")]
@@ -216,7 +214,7 @@ fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request
         most_trials: args.most_trials,
         solvers: solvers::named(args.solver.as_deref())?,
         ignore: vec![options::FILE.into()],
-        runs: args.html.is_some(),
+        runs: args.forms.html.is_some(),
     })
 }
 
@@ -258,21 +256,17 @@ fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session)
             write(path, &text)?;
         }
     }
-    if let Some(path) = &args.sarif {
-        write(path, &report::sarif::to_sarif(answer))?;
-    }
-    if let Some(path) = &args.html {
+    args.forms.write(answer, || {
         let sources = report::Sources {
             good: explanation.good_files.iter().cloned().collect(),
             bad: explanation.bad_files.iter().cloned().collect(),
         };
         let runs =
             report::html::Runs { phases: explanation.phases.as_ref(), both: explanation.runs.as_ref() };
-        write(path, &report::html::render_with(answer, Some(&sources), runs))?;
-    }
+        report::html::render_with(answer, Some(&sources), runs)
+    })?;
     if !to_stdout {
-        let style = report::Style { colour: session.paint.enabled(), ..style() };
-        write!(session.out, "{}", report::terminal::render(answer, &style))?;
+        args.forms.print(answer, session)?;
     }
     Ok(())
 }
