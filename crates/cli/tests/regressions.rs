@@ -379,8 +379,8 @@ fn same_changes(reported: &Value, hunks: &[Hunk], expected: &[Named]) -> Result<
 /// Whether a way from this cause down has lines with these texts, in this order.
 fn leads(cause: &Value, chain: &[String]) -> bool {
     let Some((first, rest)) = chain.split_first() else { return true };
-    let text = cause["place"]["text"].as_str().unwrap_or_default();
-    let left = if text.contains(first.as_str()) { rest } else { chain };
+    let reads = |place: &str| cause[place]["text"].as_str().is_some_and(|text| text.contains(first.as_str()));
+    let left = if reads("place") || reads("good_place") { rest } else { chain };
     let below = cause["children"].as_array().map(Vec::as_slice).unwrap_or_default();
     left.is_empty() || below.iter().any(|cause| leads(cause, left))
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::bisect::{Bisected, bisect};
+use super::explain_story::{self, Story};
 use super::{explain_judge, explain_table, watch};
 use crate::cases::{self, Case, FIRST};
 use crate::shell::{self, Result};
@@ -62,6 +63,7 @@ pub struct Effort {
     pub seconds: f64,
     /// Objects built again although nothing they are made of had changed.
     pub untouched: u64,
+    pub story: Story,
 }
 
 impl Effort {
@@ -208,7 +210,8 @@ fn measure(
     // Delta debugging is not asked for a commit.
     let judged = Case { culprit: case.culprit.clone().filter(|_| method == "auto"), ..case.clone() };
     let right = explain_judge::is_right(&judged, &said);
-    Ok(Effort { seconds, untouched, right, ..effort_of(&said) })
+    let story = explain_story::judge(case, &said);
+    Ok(Effort { seconds, untouched, right, story, ..effort_of(&said) })
 }
 
 /// What the answer itself says.

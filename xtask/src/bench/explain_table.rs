@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::explain::{Effort, Row};
+use super::explain_story;
 
 /// Of a hundred cases, so many must be explained rightly; of the real ones, all.
 const RIGHT: f64 = 95.0;
@@ -12,8 +13,13 @@ const BROKEN: f64 = 30.0;
 const CHANGES: u64 = 5000;
 const SECONDS: f64 = 900.0;
 const SECONDS_WITH_HISTORY: f64 = 300.0;
+/// Of a hundred stories, so many must be told rightly, and so many in few steps.
+const STORIES: f64 = 90.0;
+const SHORT_STORIES: f64 = 80.0;
+/// Of a hundred links that were tried, so many must be proven.
+const PROVEN: f64 = 70.0;
 
-const HEADS: [&str; 13] = [
+const HEADS: [&str; 16] = [
     "case",
     "changes",
     "root + auxiliary",
@@ -25,6 +31,9 @@ const HEADS: [&str; 13] = [
     "broken",
     "s to verdict",
     "s",
+    "story right",
+    "steps",
+    "links proven",
     "`dd`: right, builds",
     "`git bisect`: right, builds",
 ];
@@ -92,6 +101,9 @@ fn cells(row: &Row) -> Vec<String> {
             format!("{} ({:.0} %)", auto.broken, percent(auto.broken, auto.builds)),
             format!("{:.1}", auto.verdict),
             format!("{:.1}", auto.seconds),
+            auto.story.right.map_or("-".to_owned(), yes),
+            auto.story.steps.to_string(),
+            format!("{} of {}", auto.story.proven, auto.story.tried),
         ]);
     } else {
         cells.resize(HEADS.len() - 2, "-".to_owned());
@@ -140,9 +152,16 @@ fn targets(rows: &[Row]) -> Vec<(String, String, bool)> {
     let (sane, answers, sanes) = of(&|row| row.auto.answered(), &not_sane);
     let (quick, pairs, quicks) = of(&|row| row.real && row.auto.changes <= CHANGES, &too_slow);
     let (spared, _, spareds) = of(&every, &needless);
+    let (told, judged, stories) = of(&|row| row.auto.story.right.is_some(), &|row| {
+        (row.auto.story.right == Some(false)).then(|| "another story".to_owned())
+    });
+    let (short, _, shorts) = of(&|row| row.auto.answered(), &|row| {
+        (row.auto.story.steps > explain_story::SHORT).then(|| row.auto.story.steps.to_string())
+    });
     let sum = |count: &dyn Fn(&Effort) -> u64| rows.iter().map(|row| count(&row.auto)).sum::<u64>();
     let (builds, broken) = (sum(&|auto| auto.builds), sum(&|auto| auto.broken));
     let share = percent(broken, builds);
+    let (proven, tried) = (sum(&|auto| auto.story.proven as u64), sum(&|auto| auto.story.tried as u64));
     vec![
         (
             format!("cause right in {RIGHT} % of the cases"),
@@ -165,6 +184,21 @@ fn targets(rows: &[Row]) -> Vec<(String, String, bool)> {
             quicks,
             quick == pairs,
         ),
+        (
+            format!("story right in {STORIES} % of the cases that say what it must have"),
+            stories,
+            percent(told as u64, judged as u64) >= STORIES,
+        ),
+        (
+            format!("{} steps or fewer in {SHORT_STORIES} % of the stories", explain_story::SHORT),
+            shorts,
+            percent(short as u64, answers as u64) >= SHORT_STORIES,
+        ),
+        (
+            format!("{PROVEN} % of the tried links proven"),
+            format!("{proven} of {tried}, {:.0} %", percent(proven, tried)),
+            percent(proven, tried) >= PROVEN,
+        ),
         ("no trial builds untouched files again".to_owned(), spareds, spared == cases),
     ]
 }
@@ -185,6 +219,7 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
 mod tests {
     use super::super::bisect::Bisected;
     use super::super::explain::Proof;
+    use super::super::explain_story::Story;
     use super::*;
 
     fn effort(right: bool, sane: &str, broken: u64, seconds: f64) -> Effort {
@@ -198,6 +233,7 @@ mod tests {
             broken,
             verdict: 0.5,
             seconds,
+            story: Story { steps: 3, right: Some(true), tried: 2, proven: 2 },
             ..Effort::default()
         }
     }
@@ -212,10 +248,9 @@ mod tests {
         first.dd = Some(Effort { capped: Some(50), ..Effort::default() });
         first.bisect = Some(Bisected { right: true, builds: 4 });
         let text = render(&[first, row(false, false, effort(true, "yes", 3, 2000.0))], 1000);
-        let cells =
-            "| **case** * | 40 | 1 + 0 | yes | yes | yes | yes | 10 | 2 (20 %) | 0.5 | 1.0 | > 50 | yes, 4 |";
+        let cells = "| **case** * | 40 | 1 + 0 | yes | yes | yes | yes | 10 | 2 (20 %) | 0.5 | 1.0 | yes | 3 | 2 of 2 | > 50 | yes, 4 |";
         assert!(text.contains(cells), "{text}");
-        assert_eq!(text.matches(": met; ").count(), 6, "{text}");
+        assert_eq!(text.matches(": met; ").count(), 9, "{text}");
         assert!(text.contains("below 30 %: met; 5 of 20, 25 %"), "{text}");
     }
 
@@ -223,6 +258,7 @@ mod tests {
     fn targets_missed_name_the_case() {
         let mut slow = row(true, true, effort(false, "no", 6, 301.0));
         slow.auto.untouched = 3;
+        slow.auto.story = Story { steps: 12, right: Some(false), tried: 4, proven: 1 };
         let mut silent =
             row(false, false, Effort { problem: Some("no idea".to_owned()), ..Effort::default() });
         silent.problem = Some("git bisect: broken".to_owned());
@@ -233,6 +269,9 @@ mod tests {
             "not sane: missed; 0 of 1, not case (no)",
             "below 30 %: missed; 6 of 10, 60 %",
             "with history 5: missed; 0 of 1, not case (301 s)",
+            "say what it must have: missed; 0 of 1, not case (another story)",
+            "10 steps or fewer in 80 % of the stories: missed; 0 of 1, not case (12)",
+            "tried links proven: missed; 1 of 4, 25 %",
             "untouched files again: missed; 1 of 2, not case (3 objects)",
             "No answer for case: no idea",
             "No answer for case: git bisect: broken",

@@ -7,6 +7,7 @@ mod bisect;
 pub mod environment;
 pub mod explain;
 mod explain_judge;
+mod explain_story;
 mod explain_table;
 pub mod locate;
 mod locate_inputs;
