@@ -196,8 +196,23 @@ fn cannot_run(command: &[OsString], error: &std::io::Error) -> Failure {
 
 fn nothing_recorded(command: &[OsString], exit: Exit) -> Failure {
     let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
+    if let Some(reason) = find(&name).and_then(|file| program::binary::unrecorded(&file).ok().flatten()) {
+        let what = format_args!("nothing was recorded: {name} cannot be recorded because of {reason}");
+        return Failure::new(exit, what).hint(
+            "Recording is for x86-64 without sanitizers that rewrite memory (address, memory, thread, ...).\n\
+             Build the program without that option, then record again.",
+        );
+    }
     Failure::new(exit, format_args!("nothing was recorded: no process of {name} was built with recording"))
         .hint("Build the program with `relapse cc` (CC=relapse-cc in most builds), then record again.")
+}
+
+/// The file that a command's name stands for.
+fn find(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(name.into());
+    }
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
 fn incomplete(summary: &Summary, shown: &Path) -> Failure {
