@@ -437,8 +437,8 @@ impl<'a> Machine<'a> {
         let (position, event) = self.take()?;
         match event {
             Event::Patch { address, bytes } => self.memory.write(address, bytes),
-            Event::Moved { from, to, length } => self.memory.copy(to, from, bounded(length)),
-            Event::Zeroed { address, length } => self.memory.fill(address, 0, bounded(length)),
+            Event::Moved { from, to, length } => self.memory.copy(to, from, length),
+            Event::Zeroed { address, length } => self.memory.fill(address, 0, length),
             Event::Check { sum } => {
                 if sum != self.sum {
                     return Err(

@@ -252,8 +252,13 @@ unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
         if external.name == "realloc" { call.arg(1) } else { call.arg(1).saturating_mul(call.arg(2)) };
     let length = wanted.min(ctx.own.before_len);
     ctx.emit(call.at, &Event::Moved { from, to, length });
-    unsafe {
-        bytes::copy((to ^ ctx.key) as *mut u8, (from ^ ctx.key) as *const u8, length as usize);
+    shifted(ctx, call, to, from, length);
+}
+
+/// The shadow of a block goes with it.
+fn shifted(ctx: &mut Context, call: &Call<'_>, to: u64, from: u64, length: u64) {
+    if let Some((address, length)) = memory::shift(ctx.key, to, from, length) {
+        ctx.emit(call.at, &Event::Zeroed { address, length });
     }
 }
 
@@ -267,11 +272,10 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
         "mremap" => {
             let (from, to) = (call.arg(0), call.ret);
             let length = call.arg(1).min(call.arg(2));
+            shadow::cover(ctx.key, to, call.arg(2).max(1));
             if from != to {
                 ctx.emit(call.at, &Event::Moved { from, to, length });
-                unsafe {
-                    bytes::copy((to ^ ctx.key) as *mut u8, (from ^ ctx.key) as *const u8, length as usize);
-                }
+                shifted(ctx, call, to, from, length);
             }
             return;
         }

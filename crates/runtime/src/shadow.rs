@@ -241,6 +241,17 @@ pub fn is_foreseen(address: u64) -> bool {
     block < BLOCKS && unsafe { (*(&raw const STATE)).program.has(block) }
 }
 
+/// The shadow of a range, in pieces that are contiguous: address and length.
+pub fn pieces(key: u64, at: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
+    let end = at.saturating_add(len);
+    let mut next = at;
+    core::iter::from_fn(move || {
+        let from = next;
+        next = end.min((from | (BLOCK - 1)).saturating_add(1));
+        (from < end).then_some((from ^ key, next - from))
+    })
+}
+
 /// The program has mapped a range: makes sure that its shadow exists. (Faults
 /// would do it too, but the program may handle them itself.)
 pub fn cover(key: u64, address: u64, len: u64) {

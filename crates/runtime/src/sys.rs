@@ -18,6 +18,7 @@ const RT_SIGACTION: u64 = 13;
 const RT_SIGPROCMASK: u64 = 14;
 const PREAD: u64 = 17;
 const SCHED_YIELD: u64 = 24;
+const MREMAP: u64 = 25;
 const MINCORE: u64 = 27;
 const MADVISE: u64 = 28;
 const GETPID: u64 = 39;
@@ -178,6 +179,20 @@ pub unsafe fn protect_none(at: *mut u8, len: u64) {
 /// Gives pages back; they read as zeros afterwards.
 pub unsafe fn discard(at: u64, len: u64) {
     unsafe { call(MADVISE, at, len, MADV_DONTNEED, 0, 0, 0) };
+}
+
+/// Moves pages of memory of our own to another place that is also ours; zeros stay behind.
+pub fn hand_over(from: u64, to: u64, len: u64) -> bool {
+    const MAYMOVE_FIXED: u64 = 1 | 2;
+    unsafe {
+        if call(MREMAP, from, len, len, MAYMOVE_FIXED, to, 0) < 0 {
+            return false;
+        }
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+        let again = map(from, len, PROT_RW, flags, -1, 0).is_some();
+        leave_out_of_core_dumps(from, len);
+        again
+    }
 }
 
 pub fn leave_out_of_core_dumps(at: u64, len: u64) {
