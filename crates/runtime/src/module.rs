@@ -74,6 +74,41 @@ unsafe fn identity(m: &ModuleDesc) -> u64 {
     hash ^ core::ptr::from_ref(m) as u64
 }
 
+/// Keeps the library that this copy of the runtime is in, if it is in one: handlers of the C library
+/// and of the kernel point here, and a host may close its plug-in.
+pub fn stay_loaded() {
+    const NODELETE_NOLOAD_LAZY: i32 = 0x1000 | 4 | 1;
+    let mut info = DlInfo {
+        file: core::ptr::null(),
+        base: core::ptr::null(),
+        symbol: core::ptr::null(),
+        address: core::ptr::null(),
+    };
+    let here = stay_loaded as *const u8;
+    if unsafe { dladdr(here, &raw mut info) } == 0 || info.base == executable_base() {
+        return;
+    }
+    if let Some(dlopen) = weak_dlopen() {
+        unsafe { dlopen(info.file, NODELETE_NOLOAD_LAZY) };
+    }
+}
+
+type Dlopen = unsafe extern "C" fn(*const u8, i32) -> *mut u8;
+
+/// `dlopen`, if the program has it: a static one should not get it because of us.
+fn weak_dlopen() -> Option<Dlopen> {
+    let at: usize;
+    unsafe {
+        core::arch::asm!(
+            ".weak dlopen",
+            "mov {0}, qword ptr [rip + dlopen@GOTPCREL]",
+            out(reg) at,
+            options(nostack, pure, readonly)
+        );
+        core::mem::transmute::<usize, Option<Dlopen>>(at)
+    }
+}
+
 pub fn begin_file() {
     match process::create_file(b"modules.raw", &modules::MAGIC) {
         Some(fd) => sys::close(fd),

@@ -8,6 +8,7 @@ use recording::event::{Event, VERSION, process as tag};
 unsafe extern "C" {
     static mut environ: *const *const u8;
     fn on_exit(f: extern "C" fn(i32, *mut u8), arg: *mut u8) -> i32;
+    fn pthread_key_delete(key: u32) -> i32;
     fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut u8)) -> i32;
 }
 
@@ -111,6 +112,7 @@ pub fn start() {
         note_incomplete();
         return;
     }
+    module::stay_loaded();
     write_description(None);
     shadow::survey();
     RECORDING.store(true, Relaxed);
@@ -257,10 +259,14 @@ extern "C" fn exits(status: i32, _: *mut u8) {
     STATUS.store(status.cast_unsigned(), Relaxed);
 }
 
-/// Runs after all destructors of the executable.
+/// Runs after all destructors of the executable, or of the library that is closed.
 extern "C" fn finish() {
     if is_recording() {
         end(STATUS.load(Relaxed));
+    } else if let Some(key) = thread_key() {
+        // Perhaps only the library goes that we are in, and threads end later.
+        THREAD_KEY.store(u32::MAX, Relaxed);
+        unsafe { pthread_key_delete(key) };
     }
 }
 
