@@ -15,10 +15,6 @@ use std::collections::{BTreeMap, HashMap};
 /// replay recurse until memory is gone.
 pub(crate) const MAX_REGISTERS: usize = 1 << 28;
 
-/// How many loop iterations replay goes on after a jump out of a signal
-/// handler whose place it has not found.
-const MAX_ADRIFT: u64 = 1 << 20;
-
 /// How a function came to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entered {
@@ -237,7 +233,7 @@ impl<'a> Machine<'a> {
         self.gate = match self.head {
             Some(h) => h.position.time,
             None if self.stream.incomplete => self.last_event,
-            None => self.last_event.max(self.stream.time),
+            None => self.last_event.max(self.stream.reached()),
         };
     }
 
@@ -314,13 +310,9 @@ impl<'a> Machine<'a> {
     pub(crate) fn late(&mut self) -> Result<()> {
         match self.head.map(|h| h.kind) {
             None => self.cut()?,
-            // The header's time is that of the last call or return; the fault
-            // may come later.
-            Some(kind::CRASH) => {}
+            // Time advances once after the last call that was written down.
+            Some(kind::CRASH | kind::INTERRUPTED) => {}
             Some(kind::END) => self.finish()?,
-            // A signal handler jumped out of the code that runs now. Where it
-            // was interrupted nobody knows; see `leaves_by_jump`.
-            Some(kind::LAND) if self.gate == self.context.0 && self.time - self.gate <= MAX_ADRIFT => {}
             Some(_) => {
                 return Err(self.diverged(format!("come to time {}", self.time), self.next_in_words()));
             }
@@ -328,17 +320,36 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// At a call or return the thread writes its time down; a crash that was
-    /// recorded at an earlier time must have happened before.
-    pub(crate) fn write_context(&mut self) -> Result<()> {
-        if self.time > self.gate {
-            if let Some(Head { kind: kind::CRASH, .. }) = self.head {
-                return self.crash(false);
-            }
-            self.late()?;
-            if self.pending(kind::LAND) {
+    /// The same, at a loop header. The thread writes its time down there: what came later than
+    /// the last time known must have happened before.
+    pub(crate) fn late_in_loop(&mut self) -> Result<()> {
+        match self.head.map(|h| h.kind) {
+            Some(kind::CRASH) => self.crash(false),
+            Some(kind::INTERRUPTED) => {
                 self.adrift = true;
-                return Ok(());
+                Ok(())
+            }
+            _ => self.late(),
+        }
+    }
+
+    /// At a call or return the thread writes its time down; a crash, a jump out of a signal
+    /// handler or a kill for which an earlier time was written must have happened before.
+    pub(crate) fn write_context(&mut self) -> Result<()> {
+        if self.time >= self.gate {
+            match self.head.map(|h| h.kind) {
+                Some(kind::CRASH) if self.passed(self.stream.time) => return self.crash(false),
+                None if !self.stream.incomplete && self.passed(self.stream.time) => return self.cut(),
+                Some(kind::INTERRUPTED)
+                    if self.interruption().is_some_and(|(called, _)| self.time > called) =>
+                {
+                    self.adrift = true;
+                    return Ok(());
+                }
+                _ => {}
+            }
+            if self.time > self.gate {
+                self.late()?;
             }
         }
         self.context_before = self.context.1;
@@ -346,11 +357,26 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Whether time is behind the one that the header has from the last call. A stream
+    /// without a checksum has no header to be trusted.
+    fn passed(&self, called: u64) -> bool {
+        self.time > if self.stream.sum.is_some() { called } else { self.gate }
+    }
+
+    /// The next event, if it says that a handler jumped: time of the last call before, address.
+    fn interruption(&self) -> Option<(u64, u64)> {
+        let mut tape = self.tape;
+        match tape.take() {
+            Ok(Some((_, Event::Interrupted { called, address }))) => Some((called, address)),
+            _ => None,
+        }
+    }
+
     /// Whether control does not go on here: the stream has ended, or a jump
     /// was due, which is done then.
     pub(crate) fn stopped<O: Observer>(&mut self, observer: &mut O) -> Result<bool> {
         if std::mem::take(&mut self.adrift) {
-            self.land(observer)?;
+            self.jump(observer)?;
             return Ok(true);
         }
         Ok(self.end.is_some())
@@ -423,13 +449,17 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether an access is one that a signal handler left by a jump. The
-    /// recording does not name the place. A fault at a null pointer shows by
-    /// its address; anything else is taken to have happened by the next call
-    /// or return, where the thread would have written its time down.
-    pub(crate) fn leaves_by_jump(&self, address: u64) -> bool {
+    /// Whether an access is one that a signal handler left by a jump. Where the recording does
+    /// not have the address, an access to the first pages is taken for it; any other jump is
+    /// taken to have happened by the next call, return or loop header.
+    pub(crate) fn leaves_by_jump(&self, address: u64, len: u64) -> bool {
+        if self.time < self.gate {
+            return false;
+        }
+        let Some((called, at)) = self.interruption() else { return false };
         let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
-        self.pending(kind::LAND) && self.time > self.gate && (address < 1 << 16 || !canonical)
+        let hit = at != 0 && at >= address && at - address < len.max(1);
+        self.time > called && (hit || address < 1 << 16 || !canonical)
     }
 
     /// Applies an event that only changes memory or describes something.

@@ -256,7 +256,10 @@ impl Machine<'_> {
                 Exit::Call(call) => self.call(observer, function, call)?,
                 Exit::Return(value, slots) => self.return_from(observer, value, slots)?,
                 Exit::Slow => self.slow(observer)?,
-                Exit::Late => self.late()?,
+                Exit::Late => {
+                    self.late_in_loop()?;
+                    self.stopped(observer)?;
+                }
             }
         }
     }

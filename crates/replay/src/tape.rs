@@ -14,10 +14,20 @@ pub struct Stream {
     pub initial_stack: u64,
     /// The header's time: how far the thread certainly came.
     pub time: u64,
-    /// The header's checksum, which belongs to that time.
+    /// The header's time at the last loop header, which may lie behind that.
+    pub ticked: u64,
+    /// The header's checksum, which belongs to `time`.
     pub sum: Option<u64>,
     /// Events are missing at the end.
     pub incomplete: bool,
+}
+
+impl Stream {
+    /// How far the thread certainly came.
+    #[must_use]
+    pub fn reached(&self) -> u64 {
+        self.time.max(self.ticked)
+    }
 }
 
 /// Where a tape stands, for checkpoints.

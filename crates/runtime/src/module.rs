@@ -112,7 +112,7 @@ fn weak_dlopen() -> Option<Dlopen> {
 pub fn begin_file() {
     match process::create_file(b"modules.raw", &modules::MAGIC) {
         Some(fd) => sys::close(fd),
-        None => process::note_incomplete(),
+        None => process::note_incomplete(b""),
     }
 }
 
@@ -120,7 +120,7 @@ unsafe fn write_record(m: &ModuleDesc) {
     let mut path = Path::in_directory();
     path.push(b"modules.raw");
     let Ok(fd) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_APPEND) else {
-        process::note_incomplete();
+        process::note_incomplete(b"");
         return;
     };
     let mut info = DlInfo {
@@ -155,7 +155,7 @@ unsafe fn write_record(m: &ModuleDesc) {
         && sys::write_all(fd, &count.to_le_bytes())
         && sys::write_all(fd, addresses);
     if !ok {
-        process::note_incomplete();
+        process::note_incomplete(b"");
     }
     sys::close(fd);
 }
@@ -265,7 +265,7 @@ pub fn copy_file(from: &Path) {
             sys::write_all(target, &buffer[..n]);
         }
     } else {
-        process::note_incomplete();
+        process::note_incomplete(b"");
     }
     for fd in [source, target].into_iter().flatten() {
         sys::close(fd);

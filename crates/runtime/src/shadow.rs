@@ -139,6 +139,14 @@ fn for_each_mapping(mut each: impl FnMut(u64, u64, &[u8])) {
     sys::close(fd);
 }
 
+/// Whether two addresses lie on one machine stack: in the same mapping, and not on a stack
+/// that a signal handler has to itself.
+pub fn on_one_stack(a: u64, b: u64) -> bool {
+    let mut same = false;
+    for_each_mapping(|start, end, _| same |= (start..end).contains(&a) && (start..end).contains(&b));
+    same && sys::get_alt_stack().flags & sys::SS_ONSTACK == 0
+}
+
 fn line(text: &[u8], each: &mut impl FnMut(u64, u64, &[u8])) {
     let number = |text: &[u8]| {
         let mut value = 0u64;
