@@ -103,6 +103,10 @@ impl Machine<'_> {
         let known = call.known.or_else(|| image.external_at(target).and_then(|e| e.1));
         let model = known.and_then(|k| k.model);
         loop {
+            if self.pause_at == Some(self.tape.place()) {
+                self.paused = true;
+                return Ok(());
+            }
             let Some(head) = self.head else {
                 // After the last event only what needs none can happen.
                 if model.is_some_and(|m| !m.needs_result()) && self.time < self.gate {

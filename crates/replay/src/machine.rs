@@ -100,6 +100,10 @@ pub struct Machine<'a> {
     pub(crate) head: Option<Head>,
     pub(crate) last_event: u64,
     pub(crate) end: Option<End>,
+    /// Stop when the events of this part are used up to this byte.
+    pub(crate) pause_at: Option<(usize, usize)>,
+    /// Stopped there, inside a call to code outside.
+    pub(crate) paused: bool,
     /// The next event is a landing that must happen now.
     pub(crate) adrift: bool,
     pub(crate) counters: Counters,
@@ -153,6 +157,8 @@ impl<'a> Machine<'a> {
             head: None,
             last_event: 0,
             end: None,
+            pause_at: None,
+            paused: false,
             adrift: false,
             counters: Counters::default(),
             inherited: Counters::default(),
@@ -160,6 +166,50 @@ impl<'a> Machine<'a> {
             event_part: 0,
             touched: Touched::default(),
             files: BTreeMap::new(),
+        };
+        m.refresh();
+        m
+    }
+
+    /// Makes [`Machine::run`] return with [`Stop::Limit`] at a fork: when the stream's own events
+    /// are used up to `position`, inside of the call. [`Machine::forked`] tells.
+    pub fn stop_at_fork(&mut self, position: Option<u64>) {
+        let own = self.stream.parts.len().saturating_sub(1);
+        self.pause_at = position.map(|p| (own, usize::try_from(p).unwrap_or(usize::MAX)));
+    }
+
+    /// Whether it stands where it was told to by [`Machine::stop_at_fork`].
+    #[must_use]
+    pub fn forked(&self) -> bool {
+        self.paused && self.pause_at == Some(self.tape.place())
+    }
+
+    /// The same thread in a process that was forked off here, whose stream has this one's
+    /// events up to here and then its own.
+    #[must_use]
+    pub fn in_child<'b>(&self, image: &'b Image, stream: &'b Stream) -> Machine<'b> {
+        let part = self.stream.parts.len();
+        let mut m = Machine {
+            memory: self.memory.clone(),
+            regs: self.regs.clone(),
+            frames: self.frames.clone(),
+            va: self.va.clone(),
+            time: self.time,
+            sum: self.sum,
+            stack: self.stack,
+            context: self.context,
+            context_before: self.context_before,
+            tls: self.tls.clone(),
+            tape: Tape::at_part(stream, part),
+            last_event: self.last_event,
+            paused: self.paused,
+            counters: self.counters,
+            inherited: self.counters,
+            part,
+            event_part: self.event_part,
+            touched: self.touched.clone(),
+            files: self.files.clone(),
+            ..Machine::new(image, stream)
         };
         m.refresh();
         m

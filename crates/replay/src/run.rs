@@ -35,8 +35,15 @@ impl Machine<'_> {
             if let Some(end) = self.end {
                 return Ok(Stop::Ended(end));
             }
+            if self.forked() {
+                return Ok(Stop::Limit);
+            }
             if self.counters.instructions >= limit {
                 return Ok(Stop::Limit);
+            }
+            if std::mem::take(&mut self.paused) {
+                self.external(observer)?;
+                continue;
             }
             let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else {

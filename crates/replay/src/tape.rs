@@ -54,6 +54,21 @@ impl<'a> Tape<'a> {
         tape
     }
 
+    /// At the beginning of a part.
+    #[must_use]
+    pub fn at_part(stream: &'a Stream, part: usize) -> Tape<'a> {
+        let bytes: &[u8] = stream.parts.get(part).map_or(&[], |p| p);
+        let mut tape = Tape { parts: &stream.parts, part, decoder: Decoder::new(bytes) };
+        tape.skip();
+        tape
+    }
+
+    /// The part being read, and how many of its bytes are used.
+    #[must_use]
+    pub fn place(&self) -> (usize, usize) {
+        (self.part, self.decoder.offset())
+    }
+
     #[must_use]
     pub fn resume(stream: &'a Stream, at: TapeMark) -> Tape<'a> {
         let bytes: &[u8] = stream.parts.get(at.part).map_or(&[], |p| p);
