@@ -115,7 +115,7 @@ pub struct Machine<'a> {
     /// What the external call under way read and wrote, for observers.
     pub(crate) touched: Touched,
     /// Of each source in the recording (part and number) where its content is; see [`effects`].
-    files: BTreeMap<(usize, u64), u64>,
+    pub(crate) files: BTreeMap<(usize, u64), u64>,
 }
 
 /// Ranges an external call read and wrote: address and length. As far as a model or the
@@ -166,50 +166,6 @@ impl<'a> Machine<'a> {
             event_part: 0,
             touched: Touched::default(),
             files: BTreeMap::new(),
-        };
-        m.refresh();
-        m
-    }
-
-    /// Makes [`Machine::run`] return with [`Stop::Limit`] at a fork: when the stream's own events
-    /// are used up to `position`, inside of the call. [`Machine::forked`] tells.
-    pub fn stop_at_fork(&mut self, position: Option<u64>) {
-        let own = self.stream.parts.len().saturating_sub(1);
-        self.pause_at = position.map(|p| (own, usize::try_from(p).unwrap_or(usize::MAX)));
-    }
-
-    /// Whether it stands where it was told to by [`Machine::stop_at_fork`].
-    #[must_use]
-    pub fn forked(&self) -> bool {
-        self.paused && self.pause_at == Some(self.tape.place())
-    }
-
-    /// The same thread in a process that was forked off here, whose stream has this one's
-    /// events up to here and then its own.
-    #[must_use]
-    pub fn in_child<'b>(&self, image: &'b Image, stream: &'b Stream) -> Machine<'b> {
-        let part = self.stream.parts.len();
-        let mut m = Machine {
-            memory: self.memory.clone(),
-            regs: self.regs.clone(),
-            frames: self.frames.clone(),
-            va: self.va.clone(),
-            time: self.time,
-            sum: self.sum,
-            stack: self.stack,
-            context: self.context,
-            context_before: self.context_before,
-            tls: self.tls.clone(),
-            tape: Tape::at_part(stream, part),
-            last_event: self.last_event,
-            paused: self.paused,
-            counters: self.counters,
-            inherited: self.counters,
-            part,
-            event_part: self.event_part,
-            touched: self.touched.clone(),
-            files: self.files.clone(),
-            ..Machine::new(image, stream)
         };
         m.refresh();
         m
@@ -413,15 +369,6 @@ impl<'a> Machine<'a> {
         self.time > if self.stream.sum.is_some() { called } else { self.gate }
     }
 
-    /// The next event, if it says that a handler jumped: time of the last call before, address.
-    fn interruption(&self) -> Option<(u64, u64)> {
-        let mut tape = self.tape;
-        match tape.take() {
-            Ok(Some((_, Event::Interrupted { called, address }))) => Some((called, address)),
-            _ => None,
-        }
-    }
-
     /// Whether control does not go on here: the stream has ended, or a jump
     /// was due, which is done then.
     pub(crate) fn stopped<O: Observer>(&mut self, observer: &mut O) -> Result<bool> {
@@ -481,35 +428,6 @@ impl<'a> Machine<'a> {
             self.end = Some(End::Exit { status });
         }
         Ok(())
-    }
-
-    /// Whether an access at this time is the one that crashed.
-    pub(crate) fn crashes_at(&self, address: u64, len: u64) -> bool {
-        let Some(Head { kind: kind::CRASH, .. }) = self.head else { return false };
-        let mut tape = self.tape;
-        match tape.take() {
-            Ok(Some((_, Event::Crash { signal: 7 | 11, address: at, code }))) => {
-                // The processor does not say which address was not canonical.
-                let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
-                // Faults are reported for the page that lacks, not always
-                // for the first byte.
-                (at >= address && at - address < len.max(1)) || (code == 0x80 && at == 0 && !canonical)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether an access is one that a signal handler left by a jump. Where the recording does
-    /// not have the address, an access to the first pages is taken for it; any other jump is
-    /// taken to have happened by the next call, return or loop header.
-    pub(crate) fn leaves_by_jump(&self, address: u64, len: u64) -> bool {
-        if self.time < self.gate {
-            return false;
-        }
-        let Some((called, at)) = self.interruption() else { return false };
-        let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
-        let hit = at != 0 && at >= address && at - address < len.max(1);
-        self.time > called && (hit || address < 1 << 16 || !canonical)
     }
 
     /// Applies an event that only changes memory or describes something.
