@@ -174,6 +174,25 @@ fn a_plain_host_closes_an_instrumented_plug_in() {
     assert!(desk.quietly("relapse replay run").contains("exact: "));
 }
 
+/// A library that a plain program did not ask for.
+#[test]
+fn an_instrumented_library_is_preloaded() {
+    let mut desk = Desk::new();
+    desk.file("lib.c", "int twice(int x) { int sum = 0; while (x--) sum += 3; return sum; }\n");
+    desk.file("real.c", "int twice(int x) { return 2 * x; }\n");
+    desk.file(
+        "main.c",
+        "#include <stdio.h>\nint twice(int);\nint main(void) { printf(\"%d\\n\", twice(7)); return 0; }\n",
+    );
+    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libother.so lib.c");
+    desk.quietly("clang-22 -g -shared -fPIC -o libreal.so real.c");
+    desk.quietly("clang-22 -g -o main main.c -L. -lreal -Wl,-rpath,$ORIGIN");
+    assert_eq!(desk.quietly("./main"), "14\n");
+    let output = desk.record("env LD_PRELOAD=./libother.so ./main", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "21\n");
+    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}
+
 /// Test frameworks jump over the test that has failed, and call the next one.
 #[test]
 fn code_outside_jumps_over_recorded_frames() {

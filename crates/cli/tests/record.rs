@@ -330,6 +330,44 @@ fn switching_stacks_is_refused_with_the_reason() {
     assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(4));
 }
 
+/// Coroutines of a library's own, in assembly.
+#[test]
+fn switching_stacks_by_hand_is_refused_with_the_reason() {
+    let mut desk = Desk::new();
+    desk.file(
+        "switch.s",
+        ".globl switch_to\nswitch_to:\n push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n \
+         mov %rsp, (%rdi)\n mov %rsi, %rsp\n pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n ret\n\
+         .section .note.GNU-stack,\"\",@progbits\n",
+    );
+    desk.file(
+        "main.c",
+        r#"
+        #include <stdio.h>
+        void switch_to(void **save, void *to);
+        static void *home, *away;
+        static _Alignas(16) char stack[65536];
+        static int turns;
+        static void visit(void) { for (;;) { turns++; switch_to(&away, home); } }
+        int main(void) {
+            void **top = (void **)(stack + sizeof stack - 24);
+            *--top = (void *)visit;
+            for (int i = 0; i < 6; i++) *--top = 0;
+            away = top;
+            for (int i = 0; i < 5; i++) switch_to(&home, away);
+            printf("%d\n", turns);
+            return 0;
+        }"#,
+    );
+    desk.quietly("relapse cc -g -O1 -o main main.c switch.s");
+    let output = desk.execute("relapse record -o run ./main", "");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "5\n", "{text}");
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("it goes on on another stack"), "{text}");
+    assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(4));
+}
+
 #[test]
 fn the_share_of_unknown_code_is_told() {
     let mut desk = Desk::new();

@@ -49,9 +49,21 @@ impl Context {
         }
     }
 
+    /// Whether the last entry from outside was made further down the machine stack than a
+    /// function that goes on now.
+    #[inline]
+    pub fn has_entry_below(&self, place: u64) -> bool {
+        self.top().is_some_and(|entry| entry.place < place)
+    }
+
     /// A call to code outside has returned although code that it called back has not: an
-    /// exception came out of that, and code outside caught it. The frames between are gone.
+    /// exception or a jump came out of that, and ended in code outside. The frames between are
+    /// gone, unless they are on another stack, to which the program may come back.
     pub fn unwound(&mut self, target: u64, place: u64) {
+        if self.has_entry_below(place) && self.top().is_some_and(|e| !shadow::on_one_stack(e.place, place)) {
+            self.refuse(b"it goes on on another stack, where recording cannot follow");
+            return;
+        }
         let mut gone = false;
         while let Some(entry) = self.top()
             && (entry.place < place || (!gone && entry.call == target))

@@ -57,8 +57,9 @@ pub unsafe extern "C" fn external(
         let again = desc.flags & CALL_RETURNS_TWICE != 0 && ret as u32 != 0;
         if again {
             ctx.land();
-        } else if announced != target {
-            // A call deeper down was the last one to be announced, and never came back.
+        } else if announced != target || ctx.has_entry_below(place) {
+            // A call deeper down was the last one to be announced or to call back, and never
+            // came back.
             ctx.unwound(target, place);
         }
         if ctx.key != 0 {
