@@ -1,7 +1,9 @@
 //! Opening what the user named, with sentences for what may be wrong with it.
 
 use crate::failure::{Exit, Failure};
+use crate::source;
 use recording::{Recording, RecordingError};
+use replay::process::LoadedProcess;
 use std::path::Path;
 
 /// Opens a recording.
@@ -65,6 +67,23 @@ pub fn image(process: &recording::Process) -> Result<replay::image::Image, repla
         })
         .collect();
     replay::image::Image::load(&wanted)
+}
+
+/// Warns of source files that are not as they were: lines are shown as they are now.
+pub fn warn_of_edits<'a>(processes: impl IntoIterator<Item = &'a LoadedProcess>) {
+    let mut files: Vec<String> = processes
+        .into_iter()
+        .flat_map(|p| p.image.modules())
+        .flat_map(|(_, m)| m.model.edited_files())
+        .collect();
+    files.sort();
+    files.dedup();
+    for file in files {
+        let file = source::short(&file);
+        eprintln!(
+            "relapse: warning: {file} was changed since the recorded program was built; its lines are shown as they are now"
+        );
+    }
 }
 
 /// Why a process of the recording cannot be replayed.

@@ -103,3 +103,142 @@ fn a_weak_function_that_another_unit_overrides() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "23 10 6\n");
     assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
 }
+
+/// The library that a program finds when it runs need not be the one it was linked with.
+#[test]
+fn a_library_is_exchanged_for_a_plain_one_and_back() {
+    for linked_with in ["relapse cc", "clang-22"] {
+        let mut desk = Desk::new();
+        desk.file("lib.c", LIBRARY);
+        desk.file("main.c", MAIN);
+        desk.quietly(&format!("{linked_with} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
+        desk.quietly("relapse cc -g -O1 -o main main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
+        desk.quietly("clang-22 -g -O1 -o plain main.c -L. -ltwice -Wl,-rpath,$ORIGIN");
+        for found in ["clang-22", "relapse cc"] {
+            desk.quietly(&format!("{found} -g -O1 -shared -fPIC -o libtwice.so lib.c"));
+            for program in ["main", "plain"] {
+                assert_eq!(desk.quietly(&format!("./{program}")), "190 20\n", "{linked_with}, {found}");
+            }
+            let output = desk.execute("relapse record --quiet --force -o run -- ./main", "");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "190 20\n", "{linked_with}, {found}");
+            assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+        }
+    }
+}
+
+/// The host knows nothing of recording; what the plug-in left with the C library must not be
+/// called when the plug-in is gone.
+#[test]
+fn a_plain_host_closes_an_instrumented_plug_in() {
+    let mut desk = Desk::new();
+    desk.file("lib.c", LIBRARY);
+    desk.file(
+        "host.c",
+        r#"
+        #include <dlfcn.h>
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        static int add_one(int x) { return x + 1; }
+        static void *visit(void *sum) {
+            for (int round = 0; round < 2; round++) {
+                void *library = dlopen("./libtwice.so", RTLD_NOW);
+                if (!library) { puts(dlerror()); return 0; }
+                int (*apply)(int (*)(int), int) = (int (*)(int (*)(int), int))dlsym(library, "apply");
+                *(int *)sum += apply(add_one, 5);
+                dlclose(library);
+            }
+            return 0;
+        }
+        int main(void) {
+            int sum = 0;
+            visit(&sum);
+            pthread_t thread;
+            pthread_create(&thread, 0, visit, &sum);
+            pthread_join(thread, 0);
+            pid_t child = fork();
+            if (child == 0) _exit(0);
+            int status;
+            waitpid(child, &status, 0);
+            printf("%d %d\n", sum, status);
+            return 0;
+        }"#,
+    );
+    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libtwice.so lib.c");
+    desk.quietly("clang-22 -g -O1 -o host host.c -ldl -pthread");
+    assert_eq!(desk.quietly("./host"), "44 0\n");
+    let output = desk.record("./host", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "44 0\n");
+    assert!(output.status.success(), "{}", output.status);
+    assert!(desk.quietly("relapse replay run").contains("exact: "));
+}
+
+/// A library that a plain program did not ask for.
+#[test]
+fn an_instrumented_library_is_preloaded() {
+    let mut desk = Desk::new();
+    desk.file("lib.c", "int twice(int x) { int sum = 0; while (x--) sum += 3; return sum; }\n");
+    desk.file("real.c", "int twice(int x) { return 2 * x; }\n");
+    desk.file(
+        "main.c",
+        "#include <stdio.h>\nint twice(int);\nint main(void) { printf(\"%d\\n\", twice(7)); return 0; }\n",
+    );
+    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libother.so lib.c");
+    desk.quietly("clang-22 -g -shared -fPIC -o libreal.so real.c");
+    desk.quietly("clang-22 -g -o main main.c -L. -lreal -Wl,-rpath,$ORIGIN");
+    assert_eq!(desk.quietly("./main"), "14\n");
+    let output = desk.record("env LD_PRELOAD=./libother.so ./main", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "21\n");
+    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}
+
+/// Test frameworks jump over the test that has failed, and call the next one.
+#[test]
+fn code_outside_jumps_over_recorded_frames() {
+    let mut desk = Desk::new();
+    desk.file(
+        "lib.c",
+        r#"
+        #include <setjmp.h>
+        static jmp_buf here;
+        void check(int holds) { if (!holds) longjmp(here, 1); }
+        int run(void (*const *tests)(int), int count) {
+            int failed = 0;
+            for (volatile int i = 0; i < count; i++) {
+                if (setjmp(here) == 0) tests[i](i);
+                else failed++;
+            }
+            return failed;
+        }"#,
+    );
+    desk.file(
+        "main.c",
+        r#"
+        #include <stdio.h>
+        void check(int);
+        int run(void (*const *)(int), int);
+        static int sum;
+        static int deep(int n) { int kept[4] = {n}; return n ? deep(n - 1) + kept[0] : (check(sum % 3), 0); }
+        static void first(int n) { sum += n + 1; deep(n); sum += 10; }
+        static void second(int n) { sum += n; check(sum > 100); sum += 100; }
+        int main(void) {
+            void (*tests[8])(int);
+            int failed = 0;
+            for (int round = 0; round < 3; round++) {
+                for (int i = 0; i < 8; i++) tests[i] = i % 3 ? first : second;
+                failed += run(tests, 8);
+                check(1);
+            }
+            printf("%d %d\n", failed, sum);
+            return 0;
+        }"#,
+    );
+    desk.quietly("clang-22 -g -O1 -shared -fPIC -o libcheck.so lib.c");
+    desk.quietly("clang-22 -g -O1 -o plain main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
+    desk.quietly("relapse cc -g -O1 -o main main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
+    let expected = desk.quietly("./plain");
+    let output = desk.record("./main", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}

@@ -93,7 +93,16 @@ impl Expectations {
 }
 
 fn signal_number(name: &str) -> Result<i32, String> {
-    let known = [("ILL", 4), ("ABRT", 6), ("BUS", 7), ("FPE", 8), ("KILL", 9), ("SEGV", 11), ("TERM", 15)];
+    let known = [
+        ("ILL", 4),
+        ("ABRT", 6),
+        ("BUS", 7),
+        ("FPE", 8),
+        ("KILL", 9),
+        ("SEGV", 11),
+        ("ALRM", 14),
+        ("TERM", 15),
+    ];
     let found = known.iter().find(|(n, _)| *n == name);
     found.map(|(_, number)| *number).ok_or_else(|| format!("unknown signal {name}"))
 }

@@ -240,3 +240,153 @@ fn exact_at_all_levels(desk: &mut Desk, build: &str, run: &str, prints: &str) {
         std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
     }
 }
+
+/// What is recorded most: a program that hangs, in a loop without calls, and is ended from outside.
+#[test]
+fn a_loop_that_was_killed_is_in_the_recording() {
+    let mut desk = Desk::with_program(
+        "hang",
+        r#"
+        #include <sys/time.h>
+        int main(void) {
+            struct itimerval soon = {{0, 0}, {0, 200000}};
+            setitimer(ITIMER_REAL, &soon, 0);
+            unsigned n = 1;
+            while (n) n = n * 3 | 1;
+            return 0;
+        }"#,
+    );
+    assert_eq!(desk.record("./hang", "").status.code(), Some(128 + 14));
+    let answer: serde_json::Value = serde_json::from_str(&desk.quietly("relapse replay run --json")).unwrap();
+    assert_eq!(answer["processes"][0]["streams"][0]["end"]["how"], "cut");
+    let instructions = answer["instructions"].as_u64().unwrap();
+    assert!(instructions > 100_000, "{instructions}");
+}
+
+/// Not even the list of modules fits.
+#[test]
+fn a_program_that_may_write_next_to_nothing_goes_on() {
+    let desk = Desk::with_program("sum", SUM);
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -f 4; exec \"$0\" record -o run ./sum 1 2", env!("CARGO_BIN_EXE_relapse")])
+        .current_dir(desk.path())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "3\n");
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What cannot be recorded says so where it matters: when it is to be recorded.
+#[test]
+fn other_instrumentation_is_named() {
+    let mut desk = Desk::new();
+    desk.file("sum.c", SUM);
+    // All in one step, and in two.
+    desk.execute("relapse cc -fsanitize=address -o sum sum.c", "");
+    desk.execute("relapse cc -fsanitize=thread -c -o two.o sum.c", "");
+    desk.execute("relapse cc -fsanitize=thread -o two two.o", "");
+    for (program, option) in [("sum", "-fsanitize=address"), ("two", "-fsanitize=thread")] {
+        let output = desk.execute(&format!("relapse record -o run ./{program} 1 2"), "");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{text}");
+        let sentence = format!("./{program} cannot be recorded because of {option}");
+        assert!(text.contains(&sentence), "{text}");
+    }
+    // Measuring is left out, recording is not.
+    let built = desk.execute("relapse cc --coverage -pg -fprofile-arcs -o sum sum.c", "");
+    let text = String::from_utf8_lossy(&built.stderr);
+    assert!(text.contains("left out: --coverage -pg -fprofile-arcs"), "{text}");
+    assert_eq!(desk.record("./sum 1 2", "").stdout, b"3\n");
+    desk.quietly("relapse replay run");
+}
+
+#[test]
+fn switching_stacks_is_refused_with_the_reason() {
+    let desk = Desk::with_program(
+        "coroutine",
+        r#"
+        #include <stdio.h>
+        #include <ucontext.h>
+        static ucontext_t home, away;
+        static char stack[65536];
+        static int turns;
+        static void visit(void) { for (;;) { turns++; swapcontext(&away, &home); } }
+        int main(void) {
+            getcontext(&away);
+            away.uc_stack.ss_sp = stack;
+            away.uc_stack.ss_size = sizeof stack;
+            makecontext(&away, visit, 0);
+            for (int i = 0; i < 5; i++) swapcontext(&home, &away);
+            printf("%d\n", turns);
+            return 0;
+        }"#,
+    );
+    let output = desk.execute("relapse record -o run ./coroutine", "");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "5\n");
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("it goes on on another stack (swapcontext)"), "{text}");
+    // What came before is exact.
+    assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(4));
+}
+
+/// Coroutines of a library's own, in assembly.
+#[test]
+fn switching_stacks_by_hand_is_refused_with_the_reason() {
+    let mut desk = Desk::new();
+    desk.file(
+        "switch.s",
+        ".globl switch_to\nswitch_to:\n push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n \
+         mov %rsp, (%rdi)\n mov %rsi, %rsp\n pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n ret\n\
+         .section .note.GNU-stack,\"\",@progbits\n",
+    );
+    desk.file(
+        "main.c",
+        r#"
+        #include <stdio.h>
+        void switch_to(void **save, void *to);
+        static void *home, *away;
+        static _Alignas(16) char stack[65536];
+        static int turns;
+        static void visit(void) { for (;;) { turns++; switch_to(&away, home); } }
+        int main(void) {
+            void **top = (void **)(stack + sizeof stack - 24);
+            *--top = (void *)visit;
+            for (int i = 0; i < 6; i++) *--top = 0;
+            away = top;
+            for (int i = 0; i < 5; i++) switch_to(&home, away);
+            printf("%d\n", turns);
+            return 0;
+        }"#,
+    );
+    desk.quietly("relapse cc -g -O1 -o main main.c switch.s");
+    let output = desk.execute("relapse record -o run ./main", "");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "5\n", "{text}");
+    assert_eq!(output.status.code(), Some(4), "{text}");
+    assert!(text.contains("it goes on on another stack"), "{text}");
+    assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(4));
+}
+
+#[test]
+fn the_share_of_unknown_code_is_told() {
+    let mut desk = Desk::new();
+    desk.file("plain.c", "int unknown(int x) { return x + 1; }\n");
+    desk.file(
+        "main.c",
+        "#include <stdlib.h>\nint unknown(int);\nint main(void) { int n = abs(-3); return unknown(n) + unknown(n) - 8; }\n",
+    );
+    desk.quietly("clang-22 -c -o plain.o plain.c");
+    desk.quietly("relapse cc -g -O1 -fno-builtin -o main main.c plain.o");
+    desk.run("relapse record -o run ./main");
+    desk.run("relapse record --strict --force -o run ./main");
+    assert_session!(desk, @r#"
+    $ relapse record -o run ./main
+    [stderr] relapse: recorded 1 process, [N] instructions, [SIZE], in run
+    [stderr] relapse: 66.7% of the calls out of recorded code (2 of 3) went to functions of which nothing is known
+    $ relapse record --strict --force -o run ./main
+    [stderr] relapse: 66.7% of the calls out of recorded code (2 of 3) went to functions of which nothing is known
+    [stderr]  Build what they are in with `relapse cc` as well, or record without --strict.
+    [exit 4]
+    "#);
+}

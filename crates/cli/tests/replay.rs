@@ -122,3 +122,49 @@ fn missing_files_are_named() {
     [exit 3]
     "#);
 }
+
+#[test]
+fn a_stream_of_another_run_is_refused() {
+    let mut desk = recorded();
+    let ours = file(&desk, "t0");
+    desk.quietly("relapse record --quiet -o other -- ./loop");
+    let other = std::fs::read_dir(desk.path().join("other")).unwrap().map(|e| e.unwrap().path());
+    let other = other.into_iter().find(|p| p.is_dir()).unwrap().join("t0");
+    std::fs::copy(other, ours).unwrap();
+    let output = desk.execute("relapse replay run", "");
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("it is a stream of another process"), "{text}");
+}
+
+#[test]
+fn a_binary_is_known_by_its_build_not_by_its_name() {
+    let mut desk = recorded();
+    std::fs::rename(desk.path().join("loop"), desk.path().join("kept.bin")).unwrap();
+    assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(3));
+    desk.quietly("relapse replay run --binary kept.bin");
+}
+
+#[test]
+fn input_and_output_of_a_damaged_stream_are_not_passed_off_as_whole() {
+    let mut desk = recorded();
+    desk.quietly("relapse dump io run");
+    let stream = file(&desk, "t0");
+    let bytes = std::fs::read(&stream).unwrap();
+    std::fs::write(&stream, &bytes[..bytes.len() / 2]).unwrap();
+    let output = desk.execute("relapse dump io run", "");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn sources_that_were_edited_since_are_named() {
+    let desk = recorded();
+    let values = || {
+        let output = desk.execute("relapse values run loop.c:7 h", "");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert_eq!(values(), "");
+    desk.file("loop.c", &LOOP.replace("31", "33"));
+    assert!(values().contains("loop.c was changed since the recorded program was built"), "{}", values());
+}

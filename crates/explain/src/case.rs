@@ -9,7 +9,7 @@ use crate::observe::{Observed, Run, RunOutput, Sinks, observe};
 use crate::sources::Sources;
 use changes::{Change, ChangeId, ChangeKind, ChangeSet, Difference};
 use recording::Recording;
-use replay::process::{LoadedProcess, Options};
+use replay::process::LoadedProcess;
 use slice::phases::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -186,7 +186,7 @@ impl<'d> Case<'d> {
                 });
         let mut process = |recording: &Option<Recording>, index: Option<usize>| {
             let recording = recording.as_ref()?;
-            LoadedProcess::load(recording, recording.processes.get(index?)?, &Options::default())
+            LoadedProcess::load(recording, recording.processes.get(index?)?, &crate::observe::options())
                 .map_err(|error| notes.push(format!("A recording cannot be used: failed to {error}.")))
                 .ok()
         };
@@ -208,7 +208,9 @@ impl<'d> Case<'d> {
             let Some(recording) = recording else { break };
             // What cannot be replayed to its end has no lines: the search then
             // takes its changes for not executed, and tries them later.
-            let Ok(loaded) = LoadedProcess::load(recording, process, &Options::default()) else { continue };
+            let Ok(loaded) = LoadedProcess::load(recording, process, &crate::observe::options()) else {
+                continue;
+            };
             let Ok(found) = executed_lines(&loaded) else { continue };
             for ((file, line), count) in found {
                 let path = crate::align::keys::tidy(Path::new(&file));

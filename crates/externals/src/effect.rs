@@ -301,6 +301,8 @@ pub mod flag {
     pub const JUMPS: u32 = 1 << 22;
     /// Stores two new descriptors where the first entry of `writes` is.
     pub const OPENS_TWO: u32 = 1 << 23;
+    /// Goes on on another machine stack.
+    pub const SWITCHES: u32 = 1 << 24;
 }
 
 impl External {

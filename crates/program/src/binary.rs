@@ -72,6 +72,23 @@ pub fn build_id(bytes: &[u8]) -> Result<Option<Vec<u8>>, BinaryError> {
     Ok(object::File::parse(bytes)?.build_id()?.map(<[u8]>::to_vec))
 }
 
+/// Section in which the compiler driver says because of which option a program does not record.
+pub const UNRECORDED: &str = ".relapse.unrecorded";
+
+/// Why a program does not record, as far as its file says so.
+///
+/// # Errors
+/// If the file cannot be read, or is no ELF file.
+pub fn unrecorded(path: &Path) -> Result<Option<String>, BinaryError> {
+    let bytes = std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
+    let file = object::File::parse(&*bytes)?;
+    let data = file.section_by_name(UNRECORDED).and_then(|s| s.uncompressed_data().ok());
+    let said = data.and_then(|d| Some(String::from_utf8_lossy(d.split(|b| *b == 0).next()?).into_owned()));
+    let foreign = (file.architecture() != object::Architecture::X86_64)
+        .then(|| format!("its architecture, {:?}", file.architecture()));
+    Ok(said.or(foreign))
+}
+
 /// Data of a binary that nothing changes while it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constants {

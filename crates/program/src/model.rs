@@ -13,6 +13,8 @@ pub struct Module {
     pub name: String,
     /// Source files, absolute or relative to `directory`.
     pub files: Vec<String>,
+    /// For each of them the hash of its content when it was compiled, 0 if it could not be read.
+    pub file_hashes: Vec<u64>,
     /// Compilation directory.
     pub directory: String,
     /// Everything that has an address. The running process keeps a table of
@@ -252,6 +254,16 @@ impl Module {
         (index < self.functions[i].code.len()).then_some((i, index))
     }
 
+    /// Source files that are there, but not as they were when this was compiled.
+    pub fn edited_files(&self) -> impl Iterator<Item = String> {
+        (0..self.files.len() as u32).map(|f| self.file_path(f)).zip(&self.file_hashes).filter_map(
+            |(path, hash)| {
+                let now = std::fs::read(&path).ok()?;
+                (*hash != 0 && source_hash(&now) != *hash).then_some(path)
+            },
+        )
+    }
+
     /// Path of a source file, joined with the compilation directory.
     #[must_use]
     pub fn file_path(&self, file: u32) -> String {
@@ -261,6 +273,12 @@ impl Module {
             Some(f) => format!("{}/{f}", self.directory),
         }
     }
+}
+
+/// Hash of a source file's content, never 0.
+#[must_use]
+pub fn source_hash(content: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(content).max(1)
 }
 
 impl Function {

@@ -56,6 +56,7 @@ fn sum() -> Module {
         id: [0x5a; 16],
         name: "sum.c".into(),
         files: vec!["sum.c".into()],
+        file_hashes: vec![7],
         directory: "/src".into(),
         initial: vec![],
         symbols: vec![Symbol { name: "sum".into(), kind: SymbolKind::Function(0) }],

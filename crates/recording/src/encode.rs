@@ -154,6 +154,8 @@ impl Encoder {
             Event::Fork { child } => w.varint(u64::from(child)),
             Event::Exec => {}
             Event::Thread { stream: started, handle } => w.varints(&[stream(started), handle]),
+            Event::Unwound { entries } => w.varints(&[entries]),
+            Event::Interrupted { called, address } => w.varints(&[called, address]),
             Event::Signal { signal, interrupted } => w.varints(&[u64::from(signal), interrupted]),
             Event::Sync { object, operation } => {
                 w.varint(object);

@@ -4,7 +4,7 @@
 pub use crate::slots::{Slots, SlotsIter, unzigzag, varint, zigzag};
 
 /// Version of the whole format; readers refuse any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// `Position::module` and `Position::site` of events that have no site.
 pub const NO_SITE: u32 = u32::MAX;
@@ -43,17 +43,19 @@ pub mod kind {
     pub const END: u8 = 19;
     pub const CRASH: u8 = 20;
     pub const MAPPED: u8 = 21;
+    pub const INTERRUPTED: u8 = 22;
+    pub const UNWOUND: u8 = 23;
 
     /// Whether events of this kind carry a module and a site.
     #[must_use]
     pub const fn has_site(kind: u8) -> bool {
-        !matches!(kind, ENTER | SOURCE | CHECK | SIGNAL | END | CRASH)
+        !matches!(kind, ENTER | SOURCE | CHECK | SIGNAL | END | CRASH | INTERRUPTED | UNWOUND)
     }
 
     /// The kind's name, as in the format's description.
     #[must_use]
     pub const fn name(kind: u8) -> Option<&'static str> {
-        const NAMES: [&str; 22] = [
+        const NAMES: [&str; 24] = [
             "",
             "Load",
             "Patch",
@@ -76,6 +78,8 @@ pub mod kind {
             "End",
             "Crash",
             "Mapped",
+            "Interrupted",
+            "Unwound",
         ];
         if kind == 0 || kind as usize >= NAMES.len() { None } else { Some(NAMES[kind as usize]) }
     }
@@ -137,6 +141,7 @@ pub mod header {
     pub const AT_SUM: usize = 16;
     pub const AT_STACK: usize = 24;
     pub const AT_VA: usize = 32;
+    pub const AT_TICKED: usize = 40;
     pub const AT_MAGIC: usize = 64;
     pub const AT_VERSION: usize = 72;
     pub const AT_STREAM: usize = 76;
@@ -153,7 +158,10 @@ pub mod header {
     pub const AT_EVENTS: usize = 152;
     pub const AT_MISSES: usize = 160;
     /// Behind the last field; the rest of the page is the runtime's own.
-    pub const FIELDS_END: usize = 168;
+    pub const AT_IDENTITY: usize = 176;
+    pub const AT_CALLS: usize = 184;
+    pub const AT_OPAQUE: usize = 192;
+    pub const FIELDS_END: usize = 200;
 }
 
 /// Name of a file in the recording's directory to which the runtime appends the
@@ -188,6 +196,8 @@ pub mod process {
     pub const FORKED_FROM: u32 = 7;
     /// u32: how many `exec`s preceded, the `n` of the directory's name
     pub const IMAGE: u32 = 8;
+    /// u64: also in the header of each of the process's streams
+    pub const IDENTITY: u32 = 9;
 }
 
 /// When and where an event happened.
@@ -262,6 +272,11 @@ pub enum Event<'a> {
     Crash { signal: u32, address: u64, code: i64 },
     /// A range now holds bytes of a source; an `Io` follows.
     Mapped { address: u64, length: u64 },
+    /// A signal handler interrupted instrumented code and jumped out of it; a `Land` follows.
+    /// The time of the last call or return before, and the address of a fault (0: not known).
+    Interrupted { called: u64, address: u64 },
+    /// So many entries from outside are gone: code outside jumped over their frames.
+    Unwound { entries: u64 },
 }
 
 impl<'a> Event<'a> {
@@ -296,6 +311,8 @@ impl<'a> Event<'a> {
             Event::End { .. } => kind::END,
             Event::Crash { .. } => kind::CRASH,
             Event::Mapped { .. } => kind::MAPPED,
+            Event::Interrupted { .. } => kind::INTERRUPTED,
+            Event::Unwound { .. } => kind::UNWOUND,
         }
     }
 }
@@ -310,6 +327,6 @@ mod tests {
         assert_eq!(kind::name(kind::THREAD), Some("Thread"));
         assert_eq!(kind::name(kind::MAPPED), Some("Mapped"));
         assert_eq!(kind::name(0), None);
-        assert_eq!(kind::name(22), None);
+        assert_eq!(kind::name(24), None);
     }
 }

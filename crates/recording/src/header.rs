@@ -31,6 +31,8 @@ pub struct StreamHeader {
     pub sum: u64,
     /// Model stack pointer when it was last written down.
     pub stack: u64,
+    /// The thread's time at the last loop header.
+    pub ticked: u64,
     /// Number in its process.
     pub stream: u32,
     /// The process.
@@ -55,6 +57,12 @@ pub struct StreamHeader {
     pub events: u64,
     /// How many loads were mispredicted.
     pub misses: u64,
+    /// The process's identity, as in its description.
+    pub identity: u64,
+    /// Calls to code that is not instrumented.
+    pub calls: u64,
+    /// Those of them to functions of which nothing is known.
+    pub opaque: u64,
 }
 
 impl StreamHeader {
@@ -95,6 +103,7 @@ impl StreamHeader {
             time: word(header::AT_TIME),
             sum: word(header::AT_SUM),
             stack: word(header::AT_STACK),
+            ticked: word(header::AT_TICKED),
             stream: half(header::AT_STREAM),
             pid: half(header::AT_PID),
             kind,
@@ -107,7 +116,16 @@ impl StreamHeader {
             fork,
             events: word(header::AT_EVENTS),
             misses: word(header::AT_MISSES),
+            identity: word(header::AT_IDENTITY),
+            calls: word(header::AT_CALLS),
+            opaque: word(header::AT_OPAQUE),
         })
+    }
+
+    /// How far the thread certainly came.
+    #[must_use]
+    pub fn reached(&self) -> u64 {
+        self.time.max(self.ticked)
     }
 
     /// The header as a page, as the runtime keeps it.
@@ -120,6 +138,7 @@ impl StreamHeader {
         word(header::AT_TIME, self.time);
         word(header::AT_SUM, self.sum);
         word(header::AT_STACK, self.stack);
+        word(header::AT_TICKED, self.ticked);
         word(header::AT_MAGIC, u64::from_le_bytes(header::MAGIC));
         word(header::AT_VERSION, halves(VERSION, self.stream));
         let kind = match self.kind {
@@ -139,6 +158,9 @@ impl StreamHeader {
         }
         word(header::AT_EVENTS, self.events);
         word(header::AT_MISSES, self.misses);
+        word(header::AT_IDENTITY, self.identity);
+        word(header::AT_CALLS, self.calls);
+        word(header::AT_OPAQUE, self.opaque);
         page
     }
 }
@@ -154,6 +176,7 @@ mod tests {
             time: 2,
             sum: 3,
             stack: 4,
+            ticked: 15,
             stream: 5,
             pid: 6,
             kind: StreamKind::Signal,
@@ -166,6 +189,9 @@ mod tests {
             fork: Some(ForkPoint { stream: 0, position: 12 }),
             events: 13,
             misses: 14,
+            identity: 16,
+            calls: 17,
+            opaque: 18,
         };
         let mut page = header.to_page();
         assert_eq!(StreamHeader::parse(&page), Ok(header));

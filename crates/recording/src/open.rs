@@ -10,7 +10,7 @@ use crate::frames::{KIND_MODULES, KIND_STREAM, Packed};
 use crate::header::StreamHeader;
 use crate::manifest::Manifest;
 use crate::modules::{self, LoadedModule};
-use crate::process::ProcessInfo;
+use crate::process::{ProcessInfo, hex};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,14 @@ impl Process {
                 continue;
             }
             match Stream::open(&path.join(&file), !raw, &mut damage) {
-                Ok(stream) if stream.header.stream == number => streams.push(stream),
+                Ok(stream) if stream.header.stream == number && stream.belongs_to(&info) => {
+                    streams.push(stream);
+                }
+                Ok(stream) if stream.header.stream == number => damage.push(Damage {
+                    what: format!("{name}/{file}: it is a stream of another process"),
+                    usable_bytes: 0,
+                    total_bytes: stream.stored_bytes,
+                }),
                 Ok(stream) => damage.push(Damage {
                     what: format!("{name}/{file}: it says it is stream {}", stream.header.stream),
                     usable_bytes: 0,
@@ -260,6 +267,12 @@ pub(crate) fn cut_raw(path: &Path, header: &StreamHeader, room: u64) -> Option<D
 }
 
 impl Stream {
+    /// Whether the stream has the identity of the process. A process whose description is
+    /// lost cannot tell.
+    fn belongs_to(&self, info: &ProcessInfo) -> bool {
+        info.identity.is_empty() || info.identity == hex(&self.header.identity.to_le_bytes())
+    }
+
     fn open(path: &Path, packed: bool, damage: &mut Vec<Damage>) -> Result<Stream, RecordingError> {
         let (header, stored_bytes) = if packed {
             let file = Packed::open(path, KIND_STREAM)?;

@@ -32,6 +32,10 @@ pub struct Summary {
     pub events: u64,
     /// Mispredicted loads the runtime counted.
     pub misses: u64,
+    /// Calls to code that is not instrumented.
+    pub calls: u64,
+    /// Those of them to functions of which nothing is known.
+    pub opaque: u64,
     /// Everything that makes the recording incomplete, one phrase each.
     pub faults: Vec<String>,
 }
@@ -77,8 +81,14 @@ fn note_incomplete(recording: &Path, summary: &mut Summary) -> Result<(), Record
     let mut names: Vec<_> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
     names.sort();
     names.dedup();
-    for name in names {
-        let directory = recording.join(&name).display().to_string();
+    for line in names {
+        let (name, reason) = line.split_once(' ').unwrap_or((&line, ""));
+        let directory = recording.join(name).display().to_string();
+        if !reason.is_empty() {
+            // Ahead of the streams, which only know that something is missing.
+            summary.faults.insert(0, format!("{directory}: {reason}"));
+            continue;
+        }
         let said =
             |fault: &String| fault.strip_prefix(&directory).is_some_and(|rest| rest.starts_with(['/', ':']));
         if !summary.faults.iter().any(said) {
@@ -146,6 +156,8 @@ fn pack_stream(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<Optio
     summary.event_bytes += length;
     summary.events += parsed.events;
     summary.misses += parsed.misses;
+    summary.calls += parsed.calls;
+    summary.opaque += parsed.opaque;
     Ok(damage)
 }
 

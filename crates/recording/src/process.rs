@@ -39,6 +39,9 @@ pub struct ProcessInfo {
     /// GNU build id of the executable, in hexadecimal.
     #[serde(default)]
     pub build_id: String,
+    /// A random number, in hexadecimal, that each of its streams carries as well.
+    #[serde(default)]
+    pub identity: String,
     /// Set if the process began with a fork of a recorded one.
     #[serde(default)]
     pub forked_from: Option<ForkedFrom>,
@@ -84,6 +87,7 @@ impl ProcessInfo {
             process::EXECUTABLE => self.executable = text(),
             process::ARGUMENT => self.arguments.push(text()),
             process::DIRECTORY => self.directory = text(),
+            process::IDENTITY => self.identity = hex(value),
             process::BUILD_ID => self.build_id = hex(value),
             process::FORKED_FROM => {
                 self.forked_from = half(&mut numbers).map(|image| ForkedFrom { pid: first, image });

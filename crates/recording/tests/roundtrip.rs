@@ -51,6 +51,8 @@ impl Made {
             kind::SYNC => Event::Sync { object: a, operation: s as u8 },
             kind::END => Event::End { sum: a, status: s },
             kind::CRASH => Event::Crash { signal: s, address: a, code: b.cast_signed() },
+            kind::UNWOUND => Event::Unwound { entries: a },
+            kind::INTERRUPTED => Event::Interrupted { called: a, address: b },
             _ => Event::Mapped { address: a, length: b },
         }
     }

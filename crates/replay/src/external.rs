@@ -103,6 +103,10 @@ impl Machine<'_> {
         let known = call.known.or_else(|| image.external_at(target).and_then(|e| e.1));
         let model = known.and_then(|k| k.model);
         loop {
+            if self.pause_at == Some(self.tape.place()) {
+                self.paused = true;
+                return Ok(());
+            }
             let Some(head) = self.head else {
                 // After the last event only what needs none can happen.
                 if model.is_some_and(|m| !m.needs_result()) && self.time < self.gate {
@@ -139,6 +143,8 @@ impl Machine<'_> {
                 kind::CHECK if now => self.apply(observer)?,
                 kind::ENTER if now => return self.enter_from_outside(observer),
                 kind::LAND if now => return self.land(observer),
+                kind::UNWOUND if now => return self.jumped_over(observer),
+                kind::INTERRUPTED if now => return self.jump(observer),
                 kind::END if now => return self.finish(),
                 // A handler that was left by a jump: the next run starts anew.
                 kind::SIGNAL => {
@@ -188,6 +194,27 @@ impl Machine<'_> {
             observer.unwound(&view);
         }
         true
+    }
+
+    /// The next event is `Unwound`: code outside jumped over the frames of so many entries.
+    fn jumped_over<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        let (position, event) = self.take()?;
+        let Event::Unwound { entries } = event else { return Ok(()) };
+        observer.event(&self.moment(), position, &event);
+        for _ in 0..entries {
+            while let Some(frame) = self.frames.pop() {
+                self.va.truncate(frame.va_base);
+                self.stack = frame.saved_stack;
+                if frame.entered == Entered::Outside {
+                    break;
+                }
+            }
+        }
+        self.touched.clear();
+        (self.time, self.sum) = self.context;
+        let Some(view) = self.view() else { return Ok(()) };
+        observer.unwound(&view);
+        self.external(observer)
     }
 
     /// Argument slots of a call.
@@ -312,6 +339,15 @@ impl Machine<'_> {
         if self.time > self.gate { self.late() } else { Ok(()) }
     }
 
+    /// The next event is `Interrupted`: a signal handler jumped to where the `Land` behind it says.
+    pub(crate) fn jump<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        self.apply(observer)?;
+        if !self.pending(kind::LAND) {
+            return Err(self.diverged("a landing", self.next_in_words()));
+        }
+        self.land(observer)
+    }
+
     /// The next event is `Land`: drops frames down to the one it names.
     pub(crate) fn land<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let image = self.image;
@@ -336,6 +372,7 @@ impl Machine<'_> {
         self.stack = stack;
         // What the thread had written down last; nothing but time is lost if
         // the jump started at a call.
+        self.context.0 = self.context.0.max(position.time);
         (self.time, self.sum) = self.context;
         let f = &mut self.frames[home];
         let code = image.code(f.function);

@@ -14,7 +14,7 @@
 //! * [`fused`]: the form the fast loop runs, groups of instructions as one;
 //! * [`machine`]: the state of a thread; frames, time, ends. Beside it, each
 //!   in a file of its own: the inner loop, rare instructions, calls and frames,
-//!   external calls;
+//!   external calls, forks, faults;
 //! * [`memory`]: paged memory whose checkpoints copy only what changed;
 //! * [`arith`], [`f80`]: what instructions compute;
 //! * [`observer`]: watching every step, without a cost if nobody does;
@@ -80,6 +80,8 @@ pub mod error;
 mod external;
 pub mod f80;
 mod fast;
+mod faults;
+mod forks;
 pub mod format;
 mod frames;
 mod fuse;

@@ -15,10 +15,6 @@ use std::collections::{BTreeMap, HashMap};
 /// replay recurse until memory is gone.
 pub(crate) const MAX_REGISTERS: usize = 1 << 28;
 
-/// How many loop iterations replay goes on after a jump out of a signal
-/// handler whose place it has not found.
-const MAX_ADRIFT: u64 = 1 << 20;
-
 /// How a function came to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entered {
@@ -104,6 +100,10 @@ pub struct Machine<'a> {
     pub(crate) head: Option<Head>,
     pub(crate) last_event: u64,
     pub(crate) end: Option<End>,
+    /// Stop when the events of this part are used up to this byte.
+    pub(crate) pause_at: Option<(usize, usize)>,
+    /// Stopped there, inside a call to code outside.
+    pub(crate) paused: bool,
     /// The next event is a landing that must happen now.
     pub(crate) adrift: bool,
     pub(crate) counters: Counters,
@@ -115,7 +115,7 @@ pub struct Machine<'a> {
     /// What the external call under way read and wrote, for observers.
     pub(crate) touched: Touched,
     /// Of each source in the recording (part and number) where its content is; see [`effects`].
-    files: BTreeMap<(usize, u64), u64>,
+    pub(crate) files: BTreeMap<(usize, u64), u64>,
 }
 
 /// Ranges an external call read and wrote: address and length. As far as a model or the
@@ -157,6 +157,8 @@ impl<'a> Machine<'a> {
             head: None,
             last_event: 0,
             end: None,
+            pause_at: None,
+            paused: false,
             adrift: false,
             counters: Counters::default(),
             inherited: Counters::default(),
@@ -237,7 +239,7 @@ impl<'a> Machine<'a> {
         self.gate = match self.head {
             Some(h) => h.position.time,
             None if self.stream.incomplete => self.last_event,
-            None => self.last_event.max(self.stream.time),
+            None => self.last_event.max(self.stream.reached()),
         };
     }
 
@@ -314,13 +316,9 @@ impl<'a> Machine<'a> {
     pub(crate) fn late(&mut self) -> Result<()> {
         match self.head.map(|h| h.kind) {
             None => self.cut()?,
-            // The header's time is that of the last call or return; the fault
-            // may come later.
-            Some(kind::CRASH) => {}
+            // Time advances once after the last call that was written down.
+            Some(kind::CRASH | kind::INTERRUPTED) => {}
             Some(kind::END) => self.finish()?,
-            // A signal handler jumped out of the code that runs now. Where it
-            // was interrupted nobody knows; see `leaves_by_jump`.
-            Some(kind::LAND) if self.gate == self.context.0 && self.time - self.gate <= MAX_ADRIFT => {}
             Some(_) => {
                 return Err(self.diverged(format!("come to time {}", self.time), self.next_in_words()));
             }
@@ -328,17 +326,36 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// At a call or return the thread writes its time down; a crash that was
-    /// recorded at an earlier time must have happened before.
-    pub(crate) fn write_context(&mut self) -> Result<()> {
-        if self.time > self.gate {
-            if let Some(Head { kind: kind::CRASH, .. }) = self.head {
-                return self.crash(false);
-            }
-            self.late()?;
-            if self.pending(kind::LAND) {
+    /// The same, at a loop header. The thread writes its time down there: what came later than
+    /// the last time known must have happened before.
+    pub(crate) fn late_in_loop(&mut self) -> Result<()> {
+        match self.head.map(|h| h.kind) {
+            Some(kind::CRASH) => self.crash(false),
+            Some(kind::INTERRUPTED) => {
                 self.adrift = true;
-                return Ok(());
+                Ok(())
+            }
+            _ => self.late(),
+        }
+    }
+
+    /// At a call or return the thread writes its time down; a crash, a jump out of a signal
+    /// handler or a kill for which an earlier time was written must have happened before.
+    pub(crate) fn write_context(&mut self) -> Result<()> {
+        if self.time >= self.gate {
+            match self.head.map(|h| h.kind) {
+                Some(kind::CRASH) if self.passed(self.stream.time) => return self.crash(false),
+                None if !self.stream.incomplete && self.passed(self.stream.time) => return self.cut(),
+                Some(kind::INTERRUPTED)
+                    if self.interruption().is_some_and(|(called, _)| self.time > called) =>
+                {
+                    self.adrift = true;
+                    return Ok(());
+                }
+                _ => {}
+            }
+            if self.time > self.gate {
+                self.late()?;
             }
         }
         self.context_before = self.context.1;
@@ -346,11 +363,17 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Whether time is behind the one that the header has from the last call. A stream
+    /// without a checksum has no header to be trusted.
+    fn passed(&self, called: u64) -> bool {
+        self.time > if self.stream.sum.is_some() { called } else { self.gate }
+    }
+
     /// Whether control does not go on here: the stream has ended, or a jump
     /// was due, which is done then.
     pub(crate) fn stopped<O: Observer>(&mut self, observer: &mut O) -> Result<bool> {
         if std::mem::take(&mut self.adrift) {
-            self.land(observer)?;
+            self.jump(observer)?;
             return Ok(true);
         }
         Ok(self.end.is_some())
@@ -407,38 +430,13 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Whether an access at this time is the one that crashed.
-    pub(crate) fn crashes_at(&self, address: u64, len: u64) -> bool {
-        let Some(Head { kind: kind::CRASH, .. }) = self.head else { return false };
-        let mut tape = self.tape;
-        match tape.take() {
-            Ok(Some((_, Event::Crash { signal: 7 | 11, address: at, code }))) => {
-                // The processor does not say which address was not canonical.
-                let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
-                // Faults are reported for the page that lacks, not always
-                // for the first byte.
-                (at >= address && at - address < len.max(1)) || (code == 0x80 && at == 0 && !canonical)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether an access is one that a signal handler left by a jump. The
-    /// recording does not name the place. A fault at a null pointer shows by
-    /// its address; anything else is taken to have happened by the next call
-    /// or return, where the thread would have written its time down.
-    pub(crate) fn leaves_by_jump(&self, address: u64) -> bool {
-        let canonical = (address.cast_signed() << 16 >> 16).cast_unsigned() == address;
-        self.pending(kind::LAND) && self.time > self.gate && (address < 1 << 16 || !canonical)
-    }
-
     /// Applies an event that only changes memory or describes something.
     pub(crate) fn apply<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
         let (position, event) = self.take()?;
         match event {
             Event::Patch { address, bytes } => self.memory.write(address, bytes),
-            Event::Moved { from, to, length } => self.memory.copy(to, from, bounded(length)),
-            Event::Zeroed { address, length } => self.memory.fill(address, 0, bounded(length)),
+            Event::Moved { from, to, length } => self.memory.copy(to, from, length),
+            Event::Zeroed { address, length } => self.memory.fill(address, 0, length),
             Event::Check { sum } => {
                 if sum != self.sum {
                     return Err(

@@ -281,6 +281,11 @@ impl Memory {
         if to == from || len == 0 {
             return;
         }
+        if len / PAGE as u64 > self.written() && to.abs_diff(from) >= len {
+            return self.copy_written(to, from, len);
+        }
+        // Nobody moves more than this by less than its length, but a damaged recording may say so.
+        let len = len.min(1 << 36);
         let mut buffer = [0; PAGE];
         let backwards = to.wrapping_sub(from) < len;
         let mut done = 0;
@@ -289,18 +294,94 @@ impl Memory {
             let at = if backwards { len - done - n } else { done };
             let part = &mut buffer[..n as usize];
             self.read(from.wrapping_add(at), part);
-            self.write(to.wrapping_add(at), part);
+            if part.iter().all(|b| *b == 0) {
+                self.zero(to.wrapping_add(at), n);
+            } else {
+                self.write(to.wrapping_add(at), part);
+            }
             done += n;
         }
     }
 
     pub fn fill(&mut self, to: u64, byte: u8, len: u64) {
+        if byte == 0 {
+            return self.zero(to, len);
+        }
         let buffer = [byte; PAGE];
         let mut done = 0;
         while done < len {
             let n = (len - done).min(PAGE as u64);
             self.write(to.wrapping_add(done), &buffer[..n as usize]);
             done += n;
+        }
+    }
+
+    /// Fills with zeros. Pages that were never written stay so: a reservation of any size
+    /// takes no memory, and no time either if it has more pages than were written at all.
+    fn zero(&mut self, to: u64, len: u64) {
+        let Some(end) = to.checked_add(len) else {
+            let below = 0u64.wrapping_sub(to);
+            self.zero_below(to, u64::MAX);
+            if self.load1(u64::MAX) != 0 {
+                self.store1(u64::MAX, 0);
+            }
+            return self.zero_below(0, len - below);
+        };
+        self.zero_below(to, end);
+    }
+
+    fn zero_below(&mut self, to: u64, end: u64) {
+        let (first, last) = (to >> 12, end.div_ceil(PAGE as u64));
+        if last - first <= self.written() {
+            for page in first..last {
+                self.zero_in_page(page, to, end);
+            }
+            return;
+        }
+        for page in self.written_in(first..last) {
+            self.zero_in_page(page, to, end);
+        }
+    }
+
+    /// About how many pages were ever written.
+    fn written(&self) -> u64 {
+        (self.map.len() + self.base.as_ref().map_or(0, |(h, _)| h.versions.len())) as u64
+    }
+
+    /// Those of a range of pages that may be others than zeros, each once.
+    fn written_in(&self, range: std::ops::Range<u64>) -> Vec<u64> {
+        let mut written: Vec<u64> = self.map.keys().copied().filter(|p| range.contains(p)).collect();
+        if let Some((history, _)) = &self.base {
+            let old = history.versions.keys().copied();
+            written.extend(old.filter(|p| range.contains(p) && !self.map.contains_key(p)));
+        }
+        written
+    }
+
+    /// Copies a range that is larger than all that was written: only what was.
+    fn copy_written(&mut self, to: u64, from: u64, len: u64) {
+        self.zero(to, len);
+        let end = from.saturating_add(len);
+        let mut buffer = [0; PAGE];
+        for page in self.written_in(from >> 12..end.div_ceil(PAGE as u64)) {
+            let start = from.max(page << 12);
+            let part = &mut buffer[..(end - start).min(((page + 1) << 12) - start) as usize];
+            self.read(start, part);
+            if part.iter().any(|b| *b != 0) {
+                self.write(to.wrapping_add(start - from), part);
+            }
+        }
+    }
+
+    /// Zeros of the range `to..end` that lie in one page, if anything else is there.
+    fn zero_in_page(&mut self, page: u64, to: u64, end: u64) {
+        let start = page << 12;
+        let (from, until) = (to.max(start) - start, end.saturating_sub(start).min(PAGE as u64));
+        let range = from as usize..until as usize;
+        let index = self.page_in(page) as usize;
+        if index != 0 && self.pages[index][range.clone()].iter().any(|b| *b != 0) {
+            let index = self.page_out(page) as usize;
+            self.pages[index][range].fill(0);
         }
     }
 
@@ -379,6 +460,23 @@ mod tests {
             (address(), any::<u64>()).prop_map(|(a, v)| Act::Word(a, v)),
             Just(Act::Checkpoint),
         ]
+    }
+
+    #[test]
+    fn a_reservation_is_not_materialised() {
+        let mut m = Memory::default();
+        m.write(0x7000_0000_0ff0, &[7; 32]);
+        m.fill(0x6fff_0000_0123, 0, 64 << 30);
+        assert_eq!((m.load1(0x7000_0000_0ff0), m.resident()), (0, 2));
+        m.copy(0x1000_0000_0000, 0x7000_0000_0000, 1 << 20);
+        assert_eq!(m.resident(), 2);
+        m.write(0x7000_0000_1ffc, &[1, 2, 3, 4, 5, 6]);
+        m.copy(0x2000_0000_0002, 0x7000_0000_0001, 64 << 30);
+        assert_eq!((m.load4(0x2000_0000_1ffd), m.load2(0x2000_0000_2001)), (0x0403_0201, 0x0605));
+        let before = m.resident();
+        m.store1(u64::MAX, 9);
+        m.fill(u64::MAX - 5, 0, 100);
+        assert_eq!((m.load1(u64::MAX), m.resident()), (0, before + 1));
     }
 
     proptest! {

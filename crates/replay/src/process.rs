@@ -11,9 +11,12 @@ use std::path::PathBuf;
 /// Where to look for binaries.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Files to use instead of those the recording names (by file name), for
-    /// recordings whose binaries have moved.
+    /// Files to use instead of those the recording names, for recordings whose binaries have
+    /// moved: a file with the recorded build id, whatever its name, else one of the same name.
     pub binaries: Vec<PathBuf>,
+    /// How many iterations of a loop are replayed in which a process was stopped, behind its
+    /// last call; all if not said. A loop that hangs does the same all over again.
+    pub last_loop: Option<u64>,
 }
 
 /// One stream, with all that precedes it through forks.
@@ -52,6 +55,9 @@ impl LoadedProcess {
             let mut stream = Stream {
                 initial_stack: s.header.initial_stack,
                 time: s.header.time,
+                ticked: options
+                    .last_loop
+                    .map_or(s.header.ticked, |most| s.header.ticked.min(s.header.time.saturating_add(most))),
                 sum: Some(s.header.sum),
                 incomplete: s.header.incomplete,
                 parts: Vec::new(),
@@ -127,15 +133,23 @@ fn gather(
 /// The process's modules; a forked process may know some only through its parent.
 fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wanted> {
     let mut by_index = BTreeMap::new();
+    let build_ids: Vec<Option<Vec<u8>>> = options
+        .binaries
+        .iter()
+        .map(|b| std::fs::read(b).ok().and_then(|bytes| program::binary::build_id(&bytes).ok().flatten()))
+        .collect();
+    let named = |path: &str, build_id: &[u8]| {
+        let same_build =
+            build_ids.iter().position(|id| !build_id.is_empty() && id.as_deref() == Some(build_id));
+        let same_name =
+            || options.binaries.iter().position(|b| b.file_name() == std::path::Path::new(path).file_name());
+        same_build.or_else(same_name).map(|i| options.binaries[i].display().to_string())
+    };
     let mut next = Some(process);
     for _ in 0..MAX_FORKS {
         let Some(p) = next else { break };
         for m in &p.modules {
-            let path = options
-                .binaries
-                .iter()
-                .find(|b| b.file_name() == std::path::Path::new(&m.path).file_name())
-                .map_or_else(|| m.path.clone(), |b| b.display().to_string());
+            let path = named(&m.path, &m.build_id).unwrap_or_else(|| m.path.clone());
             by_index.entry(m.index).or_insert_with(|| Wanted {
                 index: m.index,
                 id: m.id,

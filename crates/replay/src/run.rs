@@ -35,8 +35,15 @@ impl Machine<'_> {
             if let Some(end) = self.end {
                 return Ok(Stop::Ended(end));
             }
+            if self.forked() {
+                return Ok(Stop::Limit);
+            }
             if self.counters.instructions >= limit {
                 return Ok(Stop::Limit);
+            }
+            if std::mem::take(&mut self.paused) {
+                self.external(observer)?;
+                continue;
             }
             let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else {
@@ -256,7 +263,10 @@ impl Machine<'_> {
                 Exit::Call(call) => self.call(observer, function, call)?,
                 Exit::Return(value, slots) => self.return_from(observer, value, slots)?,
                 Exit::Slow => self.slow(observer)?,
-                Exit::Late => self.late()?,
+                Exit::Late => {
+                    self.late_in_loop()?;
+                    self.stopped(observer)?;
+                }
             }
         }
     }

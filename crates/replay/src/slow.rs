@@ -242,8 +242,8 @@ impl Machine<'_> {
             self.crash(true)?;
             return Ok(true);
         }
-        if self.leaves_by_jump(address) {
-            self.land(observer)?;
+        if self.leaves_by_jump(address, len) {
+            self.jump(observer)?;
             return Ok(true);
         }
         Ok(false)

@@ -14,10 +14,20 @@ pub struct Stream {
     pub initial_stack: u64,
     /// The header's time: how far the thread certainly came.
     pub time: u64,
-    /// The header's checksum, which belongs to that time.
+    /// The header's time at the last loop header, which may lie behind that.
+    pub ticked: u64,
+    /// The header's checksum, which belongs to `time`.
     pub sum: Option<u64>,
     /// Events are missing at the end.
     pub incomplete: bool,
+}
+
+impl Stream {
+    /// How far the thread certainly came.
+    #[must_use]
+    pub fn reached(&self) -> u64 {
+        self.time.max(self.ticked)
+    }
 }
 
 /// Where a tape stands, for checkpoints.
@@ -42,6 +52,21 @@ impl<'a> Tape<'a> {
         let mut tape = Tape { parts: &stream.parts, part: 0, decoder: Decoder::new(first) };
         tape.skip();
         tape
+    }
+
+    /// At the beginning of a part.
+    #[must_use]
+    pub fn at_part(stream: &'a Stream, part: usize) -> Tape<'a> {
+        let bytes: &[u8] = stream.parts.get(part).map_or(&[], |p| p);
+        let mut tape = Tape { parts: &stream.parts, part, decoder: Decoder::new(bytes) };
+        tape.skip();
+        tape
+    }
+
+    /// The part being read, and how many of its bytes are used.
+    #[must_use]
+    pub fn place(&self) -> (usize, usize) {
+        (self.part, self.decoder.offset())
     }
 
     #[must_use]

@@ -17,7 +17,9 @@ pub struct Context {
     pub sum: u64,
     pub stack: u64,
     pub va: u64,
-    pad0: [u64; 3],
+    /// Time at the last loop header, written by instrumented code.
+    pub ticked: u64,
+    pad0: [u64; 2],
     pub magic: [u8; 8],
     pub version: u32,
     pub stream: u32,
@@ -36,11 +38,17 @@ pub struct Context {
     pub misses: u64,
     /// `pthread_self()` of the thread.
     pub thread: u64,
-    pad2: [u64; 10],
+    /// The process's number among all that were ever recorded.
+    pub identity: u64,
+    /// Calls to code that is not instrumented, and those of them to functions nothing is known of.
+    pub calls: u64,
+    pub opaque: u64,
+    pad2: [u64; 7],
     pub own: Own,
 }
 
 const _: () = {
+    assert!(core::mem::offset_of!(Context, ticked) == header::AT_TICKED);
     assert!(core::mem::offset_of!(Context, magic) == header::AT_MAGIC);
     assert!(core::mem::offset_of!(Context, stream) == header::AT_STREAM);
     assert!(core::mem::offset_of!(Context, length) == header::AT_LENGTH);
@@ -49,8 +57,18 @@ const _: () = {
     assert!(core::mem::offset_of!(Context, flags) == header::AT_FLAGS);
     assert!(core::mem::offset_of!(Context, fork_position) == header::AT_FORK_POSITION);
     assert!(core::mem::offset_of!(Context, misses) == header::AT_MISSES);
+    assert!(core::mem::offset_of!(Context, opaque) == header::AT_OPAQUE);
+    assert!(core::mem::offset_of!(Context, identity) == header::AT_IDENTITY);
     assert!(size_of::<Context>() == header::LEN);
 };
+
+impl Context {
+    /// How far the thread certainly came: the time it wrote down last, at a call, a return or
+    /// a loop header.
+    pub fn reached(&self) -> u64 {
+        self.time.max(self.ticked)
+    }
+}
 
 /// The runtime's state of a stream.
 #[repr(C)]
@@ -71,7 +89,8 @@ pub struct Own {
     pub depth: usize,
     /// The context of signals that interrupt this one, once there was one.
     pub signal: *mut Context,
-    pub stack_base: u64,
+    /// Where the fault was that the last signal came from, or 0.
+    pub fault: u64,
     pub last_check: u64,
     /// What a before-hook noted for the after-hook.
     pub before_address: u64,

@@ -84,7 +84,7 @@ extern "C" fn handle(signal: i32, info: *const SigInfo, _: *const u8) {
     }
     if let Some(ctx) = unsafe { (*tls::tls()).ctx.as_mut() } {
         let address = if is_fault { address } else { 0 };
-        ctx.emit(At::outside(ctx.time), &Event::Crash { signal, address, code: i64::from(code) });
+        ctx.emit(At::outside(ctx.reached()), &Event::Crash { signal, address, code: i64::from(code) });
         ctx.finish();
     }
     unsafe {

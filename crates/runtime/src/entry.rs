@@ -18,7 +18,8 @@ pub struct Entry {
     ctx: *mut Context,
     /// The model stack pointer at entry.
     stack: u64,
-    /// A place on the machine stack, below the code outside that called.
+    /// Where the machine stack pointer of the entered function was: below the code outside that
+    /// called, above all that it calls itself.
     place: u64,
 }
 
@@ -48,11 +49,22 @@ impl Context {
         }
     }
 
+    /// Whether the last entry from outside was made further down the machine stack than a
+    /// function that goes on now.
+    #[inline]
+    pub fn has_entry_below(&self, place: u64) -> bool {
+        self.top().is_some_and(|entry| entry.place < place)
+    }
+
     /// A call to code outside has returned although code that it called back has not: an
-    /// exception came out of that, and code outside caught it. The frames between are gone.
-    pub fn unwound(&mut self, target: u64) {
+    /// exception or a jump came out of that, and ended in code outside. The frames between are
+    /// gone, unless they are on another stack, to which the program may come back.
+    pub fn unwound(&mut self, target: u64, place: u64) {
+        if self.has_entry_below(place) && self.top().is_some_and(|e| !shadow::on_one_stack(e.place, place)) {
+            self.refuse(b"it goes on on another stack, where recording cannot follow");
+            return;
+        }
         let mut gone = false;
-        let place = here(&gone);
         while let Some(entry) = self.top()
             && (entry.place < place || (!gone && entry.call == target))
         {
@@ -62,26 +74,50 @@ impl Context {
         }
     }
 
+    /// Code outside calls: have frames gone that were entered before? Code outside that jumps
+    /// (`longjmp` to its own `setjmp`, as test frameworks do) leaves no other trace. An entry that
+    /// is alive was made higher up on the machine stack. Returns the call under way then.
+    fn jumped_over(&mut self, call: u64, place: u64) -> u64 {
+        let mut under_way = call;
+        let mut entries = 0;
+        while let Some(entry) = self.top()
+            && entry.place <= place
+            && (entries > 0 || shadow::on_one_stack(entry.place, place))
+        {
+            entries += 1;
+            self.own.depth -= 1;
+            self.stack = entry.stack;
+            under_way = entry.call;
+        }
+        if entries > 0 {
+            self.emit(At::outside(self.time), &Event::Unwound { entries });
+        }
+        under_way
+    }
+
     /// A `returns_twice` call has returned: if again, the frames between are
     /// gone, and with them what was entered from them. Each such entry began
     /// with the model stack at or below this function's frame.
     pub fn land(&mut self) {
         let stack = self.stack;
         self.drop_entries(|e| e.stack <= stack);
+        if unsafe { self.own.signal.as_ref() }.is_some_and(|s| s.own.depth > 0) {
+            let address = core::mem::take(&mut self.own.fault);
+            let event = Event::Interrupted { called: self.time, address };
+            // Iterations of a loop that were not written down with a call are over.
+            self.time = self.reached();
+            self.emit(At::outside(self.time), &event);
+        }
         let mut inner = self.own.signal;
         while let Some(signal) = unsafe { inner.as_mut() } {
             signal.own.depth = 0;
             signal.own.busy = false;
             signal.stack = signal.initial_stack;
+            signal.time = signal.reached();
             inner = signal.own.signal;
         }
         unsafe { (*tls::tls()).ctx = self };
     }
-}
-
-/// About where the machine stack is.
-fn here<T>(local: &T) -> u64 {
-    core::ptr::from_ref(local) as u64
 }
 
 /// An exception has come out of a call, and a handler of the caller begins: the frames
@@ -106,10 +142,11 @@ pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc
     }
 }
 
+/// Behind the trampoline of `__relapse_enter`.
+///
 /// # Safety
 /// Called by instrumented code as the interface says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __relapse_enter(desc: *const FnDesc, args: *const u64) {
+pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64) {
     let tls = tls::tls();
     unsafe {
         let call = (*tls).call;
@@ -123,10 +160,11 @@ pub unsafe extern "C" fn __relapse_enter(desc: *const FnDesc, args: *const u64) 
         // external call: a signal came in between.
         let inside = call != 0 && module::known_at(call) != module::MODELLED;
         if ctx.own.busy || (!inside && ctx.own.depth > 0) {
-            enter_signal(ctx, call, desc, args);
+            enter_signal(ctx, call, desc, args, place);
             return;
         }
-        let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack, place: here(&call) };
+        let call = ctx.jumped_over(call, place);
+        let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack, place };
         ctx.own.busy = true;
         compiler_fence(SeqCst);
         ctx.push(entry);
@@ -163,7 +201,7 @@ unsafe fn log_enter(ctx: &mut Context, desc: &FnDesc, args: *const u64, inside: 
 
 /// A signal interrupted instrumented code or a hook: the handler runs in a
 /// context of its own.
-unsafe fn enter_signal(interrupted: &mut Context, call: u64, desc: &FnDesc, args: *const u64) {
+unsafe fn enter_signal(interrupted: &mut Context, call: u64, desc: &FnDesc, args: *const u64, place: u64) {
     let tls = tls::tls();
     unsafe {
         if interrupted.own.signal.is_null() {
@@ -172,14 +210,29 @@ unsafe fn enter_signal(interrupted: &mut Context, call: u64, desc: &FnDesc, args
         let ctx = &mut *interrupted.own.signal;
         ctx.own.depth = 0;
         ctx.stack = ctx.initial_stack;
-        ctx.push(Entry { call, ctx: interrupted, stack: ctx.stack, place: here(&call) });
+        ctx.push(Entry { call, ctx: interrupted, stack: ctx.stack, place });
         (*tls).ctx = ctx;
         (*tls).call = 0;
+        interrupted.own.fault = fault_address(desc, args);
         if ctx.own.logging {
             let signal = if desc.arg_slots > 0 { *args as u32 } else { 0 };
-            ctx.emit(At::outside(ctx.time), &Event::Signal { signal, interrupted: interrupted.time });
+            ctx.emit(At::outside(ctx.time), &Event::Signal { signal, interrupted: interrupted.reached() });
             log_enter(ctx, desc, args, false);
         }
+    }
+}
+
+/// Where the access was that brought a handler to run, if that is why and the handler is told.
+unsafe fn fault_address(desc: &FnDesc, args: *const u64) -> u64 {
+    const SEGV: u64 = 11;
+    const BUS: u64 = 7;
+    unsafe {
+        if desc.arg_slots < 3 || !matches!(*args, SEGV | BUS) {
+            return 0;
+        }
+        // `siginfo_t`: number, error, code, then the address.
+        let info = *args.add(1) as *const i32;
+        if info.is_null() || *info.add(2) <= 0 { 0 } else { *info.add(4).cast::<u64>() }
     }
 }
 
@@ -235,7 +288,7 @@ fn new_context(kind: u32, outer: Option<&Context>) -> *mut Context {
         crash::give_stack();
         context::publish(ctx);
     } else if recorded {
-        process::note_incomplete();
+        process::note_incomplete(b"");
     }
     if kind == header::KIND_THREAD
         && let Some(key) = process::thread_key()

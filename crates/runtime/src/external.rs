@@ -28,15 +28,17 @@ const PLAIN: u32 = flag::BEFORE
 /// A sum is logged at least so often, where there are external calls.
 const CHECK_EVERY: u64 = 16_384;
 
+/// Behind the trampoline of `__relapse_external`.
+///
 /// # Safety
 /// Called by instrumented code as the interface says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __relapse_external(
+pub unsafe extern "C" fn external(
     ctx: *mut Context,
     desc: *const CallDesc,
     target: u64,
     args: *const u64,
     result: *mut u64,
+    place: u64,
 ) {
     unsafe {
         let tls = tls::tls();
@@ -55,12 +57,14 @@ pub unsafe extern "C" fn __relapse_external(
         let again = desc.flags & CALL_RETURNS_TWICE != 0 && ret as u32 != 0;
         if again {
             ctx.land();
-        } else if announced != target {
-            // A call deeper down was the last one to be announced, and never came back.
-            ctx.unwound(target);
+        } else if announced != target || ctx.has_entry_below(place) {
+            // A call deeper down was the last one to be announced or to call back, and never
+            // came back.
+            ctx.unwound(target, place);
         }
         if ctx.key != 0 {
             let call = Call::new(ctx, desc, args, ret);
+            ctx.calls += 1;
             if again {
                 let event = Event::Land { stack: ctx.stack, slots: Slots::Plain(slots) };
                 ctx.emit_long(call.at, &event, 64 + slots.len() * 10);
@@ -68,7 +72,10 @@ pub unsafe extern "C" fn __relapse_external(
                 let known = if desc.known != 0 { desc.known } else { module::known_at(target) };
                 match known.checked_sub(1).and_then(externals::by_id) {
                     Some(external) => known_returned(ctx, external, &call, slots),
-                    None => log_result(ctx, &call, slots),
+                    None => {
+                        ctx.opaque += 1;
+                        log_result(ctx, &call, slots);
+                    }
                 }
             }
         }
@@ -252,8 +259,13 @@ unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
         if external.name == "realloc" { call.arg(1) } else { call.arg(1).saturating_mul(call.arg(2)) };
     let length = wanted.min(ctx.own.before_len);
     ctx.emit(call.at, &Event::Moved { from, to, length });
-    unsafe {
-        bytes::copy((to ^ ctx.key) as *mut u8, (from ^ ctx.key) as *const u8, length as usize);
+    shifted(ctx, call, to, from, length);
+}
+
+/// The shadow of a block goes with it.
+fn shifted(ctx: &mut Context, call: &Call<'_>, to: u64, from: u64, length: u64) {
+    if let Some((address, length)) = memory::shift(ctx.key, to, from, length) {
+        ctx.emit(call.at, &Event::Zeroed { address, length });
     }
 }
 
@@ -267,11 +279,10 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
         "mremap" => {
             let (from, to) = (call.arg(0), call.ret);
             let length = call.arg(1).min(call.arg(2));
+            shadow::cover(ctx.key, to, call.arg(2).max(1));
             if from != to {
                 ctx.emit(call.at, &Event::Moved { from, to, length });
-                unsafe {
-                    bytes::copy((to ^ ctx.key) as *mut u8, (from ^ ctx.key) as *const u8, length as usize);
-                }
+                shifted(ctx, call, to, from, length);
             }
             return;
         }
@@ -336,6 +347,8 @@ pub unsafe extern "C" fn __relapse_before(
                 let old = call.arg(0);
                 ctx.own.before_address = old;
                 ctx.own.before_len = if old == 0 { 0 } else { malloc_usable_size(old as *const u8) as u64 };
+            } else if external.has(flag::SWITCHES) {
+                ctx.refuse(b"it goes on on another stack (swapcontext), where recording cannot follow");
             } else if external.has(flag::EXITS) {
                 // The child of a vfork ends here, not we.
                 if ctx.pid == sys::pid() {

@@ -12,7 +12,9 @@
 
 use crate::context::{self, Context};
 use crate::{heap, module, process, shadow, stream, sys, tls};
-use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 use recording::event::header;
 
 unsafe extern "C" {
@@ -28,6 +30,9 @@ unsafe extern "C" {
 const MOST: usize = 16;
 /// Contexts of the forking thread as they were just before, and where they lie.
 static COPIES: AtomicPtr<(*mut Context, Context)> = AtomicPtr::new(core::ptr::null_mut());
+/// Signals that the forking thread had blocked. All are from [`prepare`] on until the child has
+/// files of its own: a handler there would write to its parent's.
+static MASK: AtomicU64 = AtomicU64::new(0);
 /// Threads fork one at a time.
 static FORKING: AtomicBool = AtomicBool::new(false);
 
@@ -51,9 +56,11 @@ fn mine() -> impl Iterator<Item = (*mut Context, *mut (*mut Context, Context))> 
 }
 
 extern "C" fn prepare() {
+    let mask = sys::block_signals();
     while FORKING.swap(true, Acquire) {
         sys::yield_now();
     }
+    MASK.store(mask, Relaxed);
     for (ctx, copy) in mine() {
         unsafe {
             (&raw mut (*copy).0).write(ctx);
@@ -63,11 +70,18 @@ extern "C" fn prepare() {
 }
 
 extern "C" fn in_parent() {
+    let mask = MASK.load(Relaxed);
     FORKING.store(false, Release);
+    sys::restore_signals(mask);
 }
 
 extern "C" fn in_child() {
     FORKING.store(false, Release);
+    begin_child();
+    sys::restore_signals(MASK.load(Relaxed));
+}
+
+fn begin_child() {
     if !process::is_recording() {
         return;
     }
@@ -85,7 +99,7 @@ extern "C" fn in_child() {
         process::write_description(Some(parent));
         module::copy_file(&modules);
     } else {
-        process::note_incomplete();
+        process::note_incomplete(b"");
     }
     // The running context and those it interrupted or keeps for signals; the
     // other threads do not exist here.

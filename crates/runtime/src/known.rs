@@ -1,9 +1,9 @@
 //! Making memory known: where memory and shadow differ, the difference is
 //! logged and the shadow follows.
 
-use crate::bytes;
 use crate::context::Context;
 use crate::stream::At;
+use crate::{bytes, shadow};
 use recording::event::Event;
 
 /// Patches closer to each other than this are logged as one.
@@ -25,10 +25,14 @@ impl Context {
         if address == 0 || len == 0 {
             return;
         }
-        let shadow = (address ^ self.key) as *mut u8;
-        let same = unsafe { bytes::first_difference(content as *const u8, shadow, len as usize) };
-        if same < len as usize {
-            unsafe { self.patch_range(at, address, content, len as usize, same) };
+        for (shadow, piece) in shadow::pieces(self.key, address, len) {
+            let from = shadow ^ self.key;
+            let content = content + (from - address);
+            let same =
+                unsafe { bytes::first_difference(content as *const u8, shadow as *const u8, piece as usize) };
+            if same < piece as usize {
+                unsafe { self.patch_range(at, from, content, piece as usize, same) };
+            }
         }
     }
 

@@ -74,10 +74,45 @@ unsafe fn identity(m: &ModuleDesc) -> u64 {
     hash ^ core::ptr::from_ref(m) as u64
 }
 
+/// Keeps the library that this copy of the runtime is in, if it is in one: handlers of the C library
+/// and of the kernel point here, and a host may close its plug-in.
+pub fn stay_loaded() {
+    const NODELETE_NOLOAD_LAZY: i32 = 0x1000 | 4 | 1;
+    let mut info = DlInfo {
+        file: core::ptr::null(),
+        base: core::ptr::null(),
+        symbol: core::ptr::null(),
+        address: core::ptr::null(),
+    };
+    let here = stay_loaded as *const u8;
+    if unsafe { dladdr(here, &raw mut info) } == 0 || info.base == executable_base() {
+        return;
+    }
+    if let Some(dlopen) = weak_dlopen() {
+        unsafe { dlopen(info.file, NODELETE_NOLOAD_LAZY) };
+    }
+}
+
+type Dlopen = unsafe extern "C" fn(*const u8, i32) -> *mut u8;
+
+/// `dlopen`, if the program has it: a static one should not get it because of us.
+fn weak_dlopen() -> Option<Dlopen> {
+    let at: usize;
+    unsafe {
+        core::arch::asm!(
+            ".weak dlopen",
+            "mov {0}, qword ptr [rip + dlopen@GOTPCREL]",
+            out(reg) at,
+            options(nostack, pure, readonly)
+        );
+        core::mem::transmute::<usize, Option<Dlopen>>(at)
+    }
+}
+
 pub fn begin_file() {
     match process::create_file(b"modules.raw", &modules::MAGIC) {
         Some(fd) => sys::close(fd),
-        None => process::note_incomplete(),
+        None => process::note_incomplete(b""),
     }
 }
 
@@ -85,7 +120,7 @@ unsafe fn write_record(m: &ModuleDesc) {
     let mut path = Path::in_directory();
     path.push(b"modules.raw");
     let Ok(fd) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_APPEND) else {
-        process::note_incomplete();
+        process::note_incomplete(b"");
         return;
     };
     let mut info = DlInfo {
@@ -120,7 +155,7 @@ unsafe fn write_record(m: &ModuleDesc) {
         && sys::write_all(fd, &count.to_le_bytes())
         && sys::write_all(fd, addresses);
     if !ok {
-        process::note_incomplete();
+        process::note_incomplete(b"");
     }
     sys::close(fd);
 }
@@ -230,7 +265,7 @@ pub fn copy_file(from: &Path) {
             sys::write_all(target, &buffer[..n]);
         }
     } else {
-        process::note_incomplete();
+        process::note_incomplete(b"");
     }
     for fd in [source, target].into_iter().flatten() {
         sys::close(fd);

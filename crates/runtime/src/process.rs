@@ -2,12 +2,13 @@
 
 use crate::context::Context;
 use crate::{bytes, crash, fork, module, shadow, sys, tls};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use recording::event::{Event, VERSION, process as tag};
 
 unsafe extern "C" {
     static mut environ: *const *const u8;
     fn on_exit(f: extern "C" fn(i32, *mut u8), arg: *mut u8) -> i32;
+    fn pthread_key_delete(key: u32) -> i32;
     fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut u8)) -> i32;
 }
 
@@ -79,6 +80,7 @@ static mut DIRECTORY: Path = Path::new();
 static STARTED: AtomicBool = AtomicBool::new(false);
 static RECORDING: AtomicBool = AtomicBool::new(false);
 static IMAGE: AtomicU32 = AtomicU32::new(0);
+static IDENTITY: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicU32 = AtomicU32::new(0);
 static THREAD_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
@@ -88,6 +90,12 @@ pub fn is_recording() -> bool {
 
 pub fn image() -> u32 {
     IMAGE.load(Relaxed)
+}
+
+/// Stands in the description and in every stream, so that nobody takes a stream of another
+/// process for one of this.
+pub fn identity() -> u64 {
+    IDENTITY.load(Relaxed)
 }
 
 pub fn thread_key() -> Option<u32> {
@@ -108,9 +116,10 @@ pub fn start() {
         return;
     }
     if !make_directory() {
-        note_incomplete();
+        note_incomplete(b"");
         return;
     }
+    module::stay_loaded();
     write_description(None);
     shadow::survey();
     RECORDING.store(true, Relaxed);
@@ -185,8 +194,9 @@ pub fn create_file(name: &[u8], magic: &[u8; 8]) -> Option<i32> {
     Some(fd)
 }
 
-/// Writes `process.raw`. `forked_from`: pid and image of the parent.
+/// Writes `process.raw`, under a new identity. `forked_from`: pid and image of the parent.
 pub fn write_description(forked_from: Option<(u32, u32)>) {
+    IDENTITY.store(sys::random(), Relaxed);
     let Some(fd) = create_file(b"process.raw", &tag::MAGIC) else { return };
     let record = |tag: u32, bytes: &[u8]| {
         sys::write_all(fd, &tag.to_le_bytes());
@@ -196,6 +206,7 @@ pub fn write_description(forked_from: Option<(u32, u32)>) {
     record(tag::PID, &sys::pid().to_le_bytes());
     record(tag::PARENT, &sys::parent_pid().to_le_bytes());
     record(tag::IMAGE, &image().to_le_bytes());
+    record(tag::IDENTITY, &identity().to_le_bytes());
     let mut text = [0; Path::ROOM];
     if let Some(path) = sys::readlink(b"/proc/self/exe\0", &mut text) {
         record(tag::EXECUTABLE, path);
@@ -237,14 +248,18 @@ fn write_arguments(record: &impl Fn(u32, &[u8])) {
     sys::close(fd);
 }
 
-/// Leaves a mark that something is missing, where that is still possible.
+/// Leaves a mark that something is missing, and why if that is not the disk, where that is
+/// still possible.
 #[cold]
-pub fn note_incomplete() {
+pub fn note_incomplete(reason: &[u8]) {
     let mut path = Path::new();
     path.push(unsafe { (*(&raw const ROOT)).as_bytes() }).push(b"/incomplete");
     if let Ok(fd) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_APPEND) {
         let mut line = Path::new();
         line.push(b"p").push_number(u64::from(sys::pid())).push(b".").push_number(u64::from(image()));
+        if !reason.is_empty() {
+            line.push(b" ").push(reason);
+        }
         line.push(b"\n");
         sys::write_all(fd, line.as_bytes());
         sys::close(fd);
@@ -257,10 +272,14 @@ extern "C" fn exits(status: i32, _: *mut u8) {
     STATUS.store(status.cast_unsigned(), Relaxed);
 }
 
-/// Runs after all destructors of the executable.
+/// Runs after all destructors of the executable, or of the library that is closed.
 extern "C" fn finish() {
     if is_recording() {
         end(STATUS.load(Relaxed));
+    } else if let Some(key) = thread_key() {
+        // Perhaps only the library goes that we are in, and threads end later.
+        THREAD_KEY.store(u32::MAX, Relaxed);
+        unsafe { pthread_key_delete(key) };
     }
 }
 

@@ -139,6 +139,14 @@ fn for_each_mapping(mut each: impl FnMut(u64, u64, &[u8])) {
     sys::close(fd);
 }
 
+/// Whether two addresses lie on one machine stack: in the same mapping, and not on a stack
+/// that a signal handler has to itself.
+pub fn on_one_stack(a: u64, b: u64) -> bool {
+    let mut same = false;
+    for_each_mapping(|start, end, _| same |= (start..end).contains(&a) && (start..end).contains(&b));
+    same && sys::get_alt_stack().flags & sys::SS_ONSTACK == 0
+}
+
 fn line(text: &[u8], each: &mut impl FnMut(u64, u64, &[u8])) {
     let number = |text: &[u8]| {
         let mut value = 0u64;
@@ -239,6 +247,17 @@ pub fn is_foreseen(address: u64) -> bool {
     let block = (address >> BLOCK_BITS) as usize;
     // Bits are only ever added, so reading without the lock is harmless.
     block < BLOCKS && unsafe { (*(&raw const STATE)).program.has(block) }
+}
+
+/// The shadow of a range, in pieces that are contiguous: address and length.
+pub fn pieces(key: u64, at: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
+    let end = at.saturating_add(len);
+    let mut next = at;
+    core::iter::from_fn(move || {
+        let from = next;
+        next = end.min((from | (BLOCK - 1)).saturating_add(1));
+        (from < end).then_some((from ^ key, next - from))
+    })
 }
 
 /// The program has mapped a range: makes sure that its shadow exists. (Faults

@@ -107,9 +107,17 @@ impl Context {
     /// Trouble: no more events, and the header says so. The program goes on.
     #[cold]
     pub fn stop(&mut self) {
-        self.flags |= header::INCOMPLETE;
-        self.own.logging = false;
-        process::note_incomplete();
+        self.refuse(b"");
+    }
+
+    /// The same, with a reason that is not trouble with files.
+    #[cold]
+    pub fn refuse(&mut self, reason: &[u8]) {
+        if self.own.logging || reason.is_empty() {
+            self.flags |= header::INCOMPLETE;
+            self.own.logging = false;
+            process::note_incomplete(reason);
+        }
     }
 
     /// The stream is complete: cuts the file to what is used.
@@ -130,6 +138,7 @@ impl Context {
         self.version = VERSION;
         self.stream = stream;
         self.pid = sys::pid();
+        self.identity = process::identity();
         self.kind = kind;
         self.length = 0;
         self.tid = u64::from(sys::tid());
@@ -137,6 +146,8 @@ impl Context {
         self.parent_stream = parent;
         self.events = 0;
         self.misses = 0;
+        self.calls = 0;
+        self.opaque = 0;
         self.own.encoder = Encoder::new();
         self.own.logging = true;
         self.forget_window();

@@ -18,6 +18,7 @@ const RT_SIGACTION: u64 = 13;
 const RT_SIGPROCMASK: u64 = 14;
 const PREAD: u64 = 17;
 const SCHED_YIELD: u64 = 24;
+const MREMAP: u64 = 25;
 const MINCORE: u64 = 27;
 const MADVISE: u64 = 28;
 const GETPID: u64 = 39;
@@ -32,6 +33,7 @@ const GETTID: u64 = 186;
 const EXIT_GROUP: u64 = 231;
 const TGKILL: u64 = 234;
 const FALLOCATE: u64 = 285;
+const GETRANDOM: u64 = 318;
 
 pub const O_RDONLY: u64 = 0;
 pub const O_WRONLY: u64 = 1;
@@ -88,8 +90,12 @@ pub fn read_at(fd: i32, into: &mut [u8], offset: u64) -> i64 {
     unsafe { call(PREAD, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, offset, 0, 0) }
 }
 
-/// Writes everything or says that it could not.
+/// Writes everything to a file of ours or says that it could not. Past the program's own limit
+/// for files it does not even try: the kernel would send a signal that ends the program.
 pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
+    if size(fd).saturating_add(bytes.len() as u64) > file_limit() {
+        return false;
+    }
     while !bytes.is_empty() {
         let r = unsafe { call(WRITE, fd as u64, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0) };
         if r == -4 {
@@ -123,11 +129,35 @@ pub fn position(fd: i32) -> Option<u64> {
     u64::try_from(unsafe { call(LSEEK, fd as u64, 0, 1, 0, 0, 0) }).ok()
 }
 
-/// `st_mode`.
-pub fn mode(fd: i32) -> Option<u32> {
+fn stat(fd: i32) -> Option<[u64; 18]> {
     let mut stat = [0u64; 18];
     let r = unsafe { call(FSTAT, fd as u64, stat.as_mut_ptr() as u64, 0, 0, 0, 0) };
-    (r == 0).then_some(stat[3] as u32)
+    (r == 0).then_some(stat)
+}
+
+/// `st_mode`.
+pub fn mode(fd: i32) -> Option<u32> {
+    stat(fd).map(|s| s[3] as u32)
+}
+
+/// `st_size`; 0 if it has none.
+fn size(fd: i32) -> u64 {
+    stat(fd).map_or(0, |s| s[6])
+}
+
+/// How long the program's files may be.
+fn file_limit() -> u64 {
+    const RLIMIT_FSIZE: u64 = 1;
+    let mut limit = [u64::MAX; 2];
+    unsafe { call(GETRLIMIT, RLIMIT_FSIZE, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
+    limit[0]
+}
+
+/// A number that no other process has.
+pub fn random() -> u64 {
+    let mut number = 0u64;
+    unsafe { call(GETRANDOM, &raw mut number as u64, 8, 0, 0, 0, 0) };
+    number
 }
 
 pub fn truncate(fd: i32, len: u64) {
@@ -137,10 +167,7 @@ pub fn truncate(fd: i32, len: u64) {
 /// Makes room in a file. Past the program's own limit for files it does not
 /// even try: the kernel would send a signal that ends the program.
 pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
-    const RLIMIT_FSIZE: u64 = 1;
-    let mut limit = [u64::MAX; 2];
-    unsafe { call(GETRLIMIT, RLIMIT_FSIZE, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
-    if offset.saturating_add(len) > limit[0] {
+    if offset.saturating_add(len) > file_limit() {
         return false;
     }
     loop {
@@ -178,6 +205,20 @@ pub unsafe fn protect_none(at: *mut u8, len: u64) {
 /// Gives pages back; they read as zeros afterwards.
 pub unsafe fn discard(at: u64, len: u64) {
     unsafe { call(MADVISE, at, len, MADV_DONTNEED, 0, 0, 0) };
+}
+
+/// Moves pages of memory of our own to another place that is also ours; zeros stay behind.
+pub fn hand_over(from: u64, to: u64, len: u64) -> bool {
+    const MAYMOVE_FIXED: u64 = 1 | 2;
+    unsafe {
+        if call(MREMAP, from, len, len, MAYMOVE_FIXED, to, 0) < 0 {
+            return false;
+        }
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+        let again = map(from, len, PROT_RW, flags, -1, 0).is_some();
+        leave_out_of_core_dumps(from, len);
+        again
+    }
 }
 
 pub fn leave_out_of_core_dumps(at: u64, len: u64) {
@@ -255,6 +296,7 @@ pub struct AltStack {
 }
 
 pub const SS_DISABLE: u64 = 2;
+pub const SS_ONSTACK: u64 = 1;
 
 pub fn get_alt_stack() -> AltStack {
     let mut old = AltStack::default();

@@ -1,5 +1,5 @@
 //! The thread-local block that instrumented code shares with the runtime, and
-//! the trampoline of the one hook that keeps registers.
+//! the trampolines of hooks: one keeps registers, two know the place of their caller.
 
 use crate::context::Context;
 use core::arch::{asm, global_asm};
@@ -75,4 +75,28 @@ global_asm!(
     ".size __relapse_miss, . - __relapse_miss",
     ".popsection",
     miss = sym crate::hooks::miss,
+);
+
+// Hooks that must know where on the machine stack their caller is: they get its stack pointer,
+// which is the same wherever in the caller, as one argument more.
+#[cfg(feature = "staticlib")]
+global_asm!(
+    ".pushsection .text.__relapse_enter,\"ax\",@progbits",
+    ".globl __relapse_enter",
+    ".type __relapse_enter,@function",
+    "__relapse_enter:",
+    "mov rdx, rsp",
+    "jmp {enter}",
+    ".size __relapse_enter, . - __relapse_enter",
+    ".popsection",
+    ".pushsection .text.__relapse_external,\"ax\",@progbits",
+    ".globl __relapse_external",
+    ".type __relapse_external,@function",
+    "__relapse_external:",
+    "mov r9, rsp",
+    "jmp {external}",
+    ".size __relapse_external, . - __relapse_external",
+    ".popsection",
+    enter = sym crate::entry::enter,
+    external = sym crate::external::external,
 );

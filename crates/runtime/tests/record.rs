@@ -110,6 +110,8 @@ fn events(process: &Process, stream: u32) -> Vec<String> {
             Event::Enter { function, inside, .. } => format!("enter {function} {inside}"),
             Event::Land { slots, .. } => format!("land {}", slots.iter().next().unwrap_or(0)),
             Event::End { status, .. } => format!("end {status}"),
+            Event::Unwound { entries } => format!("unwound {entries}"),
+            Event::Interrupted { called, address } => format!("interrupted after {called} {address:#x}"),
             Event::Crash { signal, address, .. } => format!("crash {signal} {address:#x}"),
             other => format!("{other:?}"),
         };

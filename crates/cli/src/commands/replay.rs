@@ -6,9 +6,10 @@ use crate::{Session, opened, progress, source};
 use clap::Args;
 use recording::Recording;
 use recording::header::StreamKind;
-use replay::machine::{Counters, End};
+use replay::machine::{Counters, End, Machine, Stop};
+use replay::observer::Null;
 use replay::process::{LoadedProcess, Options};
-use replay::verify::{ProcessReport, Progress, StreamReport, verify_process};
+use replay::verify::{ProcessReport, Progress, StreamReport, Watch, verify};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::Write;
@@ -127,7 +128,7 @@ pub fn run(args: &ReplayArgs, session: &mut Session) -> Result<Exit, Failure> {
     let pool = pool
         .build()
         .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("start threads: {e}")))?;
-    let options = Options { binaries: args.binary.clone() };
+    let options = Options { binaries: args.binary.clone(), ..Options::default() };
     let answer = pool.install(|| answer(&recording, &options, session.watched))?;
     if args.json {
         session.json(&answer)?;
@@ -148,7 +149,7 @@ fn exit(answer: &Answer) -> Exit {
 }
 
 fn answer(recording: &Recording, options: &Options, watched: bool) -> Result<Answer, Failure> {
-    let total: u64 = recording.processes.iter().flat_map(|p| &p.streams).map(|s| s.header.time).sum();
+    let total: u64 = recording.processes.iter().flat_map(|p| &p.streams).map(|s| s.header.reached()).sum();
     let bar = progress::bar(watched, "replaying", total);
     let done = Mutex::new(HashMap::new());
     let tell = |p: Progress| {
@@ -158,13 +159,19 @@ fn answer(recording: &Recording, options: &Options, watched: bool) -> Result<Ans
         }
     };
     let begin = Instant::now();
-    let mut processes = Vec::new();
-    for process in &recording.processes {
-        let begin = Instant::now();
-        let loaded = LoadedProcess::load(recording, process, options).map_err(|e| opened::cannot_load(&e))?;
-        let report = verify_process(&loaded, Some(&tell));
-        processes.push(process_answer(recording, process, &report, begin.elapsed().as_secs_f64()));
-    }
+    let watch = Stopwatch { tell, under_way: Mutex::default(), seconds: Mutex::default() };
+    let reports = verify(recording, options, &watch).map_err(|e| opened::cannot_load(&e))?;
+    let seconds = watch.seconds.into_inner().unwrap_or_default();
+    let processes: Vec<ProcessAnswer> = recording
+        .processes
+        .iter()
+        .enumerate()
+        .filter_map(|(i, process)| {
+            let report = reports.iter().find(|r| r.name == process.name)?;
+            let seconds = seconds.get(&i).copied().unwrap_or_default();
+            Some(process_answer(recording, process, report, seconds))
+        })
+        .collect();
     bar.finish_and_clear();
     let damage = opened::complaints(recording);
     let damaged = recording.processes.iter().any(|p| !p.damage.is_empty())
@@ -180,6 +187,45 @@ fn answer(recording: &Recording, options: &Options, watched: bool) -> Result<Ans
         damage,
         processes,
     })
+}
+
+/// How long each process took. Children are replayed while their parent waits.
+struct Stopwatch<T> {
+    tell: T,
+    under_way: Mutex<Vec<(usize, Instant)>>,
+    seconds: Mutex<HashMap<usize, f64>>,
+}
+
+impl<T> Stopwatch<T> {
+    fn add(&self, process: usize, since: Instant) {
+        if let Ok(mut seconds) = self.seconds.lock() {
+            *seconds.entry(process).or_default() += since.elapsed().as_secs_f64();
+        }
+    }
+}
+
+impl<T: Fn(Progress) + Sync> Watch for Stopwatch<T> {
+    fn progress(&self, progress: Progress) {
+        (self.tell)(progress);
+    }
+
+    fn begins(&self, process: usize) {
+        let Ok(mut under_way) = self.under_way.lock() else { return };
+        if let Some((parent, since)) = under_way.last() {
+            self.add(*parent, *since);
+        }
+        under_way.push((process, Instant::now()));
+    }
+
+    fn ends(&self, process: usize) {
+        let Ok(mut under_way) = self.under_way.lock() else { return };
+        let Some(at) = under_way.iter().rposition(|p| p.0 == process) else { return };
+        let (_, since) = under_way.remove(at);
+        self.add(process, since);
+        if let Some(parent) = under_way.last_mut() {
+            parent.1 = Instant::now();
+        }
+    }
 }
 
 fn process_answer(
@@ -334,16 +380,21 @@ fn print(answer: &Answer, session: &mut Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Instructions of all processes, if all of it replays.
-pub fn count_instructions(recording: &Recording) -> Option<u64> {
+/// Instructions of all processes, if all of it replays, and before the deadline.
+pub fn count_instructions(recording: &Recording, deadline: Instant) -> Option<u64> {
+    const SLICE: u64 = 1 << 20;
     let mut sum = 0;
     for process in &recording.processes {
         let loaded = LoadedProcess::load(recording, process, &Options::default()).ok()?;
-        let report = verify_process(&loaded, None);
-        if !report.exact() {
-            return None;
+        for s in &loaded.streams {
+            let mut machine = Machine::new(&loaded.image, &s.stream);
+            while machine.run(&mut Null, machine.counters().instructions + SLICE).ok()? == Stop::Limit {
+                if Instant::now() > deadline {
+                    return None;
+                }
+            }
+            sum += machine.counters().minus(&machine.inherited()).instructions;
         }
-        sum += report.counters().instructions;
     }
     Some(sum)
 }

@@ -85,6 +85,8 @@ pub struct Command {
     pub foreign: Option<String>,
     /// gcc's options that are dropped, for the note.
     pub dropped: Vec<String>,
+    /// Options that measure the program; see [`Role::Measure`].
+    pub measured: Vec<String>,
     /// The last `-O` asks for no optimisation (as does none at all).
     pub unoptimised: bool,
     /// The last `-O` was `-O3` or more.
@@ -110,6 +112,7 @@ impl Command {
             straight: false,
             foreign: None,
             dropped: Vec::new(),
+            measured: Vec::new(),
             unoptimised: true,
             aggressive: false,
             debug_is_full: false,
@@ -188,6 +191,7 @@ impl Command {
             },
             Role::Foreign => self.foreign = Some(word.to_owned()),
             Role::GccOnly => self.dropped.push(word.to_owned()),
+            Role::Measure => self.measured.push(word.to_owned()),
             Role::FastMath => {
                 self.fast_math |= word.starts_with("-Ofast")
                     || matches!(word, "-ffast-math" | "-ffp-model=fast" | "-ffp-model=aggressive");
@@ -483,6 +487,10 @@ mod tests {
             ["-m32 a.c", "--target=aarch64-linux-gnu a.c", "-target i386-linux a.c", "-fsanitize=address a.c"]
         {
             assert!(parse(line).foreign.is_some(), "{line}");
+        }
+        for line in ["--coverage a.c", "-pg a.c", "-fprofile-generate=/x a.c", "-fprofile-use a.c"] {
+            let command = parse(line);
+            assert_eq!((command.foreign, command.measured.len()), (None, 1), "{line}");
         }
         assert_eq!(parse("--target=x86_64-unknown-linux-gnu -fsanitize=undefined a.c").foreign, None);
     }

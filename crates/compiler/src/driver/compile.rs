@@ -166,6 +166,7 @@ pub fn options_without(session: &Session, command: &Command, first: bool, roles:
     for item in command.items.iter().filter(|item| !roles.contains(&item.role)) {
         let keep = match item.role {
             Role::Compile | Role::Codegen | Role::Depend | Role::Foreign => true,
+            Role::Measure => session.mode == Mode::Plain,
             // With `-c`, clang itself says that such words are not used.
             Role::Link => command.goal != Goal::Link && first,
             Role::Input => {

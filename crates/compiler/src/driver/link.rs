@@ -34,6 +34,11 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
             Role::Compile | Role::Codegen | Role::Output | Role::Foreign => {
                 args.extend(item.words.iter().cloned());
             }
+            // The program may call functions of the library that measures.
+            Role::Measure if session.mode == Mode::Plain || item.words[0] != "-pg" => {
+                args.extend(item.words.iter().cloned());
+            }
+            Role::Measure => {}
             Role::Link if session.mode == Mode::Plain => args.extend(item.words.iter().cloned()),
             Role::Link => args.extend(version_script::open(&item.words, session.temp.path())?),
             Role::Mode | Role::Language | Role::Depend | Role::Straight => {}
@@ -58,12 +63,23 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
         && !has_runtime;
     if wants_runtime {
         let runtime = toolchain::runtime_object(session.cache.as_deref(), session.temp.path())?;
-        args.extend(runtime_words(command, &runtime, lld));
+        let at = usize::from(command::driver_mode(session.language).is_some());
+        args.splice(at..at, runtime_words(&runtime, lld));
+        if !command.linking.no_libraries {
+            args.extend(["-lpthread".into(), "-ldl".into()]);
+        }
+    }
+    if session.mode == Mode::Instrument
+        && let Some(option) = command.foreign.as_deref().filter(|option| is_for_linux(option))
+    {
+        args.push(mark(session.temp.path(), option)?);
     }
     session.runner.talk(&session.clang, &args, None, &mut Voice::Direct)
 }
 
-fn runtime_words(command: &Command, runtime: &Path, lld: bool) -> Vec<OsString> {
+/// The runtime comes first: a shared library on the command line has a copy of it as well, and
+/// would otherwise be the one that the program needs from then on.
+fn runtime_words(runtime: &Path, lld: bool) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     if lld {
         // As if it were in an archive: taken only if some object asks for it, so that
@@ -75,8 +91,23 @@ fn runtime_words(command: &Command, runtime: &Path, lld: bool) -> Vec<OsString> 
         args.push("-Wl,--end-lib".into());
     }
     args.push("-Wl,--export-dynamic-symbol=__relapse_*".into());
-    if !command.linking.no_libraries {
-        args.extend(["-lpthread".into(), "-ldl".into()]);
-    }
     args
+}
+
+/// Other targets have other formats than ELF, perhaps.
+fn is_for_linux(option: &str) -> bool {
+    !option.contains("target") || option.contains("linux")
+}
+
+/// A source that leaves a mark in the product: `relapse record` reads there why the program does
+/// not record.
+fn mark(temp: &Path, option: &str) -> io::Result<OsString> {
+    let path = temp.join("unrecorded.s");
+    let option = option.escape_default();
+    let section = program::binary::UNRECORDED;
+    let text = format!(
+        ".section {section},\"\",%progbits\n.asciz \"{option}\"\n.section .note.GNU-stack,\"\",%progbits\n"
+    );
+    std::fs::write(&path, text)?;
+    Ok(path.into())
 }

@@ -170,8 +170,9 @@ impl Session {
     pub fn new(setup: Setup) -> Result<Self, String> {
         let clang = toolchain::find_clang(setup.clang.as_deref(), setup.instrument.program())
             .ok_or("failed to find clang 22: install it, or name it in RELAPSE_CLANG")?;
+        signals::sweep(&std::env::temp_dir());
         let temp = tempfile::Builder::new()
-            .prefix("relapse-cc-")
+            .prefix(&signals::folder_prefix())
             .tempdir()
             .map_err(|error| format!("failed to make a temporary folder: {error}"))?;
         // Recordings are made of the program as the build wants it.
@@ -218,6 +219,13 @@ impl Session {
         }
         if !command.dropped.is_empty() {
             self.note(&mut Voice::Direct, &format!("options of gcc ignored: {}", command.dropped.join(" ")));
+        }
+        if !command.measured.is_empty() && self.mode == Mode::Instrument && !command.straight {
+            let options = command.measured.join(" ");
+            self.note(
+                &mut Voice::Direct,
+                &format!("a recorded program is not measured; left out: {options}"),
+            );
         }
         if command.straight || self.clang_would_refuse(&command)? {
             return self.straight(&command);

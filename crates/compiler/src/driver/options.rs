@@ -30,11 +30,26 @@ pub enum Role {
     Lto,
     /// Known to gcc only, without influence on meaning; dropped with a note.
     GccOnly,
-    /// Asks for another kind of instrumentation: such files are compiled plainly.
+    /// Asks for another kind of instrumentation, or for another machine: such files are compiled
+    /// plainly, and the program says why it does not record.
     Foreign,
+    /// Measures the program (coverage, profiles) or uses measurements: left out of instrumented
+    /// code with a note, as it does not change what the program does.
+    Measure,
     /// An input file.
     Input,
 }
+
+/// Beginnings of options that measure, or use what was measured.
+const MEASURES: &[&str] = &[
+    "-fprofile-",
+    "-fcs-profile-",
+    "-fauto-profile",
+    "-fmemory-profile",
+    "-ftest-coverage",
+    "-fcoverage-",
+    "-fxray-",
+];
 
 /// How an option is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,15 +233,9 @@ const WORDS: &[(&str, Role)] = &[
     ("-fno-use-linker-plugin", Role::Lto),
     ("-fwhole-program-vtables", Role::Lto),
     ("-fsplit-lto-unit", Role::Lto),
-    ("--coverage", Role::Foreign),
-    ("-coverage", Role::Foreign),
-    ("-ftest-coverage", Role::Foreign),
-    ("-fprofile-arcs", Role::Foreign),
-    ("-fprofile-generate", Role::Foreign),
-    ("-fprofile-instr-generate", Role::Foreign),
-    ("-fcs-profile-generate", Role::Foreign),
-    ("-fcoverage-mapping", Role::Foreign),
-    ("-fxray-instrument", Role::Foreign),
+    ("--coverage", Role::Measure),
+    ("-coverage", Role::Measure),
+    ("-pg", Role::Measure),
     ("-m32", Role::Foreign),
     ("-m16", Role::Foreign),
     ("-mx32", Role::Foreign),
@@ -263,9 +272,6 @@ const PREFIXES: &[(&str, Role)] = &[
     ("-flto-", Role::Lto),
     ("-ffp-contract=", Role::FastMath),
     ("-ffp-model=", Role::FastMath),
-    ("-fprofile-generate=", Role::Foreign),
-    ("-fprofile-instr-generate=", Role::Foreign),
-    ("-fcs-profile-generate=", Role::Foreign),
     ("-save-temps=", Role::Codegen),
     ("--save-temps=", Role::Codegen),
     ("-fno-builtin-", Role::Codegen),
@@ -521,6 +527,9 @@ pub fn classify(word: &str) -> Shape {
     }
     if let Some(kinds) = word.strip_prefix("-fsanitize=") {
         return one(if kinds.split(',').any(rewrites_memory) { Role::Foreign } else { Role::Compile });
+    }
+    if MEASURES.iter().any(|name| word.starts_with(name)) {
+        return one(Role::Measure);
     }
     if let Some(feature) = word.strip_prefix("-f") {
         let name = feature.strip_prefix("no-").unwrap_or(feature);

@@ -1,7 +1,7 @@
 //! One function: entry, return, frame, loops, and the walk over instructions.
 
 use super::Shared;
-use super::helpers::{KEY, STACK, SUM, TIME, VA};
+use super::helpers::{KEY, STACK, SUM, TICKED, TIME, VA};
 use crate::divisions::may_trap;
 use crate::llvm::{Builder, Opcode, Typ, TypeKind, Unit, Val};
 use crate::lower::{FunctionMap, leaves};
@@ -72,9 +72,13 @@ impl<'a, 'u> Instrument<'a, 'u> {
         }
     }
 
+    /// Time advances at a loop header, and is written where it outlives the process. Volatile:
+    /// the optimiser would write it once, behind a loop that may never end.
     pub fn tick(&self) {
         let t = self.b.bin(Opcode::LLVMAdd, self.now(), self.int(1));
         self.b.store(t, self.time);
+        let s = self.b.store(t, self.field(TICKED));
+        s.set_volatile(true);
     }
 
     pub fn i64(&self) -> Typ {

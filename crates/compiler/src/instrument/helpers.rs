@@ -20,6 +20,7 @@ pub const TIME: u64 = 8;
 pub const SUM: u64 = 16;
 pub const STACK: u64 = 24;
 pub const VA: u64 = 32;
+pub const TICKED: u64 = 40;
 
 /// What the runtime offers. The miss hook touches only its arguments and its
 /// own memory, so the optimiser may keep the program's values in registers

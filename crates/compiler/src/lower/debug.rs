@@ -86,6 +86,10 @@ impl DebugInfo {
         module.files = self.files;
         module.directory = self.directory;
         module.types = self.types;
+        // Relative names are relative to where the compiler runs, wherever the model says that is.
+        let hash =
+            |file: &String| std::fs::read(file).map_or(0, |content| program::model::source_hash(&content));
+        module.file_hashes = module.files.iter().map(hash).collect();
     }
 
     fn file(&mut self, m: Option<Meta>) -> u32 {

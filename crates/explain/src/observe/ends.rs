@@ -7,7 +7,7 @@ use replay::image::Image;
 use replay::io::{Collector, IoList};
 use replay::machine::{End, Frame, Machine};
 use replay::observer::{Effect, Observer, View};
-use replay::process::{LoadedProcess, Options};
+use replay::process::LoadedProcess;
 use replay::tape::Stream;
 use slice::Occurrence;
 
@@ -40,7 +40,7 @@ pub(super) struct ProcessEnd {
 pub(super) fn replay_all(recording: &Recording, notes: &mut Vec<String>) -> Vec<ProcessEnd> {
     let mut all = Vec::new();
     for (index, process) in recording.processes.iter().enumerate() {
-        let loaded = match LoadedProcess::load(recording, process, &Options::default()) {
+        let loaded = match LoadedProcess::load(recording, process, &super::options()) {
             Ok(loaded) => loaded,
             Err(error) => {
                 notes.push(format!("process {} could not be looked into: failed to {error}", process.name));

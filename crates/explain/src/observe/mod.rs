@@ -21,7 +21,7 @@ mod words;
 use crate::align::LineMap;
 use crate::answer::Observation;
 use recording::Recording;
-use replay::process::LoadedProcess;
+use replay::process::{LoadedProcess, Options};
 use scene::Scene;
 use slice::Criterion;
 use std::collections::BTreeMap;
@@ -123,6 +123,12 @@ impl Observed {
             }
         }
     }
+}
+
+/// How recordings of a test are loaded: a loop in which it hung is looked at by [`hang`], for as
+/// long as it takes to know it, and not for the minutes that the test had.
+pub(crate) fn options() -> Options {
+    Options { last_loop: Some(0), ..Options::default() }
 }
 
 /// Says what differs between the runs and where it shows; see the module's

@@ -139,6 +139,8 @@ pub(super) const PART: &[External] = &[
     ext("_setjmp", Ret::Int).flags(flag::RETURNS_TWICE),
     ext("sigsetjmp", Ret::Int).flags(flag::RETURNS_TWICE),
     ext("__sigsetjmp", Ret::Int).flags(flag::RETURNS_TWICE),
+    ext("swapcontext", Ret::Int).flags(flag::SWITCHES | flag::BEFORE),
+    ext("setcontext", Ret::Int).flags(flag::SWITCHES | flag::BEFORE),
     ext("longjmp", Ret::Void).flags(flag::NORETURN | flag::JUMPS),
     ext("_longjmp", Ret::Void).flags(flag::NORETURN | flag::JUMPS),
     ext("siglongjmp", Ret::Void).flags(flag::NORETURN | flag::JUMPS),

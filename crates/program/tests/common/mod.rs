@@ -24,6 +24,7 @@ pub fn module(seed: u64) -> Module {
         id: random.next().to_le_bytes().repeat(2).try_into().unwrap(),
         name: "list.c".into(),
         files: vec!["list.c".into(), "/usr/include/stdio.h".into()],
+        file_hashes: vec![0x1234_5678_9abc_def0, 0],
         directory: "/src".into(),
         initial: vec![(1, 0)],
         symbols: vec![

@@ -203,6 +203,8 @@ impl<'a> Reader<'a> {
                 address: self.varint()?,
                 code: unzigzag(self.varint()?).cast_signed(),
             },
+            kind::UNWOUND => Event::Unwound { entries: self.varint()? },
+            kind::INTERRUPTED => Event::Interrupted { called: self.varint()?, address: self.varint()? },
             kind::MAPPED => Event::Mapped { address: self.varint()?, length: self.varint()? },
             _ => return self.bad("unknown kind"),
         })

@@ -44,6 +44,10 @@ pub fn stream_header(stream: u32, length: u64) -> StreamHeader {
         fork: None,
         events: 3,
         misses: 1,
+        ticked: 0,
+        identity: 0x0102_0304,
+        calls: 9,
+        opaque: 2,
     }
 }
 
@@ -67,6 +71,7 @@ pub fn process_raw() -> Vec<u8> {
         (event::process::ARGUMENT, b"subject"),
         (event::process::ARGUMENT, b"--flag"),
         (event::process::BUILD_ID, &[0xde, 0xad]),
+        (event::process::IDENTITY, &0x0102_0304u64.to_le_bytes()),
     ] {
         raw.extend_from_slice(&tag.to_le_bytes());
         raw.extend_from_slice(&(value.len() as u32).to_le_bytes());
@@ -138,6 +143,8 @@ pub fn sample_events() -> Vec<(Position, Event<'static>)> {
         (at(13, 21), Event::Fork { child: 43 }),
         (at(13, 22), Event::Exec),
         (free(14), Event::Signal { signal: 10, interrupted: 13 }),
+        (free(14), Event::Interrupted { called: 12, address: 0x1000 }),
+        (free(15), Event::Unwound { entries: 2 }),
         (free(15), Event::Crash { signal: 11, address: 0, code: -6 }),
         (free(15), Event::End { sum: 7, status: 3 }),
     ]

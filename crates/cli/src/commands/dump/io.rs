@@ -78,6 +78,11 @@ struct Piece {
 pub fn run(args: &IoArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recording = opened::recording(&args.recording)?;
     let mut answer = Answer { schema: "relapse.io/1", processes: Vec::new() };
+    let mut exit = Exit::Done;
+    for sentence in opened::complaints(&recording) {
+        eprintln!("relapse: {sentence}");
+        exit = Exit::BadInput;
+    }
     for process in &recording.processes {
         let loaded = LoadedProcess::load(&recording, process, &Options::default())
             .map_err(|e| opened::cannot_load(&e))?;
@@ -87,6 +92,12 @@ pub fn run(args: &IoArgs, session: &mut Session) -> Result<Exit, Failure> {
             // What comes before a divergence is still true.
             if let Err(error) = Machine::new(&loaded.image, &stream.stream).run(&mut collector, u64::MAX) {
                 eprintln!("relapse: {}/t{} stops early: failed to {error}", process.name, stream.number);
+                exit = Exit::No;
+            }
+            if let Some(damage) = &stream.damage {
+                let damage = opened::shorter(damage, &recording.path);
+                eprintln!("relapse: {}/t{} is damaged: {damage}", process.name, stream.number);
+                exit = Exit::BadInput;
             }
             let IoList { sources, events: list } = collector.finish();
             for e in &list {
@@ -99,7 +110,8 @@ pub fn run(args: &IoArgs, session: &mut Session) -> Result<Exit, Failure> {
         answer.processes.push(ProcessAnswer { process: process.name.clone(), events });
     }
     if args.json {
-        return session.json(&answer);
+        session.json(&answer)?;
+        return Ok(exit);
     }
     for process in &answer.processes {
         writeln!(session.out, "{}", session.paint.name(&process.process))?;
@@ -107,7 +119,7 @@ pub fn run(args: &IoArgs, session: &mut Session) -> Result<Exit, Failure> {
             print(e, session)?;
         }
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 fn event_answer(e: &IoEvent, source: &Source, stream: u32, process: &LoadedProcess) -> EventAnswer {

@@ -238,6 +238,8 @@ fn describe_event(event: &Event<'_>, image: Option<&Image>) -> String {
             let stream = stream.map_or_else(|| "not known yet".to_owned(), |s| format!("t{s}"));
             format!("stream {stream}, handle {handle:#x}")
         }
+        Event::Unwound { entries } => format!("{entries} entries"),
+        Event::Interrupted { called, address } => format!("after time {called}, address {address:#x}"),
         Event::Signal { signal, interrupted } => format!("{signal}, at time {interrupted}"),
         Event::Sync { object, operation } => {
             let names = ["other", "lock", "unlock", "wait", "wake", "join"];

@@ -36,17 +36,21 @@ pub struct RecordArgs {
     /// Replace the recording in DIR
     #[arg(long, requires = "output")]
     force: bool,
+    /// Fail (exit code 4) if code ran of which nothing is known
+    #[arg(long)]
+    strict: bool,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 
-/// Up to this time the instructions of a recording are counted by replaying it, which
-/// then takes well under a second.
+/// Up to this time the instructions of a recording are counted by replaying it.
 const COUNTED_UP_TO: u64 = 2_000_000;
+/// For so long: whoever has recorded a program does not wait for its replay.
+const COUNTED_FOR: Duration = Duration::from_millis(300);
 
 /// How long processes that outlive the command are waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(600);
 
 pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let directory = match directory::prepare(args.output.as_deref(), args.force)? {
@@ -76,6 +80,10 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
         let _ = std::fs::remove_dir(&directory);
         let exit = if own == 0 { Exit::Incomplete } else { Exit::OfCommand(own) };
         return Err(nothing_recorded(&args.command, exit));
+    }
+    if args.strict && summary.opaque > 0 {
+        return Err(Failure::new(Exit::Incomplete, format_args!("{}", opaque(&summary)))
+            .hint("Build what they are in with `relapse cc` as well, or record without --strict."));
     }
     if !args.quiet {
         summarise(&directory, &shown, &summary);
@@ -169,6 +177,19 @@ fn summarise(directory: &Path, shown: &Path, summary: &Summary) {
         render::bytes(summary.packed_bytes),
         shown.display()
     );
+    if summary.opaque > 0 {
+        eprintln!("relapse: {}", opaque(summary));
+    }
+}
+
+/// How much was done by code that is not recorded.
+fn opaque(summary: &Summary) -> String {
+    let share = summary.opaque as f64 * 100.0 / summary.calls.max(1) as f64;
+    format!(
+        "{share:.1}% of the calls out of recorded code ({} of {}) went to functions of which nothing is known",
+        render::grouped(summary.opaque),
+        render::grouped(summary.calls)
+    )
 }
 
 enum Work {
@@ -178,8 +199,10 @@ enum Work {
 }
 
 fn work_done(recording: &Recording) -> Work {
-    let time = recording.processes.iter().flat_map(|p| &p.streams).map(|s| s.header.time).sum();
-    let counted = (time <= COUNTED_UP_TO).then(|| super::replay::count_instructions(recording)).flatten();
+    let time = recording.processes.iter().flat_map(|p| &p.streams).map(|s| s.header.reached()).sum();
+    let counted = (time <= COUNTED_UP_TO)
+        .then(|| super::replay::count_instructions(recording, Instant::now() + COUNTED_FOR))
+        .flatten();
     counted.map_or(Work::Time(time), Work::Instructions)
 }
 
@@ -196,8 +219,23 @@ fn cannot_run(command: &[OsString], error: &std::io::Error) -> Failure {
 
 fn nothing_recorded(command: &[OsString], exit: Exit) -> Failure {
     let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
+    if let Some(reason) = find(&name).and_then(|file| program::binary::unrecorded(&file).ok().flatten()) {
+        let what = format_args!("nothing was recorded: {name} cannot be recorded because of {reason}");
+        return Failure::new(exit, what).hint(
+            "Recording is for x86-64 without sanitizers that rewrite memory (address, memory, thread, ...).\n\
+             Build the program without that option, then record again.",
+        );
+    }
     Failure::new(exit, format_args!("nothing was recorded: no process of {name} was built with recording"))
         .hint("Build the program with `relapse cc` (CC=relapse-cc in most builds), then record again.")
+}
+
+/// The file that a command's name stands for.
+fn find(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(name.into());
+    }
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
 fn incomplete(summary: &Summary, shown: &Path) -> Failure {

@@ -2,13 +2,16 @@
 
 use nix::sys::personality::{self, Persona};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The runtime in the program records into the directory named by this variable.
 pub const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
@@ -23,7 +26,8 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
     // From here on these signals do not end us: the child's end is ours, and what it
     // recorded up to there must still be packed.
     let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
-    let handle = signals.handle();
+    // A limit on the size of files is the program's; ours are then shorter, and we say so.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let mut command = Command::new(program);
     command.args(args);
     match directory {
@@ -35,14 +39,19 @@ pub fn run(command: &[OsString], directory: Option<&Path>) -> io::Result<ExitSta
     }
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
-    let forwarder = std::thread::spawn(move || {
+    let ended = Arc::new(AtomicBool::new(false));
+    let after = ended.clone();
+    std::thread::spawn(move || {
         for signal in signals.forever() {
+            if after.load(Ordering::Acquire) {
+                // What is left to do leaves raw files that every reader understands.
+                let _ = emulate_default_handler(signal);
+            }
             forward(signal, pid);
         }
     });
     let status = child.wait();
-    handle.close();
-    let _ = forwarder.join();
+    ended.store(true, Ordering::Release);
     status
 }
 

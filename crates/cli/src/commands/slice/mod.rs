@@ -229,7 +229,10 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
         let slicer = Slicer::new(&loaded, SlicerOptions::default());
         match ask(&slicer, &args.question, &mut output_start)? {
-            Ok(criteria) => return answer(args, session, &slicer, &criteria),
+            Ok(criteria) => {
+                opened::warn_of_edits([&loaded]);
+                return answer(args, session, &slicer, &criteria);
+            }
             Err(why) => reason = reason.or(Some(why)),
         }
     }

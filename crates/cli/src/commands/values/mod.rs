@@ -70,6 +70,7 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
         let loaded = LoadedProcess::load(&recording, process, &Options::default());
         processes.push(loaded.map_err(|e| opened::cannot_load(&e))?);
     }
+    opened::warn_of_edits(&processes);
     let file = find_file(&processes, &args.at.file)?;
     let variables = find_variables(&processes, &file, args)?;
     let mut answer = Answer {

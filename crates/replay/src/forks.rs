@@ -1,0 +1,53 @@
+//! From a process to one that was forked off it: the child's stream begins with the parent's
+//! events up to the fork. Whoever replays both stops the parent there and lets the child go on from
+//! a copy, instead of replaying the parent once more for each child.
+
+use crate::image::Image;
+use crate::machine::Machine;
+use crate::tape::{Stream, Tape};
+
+impl Machine<'_> {
+    /// Makes [`Machine::run`] return with [`Stop::Limit`] at a fork: when the stream's own events
+    /// are used up to `position`, inside of the call. [`Machine::forked`] tells.
+    pub fn stop_at_fork(&mut self, position: Option<u64>) {
+        let own = self.stream.parts.len().saturating_sub(1);
+        self.pause_at = position.map(|p| (own, usize::try_from(p).unwrap_or(usize::MAX)));
+    }
+
+    /// Whether it stands where it was told to by [`Machine::stop_at_fork`].
+    #[must_use]
+    pub fn forked(&self) -> bool {
+        self.paused && self.pause_at == Some(self.tape.place())
+    }
+
+    /// The same thread in a process that was forked off here, whose stream has this one's
+    /// events up to here and then its own.
+    #[must_use]
+    pub fn in_child<'b>(&self, image: &'b Image, stream: &'b Stream) -> Machine<'b> {
+        let part = self.stream.parts.len();
+        let mut m = Machine {
+            memory: self.memory.clone(),
+            regs: self.regs.clone(),
+            frames: self.frames.clone(),
+            va: self.va.clone(),
+            time: self.time,
+            sum: self.sum,
+            stack: self.stack,
+            context: self.context,
+            context_before: self.context_before,
+            tls: self.tls.clone(),
+            tape: Tape::at_part(stream, part),
+            last_event: self.last_event,
+            paused: self.paused,
+            counters: self.counters,
+            inherited: self.counters,
+            part,
+            event_part: self.event_part,
+            touched: self.touched.clone(),
+            files: self.files.clone(),
+            ..Machine::new(image, stream)
+        };
+        m.refresh();
+        m
+    }
+}
