@@ -3,6 +3,7 @@
 use crate::model::Module;
 use crate::section::{self, SectionError};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -73,7 +74,7 @@ pub fn build_id(bytes: &[u8]) -> Result<Option<Vec<u8>>, BinaryError> {
 }
 
 /// Data of a binary that nothing changes while it runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constants {
     /// Sections of it: address in the file, and bytes.
     pub sections: Vec<(u64, Vec<u8>)>,
@@ -89,7 +90,10 @@ impl Constants {
     pub fn read(path: &Path) -> Result<Constants, BinaryError> {
         let bytes =
             std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
-        let file = object::File::parse(&bytes[..])?;
+        Constants::of(&object::File::parse(&bytes[..])?)
+    }
+
+    pub(crate) fn of(file: &object::File<'_>) -> Result<Constants, BinaryError> {
         let mut constants = Constants::default();
         // Sections that are written by the loader alone (`.data.rel.ro`) are not these.
         for section in file.sections().filter(|s| s.kind() == SectionKind::ReadOnlyData || is_text(s)) {
@@ -105,7 +109,7 @@ fn is_text(section: &object::Section<'_, '_>) -> bool {
     section.kind() == SectionKind::ReadOnlyString
 }
 
-fn model_sections<'a>(
+pub(crate) fn model_sections<'a>(
     file: &'a object::File<'a>,
 ) -> impl Iterator<Item = Result<Cow<'a, [u8]>, object::Error>> {
     file.sections().filter(|s| s.name() == Ok(section::NAME)).map(|s| s.uncompressed_data())
