@@ -194,8 +194,8 @@ fn questions_without_an_answer() {
     [stderr]  The nearest line that ran is 9.
     [exit 1]
     $ relapse values run fold.c:11 sum
-    [stderr] relapse: there is no variable sum at fold.c:11
-    [stderr]  There are v, n, total, i. Global: calls.
+    [stderr] relapse: `sum` is wrong at column 1: nothing in scope is called sum
+    [stderr]  In scope at fold.c:11: v, n, total, i, calls.
     [exit 2]
     $ relapse values run other.c:11 sum
     [stderr] relapse: the recorded programs have no source file other.c
