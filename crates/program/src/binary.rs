@@ -73,11 +73,15 @@ pub fn build_id(bytes: &[u8]) -> Result<Option<Vec<u8>>, BinaryError> {
     Ok(object::File::parse(bytes)?.build_id()?.map(<[u8]>::to_vec))
 }
 
-/// Data of a binary that nothing changes while it runs.
+/// Data of a binary: what nothing changes while it runs, and what its variables begin with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constants {
     /// Sections of it: address in the file, and bytes.
     pub sections: Vec<(u64, Vec<u8>)>,
+    /// Variables as they are before the program runs: address in the file, and bytes.
+    pub initial: Vec<(u64, Vec<u8>)>,
+    /// Words in `initial` that the loader fills in, by their addresses.
+    pub relocated: Vec<u64>,
     /// Names of the file and their addresses there, to tell how far from them it was loaded.
     pub symbols: Vec<(String, u64)>,
 }
@@ -99,6 +103,15 @@ impl Constants {
         for section in file.sections().filter(|s| s.kind() == SectionKind::ReadOnlyData || is_text(s)) {
             constants.sections.push((section.address(), section.data()?.to_vec()));
         }
+        for section in file.sections().filter(|s| s.kind() == SectionKind::Data) {
+            constants.initial.push((section.address(), section.data()?.to_vec()));
+        }
+        let is_initial = |at: &u64| {
+            constants.initial.iter().any(|(start, bytes)| (*start..start + bytes.len() as u64).contains(at))
+        };
+        constants.relocated =
+            file.dynamic_relocations().into_iter().flatten().map(|(at, _)| at).filter(is_initial).collect();
+        constants.relocated.sort_unstable();
         let named = file.symbols().filter(|s| s.is_definition() && s.address() != 0);
         constants.symbols = named.filter_map(|s| Some((s.name().ok()?.to_owned(), s.address()))).collect();
         Ok(constants)

@@ -17,7 +17,7 @@ pub struct Kept {
     pub build_id: Option<Vec<u8>>,
     /// The content of each [`section::NAME`] section.
     pub sections: Vec<Vec<u8>>,
-    /// Data that nothing changes while the program runs.
+    /// Its data, as far as that is known before it runs.
     pub constants: Constants,
 }
 
@@ -78,6 +78,8 @@ mod tests {
             sections: vec![section::encode(&module).expect("a section"); 2],
             constants: Constants {
                 sections: vec![(0x2000, b"text\0".to_vec())],
+                initial: vec![(0x3000, vec![1, 2, 3, 4])],
+                relocated: vec![0x3000],
                 symbols: vec![("main".to_owned(), 0x1000)],
             },
         }

@@ -1,7 +1,7 @@
 //! The recorded program in memory: all its modules, and where they were.
 
 use crate::code::Code;
-use crate::constants::Constants;
+use crate::constants::{Constants, Initial};
 use crate::decode::{Context, decode};
 use crate::error::{Error, Result};
 use program::binary::Binary;
@@ -9,6 +9,7 @@ use program::kept::Kept;
 use program::model::{Module, SymbolKind};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -201,7 +202,22 @@ impl Image {
     /// Constant data from an address on, out of the binary; none if that is nothing of it.
     #[must_use]
     pub fn constant(&self, address: u64) -> Option<&[u8]> {
-        let constants = self.constants.get_or_init(|| {
+        self.constants().at(address)
+    }
+
+    /// What a byte of a variable was before the program ran; none if it had no initial value.
+    #[must_use]
+    pub fn initial(&self, address: u64) -> Option<Initial> {
+        self.constants().initial(address)
+    }
+
+    /// The parts of a range that are variables with initial values.
+    pub fn initial_within(&self, address: u64, len: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.constants().initial_within(address, len)
+    }
+
+    fn constants(&self) -> &Constants {
+        self.constants.get_or_init(|| {
             let mut all = Constants::default();
             for (path, (indices, kept)) in &self.files {
                 let of = indices.iter().filter_map(|i| self.modules.get(*i as usize)?.as_ref());
@@ -215,8 +231,7 @@ impl Image {
                 }
             }
             all
-        });
-        constants.at(address)
+        })
     }
 
     /// A module; an empty one for an index the recording does not have.

@@ -8,8 +8,10 @@
 
 use crate::moment::{Moment, Side};
 use crate::slice::Site;
+use crate::touched::Touched;
 use expression::{Error, Expression};
 use program::inst::{BlockId, Inst};
+use recording::event::{Event, Position};
 use replay::image::Image;
 use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::vars::{Bindings, Limits};
@@ -80,6 +82,7 @@ pub struct Watch<'a> {
     condition: Option<&'a Expression>,
     keep: Keep,
     bindings: HashMap<(u32, u32), Bindings<'a>>,
+    touched: Touched<'a>,
     /// The execution under way in each frame.
     running: Vec<Option<Running>>,
     /// Executions where the condition holds, so far.
@@ -106,6 +109,7 @@ impl<'a> Watch<'a> {
             condition: None,
             keep,
             bindings: HashMap::new(),
+            touched: Touched::new(image),
             running: Vec::new(),
             count: 0,
             executions: Vec::new(),
@@ -282,7 +286,7 @@ impl<'a> Watch<'a> {
         let marked = self.marks[module as usize][function as usize].as_deref().unwrap_or_default();
         let line = marked.iter().enumerate().filter(|(_, on)| **on).map(|(i, _)| i as u32);
         let lookups: Vec<u32> = std::iter::once(first).chain(line).collect();
-        ask(&Moment { view: *view, bindings, lookups: &lookups, side })
+        ask(&Moment { view: *view, bindings, lookups: &lookups, side, touched: &self.touched })
     }
 
     fn sample(&mut self, view: &View<'_>, first: u32, side: Side) -> Vec<Option<String>> {
@@ -309,7 +313,8 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        self.touched.step(view, effect);
         match view.inst() {
             Inst::Return { .. } => self.finish(view),
             // Goes on in `returned`, `external` or `landed`.
@@ -336,8 +341,13 @@ impl Observer for Watch<'_> {
         self.about_to(view, view.index + 1, view.count);
     }
 
-    fn external(&mut self, view: &View<'_>, _call: &ExternalCall<'_>) {
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.touched.external(view, call);
         self.about_to(view, view.index + 1, view.count);
+    }
+
+    fn event(&mut self, moment: &replay::observer::Moment<'_>, position: Position, event: &Event<'_>) {
+        self.touched.event(moment, position, event);
     }
 
     fn landed(&mut self, view: &View<'_>) {

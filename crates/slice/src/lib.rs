@@ -11,7 +11,7 @@
 //! * [`slice`](mod@slice): the answer, a graph of executed instructions;
 //! * [`visits`]: when a source line last ran; [`executions`]: every time, with values;
 //! * [`questions`]: what people ask, as criteria; [`occurrences`]: which execution of a line, and
-//!   what an expression reads there; [`moment`]: variables and memory as expressions see them;
+//!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
 //! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions, for showing;
@@ -80,6 +80,7 @@ pub mod slicer;
 pub mod snapshot;
 mod summary;
 mod texts;
+pub mod touched;
 mod uses;
 pub mod visits;
 

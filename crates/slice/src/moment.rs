@@ -1,10 +1,12 @@
 //! A moment of a replay as C expressions see it.
 
 use crate::criterion::Wanted;
+use crate::touched::Touched;
 use expression::types::Type;
 use expression::{Evaluated, Expression, Home, Read, Scope, Variable};
 use program::inst::Operand;
 use program::model::{self, Function, Module, SymbolKind};
+use replay::constants::Initial;
 use replay::observer::View;
 use replay::vars::{self, Bindings, Data, Limits, Value};
 
@@ -24,6 +26,8 @@ pub struct Moment<'v, 'b> {
     /// Instructions at which names are looked up, in this order: a block may begin on a line.
     pub lookups: &'b [u32],
     pub side: Side,
+    /// What was read or written before.
+    pub touched: &'b Touched<'b>,
 }
 
 impl<'v> Moment<'v, '_> {
@@ -138,6 +142,14 @@ impl<'v> Scope<'v> for Moment<'v, '_> {
 
     fn read(&self, address: u64, out: &mut [u8]) -> bool {
         out.copy_from_slice(&Data::of(&self.view).read(address, out.len()));
+        for (n, byte) in out.iter_mut().enumerate().filter(|(_, byte)| **byte == 0) {
+            match self.touched.initial(address.wrapping_add(n as u64)) {
+                Some(Initial::Byte(initial)) => *byte = initial,
+                // Where it points to is not known.
+                Some(Initial::Address) => return false,
+                None => {}
+            }
+        }
         true
     }
 }

@@ -141,6 +141,7 @@ impl Slicer<'_> {
         let Some((stream, execution)) = self.execution(file, line, which)? else { return Ok(None) };
         let sites: HashSet<Site> = self.sites_at(file, line).into_iter().collect();
         let mut machine = self.machine_at(Occurrence { stream, step: execution.first })?;
+        let touched = self.touched(Occurrence { stream, step: execution.first })?;
         let mut first_error = None;
         // A variable may come to be, or a block begin, on the line.
         for step in execution.first..=execution.last.unwrap_or(execution.first) {
@@ -150,7 +151,13 @@ impl Slicer<'_> {
                 continue;
             }
             let bindings = Bindings::of(view.function());
-            let moment = Moment { view, bindings: &bindings, lookups: &[view.index], side: Side::Before };
+            let moment = Moment {
+                view,
+                bindings: &bindings,
+                lookups: &[view.index],
+                side: Side::Before,
+                touched: &touched,
+            };
             match moment.evaluate(expression) {
                 Ok(value) => {
                     let mut wanted = moment.wanted(&value.reads);
