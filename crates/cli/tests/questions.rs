@@ -170,6 +170,8 @@ fn wrong_questions_are_answered_with_what_is_right() {
     desk.run("relapse slice run --at list.c:34:n->next->value");
     desk.run("relapse slice run --at list.c:34 --when n->value==9");
     desk.run("relapse slice run --at list.c:34 --when n->valeu==9");
+    desk.run("relapse values run list.c:34 --before 2");
+    desk.run("relapse slice run --at list.c:34 --before 2");
     desk.run("relapse slice run --output stdout:nothing");
     assert_session!(desk, @r#"
     $ relapse values run list.c:34 n->valeu
@@ -194,6 +196,13 @@ fn wrong_questions_are_answered_with_what_is_right() {
     [stderr] relapse: `n->valeu==9` is wrong at column 4: struct node has no member valeu
     [stderr]  It has: value, low, high, kind, next, name.
     [exit 2]
+    $ relapse values run list.c:34 --before 2
+    [stderr] relapse: no execution of list.c:34 fits: before instruction 2
+    [exit 1]
+    $ relapse slice run --at list.c:34 --before 2
+    [stderr] relapse: no execution of list.c:34 fits: before instruction 2
+    [stderr]  `relapse values DIR list.c:34` lists its executions; the same options choose among them.
+    [exit 1]
     $ relapse slice run --output stdout:nothing
     [stderr] relapse: no recorded call wrote "nothing" to stdout
     [stderr]  `relapse dump io DIR` lists what was written.

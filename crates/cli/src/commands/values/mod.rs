@@ -142,12 +142,9 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
     }
     if answer.executions.is_empty() && !answer.truncated {
         return Err(if ran {
-            let place = format!("{}:{line}", source::short(&file));
-            let wanted = args.which.words();
-            let wanted = wanted.trim_start_matches(", ");
-            Failure::new(Exit::No, format_args!("no execution of {place} fits: {wanted}"))
+            none_fits(&file, line, &args.which)
         } else {
-            never_ran(&processes, &file, line)
+            never_ran(&processes, &file, line, &args.which)
         });
     }
     if args.json {
@@ -233,8 +230,15 @@ fn locals(processes: &[LoadedProcess], file: &str, line: u32) -> Vec<Expression>
     names.iter().map(|name| Expression::of_name(name)).collect()
 }
 
+/// The line ran, but not as it is asked about.
+fn none_fits(file: &str, line: u32, which: &WhichArgs) -> Failure {
+    let wanted = which.words();
+    let (place, wanted) = (source::short(file), wanted.trim_start_matches(", "));
+    Failure::new(Exit::No, format_args!("no execution of {place}:{line} fits: {wanted}"))
+}
+
 /// The line has no code or was never reached: name the nearest lines that ran.
-fn never_ran(processes: &[LoadedProcess], file: &str, line: u32) -> Failure {
+fn never_ran(processes: &[LoadedProcess], file: &str, line: u32, which: &WhichArgs) -> Failure {
     let mut ran: BTreeSet<u32> = BTreeSet::new();
     let mut has_code = false;
     for process in processes {
@@ -253,6 +257,10 @@ fn never_ran(processes: &[LoadedProcess], file: &str, line: u32) -> Failure {
                 );
             }
         }
+    }
+    // It did, but after what was looked at.
+    if ran.contains(&line) {
+        return none_fits(file, line, which);
     }
     let place = format!("{}:{line}", source::short(file));
     let what =
