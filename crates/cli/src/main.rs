@@ -19,6 +19,7 @@ mod progress;
 mod render;
 mod solvers;
 mod source;
+mod which;
 
 use clap::Parser;
 use failure::{Exit, Failure};

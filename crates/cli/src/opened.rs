@@ -53,8 +53,11 @@ pub fn damage(damage: &recording::Damage, recording: &Path) -> String {
     format!("{what} ({} of {} bytes are usable{rest})", grouped(usable), grouped(total))
 }
 
-/// The models of a process, out of the binaries it ran.
-pub fn image(process: &recording::Process) -> Result<replay::image::Image, replay::error::Error> {
+/// The models of a process: those that the recording kept, or those of the binaries it ran.
+pub fn image(
+    recording: &Path,
+    process: &recording::Process,
+) -> Result<replay::image::Image, replay::error::Error> {
     let wanted: Vec<replay::image::Wanted> = process
         .modules
         .iter()
@@ -64,6 +67,7 @@ pub fn image(process: &recording::Process) -> Result<replay::image::Image, repla
             path: m.path.clone(),
             build_id: m.build_id.clone(),
             addresses: m.addresses.clone(),
+            recording: Some(recording.to_owned()),
         })
         .collect();
     replay::image::Image::load(&wanted)
@@ -94,7 +98,10 @@ pub fn cannot_load(error: &replay::error::Error) -> Failure {
         Error::AnotherBuild { .. } => {
             failure.hint("Record again, or keep the recorded file and name it: relapse replay --binary FILE.")
         }
-        Error::Model(_) => failure.hint("A recording needs the binaries it was made with, unchanged."),
+        Error::Model(_) => failure.hint(
+            "A recording without the model of its program, such as one of an older relapse, needs the binaries \
+             it was made with, unchanged.",
+        ),
         _ => failure,
     }
 }

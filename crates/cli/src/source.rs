@@ -24,6 +24,16 @@ impl FromStr for Spot {
     }
 }
 
+/// Goes on from a line without code to the next statement of the function, and says so.
+pub fn take_nearest(image: &replay::image::Image, spot: &mut Spot) {
+    if let Some(line) = slice::nearby::nearest_statement(image, &spot.file, spot.line)
+        && line != spot.line
+    {
+        eprintln!("relapse: {}:{} has no code; the next statement is at line {line}", spot.file, spot.line);
+        spot.line = line;
+    }
+}
+
 /// Whether `wanted` names `path`: the same, or its last components.
 pub fn names(wanted: &str, path: &str) -> bool {
     Path::new(path).ends_with(wanted.trim_start_matches("./"))

@@ -29,7 +29,7 @@ fn file(desk: &Desk, name: &str) -> PathBuf {
     let process = std::fs::read_dir(desk.path().join("run"))
         .unwrap()
         .map(|e| e.unwrap().path())
-        .find(|p| p.is_dir())
+        .find(|p| p.is_dir() && !p.ends_with("models"))
         .expect("a process directory");
     process.join(name)
 }
@@ -99,6 +99,7 @@ fn a_changed_byte_is_found() {
 #[test]
 fn another_build_is_refused_with_both_build_ids() {
     let mut desk = recorded();
+    std::fs::remove_dir_all(desk.path().join("run/models")).unwrap();
     desk.file("loop.c", &LOOP.replace("31", "33"));
     desk.quietly("relapse cc -g -O1 -o loop loop.c");
     desk.run("relapse replay run");
@@ -113,12 +114,13 @@ fn another_build_is_refused_with_both_build_ids() {
 #[test]
 fn missing_files_are_named() {
     let mut desk = recorded();
+    std::fs::remove_dir_all(desk.path().join("run/models")).unwrap();
     std::fs::remove_file(desk.path().join("loop")).unwrap();
     desk.run("relapse replay run");
     assert_session!(desk, @r#"
     $ relapse replay run
     [stderr] relapse: failed to load the program model: read [DESK]/loop: No such file or directory (os error 2)
-    [stderr]  A recording needs the binaries it was made with, unchanged.
+    [stderr]  A recording without the model of its program, such as one of an older relapse, needs the binaries it was made with, unchanged.
     [exit 3]
     "#);
 }
@@ -141,6 +143,7 @@ fn a_stream_of_another_run_is_refused() {
 fn a_binary_is_known_by_its_build_not_by_its_name() {
     let mut desk = recorded();
     std::fs::rename(desk.path().join("loop"), desk.path().join("kept.bin")).unwrap();
+    std::fs::remove_dir_all(desk.path().join("run/models")).unwrap();
     assert_eq!(desk.execute("relapse replay run", "").status.code(), Some(3));
     desk.quietly("relapse replay run --binary kept.bin");
 }
@@ -167,4 +170,36 @@ fn sources_that_were_edited_since_are_named() {
     assert_eq!(values(), "");
     desk.file("loop.c", &LOOP.replace("31", "33"));
     assert!(values().contains("loop.c was changed since the recorded program was built"), "{}", values());
+}
+
+/// The recording keeps the models and constants of its program, once for all processes.
+#[test]
+fn a_recording_outlives_its_program() {
+    let mut desk = recorded();
+    let models = || std::fs::read_dir(desk.path().join("run/models")).unwrap().count();
+    assert_eq!(models(), 1);
+    let before = desk.quietly("relapse values run loop.c:8 h");
+    desk.file("loop.c", &LOOP.replace("31", "33"));
+    desk.quietly("relapse cc -g -O1 -o loop loop.c");
+    assert_eq!(desk.quietly("relapse values run loop.c:8 h"), before);
+    std::fs::remove_file(desk.path().join("loop")).unwrap();
+    assert_eq!(desk.quietly("relapse values run loop.c:8 h"), before);
+}
+
+/// A copy that is damaged is not used while the binary is there, and named when it is not.
+#[test]
+fn a_damaged_model_is_named() {
+    let mut desk = recorded();
+    let directory = desk.path().join("run/models");
+    let file = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    std::fs::write(&file, &bytes).unwrap();
+    desk.quietly("relapse replay run");
+    std::fs::remove_file(desk.path().join("loop")).unwrap();
+    let output = desk.execute("relapse replay run", "");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("the recording's own copy is of no use"), "{said}");
 }

@@ -155,6 +155,23 @@ fn every_form_has_a_document() {
     assert!(json["levels"][0]["phases"].as_array().is_some_and(|p| !p.is_empty()), "{json:#}");
 }
 
+/// Both conditions of `list && list->value != value` are one step, on one line.
+#[test]
+fn why_has_a_line_as_one_step() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse slice run --failure --why --json");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let causes = json["causes"].as_array().expect("causes");
+    let of_loop: Vec<_> = causes.iter().filter(|c| c["line"] == 12 && c["kind"] == "decision").collect();
+    assert_eq!(of_loop.len(), 1, "{json:#}");
+    let lines: Vec<u64> =
+        of_loop[0]["lines"].as_array().expect("lines").iter().filter_map(|l| l["line"].as_u64()).collect();
+    // What each of the two came from.
+    for line in [12, 13, 18, 19, 21] {
+        assert!(lines.contains(&line), "{line} in {lines:?}");
+    }
+}
+
 #[test]
 fn questions_about_nothing_are_answered_as_such() {
     let mut desk = recorded();
@@ -168,8 +185,8 @@ fn questions_about_nothing_are_answered_as_such() {
     [stderr]  Nearest that ran: find.c:11.
     [exit 1]
     $ relapse slice run --at find.c:21:nothing
-    [stderr] relapse: nothing has no value at find.c:21
-    [stderr]  These have: argc, argv, second, first, wanted, noise.
+    [stderr] relapse: `nothing` is wrong at column 1: nothing in scope is called nothing
+    [stderr]  In scope at find.c:21: argc, argv, second, first, wanted, noise.
     [exit 2]
     $ relapse slice run --output stdout@100
     [stderr] relapse: no recorded call wrote byte 100 of stdout

@@ -194,8 +194,8 @@ fn questions_without_an_answer() {
     [stderr]  The nearest line that ran is 9.
     [exit 1]
     $ relapse values run fold.c:11 sum
-    [stderr] relapse: there is no variable sum at fold.c:11
-    [stderr]  There are v, n, total, i. Global: calls.
+    [stderr] relapse: `sum` is wrong at column 1: nothing in scope is called sum
+    [stderr]  In scope at fold.c:11: v, n, total, i, calls.
     [exit 2]
     $ relapse values run other.c:11 sum
     [stderr] relapse: the recorded programs have no source file other.c
@@ -228,4 +228,38 @@ fn files_of_the_same_name_are_told_apart() {
     instruction  x
       [N]  1
     "#);
+}
+
+/// A variable that was not read yet has the value that the binary gives it, until it is written.
+#[test]
+fn initial_values_are_known_before_they_are_read() {
+    let mut desk = Desk::with_program(
+        "initial",
+        r#"#include <stdio.h>
+static int limit = 10, table[3] = { 3, 1, 4 };
+static const char *name = "x";
+int main(int argc, char **argv) {
+    int n = argc;
+    for (int i = 0; i < 3; i++)
+        n += table[i];
+    n += limit;
+    limit = 0;
+    printf("%d %s\n", n, name);
+    return limit;
+}
+"#,
+    );
+    desk.record("./initial", "");
+    let mut values = |line: &str| -> Vec<serde_json::Value> {
+        let text = desk.quietly(&format!("relapse values run initial.c:{line} --json"));
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["executions"].as_array().unwrap().iter().map(|e| e["values"][0].clone()).collect()
+    };
+    assert_eq!(values("5 limit"), ["10"]);
+    assert_eq!(values("7 table[i]"), ["3", "1", "4"]);
+    assert_eq!(values("7 table"), ["{3, 1, 4}"; 3]);
+    assert_eq!(values("10 limit"), ["0"]);
+    // The loader fills addresses in: not known before, known after.
+    assert_eq!(values("5 name"), [serde_json::Value::Null]);
+    assert!(values("11 name")[0].as_str().is_some_and(|v| v.ends_with("\"x\"")));
 }

@@ -13,7 +13,6 @@ use alternate::{Alternate, Candidate, Options, Report, Run, Side, Verdict};
 use recording::Recording;
 use std::path::Path;
 use std::time::Duration;
-use views::constants::Constants;
 use views::trace::Trace;
 
 /// Time for each of the two directions.
@@ -63,8 +62,7 @@ pub fn nearby(
 
 /// The events of a version with the alternate input.
 fn events(again: &Rerun) -> Option<Trace> {
-    let constants = Constants::read(&again.process.image, &again.recorded);
-    views::extract::extract(&again.process, &constants, &views::extract::Options::default()).ok()
+    views::extract::extract(&again.process, &views::extract::Options::default()).ok()
 }
 
 /// The passing alternate input nearest to the failing one. That both versions

@@ -3,6 +3,7 @@
 use crate::model::Module;
 use crate::section::{self, SectionError};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -89,11 +90,15 @@ pub fn unrecorded(path: &Path) -> Result<Option<String>, BinaryError> {
     Ok(said.or(foreign))
 }
 
-/// Data of a binary that nothing changes while it runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Data of a binary: what nothing changes while it runs, and what its variables begin with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constants {
     /// Sections of it: address in the file, and bytes.
     pub sections: Vec<(u64, Vec<u8>)>,
+    /// Variables as they are before the program runs: address in the file, and bytes.
+    pub initial: Vec<(u64, Vec<u8>)>,
+    /// Words in `initial` that the loader fills in, by their addresses.
+    pub relocated: Vec<u64>,
     /// Names of the file and their addresses there, to tell how far from them it was loaded.
     pub symbols: Vec<(String, u64)>,
 }
@@ -106,12 +111,24 @@ impl Constants {
     pub fn read(path: &Path) -> Result<Constants, BinaryError> {
         let bytes =
             std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
-        let file = object::File::parse(&bytes[..])?;
+        Constants::of(&object::File::parse(&bytes[..])?)
+    }
+
+    pub(crate) fn of(file: &object::File<'_>) -> Result<Constants, BinaryError> {
         let mut constants = Constants::default();
         // Sections that are written by the loader alone (`.data.rel.ro`) are not these.
         for section in file.sections().filter(|s| s.kind() == SectionKind::ReadOnlyData || is_text(s)) {
             constants.sections.push((section.address(), section.data()?.to_vec()));
         }
+        for section in file.sections().filter(|s| s.kind() == SectionKind::Data) {
+            constants.initial.push((section.address(), section.data()?.to_vec()));
+        }
+        let is_initial = |at: &u64| {
+            constants.initial.iter().any(|(start, bytes)| (*start..start + bytes.len() as u64).contains(at))
+        };
+        constants.relocated =
+            file.dynamic_relocations().into_iter().flatten().map(|(at, _)| at).filter(is_initial).collect();
+        constants.relocated.sort_unstable();
         let named = file.symbols().filter(|s| s.is_definition() && s.address() != 0);
         constants.symbols = named.filter_map(|s| Some((s.name().ok()?.to_owned(), s.address()))).collect();
         Ok(constants)
@@ -122,7 +139,7 @@ fn is_text(section: &object::Section<'_, '_>) -> bool {
     section.kind() == SectionKind::ReadOnlyString
 }
 
-fn model_sections<'a>(
+pub(crate) fn model_sections<'a>(
     file: &'a object::File<'a>,
 ) -> impl Iterator<Item = Result<Cow<'a, [u8]>, object::Error>> {
     file.sections().filter(|s| s.name() == Ok(section::NAME)).map(|s| s.uncompressed_data())

@@ -12,7 +12,7 @@
 //! * [`inst`]: instructions and operands;
 //! * [`intervention`]: another value for one of them, at one moment of a run;
 //! * [`section`]: the on-disk form, versioned and checksummed;
-//! * [`binary`]: finding the section in an ELF file;
+//! * [`binary`]: finding the section in an ELF file; [`kept`]: what replay needs of one, without it;
 //! * [`text`]: the model as readable text (`relapse dump program`);
 //! * [`mod@cfg`]: control-flow facts computed from a function;
 //! * [`names`]: names as the source has them;
@@ -54,6 +54,7 @@ pub mod cfg;
 #[allow(missing_docs)]
 pub mod inst;
 pub mod intervention;
+pub mod kept;
 pub mod may_define;
 #[allow(missing_docs)]
 pub mod model;

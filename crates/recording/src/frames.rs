@@ -13,6 +13,8 @@ pub const MAGIC: [u8; 8] = *b"RLPSPACK";
 pub const KIND_STREAM: u32 = 1;
 /// A packed modules file; its header is the raw length as u64.
 pub const KIND_MODULES: u32 = 2;
+/// The model of a binary; its header is the length of the content as u64.
+pub const KIND_MODEL: u32 = 3;
 /// Most raw bytes of a frame.
 pub const MAX_FRAME: usize = 1 << 20;
 

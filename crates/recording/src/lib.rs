@@ -11,7 +11,8 @@
 //! * [`decode`]: bytes to events;
 //! * [`open`]: a recording on disk, raw or packed, whole or damaged;
 //! * [`header`], [`modules`], [`process`], [`manifest`]: its small parts;
-//! * [`frames`], [`pack`]: the compressed form, written when the program ended;
+//! * [`frames`], [`pack`]: the compressed form, written when the program ended; [`models`]: the
+//!   models of the binaries, in the same form;
 //! * [`damage`]: what can be wrong.
 //!
 //! # What must not be known here
@@ -53,6 +54,8 @@ pub mod frames;
 pub mod header;
 #[cfg(feature = "read")]
 pub mod manifest;
+#[cfg(feature = "read")]
+pub mod models;
 #[cfg(feature = "read")]
 pub mod modules;
 #[cfg(feature = "read")]

@@ -4,6 +4,7 @@
 use crate::image::Loaded;
 use program::binary::Constants as File;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Addresses at which a binary can be loaded are multiples of this.
 const PAGE: u64 = 4096;
@@ -13,6 +14,18 @@ const PAGE: u64 = 4096;
 pub struct Constants {
     /// Address and bytes, in order of addresses.
     ranges: Vec<(u64, Vec<u8>)>,
+    /// The same of variables, as they were before the program ran.
+    initial: Vec<(u64, Vec<u8>)>,
+    /// Addresses of words of those that the loader filled in, in order.
+    relocated: Vec<u64>,
+}
+
+/// What a byte of a variable was before the program ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    Byte(u8),
+    /// Part of an address.
+    Address,
 }
 
 impl Constants {
@@ -21,15 +34,42 @@ impl Constants {
         let Some(distance) = distance(&file, modules) else { return };
         self.ranges.extend(file.sections.into_iter().map(|(at, bytes)| (at.wrapping_add(distance), bytes)));
         self.ranges.sort_by_key(|r| r.0);
+        self.initial.extend(file.initial.into_iter().map(|(at, bytes)| (at.wrapping_add(distance), bytes)));
+        self.initial.sort_by_key(|r| r.0);
+        self.relocated.extend(file.relocated.into_iter().map(|at| at.wrapping_add(distance)));
+        self.relocated.sort_unstable();
+    }
+
+    /// What a byte was before the program ran; none if it is no variable with an initial value.
+    #[must_use]
+    pub fn initial(&self, address: u64) -> Option<Initial> {
+        let byte = from(&self.initial, address)?.first()?;
+        let next = self.relocated.partition_point(|word| *word <= address);
+        let is_filled = next > 0 && address - self.relocated[next - 1] < 8;
+        Some(if is_filled { Initial::Address } else { Initial::Byte(*byte) })
+    }
+
+    /// The parts of a range that are variables with initial values.
+    pub fn initial_within(&self, address: u64, len: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+        let end = address.saturating_add(len);
+        let parts = self.initial.iter().map(move |(start, bytes)| {
+            address.max(*start)..end.min(start.saturating_add(bytes.len() as u64))
+        });
+        parts.filter(|part| !part.is_empty())
     }
 
     /// What is known from an address on; none if that is no constant data.
     #[must_use]
     pub fn at(&self, address: u64) -> Option<&[u8]> {
-        let next = self.ranges.partition_point(|r| r.0 <= address);
-        let (start, bytes) = self.ranges.get(next.checked_sub(1)?)?;
-        bytes.get(usize::try_from(address - start).ok()?..).filter(|rest| !rest.is_empty())
+        from(&self.ranges, address)
     }
+}
+
+/// The bytes of ranges, in order of addresses, from an address on.
+fn from(ranges: &[(u64, Vec<u8>)], address: u64) -> Option<&[u8]> {
+    let next = ranges.partition_point(|r| r.0 <= address);
+    let (start, bytes) = ranges.get(next.checked_sub(1)?)?;
+    bytes.get(usize::try_from(address - start).ok()?..).filter(|rest| !rest.is_empty())
 }
 
 /// How far from its own addresses a file was loaded: what most of its names say. Some may be
@@ -68,6 +108,8 @@ mod tests {
         let named = |name: &str, at| (name.to_owned(), at);
         let file = File {
             sections: vec![(0x2000, b"one\0two\0".to_vec()), (0x3000, b"far".to_vec())],
+            initial: vec![(0x6000, vec![5; 16])],
+            relocated: vec![0x6004],
             symbols: vec![
                 named("f", 0x1010),
                 named("g", 0x1200),
@@ -80,6 +122,14 @@ mod tests {
         constants.add(file, &[&loaded]);
         assert_eq!(constants.at(0x7000_2004), Some(&b"two\0"[..]));
         assert_eq!(constants.at(0x7000_3000), Some(&b"far"[..]));
+        assert_eq!(constants.initial(0x7000_6003), Some(Initial::Byte(5)));
+        assert_eq!(constants.initial(0x7000_6004), Some(Initial::Address));
+        assert_eq!(constants.initial(0x7000_600b), Some(Initial::Address));
+        assert_eq!(constants.initial(0x7000_600c), Some(Initial::Byte(5)));
+        assert_eq!(constants.initial(0x7000_6010), None);
+        let within = |at, len| constants.initial_within(at, len).next();
+        assert_eq!(within(0x7000_5ff0, 0x14), Some(0x7000_6000..0x7000_6004));
+        assert_eq!(within(0x7000_6010, 8), None);
         for nothing in [0, 0x2004, 0x7000_1fff, 0x7000_2008, 0x7000_3003] {
             assert_eq!(constants.at(nothing), None, "{nothing:#x}");
         }
@@ -88,7 +138,7 @@ mod tests {
     #[test]
     fn a_file_without_names_tells_nothing() {
         let mut constants = Constants::default();
-        constants.add(File { sections: vec![(0x2000, vec![1])], symbols: Vec::new() }, &[]);
+        constants.add(File { sections: vec![(0x2000, vec![1])], ..File::default() }, &[]);
         assert_eq!(constants.at(0x2000), None);
     }
 }

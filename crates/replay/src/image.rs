@@ -1,14 +1,16 @@
 //! The recorded program in memory: all its modules, and where they were.
 
 use crate::code::Code;
-use crate::constants::Constants;
+use crate::constants::{Constants, Initial};
 use crate::decode::{Context, decode};
 use crate::error::{Error, Result};
 use program::binary::Binary;
+use program::kept::Kept;
 use program::model::{Module, SymbolKind};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// A module as one process had it.
@@ -19,7 +21,46 @@ pub struct Loaded {
     pub addresses: Vec<u64>,
 }
 
-type ById = HashMap<[u8; 16], Arc<Module>>;
+/// What was found for a binary.
+struct Found {
+    build_id: Option<Vec<u8>>,
+    by_id: HashMap<[u8; 16], Arc<Module>>,
+    /// If the recording kept them.
+    constants: Option<program::binary::Constants>,
+}
+
+/// The models for a module's binary: those that the recording kept, since the binary may be
+/// another one by now, or else the binary's.
+fn find(wanted: &Wanted) -> Result<Found> {
+    let by_id = |modules: Vec<Module>| modules.into_iter().map(|m| (m.id, Arc::new(m))).collect();
+    let mut damaged = None;
+    if let Some(recording) = &wanted.recording {
+        match kept(recording, wanted) {
+            Ok(Some((kept, modules))) => {
+                let Kept { build_id, constants, .. } = kept;
+                return Ok(Found { build_id, by_id: by_id(modules), constants: Some(constants) });
+            }
+            Ok(None) => {}
+            Err(error) => damaged = Some(error),
+        }
+    }
+    match Binary::read(Path::new(&wanted.path)) {
+        Ok(binary) => Ok(Found { build_id: binary.build_id, by_id: by_id(binary.modules), constants: None }),
+        Err(error) => Err(Error::Model(match damaged {
+            Some(damaged) => format!("{error}; the recording's own copy is of no use: failed to {damaged}"),
+            None => error.to_string(),
+        })),
+    }
+}
+
+/// What a recording kept for a module's binary.
+fn kept(recording: &Path, wanted: &Wanted) -> std::result::Result<Option<(Kept, Vec<Module>)>, String> {
+    let read = recording::models::read(recording, &wanted.path, &wanted.build_id);
+    let Some(bytes) = read.map_err(|e| e.to_string())? else { return Ok(None) };
+    let kept = Kept::decode(&bytes).map_err(|e| e.to_string())?;
+    let modules = kept.modules().map_err(|e| e.to_string())?;
+    Ok(Some((kept, modules)))
+}
 
 /// A module that a recording names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +70,8 @@ pub struct Wanted {
     pub path: String,
     pub build_id: Vec<u8>,
     pub addresses: Vec<u64>,
+    /// The recording that may have kept the model; none to take it from the binary at `path`.
+    pub recording: Option<PathBuf>,
 }
 
 struct Entry {
@@ -53,7 +96,7 @@ pub struct Image {
     duplicates: Vec<(u32, u32)>,
     empty: Module,
     /// The binaries, each with its modules; their constants are read when first asked for.
-    files: BTreeMap<String, Vec<u32>>,
+    files: BTreeMap<String, (Vec<u32>, Option<program::binary::Constants>)>,
     constants: OnceLock<Constants>,
 }
 
@@ -109,20 +152,18 @@ impl Image {
         image
     }
 
-    /// Reads the models out of the binaries a recording names.
+    /// Reads the models that a recording kept, or else those in the binaries it names.
     ///
     /// # Errors
     /// A file that cannot be read, or that has other modules than recorded.
     pub fn load(wanted: &[Wanted]) -> Result<Image> {
-        let mut files: HashMap<&str, (Option<Vec<u8>>, ById)> = HashMap::new();
+        let mut files: HashMap<&str, Found> = HashMap::new();
         let mut modules = BTreeMap::new();
         for w in wanted {
             if !files.contains_key(w.path.as_str()) {
-                let binary = Binary::read(Path::new(&w.path)).map_err(|e| Error::Model(e.to_string()))?;
-                let by_id = binary.modules.into_iter().map(|m| (m.id, Arc::new(m))).collect();
-                files.insert(&w.path, (binary.build_id, by_id));
+                files.insert(&w.path, find(w)?);
             }
-            let (build_id, by_id) = &files[w.path.as_str()];
+            let Found { build_id, by_id, .. } = &files[w.path.as_str()];
             let Some(model) = by_id.get(&w.id) else {
                 if build_id.as_ref() == Some(&w.build_id) {
                     return Err(Error::Model(format!(
@@ -152,7 +193,8 @@ impl Image {
         }
         let mut image = Image::new(modules);
         for w in wanted {
-            image.files.entry(w.path.clone()).or_default().push(w.index);
+            let mut constants = || files.get_mut(w.path.as_str()).and_then(|f| f.constants.take());
+            image.files.entry(w.path.clone()).or_insert_with(|| (Vec::new(), constants())).0.push(w.index);
         }
         Ok(image)
     }
@@ -160,18 +202,36 @@ impl Image {
     /// Constant data from an address on, out of the binary; none if that is nothing of it.
     #[must_use]
     pub fn constant(&self, address: u64) -> Option<&[u8]> {
-        let constants = self.constants.get_or_init(|| {
+        self.constants().at(address)
+    }
+
+    /// What a byte of a variable was before the program ran; none if it had no initial value.
+    #[must_use]
+    pub fn initial(&self, address: u64) -> Option<Initial> {
+        self.constants().initial(address)
+    }
+
+    /// The parts of a range that are variables with initial values.
+    pub fn initial_within(&self, address: u64, len: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.constants().initial_within(address, len)
+    }
+
+    fn constants(&self) -> &Constants {
+        self.constants.get_or_init(|| {
             let mut all = Constants::default();
-            for (path, indices) in &self.files {
+            for (path, (indices, kept)) in &self.files {
                 let of = indices.iter().filter_map(|i| self.modules.get(*i as usize)?.as_ref());
-                // It could be read before; now that it cannot, less is shown.
-                if let Ok(file) = program::binary::Constants::read(Path::new(path)) {
+                let file = match kept {
+                    Some(kept) => Some(kept.clone()),
+                    // It could be read before; if it cannot now, less is shown.
+                    None => program::binary::Constants::read(Path::new(path)).ok(),
+                };
+                if let Some(file) = file {
                     all.add(file, &of.collect::<Vec<_>>());
                 }
             }
             all
-        });
-        constants.at(address)
+        })
     }
 
     /// A module; an empty one for an index the recording does not have.

@@ -44,8 +44,8 @@ pub struct LoadedProcess {
 }
 
 impl LoadedProcess {
-    /// Loads the models from the recorded binaries and the events of all
-    /// streams.
+    /// Loads the models that the recording kept, or those of the recorded binaries, and the
+    /// events of all streams.
     ///
     /// # Errors
     /// Unreadable files, or binaries of another build.
@@ -149,13 +149,16 @@ fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wa
     for _ in 0..MAX_FORKS {
         let Some(p) = next else { break };
         for m in &p.modules {
-            let path = named(&m.path, &m.build_id).unwrap_or_else(|| m.path.clone());
+            let given = named(&m.path, &m.build_id);
+            let kept_in = given.is_none().then(|| recording.path.clone());
+            let path = given.unwrap_or_else(|| m.path.clone());
             by_index.entry(m.index).or_insert_with(|| Wanted {
                 index: m.index,
                 id: m.id,
                 path,
                 build_id: m.build_id.clone(),
                 addresses: m.addresses.clone(),
+                recording: kept_in,
             });
         }
         next = recording.fork_parent(p);

@@ -219,7 +219,9 @@ impl<'v> Data<'v> {
         Data { memory: view.memory, image: Some(view.image) }
     }
 
-    fn read(&self, at: u64, len: usize) -> Vec<u8> {
+    /// Bytes at an address.
+    #[must_use]
+    pub fn read(&self, at: u64, len: usize) -> Vec<u8> {
         match self.image.and_then(|i| i.constant(at)).and_then(|c| c.get(..len)) {
             Some(constant) => constant.to_vec(),
             None => read(self.memory, at, len),
@@ -246,6 +248,18 @@ pub fn show(module: &Module, data: Data<'_>, ty: Option<u32>, value: &Value, lim
         }
         Value::Bytes { bytes, known } => shower.show(ty, bytes, Some(known), 0),
     }
+}
+
+/// A pointer as text, by the type of what it points to.
+#[must_use]
+pub fn show_pointer(
+    module: &Module,
+    data: Data<'_>,
+    to: Option<u32>,
+    address: u64,
+    limits: Limits,
+) -> String {
+    Shower { module, data, limits }.pointer(address, to)
 }
 
 /// [`value`] and [`show`] in one.

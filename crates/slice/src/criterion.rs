@@ -23,6 +23,9 @@ pub enum Wanted {
     Registers(Vec<Reg>),
     /// Bytes of memory as they were just before it ran.
     Memory { address: u64, len: u64 },
+    /// Bits of up to eight bytes of memory, just before it ran: a bit-field. Bit 0 is the
+    /// lowest of the byte at the address.
+    Bits { address: u64, mask: u64 },
 }
 
 /// A question: why was this so, here?

@@ -9,9 +9,10 @@
 //! * [`criterion`]: the question;
 //! * [`slicer`]: a recorded process made ready for questions;
 //! * [`slice`](mod@slice): the answer, a graph of executed instructions;
-//! * [`visits`]: when a source line ran;
-//! * [`questions`]: what people ask, as criteria; `variables`, `outputs`: where variables live,
-//!   and what made the bytes that were written;
+//! * [`visits`]: when a source line last ran; [`executions`]: every time, with values;
+//! * [`questions`]: what people ask, as criteria; [`occurrences`]: which execution of a line, and
+//!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
+//!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
 //! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
@@ -55,6 +56,7 @@ mod backward;
 pub mod chain;
 mod choice;
 pub mod criterion;
+pub mod executions;
 mod facts;
 mod formatted;
 mod fragments;
@@ -62,7 +64,9 @@ mod heap;
 mod irregular;
 mod library;
 mod live;
+pub mod moment;
 pub mod nearby;
+pub mod occurrences;
 mod outputs;
 pub mod phases;
 mod pipeline;
@@ -75,11 +79,13 @@ pub mod slice;
 pub mod slicer;
 pub mod snapshot;
 mod summary;
+mod texts;
+pub mod touched;
 mod uses;
-mod variables;
 pub mod visits;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
+pub use occurrences::Which;
 pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
 pub use slicer::{Progress, Request, Slicer, SlicerOptions};
@@ -97,9 +103,20 @@ pub enum Error {
     NoStream(u32, usize),
     #[error("find step {step} of stream {stream}: it has only {steps}")]
     NoStep { stream: u32, step: u64, steps: u64 },
+    #[error(transparent)]
+    Expression(Box<WrongExpression>),
     /// It was stopped from outside.
     #[error("go on: it was stopped")]
     Stopped,
+}
+
+/// An expression that has no value, and the names that have one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("evaluate the expression: {error}")]
+pub struct WrongExpression {
+    pub text: String,
+    pub error: expression::Error,
+    pub names: Vec<String>,
 }
 
 /// The trace of a segment contradicts the program: a defect of the slicer, not of its input.

@@ -4,8 +4,33 @@
 use crate::Result;
 use crate::slicer::Slicer;
 use crate::visits::ends_with;
+use replay::image::Image;
 use replay::observer::{Effect, Observer, View};
 use std::collections::{BTreeSet, HashMap};
+
+/// The line itself if it has code, else the next one that has in the same function; none
+/// outside of functions.
+#[must_use]
+pub fn nearest_statement(image: &Image, file: &str, line: u32) -> Option<u32> {
+    let mut next: Option<u32> = None;
+    for (_, loaded) in image.modules() {
+        let is_in_file = |f: u32| ends_with(&loaded.model.file_path(f), file);
+        if !(0..loaded.model.files.len() as u32).any(is_in_file) {
+            continue;
+        }
+        for function in &loaded.model.functions {
+            let places = (0..function.code.len()).map(|i| function.place(i));
+            let lines: BTreeSet<u32> =
+                places.filter(|p| p.line > 0 && is_in_file(p.file)).map(|p| p.line).collect();
+            let heading = Some(function.line).filter(|l| *l > 0 && is_in_file(function.file));
+            let Some(first) = lines.first().copied().into_iter().chain(heading).min() else { continue };
+            if line >= first {
+                next = lines.range(line..).next().copied().into_iter().chain(next).min();
+            }
+        }
+    }
+    next
+}
 
 impl Slicer<'_> {
     /// The source files that a name means, by the end of their paths.

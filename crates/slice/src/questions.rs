@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::criterion::{Criterion, Occurrence, Wanted};
-use crate::outputs::{self, Part};
+use crate::outputs::{self, Output, Part};
 use crate::slicer::Slicer;
 use externals::flag;
 use program::inst::Inst;
@@ -26,13 +26,38 @@ impl Slicer<'_> {
     /// # Errors
     /// If replay fails.
     pub fn ask_output(&self, sink: &str, offset: u64) -> Result<Option<Criterion>> {
+        let Some((stream, event)) = self.writer(sink, offset)? else { return Ok(None) };
+        let output = self.output(stream, event)?;
+        Ok(Some(outputs::criterion(stream, &output, offset - output.offset)))
+    }
+
+    /// The last call that wrote a byte of an output: its stream, and the index of its event
+    /// in the stream's list.
+    pub(crate) fn writer(&self, sink: &str, offset: u64) -> Result<Option<(u32, usize)>> {
         for stream in 0..self.process.streams.len() as u32 {
-            let found = self.output_of(stream, sink, offset)?;
-            if found.is_some() {
-                return Ok(found);
+            let io = self.io(stream)?;
+            let found = io.events.iter().rposition(|e| {
+                let source = &io.sources[e.source];
+                let is_meant = outputs::is_meant(source.kind, &source.name, sink);
+                e.out && is_meant && offset >= e.offset && offset - e.offset < e.length
+            });
+            if let Some(event) = found {
+                return Ok(Some((stream, event)));
             }
         }
         Ok(None)
+    }
+
+    /// What made the bytes of an event of a stream's list.
+    pub(crate) fn output(&self, stream: u32, event: usize) -> Result<Output> {
+        let event = &self.io(stream)?.events[event];
+        let mut output = outputs::whole(event);
+        let at = Occurrence { stream, step: output.step };
+        let mut caller = Caller { event, parts: Vec::new() };
+        // A call that calls back takes more steps, and is asked about as a whole.
+        self.machine_at(at)?.run(&mut caller, at.step + 1)?;
+        output.parts = caller.parts;
+        Ok(output)
     }
 
     /// Where the first byte is that the process wrote to standard output or error: what a
@@ -69,23 +94,6 @@ impl Slicer<'_> {
             }
         }
         Ok(succeeded)
-    }
-
-    fn output_of(&self, stream: u32, sink: &str, offset: u64) -> Result<Option<Criterion>> {
-        let io = self.io(stream)?;
-        let found = io.events.iter().rev().find(|e| {
-            let source = &io.sources[e.source];
-            let is_meant = outputs::is_meant(source.kind, &source.name, sink);
-            e.out && is_meant && offset >= e.offset && offset - e.offset < e.length
-        });
-        let Some(event) = found else { return Ok(None) };
-        let mut output = outputs::whole(event);
-        let at = Occurrence { stream, step: output.step };
-        let mut caller = Caller { event, parts: Vec::new() };
-        // A call that calls back takes more steps, and is asked about as a whole.
-        self.machine_at(at)?.run(&mut caller, at.step + 1)?;
-        output.parts = caller.parts;
-        Ok(Some(outputs::criterion(stream, &output, offset - event.offset)))
     }
 
     /// Where the process failed: the access that crashed, the call that aborted,

@@ -6,9 +6,9 @@
 //! bits, kept for the writable sections only.
 
 use object::{Object as _, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
+use recording::modules::LoadedModule;
 use replay::image::Image;
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 struct Section {
     start: u64,
@@ -26,20 +26,24 @@ pub struct Initial {
 }
 
 impl Initial {
-    /// Reads the binaries of a process: for each module's index, its file.
-    /// What cannot be read is left out: then nothing is known beyond what the
-    /// run has seen.
+    /// Reads the binaries of a process's modules. What cannot be read, or was
+    /// built anew since, is left out: then nothing is known beyond what the run
+    /// has seen.
     #[must_use]
-    pub fn read(image: &Image, files: &[(u32, PathBuf)]) -> Initial {
+    pub fn read(image: &Image, modules: &[LoadedModule]) -> Initial {
         let mut initial = Initial::default();
-        let mut done: Vec<&PathBuf> = Vec::new();
-        for (index, path) in files {
-            if done.contains(&path) {
+        let mut done: Vec<&str> = Vec::new();
+        for LoadedModule { index, path, build_id, .. } in modules {
+            if done.contains(&path.as_str()) {
                 continue;
             }
             let Some((_, loaded)) = image.modules().find(|(i, _)| i == index) else { continue };
             let Ok(bytes) = std::fs::read(path) else { continue };
             let Ok(file) = object::File::parse(&*bytes) else { continue };
+            if file.build_id().ok().flatten().unwrap_or_default() != build_id {
+                done.push(path);
+                continue;
+            }
             let mut by_name: HashMap<&str, Option<u64>> = HashMap::new();
             for symbol in file.symbols().chain(file.dynamic_symbols()) {
                 if let (Ok(name), true) = (symbol.name(), symbol.address() != 0) {

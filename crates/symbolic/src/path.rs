@@ -11,7 +11,6 @@ use recording::Process;
 use replay::machine::{Counters, End, Machine, Stop};
 use replay::process::LoadedProcess;
 use solver::{Evaluation, Term};
-use std::path::PathBuf;
 
 /// Some 4 GiB of terms, with all that belongs to them.
 const MAX_TERMS: usize = 50_000_000;
@@ -150,9 +149,7 @@ pub fn replay_with<W: Watch>(
     watch: W,
 ) -> Result<Path, Error> {
     let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
-    let files: Vec<(u32, PathBuf)> =
-        recorded.modules.iter().map(|m| (m.index, PathBuf::from(&m.path))).collect();
-    let objects = Objects::new(&process.image, Initial::read(&process.image, &files));
+    let objects = Objects::new(&process.image, Initial::read(&process.image, &recorded.modules));
     let directory = recorded.info.directory.as_str();
     let mut engine = Engine::new(world, options, directory, stream, objects, watch);
     let mut machine = Machine::new(&process.image, &loaded.stream);

@@ -55,16 +55,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn measured(dir: &str, options: &views::extract::Options) -> Result<(Trace, f64), Box<dyn Error>> {
     let recording = recording::Recording::open(dir.as_ref())?;
     let process = recording.processes.first().ok_or("nothing was recorded")?;
-    let constants = |image: &replay::image::Image| views::constants::Constants::read(image, process);
     let process = LoadedProcess::load(&recording, process, &Options::default())?;
-    let constants = constants(&process.image);
     let start = now();
     for s in &process.streams {
         Machine::new(&process.image, &s.stream).run(&mut Null, u64::MAX)?;
     }
     let plain = now() - start;
     let start = now();
-    let trace = views::extract::extract(&process, &constants, options)?;
+    let trace = views::extract::extract(&process, options)?;
     let took = now() - start;
     let n = trace.len() as f64;
     println!("{} events of {} instructions", trace.len(), trace.instructions);

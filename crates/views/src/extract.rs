@@ -6,7 +6,6 @@
 use crate::access;
 use crate::book::{Book, OUTSIDE};
 use crate::column::{Budget, Column};
-use crate::constants::Constants;
 use crate::error::{Error, Result};
 use crate::names::{NumberMap, mix};
 use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
@@ -41,8 +40,8 @@ impl Default for Options {
 /// # Errors
 /// If there are more than can be numbered, or no room for them. A stream that
 /// cannot be replayed to its end is noted in the trace.
-pub fn extract(process: &LoadedProcess, constants: &Constants, options: &Options) -> Result<Trace> {
-    let mut x = Extractor::new(&process.image, constants, options);
+pub fn extract(process: &LoadedProcess, options: &Options) -> Result<Trace> {
+    let mut x = Extractor::new(&process.image, options);
     for loaded in &process.streams {
         let first = x.sink.len();
         x.thread = x.threads.len();
@@ -95,7 +94,6 @@ pub(crate) struct Active {
 
 pub(crate) struct Extractor<'i> {
     pub(crate) book: Book<'i>,
-    pub(crate) constants: &'i Constants,
     pub(crate) options: Options,
     pub(crate) plans: Vec<Plan>,
     /// By module and function.
@@ -124,14 +122,13 @@ pub(crate) struct Extractor<'i> {
 }
 
 impl<'i> Extractor<'i> {
-    fn new(image: &'i Image, constants: &'i Constants, options: &Options) -> Extractor<'i> {
+    fn new(image: &'i Image, options: &Options) -> Extractor<'i> {
         let mut book = Book::new(image);
         // Whatever runs while no function does.
         let outside = Plan { method: OUTSIDE, ..Plan::default() };
         book.objects.all.reserve(1 << 10);
         Extractor {
             book,
-            constants,
             options: options.clone(),
             plans: vec![outside],
             plan_of: Vec::new(),
@@ -235,8 +232,7 @@ impl<'i> Extractor<'i> {
                 (said, said)
             }
             _ => {
-                let mut reader =
-                    Reader { names: &mut self.book.names, image: self.book.image, constants: self.constants };
+                let mut reader = Reader { names: &mut self.book.names, image: self.book.image };
                 reader.represent(take, raw, view.memory)
             }
         }

@@ -12,7 +12,7 @@
 //! * [`extract`], [`plan`], [`book`]: events from a replay; what an instruction means
 //!   is found out once for each function. Beside it, each in a file of its own: loads and
 //!   stores, calls and returns, and the thread that keeps what was found;
-//! * [`objects`], [`values`], [`types`], [`constants`]: which object, which value, in
+//! * [`objects`], [`values`], [`types`]: which object, which value, in
 //!   terms that mean the same in another run: never an address;
 //! * [`trace`], [`column`], [`names`]: the events of a run, 28 bytes each, on disk where
 //!   memory does not suffice;
@@ -59,7 +59,6 @@ mod calls;
 pub mod cause;
 pub mod column;
 pub mod compare;
-pub mod constants;
 pub mod error;
 pub mod extract;
 pub mod filter;

@@ -1,6 +1,5 @@
 //! From a recording to a trace.
 
-use crate::constants::Constants;
 use crate::error::{Error, Result};
 use crate::extract::{Options, extract};
 use crate::trace::Trace;
@@ -20,8 +19,7 @@ pub fn trace(recording: &Recording, process: usize, options: &Options) -> Result
         ))));
     };
     let loaded = LoadedProcess::load(recording, recorded, &replay::process::Options::default())?;
-    let constants = Constants::read(&loaded.image, recorded);
-    let mut trace = extract(&loaded, &constants, options)?;
+    let mut trace = extract(&loaded, options)?;
     trace.notes.extend(loaded.damage.iter().cloned());
     trace.notes.extend(loaded.streams.iter().filter_map(|s| s.damage.clone()));
     Ok(trace)

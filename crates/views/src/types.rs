@@ -71,7 +71,9 @@ pub fn text(module: &Module, ty: Option<u32>) -> String {
                 next = *to;
             }
             TypeKind::Array { of, count } => {
-                suffix.insert_str(0, &format!("[{count}]"));
+                // Behind the outer dimensions.
+                let end = suffix.find(|c: char| !c.is_ascii_digit() && !"[]".contains(c));
+                suffix.insert_str(end.unwrap_or(suffix.len()), &format!("[{count}]"));
                 next = *of;
             }
             TypeKind::Alias { of } => next = *of,

@@ -1,6 +1,5 @@
 //! Values in a form that means the same in another run: never an address.
 
-use crate::constants::Constants;
 use crate::names::Names;
 use crate::trace::{NO_TEXT, Take, is_address};
 use program::names::readable;
@@ -18,7 +17,6 @@ const ADDRESS: u64 = 0xADD2_E550;
 pub struct Reader<'r> {
     pub names: &'r mut Names,
     pub image: &'r Image,
-    pub constants: &'r Constants,
 }
 
 impl Reader<'_> {
@@ -28,7 +26,7 @@ impl Reader<'_> {
             Take::Nothing => (0, 0),
             Take::Wide if is_address(raw) => (raw, ADDRESS),
             Take::Text if raw == 0 => (0, 0),
-            Take::Text => match text(memory, self.constants, raw) {
+            Take::Text => match text(memory, self.image, raw) {
                 Some(bytes) => {
                     let number = self.names.intern_bytes(&bytes);
                     (u64::from(number) + 1, self.names.hash(number))
@@ -58,8 +56,8 @@ impl Reader<'_> {
 }
 
 /// The string at an address, if it looks like one.
-fn text(memory: &Memory, constants: &Constants, address: u64) -> Option<Vec<u8>> {
-    if let Some(constant) = constants.at(address) {
+fn text(memory: &Memory, image: &Image, address: u64) -> Option<Vec<u8>> {
+    if let Some(constant) = image.constant(address) {
         let constant = &constant[..constant.len().min(LONGEST)];
         let end = constant.iter().position(|b| *b == 0).unwrap_or(constant.len());
         return looks_like_text(&constant[..end]).then(|| constant[..end].to_vec());
@@ -103,7 +101,7 @@ mod tests {
 
     #[test]
     fn strings_are_cut_and_other_bytes_are_none() {
-        let none = Constants::default();
+        let none = Image::new(std::collections::BTreeMap::new());
         let mut m = Memory::default();
         m.write(0x1000, b"hello\n\0rest");
         m.write(0x2000, &[b'x'; 500]);

@@ -326,6 +326,7 @@ fn questions_that_make_no_sense_are_answered_as_such() {
     record(&desk, "old", "", "2");
     desk.run("relapse alternate run-old run-new --only argv[1]");
     std::fs::rename(desk.path().join("new"), desk.path().join("elsewhere")).expect("it was there");
+    std::fs::remove_dir_all(desk.path().join("run-new/models")).expect("they were there");
     desk.run("relapse alternate run-old run-new");
     assert_session!(desk, @r#"
     $ relapse alternate run-old run-new

@@ -204,7 +204,7 @@ fn an_oracle_that_makes_no_sense_is_refused() {
     desk.run("relapse slice run --output stdout@0 --phases --oracle missing");
     assert_session!(desk, @r#"
     $ relapse slice run --output stdout@0 --phases --oracle wrong
-    [stderr] relapse: wrong, line 3: "nonsense" is not of the form FILE:LINE or FILE:LINE:VAR, such as main.c:12:sum
+    [stderr] relapse: wrong, line 3: "nonsense" is not of the form FILE:LINE or FILE:LINE:EXPR, such as main.c:12:sum
     [exit 2]
     $ relapse slice run --output stdout@0 --phases --oracle missing
     [stderr] relapse: failed to read missing: No such file or directory (os error 2)

@@ -8,7 +8,8 @@ mod generate;
 mod graph;
 
 use desk::recorded;
-use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted};
+use expression::Expression;
+use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted, Which};
 use std::collections::BTreeSet;
 
 #[test]
@@ -42,7 +43,10 @@ const LOOP: &str = include_str!("../fixtures/loop_with_calls.c");
 fn operands_and_values_are_those_of_the_execution() {
     let (_desk, process) = recorded(LOOP, "");
     let slicer = Slicer::new(&process, SlicerOptions::default());
-    let question = slicer.ask_variable("p.c", 31, "k").expect("a replay").expect("k at line 31");
+    let question = slicer
+        .ask_expression("p.c", 31, &Expression::of_name("k"), &Which::default())
+        .expect("a replay")
+        .expect("k at line 31");
     let slice = slicer.slice(&[question], &mut |_| {}).expect("a slice");
     let start = slice.criteria[0].expect("a node");
     let chain = slice::chain::chain(&slicer, &slice, start, slice::chain::ChainOptions::default());

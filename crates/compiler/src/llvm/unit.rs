@@ -231,6 +231,13 @@ impl Unit {
     pub fn as_value(&self, m: Meta) -> Val {
         Val(call!(LLVMMetadataAsValue(self.ctx, m.0)))
     }
+    /// Operands of named metadata, such as the compile units.
+    pub fn named_metadata(&self, name: &CStr) -> Vec<Val> {
+        let n = call!(LLVMGetNamedMetadataNumOperands(self.module, name.as_ptr())) as usize;
+        let mut out = vec![std::ptr::null_mut(); n];
+        call!(LLVMGetNamedMetadataOperands(self.module, name.as_ptr(), out.as_mut_ptr()));
+        out.into_iter().filter_map(Val::some).collect()
+    }
     pub fn md_kind(&self, name: &str) -> c_uint {
         call!(LLVMGetMDKindIDInContext(self.ctx, name.as_ptr().cast(), name.len() as c_uint))
     }

@@ -27,8 +27,11 @@ const TAG_UNION: u16 = 0x17;
 const TAG_INHERITANCE: u16 = 0x1c;
 const TAG_SUBRANGE: u16 = 0x21;
 const TAG_BASE: u16 = 0x24;
+const TAG_SUBPROGRAM: u16 = 0x2e;
 
-// Operand positions: DILocalVariable and DIGlobalVariable, DIType and its kinds.
+// Operand positions: DICompileUnit, DILocalVariable and DIGlobalVariable, DIType and its kinds.
+const UNIT_ENUMS: usize = 4;
+const UNIT_RETAINED: usize = 5;
 const VARIABLE_NAME: usize = 1;
 const VARIABLE_TYPE: usize = 3;
 const TYPE_NAME: usize = 2;
@@ -82,7 +85,8 @@ impl DebugInfo {
         unsafe { &*self.unit }
     }
 
-    pub fn finish(self, module: &mut Module) {
+    pub fn finish(mut self, module: &mut Module) {
+        self.retained();
         module.files = self.files;
         module.directory = self.directory;
         module.types = self.types;
@@ -90,6 +94,20 @@ impl DebugInfo {
         let hash =
             |file: &String| std::fs::read(file).map_or(0, |content| program::model::source_hash(&content));
         module.file_hashes = module.files.iter().map(hash).collect();
+    }
+
+    /// Types that the source names but no variable has: enumerators are constants all the
+    /// same, and casts may name the others.
+    fn retained(&mut self) {
+        for unit in self.unit().named_metadata(c"llvm.dbg.cu") {
+            let lists = md_operands(unit);
+            for at in [UNIT_ENUMS, UNIT_RETAINED] {
+                let types = lists.get(at).copied().flatten().map(md_operands).unwrap_or_default();
+                for ty in types.into_iter().flatten().filter(|t| node_tag(*t) != TAG_SUBPROGRAM) {
+                    self.ty(ty);
+                }
+            }
+        }
     }
 
     fn file(&mut self, m: Option<Meta>) -> u32 {
@@ -165,10 +183,13 @@ impl DebugInfo {
             TAG_BASE => basic(&name),
             TAG_POINTER | TAG_REFERENCE => TypeKind::Pointer { to: base.and_then(|b| self.ty(b)) },
             TAG_ARRAY => {
-                let count =
-                    elements().into_iter().flatten().filter(|e| node_tag(*e) == TAG_SUBRANGE).map(count);
-                let count = count.fold(1u64, u64::saturating_mul);
-                TypeKind::Array { of: base.and_then(|b| self.ty(b)), count }
+                let dimensions: Vec<u64> = elements()
+                    .into_iter()
+                    .flatten()
+                    .filter(|e| node_tag(*e) == TAG_SUBRANGE)
+                    .map(count)
+                    .collect();
+                self.array(base, &dimensions)
             }
             tag @ (TAG_STRUCT | TAG_CLASS | TAG_UNION) => {
                 let members = elements()
@@ -196,6 +217,19 @@ impl DebugInfo {
         self.types[i as usize].kind = kind;
         self.types[i as usize].size = size;
         Some(i)
+    }
+
+    /// An array of arrays for each dimension but the first, as C has it; debug information
+    /// has one array with all of them.
+    fn array(&mut self, base: Option<Val>, dimensions: &[u64]) -> TypeKind {
+        let mut of = base.and_then(|b| self.ty(b));
+        let (first, inner) = dimensions.split_first().map_or((0, &[][..]), |(n, rest)| (*n, rest));
+        for count in inner.iter().rev() {
+            let size = of.map_or(0, |t| self.types[t as usize].size).saturating_mul(*count);
+            self.types.push(Type { name: String::new(), size, kind: TypeKind::Array { of, count: *count } });
+            of = Some(self.types.len() as u32 - 1);
+        }
+        TypeKind::Array { of, count: first }
     }
 
     /// A base class as a member that has its name.

@@ -394,6 +394,10 @@ impl<'w> Backward<'w, '_, '_> {
                         }
                     }
                     Wanted::Memory { address, len } => self.use_memory(*address, *len, consumer),
+                    Wanted::Bits { address, mask } => {
+                        let len = u64::from((64 - mask.leading_zeros()).div_ceil(8));
+                        self.use_bits(*address, len, *mask, consumer);
+                    }
                 }
             }
         }
@@ -405,6 +409,6 @@ pub(super) fn asks_all(asked: &[(usize, &Criterion)], (dst, count): (Reg, u32)) 
     asked.iter().flat_map(|(_, c)| &c.wanted).any(|w| match w {
         Wanted::All => true,
         Wanted::Registers(regs) => regs.iter().any(|r| (dst..dst + count).contains(r)),
-        Wanted::Ran | Wanted::Memory { .. } => false,
+        Wanted::Ran | Wanted::Memory { .. } | Wanted::Bits { .. } => false,
     })
 }

@@ -45,7 +45,7 @@ pub fn run(args: &RecordingArgs, session: &mut Session) -> Result<Exit, Failure>
         if args.stream.is_none() {
             describe(process, session)?;
         }
-        let image = opened::image(process).ok();
+        let image = opened::image(&recording.path, process).ok();
         for stream in process.streams.iter().filter(|s| wanted(s)) {
             shown += 1;
             stream_summary(process, stream, session)?;

@@ -93,7 +93,7 @@ fn belongs(entry: &Path) -> bool {
         let (pid, image) = name.strip_prefix('p')?.split_once('.')?;
         (pid.parse::<u32>().is_ok() && image.parse::<u32>().is_ok()).then_some(())
     };
-    name == "manifest.json" || (entry.is_dir() && process().is_some())
+    name == "manifest.json" || (entry.is_dir() && (name == "models" || process().is_some()))
 }
 
 #[cfg(test)]

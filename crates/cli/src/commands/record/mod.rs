@@ -6,8 +6,10 @@ mod run;
 use crate::failure::{Exit, Failure};
 use crate::render;
 use clap::Args;
+use program::kept::Kept;
 use recording::pack::{self, Summary};
 use recording::{Manifest, Outcome, Recording, RecordingError};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
@@ -72,6 +74,11 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let shown = args.output.clone().unwrap_or_else(|| directory.file_name().unwrap_or_default().into());
     let summary = finish(&directory, &mut manifest, outcome(status))
         .map_err(|e| Failure::failed_to(Exit::Incomplete, e).hint(raw_hint(&shown)))?;
+    if let Err(reason) = keep_models(&directory) {
+        eprintln!(
+            "relapse: failed to {reason}; the recording can be replayed only with the binary as it was"
+        );
+    }
     if !summary.faults.is_empty() {
         return Err(incomplete(&summary, &shown));
     }
@@ -151,6 +158,26 @@ fn finish(
     manifest.reason = summary.faults.first().cloned();
     manifest.write(directory)?;
     Ok(summary)
+}
+
+/// Keeps the models of the binaries that ran, so that the recording can be replayed when they
+/// are built anew or gone. Where that fails the recording needs the binaries: no more than a note.
+fn keep_models(directory: &Path) -> Result<(), String> {
+    let recording = Recording::open(directory).map_err(|e| e.to_string())?;
+    let mut done = BTreeSet::new();
+    for module in recording.processes.iter().flat_map(|p| &p.modules) {
+        if !done.insert((&module.path, &module.build_id)) {
+            continue;
+        }
+        let kept = Kept::read(Path::new(&module.path)).map_err(|e| e.to_string())?;
+        if kept.build_id.as_ref().is_some_and(|id| *id != module.build_id) {
+            return Err(format!("keep the model of {}: it was built anew meanwhile", module.path));
+        }
+        let bytes = kept.encode().map_err(|e| e.to_string())?;
+        recording::models::write(directory, &module.path, &module.build_id, &bytes)
+            .map_err(|e| e.to_string())?;
+    }
+    Ok(())
 }
 
 /// Whether a process still executes code; one that only waits to be reaped does not.

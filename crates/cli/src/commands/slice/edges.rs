@@ -1,14 +1,12 @@
 //! Questions that have no answer as they stand, and work that is cut short.
 
-use super::Point;
+use super::{Content, Point, Written, failed};
 use crate::failure::{Exit, Failure};
 use crate::source::{self, Spot};
-use slice::Slicer;
+use crate::which::{self, WhichArgs};
+use slice::{Criterion, Slicer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// How many lines or names are offered.
-const MOST: usize = 12;
 
 /// A flag that Ctrl-C sets, once; the second time ends the command at once.
 pub fn on_interrupt() -> Arc<AtomicBool> {
@@ -36,24 +34,89 @@ pub fn only_one(slicer: &Slicer<'_>, spot: &Spot) -> Result<(), Failure> {
         .hint(format_args!("Give more of the path:\n{}", list.join("\n"))))
 }
 
-/// Why a line or a variable has nothing to ask about, and what is near.
-pub fn nothing_there(slicer: &Slicer<'_>, point: &Point) -> slice::Result<Failure> {
+/// What a question about a line asks, or what is wrong with it.
+pub fn ask_at(
+    slicer: &Slicer<'_>,
+    point: &Point,
+    args: &WhichArgs,
+) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
+    let Spot { file, line } = &point.spot;
+    let Some(which) = args.of(slicer.process()) else {
+        let stream = args.stream.as_deref().unwrap_or_default();
+        return Ok(Err(Failure::new(Exit::Usage, format_args!("the recording has no stream {stream}"))));
+    };
+    let found = match &point.expression {
+        None => slicer.ask_execution(file, *line, &which),
+        Some(e) => slicer.ask_expression(file, *line, e, &which).map(|c| c.into_iter().collect()),
+    };
+    match found {
+        Ok(found) => Ok(Ok(found)),
+        Err(slice::Error::Expression(wrong)) => Ok(Err(which::wrong(&format!("{file}:{line}"), &wrong))),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// What a question about an output asks. Bytes are counted from the first one that any process
+/// wrote; `start` says where that is, once it is known.
+pub fn ask_written(
+    slicer: &Slicer<'_>,
+    written: &Written,
+    which: &WhichArgs,
+    start: &mut Option<u64>,
+) -> slice::Result<Vec<Criterion>> {
+    match &written.what {
+        Content::Offset(offset) => {
+            if start.is_none() {
+                *start = slicer.output_start(&written.sink)?;
+            }
+            let offset = offset.saturating_add(start.unwrap_or(0));
+            Ok(slicer.ask_output(&written.sink, offset)?.into_iter().collect())
+        }
+        Content::Text(text) => {
+            let found = slicer.find_output(&written.sink, text.as_bytes())?;
+            let taken = match which.occurrence {
+                Some(n) => usize::try_from(n - 1).ok().and_then(|n| found.get(n)),
+                None => found.last(),
+            };
+            let Some(&at) = taken else { return Ok(Vec::new()) };
+            if found.len() > 1 && which.occurrence.is_none() {
+                let times = found.len();
+                eprintln!(
+                    "relapse: the text is {times} times in {}; the last is taken, --occurrence N takes another",
+                    written.sink
+                );
+            }
+            slicer.ask_outputs(&written.sink, at..at + text.len() as u64)
+        }
+    }
+}
+
+/// No recorded call wrote what is asked about.
+pub fn not_written(written: &Written, which: &WhichArgs) -> Failure {
+    let what = match (&written.what, which.occurrence) {
+        (Content::Offset(n), _) => format!("byte {n} of {}", written.sink),
+        (Content::Text(text), None) => format!("{} to {}", replay::vars::quoted(text), written.sink),
+        (Content::Text(text), Some(n)) => {
+            format!("{} to {} as often as {n} times", replay::vars::quoted(text), written.sink)
+        }
+    };
+    Failure::new(Exit::No, format_args!("no recorded call wrote {what}"))
+        .hint("`relapse dump io DIR` lists what was written.")
+}
+
+/// Why a line has nothing to ask about, and what is near.
+pub fn nothing_there(slicer: &Slicer<'_>, point: &Point, which: &WhichArgs) -> slice::Result<Failure> {
     let Spot { file, line } = &point.spot;
     let place = format!("{file}:{line}");
     if slicer.files_named(file).is_empty() {
         return Ok(Failure::new(Exit::Usage, format_args!("no recorded source file is called {file}"))
             .hint("`relapse dump program BINARY` names the files of a program."));
     }
-    if let Some(name) = &point.variable
-        && slicer.last_visit(file, *line)?.is_some()
-    {
-        let names = slicer.variables_at(file, *line)?;
-        let failure = Failure::new(Exit::Usage, format_args!("{name} has no value at {place}"));
-        return Ok(if names.is_empty() {
-            failure
-        } else {
-            failure.hint(format_args!("These have: {}.", some(&names)))
-        });
+    if which.is_any() && slicer.last_visit(file, *line)?.is_some() {
+        let what = format!("no execution of {place} fits: {}", which.words().trim_start_matches(", "));
+        return Ok(Failure::new(Exit::No, what).hint(format_args!(
+            "`relapse values DIR {place}` lists its executions; the same options choose among them."
+        )));
     }
     let ran = if slicer.sites_at(file, *line).is_empty() { "has no code" } else { "never ran" };
     let failure = Failure::new(Exit::No, format_args!("{place} {ran}"));
@@ -65,12 +128,4 @@ pub fn nothing_there(slicer: &Slicer<'_>, point: &Point) -> slice::Result<Failur
         0 => failure.hint(format_args!("Nothing of {file} ran.")),
         _ => failure.hint(format_args!("Nearest that ran: {}.", near.join(" and "))),
     })
-}
-
-fn some(names: &[String]) -> String {
-    let mut text = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > MOST {
-        text += &format!(", and {} more", names.len() - MOST);
-    }
-    text
 }

@@ -10,9 +10,11 @@ mod why;
 
 use crate::failure::{Exit, Failure};
 use crate::source::{self, Spot};
+use crate::which::{self, WhichArgs};
 use crate::{Session, opened, progress};
 use bounds::Bounds;
 use clap::{Args, ValueEnum};
+use expression::Expression;
 use program::names::readable;
 use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
@@ -34,7 +36,11 @@ const WHY: std::time::Duration = std::time::Duration::from_secs(60);
 #[command(after_help = "\
 Examples:
   relapse slice run --at sum.c:7:total      why did `total` have its value?
+  relapse slice run --at 'sum.c:7:p->next'  the same of an expression in C
+  relapse slice run --at sum.c:7 --when 'i == 3'
+                                            what did line 7 use in that round?
   relapse slice run --output stdout@12      what made byte 12 of the output?
+  relapse slice run --output stderr:'no such' why was that written?
   relapse slice run --at sum.c:7 --relevant what was not done that could have been?
   relapse slice run --failure --chain       where did the crash come from, with values?
   relapse slice run --failure --phases      what did one part of the run give to another?
@@ -45,6 +51,8 @@ pub struct SliceArgs {
     recording: PathBuf,
     #[command(flatten)]
     question: Question,
+    #[command(flatten)]
+    which: WhichArgs,
     /// Only this process, counted from 0 in the order they started
     #[arg(long, value_name = "N")]
     process: Option<usize>,
@@ -118,25 +126,36 @@ impl SliceArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Question {
-    /// A line as it last ran: all it used; or a variable as it was before
-    #[arg(long, value_name = "FILE:LINE[:VAR]")]
+    /// A line as it last ran: all it used; or an expression in C as it was before
+    #[arg(long, value_name = "FILE:LINE[:EXPR]")]
     at: Option<Point>,
-    /// A byte of an output: stdout, stderr, or the end of a file's path
-    #[arg(long, value_name = "SINK@OFFSET")]
-    output: Option<Byte>,
+    /// A byte of an output (stdout, stderr, or the end of a file's path), or a text in it
+    #[arg(long, value_name = "SINK@OFFSET|SINK:TEXT")]
+    output: Option<Written>,
     /// The crash, the abort, or what decided the exit status
     #[arg(long)]
     failure: bool,
 }
 
-/// `FILE:LINE` or `FILE:LINE:VAR`
+impl Question {
+    /// A line without code stands for the next statement; that is said.
+    fn on_a_statement(&self, slicer: &Slicer<'_>) -> Question {
+        let mut question = self.clone();
+        if let Some(point) = &mut question.at {
+            source::take_nearest(&slicer.process().image, &mut point.spot);
+        }
+        question
+    }
+}
+
+/// `FILE:LINE` or `FILE:LINE:EXPR`
 #[derive(Clone, Debug)]
 struct Point {
     spot: Spot,
-    variable: Option<String>,
+    expression: Option<Expression>,
 }
 
 impl FromStr for Point {
@@ -144,30 +163,52 @@ impl FromStr for Point {
 
     fn from_str(text: &str) -> Result<Point, String> {
         let shape =
-            |_| format!("{text:?} is not of the form FILE:LINE or FILE:LINE:VAR, such as main.c:12:sum");
-        if let Ok(spot) = text.parse() {
-            return Ok(Point { spot, variable: None });
+            || format!("{text:?} is not of the form FILE:LINE or FILE:LINE:EXPR, such as main.c:12:sum");
+        // An expression may have colons, and so may a file's name.
+        for (colon, _) in text.match_indices(':') {
+            let end = text[colon + 1..].find(':').map_or(text.len(), |n| colon + 1 + n);
+            let Ok(spot) = text[..end].parse() else { continue };
+            let expression = text.get(end + 1..).map(which::parsed).transpose()?;
+            return Ok(Point { spot, expression });
         }
-        let (spot, variable) = text.rsplit_once(':').ok_or_else(|| shape(()))?;
-        let spot = spot.parse::<Spot>().map_err(|_| shape(()))?;
-        Ok(Point { spot, variable: Some(variable.to_owned()) })
+        Err(shape())
     }
 }
 
-/// `stdout@12`
+/// `stdout@12`, or `stderr:"text"`
 #[derive(Clone, Debug)]
-struct Byte {
+struct Written {
     sink: String,
-    offset: u64,
+    what: Content,
 }
 
-impl FromStr for Byte {
+#[derive(Clone, Debug)]
+enum Content {
+    Offset(u64),
+    Text(String),
+}
+
+impl FromStr for Written {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Byte, String> {
-        let shape = || format!("{text:?} is not of the form SINK@OFFSET, such as stdout@0");
-        let (sink, offset) = text.rsplit_once('@').filter(|(s, _)| !s.is_empty()).ok_or_else(shape)?;
-        Ok(Byte { sink: sink.to_owned(), offset: offset.parse().map_err(|_| shape())? })
+    fn from_str(text: &str) -> Result<Written, String> {
+        let shape = || {
+            format!(
+                "{text:?} is not of the form SINK@OFFSET or SINK:TEXT, such as stdout@0 or stderr:\"error\""
+            )
+        };
+        let at = text.rsplit_once('@').and_then(|(sink, offset)| Some((sink, offset.parse().ok()?)));
+        if let Some((sink, offset)) = at.filter(|(sink, _)| !sink.is_empty() && !sink.contains(':')) {
+            return Ok(Written { sink: sink.to_owned(), what: Content::Offset(offset) });
+        }
+        let (sink, said) =
+            text.split_once(':').filter(|(s, t)| !s.is_empty() && !t.is_empty()).ok_or_else(shape)?;
+        // A shell takes the quotes away; who types them twice means the same.
+        let said = match said.strip_prefix('"').and_then(|t| t.strip_suffix('"')).filter(|t| !t.is_empty()) {
+            Some(quoted) => quoted.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\""),
+            None => said.to_owned(),
+        };
+        Ok(Written { sink: sink.to_owned(), what: Content::Text(said) })
     }
 }
 
@@ -221,6 +262,7 @@ struct End {
 pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recording = opened::recording(&args.recording)?;
     let (mut reason, mut output_start) = (None, None);
+    let mut question = args.question.clone();
     for (number, process) in recording.processes.iter().enumerate() {
         if args.process.is_some_and(|n| n != number) {
             continue;
@@ -228,10 +270,12 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         let loaded = LoadedProcess::load(&recording, process, &Options::default());
         let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
         let slicer = Slicer::new(&loaded, SlicerOptions::default());
-        match ask(&slicer, &args.question, &mut output_start)? {
+        question = question.on_a_statement(&slicer);
+        match ask(&slicer, &question, &args.which, &mut output_start)? {
             Ok(criteria) => {
                 opened::warn_of_edits([&loaded]);
-                return answer(args, session, &slicer, &criteria);
+                let asked = words(&question, &args.which);
+                return answer(args, session, &slicer, &criteria, asked);
             }
             Err(why) => reason = reason.or(Some(why)),
         }
@@ -256,23 +300,17 @@ fn failed(error: &slice::Error) -> Failure {
 fn ask(
     slicer: &Slicer<'_>,
     question: &Question,
+    which: &WhichArgs,
     output_start: &mut Option<u64>,
 ) -> Result<Result<Vec<Criterion>, Failure>, Failure> {
-    if let Some(point) = &question.at {
-        edges::only_one(slicer, &point.spot)?;
-    }
     let found = if let Some(point) = &question.at {
-        let Spot { file, line } = &point.spot;
-        match &point.variable {
-            None => slicer.ask_line(file, *line),
-            Some(name) => slicer.ask_variable(file, *line, name).map(|c| c.into_iter().collect()),
+        edges::only_one(slicer, &point.spot)?;
+        match edges::ask_at(slicer, point, which)? {
+            Ok(found) => Ok(found),
+            Err(failure) => return Ok(Err(failure)),
         }
-    } else if let Some(byte) = &question.output {
-        if output_start.is_none() {
-            *output_start = slicer.output_start(&byte.sink).map_err(|e| failed(&e))?;
-        }
-        let offset = byte.offset.saturating_add(output_start.unwrap_or(0));
-        slicer.ask_output(&byte.sink, offset).map(|c| c.into_iter().collect())
+    } else if let Some(written) = &question.output {
+        edges::ask_written(slicer, written, which, output_start)
     } else if slicer.has_succeeded().map_err(|e| failed(&e))? {
         let what = "the process did not fail: it ended with status 0";
         return Ok(Err(
@@ -286,11 +324,8 @@ fn ask(
         return Ok(Ok(found));
     }
     Ok(Err(match (&question.at, &question.output) {
-        (Some(point), _) => edges::nothing_there(slicer, point).map_err(|e| failed(&e))?,
-        (_, Some(byte)) => {
-            let what = format!("no recorded call wrote byte {} of {}", byte.offset, byte.sink);
-            Failure::new(Exit::No, what).hint("`relapse dump io DIR` lists what was written.")
-        }
+        (Some(point), _) => edges::nothing_there(slicer, point, which).map_err(|e| failed(&e))?,
+        (_, Some(written)) => edges::not_written(written, which),
         _ => Failure::new(Exit::No, "the recording does not show how the process ended"),
     }))
 }
@@ -318,9 +353,10 @@ fn answer(
     session: &mut Session,
     slicer: &Slicer<'_>,
     criteria: &[Criterion],
+    question: String,
 ) -> Result<Exit, Failure> {
     if args.phases {
-        return phases::run(args, session, slicer, criteria, question(&args.question));
+        return phases::run(args, session, slicer, criteria, question);
     }
     let slice = walk_back(args, session, slicer, criteria, &edges::on_interrupt())?;
     let lines = lines(slicer, &slice);
@@ -329,7 +365,7 @@ fn answer(
     let answer = Answer {
         schema: "relapse.slice/1",
         process: slicer.process().name.clone(),
-        question: question(&args.question),
+        question,
         kind: kind(args),
         criteria: criteria.iter().map(|c| At { stream: c.at.stream, instruction: c.at.step }).collect(),
         lines,
@@ -362,11 +398,17 @@ fn kind(args: &SliceArgs) -> &'static str {
     }
 }
 
-fn question(q: &Question) -> String {
+/// The question in words.
+fn words(q: &Question, which: &WhichArgs) -> String {
     match (&q.at, &q.output) {
-        (Some(Point { spot, variable: None }), _) => format!("{}:{}", spot.file, spot.line),
-        (Some(Point { spot, variable: Some(v) }), _) => format!("{v} at {}:{}", spot.file, spot.line),
-        (_, Some(b)) => format!("byte {} of {}", b.offset, b.sink),
+        (Some(Point { spot, expression }), _) => {
+            let place = format!("{}:{}{}", spot.file, spot.line, which.words());
+            expression.as_ref().map_or_else(|| place.clone(), |e| format!("{} at {place}", e.text))
+        }
+        (_, Some(Written { sink, what: Content::Offset(n) })) => format!("byte {n} of {sink}"),
+        (_, Some(Written { sink, what: Content::Text(text) })) => {
+            format!("{} in {sink}{}", replay::vars::quoted(text), which.words())
+        }
         _ => "the failure".to_owned(),
     }
 }

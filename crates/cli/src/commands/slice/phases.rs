@@ -159,7 +159,7 @@ impl Lines {
             let point: super::Point = line.parse().map_err(|e: String| {
                 Failure::new(Exit::Usage, format_args!("{}, line {}: {e}", path.display(), n + 1))
             })?;
-            wrong.push((point.spot, point.variable));
+            wrong.push((point.spot, point.expression.map(|e| e.text)));
         }
         Ok(Lines { wrong })
     }

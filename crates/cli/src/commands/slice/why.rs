@@ -10,7 +10,8 @@ use explain::semantic::{Cause, Question};
 use explain::traced::Traced;
 use serde::Serialize;
 use slice::{Slice, Slicer};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -55,15 +56,51 @@ pub fn rows(
         Failure::new(Exit::No, format_args!("it could not be put as a formula: {reason}"))
             .hint("Without --why the slice shows everything it came from.")
     })?;
-    Ok(found.causes.iter().map(|(layer, cause)| row(&traced, *layer, cause)).collect())
+    Ok(steps(&traced, &found.causes).iter().map(|(layer, causes)| row(&traced, *layer, causes)).collect())
 }
 
-fn row(traced: &Traced<'_>, layer: u32, cause: &Cause) -> Row {
+/// What the instructions of one line did is one step to who reads the source: causes of values, or
+/// of decisions, at the same distance or at the next, as those of `a && b` are.
+fn steps<'c>(traced: &Traced<'_>, causes: &'c [(u32, Cause)]) -> Vec<(u32, Vec<&'c Cause>)> {
+    let mut steps: Vec<(u32, Vec<&Cause>)> = Vec::new();
+    // The newest step of each line, and how far it goes.
+    let mut known: BTreeMap<(bool, u32, u32, u32), (usize, u32)> = BTreeMap::new();
+    for (layer, cause) in causes {
+        let (node, place) = (cause.question.node(), traced.line(cause.question.node()));
+        let site = traced.slice.nodes[node as usize].site;
+        let key = (is_decision(cause), site.module, site.function, place.line);
+        match known.get_mut(&key).filter(|(_, reached)| place.line > 0 && *layer <= *reached + 1) {
+            Some((step, reached)) => {
+                *reached = (*reached).max(*layer);
+                steps[*step].1.push(cause);
+            }
+            None => {
+                known.insert(key, (steps.len(), *layer));
+                steps.push((*layer, vec![cause]));
+            }
+        }
+    }
+    steps
+}
+
+fn is_decision(cause: &Cause) -> bool {
+    matches!(cause.question, Question::Decision(_))
+}
+
+/// One step; it has at least one cause.
+fn row(traced: &Traced<'_>, layer: u32, causes: &[&Cause]) -> Row {
     let name = |file: &str| source::short(&format!("/{file}"));
-    let asked = traced.line(cause.question.node());
+    let first = causes[0];
+    let asked = traced.line(first.question.node());
+    // The last that ran comes first.
+    let generators: BTreeSet<_> = causes
+        .iter()
+        .flat_map(|c| &c.generators)
+        .map(|n| (Reverse(traced.slice.nodes[*n as usize].at), *n))
+        .collect();
     let mut lines: Vec<Line> = Vec::new();
     let mut known: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    for node in &cause.generators {
+    for (_, node) in &generators {
         let place = traced.line(*node);
         if place.line == 0 {
             continue;
@@ -83,14 +120,14 @@ fn row(traced: &Traced<'_>, layer: u32, cause: &Cause) -> Row {
     }
     Row {
         layer,
-        kind: if matches!(cause.question, Question::Decision(_)) { "decision" } else { "value" },
+        kind: if is_decision(first) { "decision" } else { "value" },
         file: name(traced.file(asked)),
         line: asked.line,
-        function: traced.function(traced.slice.nodes[cause.question.node() as usize].site).to_owned(),
+        function: traced.function(traced.slice.nodes[first.question.node() as usize].site).to_owned(),
         lines,
-        instructions: cause.generators.len(),
-        of: cause.cone,
-        minimal: cause.minimal,
+        instructions: generators.len(),
+        of: causes.iter().map(|c| c.cone).max().unwrap_or(0).max(generators.len()),
+        minimal: causes.iter().all(|c| c.minimal),
     }
 }
 

@@ -1,31 +1,34 @@
-//! `relapse values`: what a variable held whenever a line ran.
-
-mod watch;
+//! `relapse values`: what an expression held whenever a line ran.
 
 use crate::failure::{Exit, Failure};
 use crate::render::{Table, counted, grouped};
 use crate::source::{self, Spot};
+use crate::which::{self, WhichArgs};
 use crate::{Session, opened};
 use clap::Args;
-use program::model::{Function, Module, SymbolKind};
+use expression::Expression;
+use program::model::{Function, Module};
 use program::names::readable;
 use replay::image::Image;
 use replay::machine::Machine;
+use replay::observer::{Effect, Observer, View};
 use replay::process::{LoadedProcess, LoadedStream, Options};
 use serde::Serialize;
+use slice::executions::{Keep, Marks, Watch};
+use slice::{Site, WrongExpression};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
-use watch::{Coverage, Marks, Watch};
 
-/// Show a variable's value at each execution of a line
+/// Show an expression's value at each execution of a line
 ///
 /// The value is the one before the line runs; where the line changes it, both are shown.
-/// Without VAR all variables of the function are shown.
+/// Without EXPR all variables of the function are shown.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   relapse values run sum.c:7 total
+  relapse values run list.c:31 'node->next->v' --when 'node->flags & 4'
   relapse values run src/list.c:120 --limit 20 --json")]
 pub struct ValuesArgs {
     /// Directory of the recording
@@ -33,9 +36,11 @@ pub struct ValuesArgs {
     /// The line; the end of the file's path is enough
     #[arg(value_name = "FILE:LINE")]
     at: Spot,
-    /// The variable, local or global
-    #[arg(value_name = "VAR")]
-    variable: Option<String>,
+    /// A variable, local or global, or an expression in C over them: 'a[i]', 'p->next->v'
+    #[arg(value_name = "EXPR", value_parser = which::parsed)]
+    expression: Option<Expression>,
+    #[command(flatten)]
+    which: WhichArgs,
     /// At most so many executions
     #[arg(long, value_name = "N", default_value_t = 1000)]
     limit: usize,
@@ -49,6 +54,9 @@ struct Answer {
     schema: &'static str,
     file: String,
     line: u32,
+    /// The line that was asked about, if it has no code and `line` is the next statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked_line: Option<u32>,
     variables: Vec<String>,
     executions: Vec<Row>,
     truncated: bool,
@@ -56,6 +64,8 @@ struct Answer {
 
 #[derive(Debug, Serialize)]
 struct Row {
+    /// Its number among the executions that are meant, from 1 in each process.
+    occurrence: u64,
     stream: String,
     instruction: u64,
     function: String,
@@ -72,29 +82,53 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
     }
     opened::warn_of_edits(&processes);
     let file = find_file(&processes, &args.at.file)?;
-    let variables = find_variables(&processes, &file, args)?;
+    let mut at = Spot { file: args.at.file.clone(), line: args.at.line };
+    for process in &processes {
+        source::take_nearest(&process.image, &mut at);
+    }
+    let line = at.line;
+    let expressions = match &args.expression {
+        Some(expression) => vec![expression.clone()],
+        None => locals(&processes, &file, line),
+    };
     let mut answer = Answer {
         schema: "relapse.values/1",
         file: file.clone(),
-        line: args.at.line,
-        variables,
+        line,
+        asked_line: (line != args.at.line).then_some(args.at.line),
+        variables: expressions.iter().map(|e| e.text.clone()).collect(),
         executions: Vec::new(),
         truncated: false,
     };
+    let (mut ran, mut succeeded, mut wrong) = (false, false, None);
     for process in &processes {
-        let marks = marks(&process.image, &file, args.at.line);
-        for stream in &process.streams {
+        let marks = marks(&process.image, &file, line);
+        let mut count = 0;
+        for stream in process.streams.iter().filter(|s| args.which.has(process, s.number)) {
             let room = args.limit - answer.executions.len().min(args.limit);
-            let mut watch = Watch::new(&process.image, &marks, &answer.variables, room);
+            let keep = args.which.occurrence.map_or(Keep::First(room), Keep::Number);
+            let mut watch = Watch::new(&process.image, &marks, keep)
+                .evaluating(&expressions, args.which.when.as_ref())
+                .after(count);
+            let end = args.which.before.unwrap_or(u64::MAX);
             // What comes before a divergence is still true.
-            let outcome = Machine::new(&process.image, &stream.stream).run(&mut watch, u64::MAX);
+            let outcome = Machine::new(&process.image, &stream.stream).run(&mut watch, end);
             if let Err(error) = outcome {
                 eprintln!("relapse: {} stops early: failed to {error}", stream_name(process, stream));
             }
-            answer.truncated |= watch.truncated;
-            let rows = watch.executions.into_iter().map(|e| Row {
+            answer.truncated |= watch.truncated && args.which.occurrence.is_none();
+            count = watch.count;
+            ran |= watch.has_run;
+            succeeded |= watch.succeeded;
+            if let Some((text, error, site)) = watch.error.take() {
+                let names = slice::occurrences::names_at(&process.image, site);
+                wrong.get_or_insert(WrongExpression { text, error, names });
+            }
+            let executions = watch.executions.into_iter().filter(|e| e.first < end);
+            let rows = executions.map(|e| Row {
+                occurrence: e.number,
                 stream: stream_name(process, stream),
-                instruction: e.instruction,
+                instruction: e.first,
                 function: readable(&process.image.module(e.module).functions[e.function as usize].name)
                     .into_owned(),
                 values: e.before,
@@ -103,8 +137,16 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
             answer.executions.extend(rows);
         }
     }
+    let is_asked = args.expression.is_some() || args.which.when.is_some();
+    if let Some(wrong) = wrong.filter(|_| is_asked && !succeeded) {
+        return Err(which::wrong(&format!("{}:{line}", source::short(&file)), &wrong));
+    }
     if answer.executions.is_empty() && !answer.truncated {
-        return Err(never_ran(&processes, &file, args.at.line));
+        return Err(if ran {
+            none_fits(&file, line, &args.which)
+        } else {
+            never_ran(&processes, &file, line, &args.which)
+        });
     }
     if args.json {
         return session.json(&answer);
@@ -148,22 +190,6 @@ fn find_file(processes: &[LoadedProcess], wanted: &str) -> Result<String, Failur
     }
 }
 
-/// Functions with code on a line.
-fn functions_at<'a>(
-    image: &'a Image,
-    file: &'a str,
-    line: u32,
-) -> impl Iterator<Item = (&'a Module, &'a Function)> {
-    image.modules().flat_map(move |(_, m)| {
-        let module: &Module = &m.model;
-        module
-            .functions
-            .iter()
-            .filter(move |f| on_line(module, f, file, line).any(|on| on))
-            .map(move |f| (module, f))
-    })
-}
-
 fn on_line<'a>(
     module: &'a Module,
     f: &'a Function,
@@ -177,70 +203,43 @@ fn on_line<'a>(
 }
 
 fn marks(image: &Image, file: &str, line: u32) -> Marks {
-    let mut marks: Marks = Vec::new();
-    for (index, loaded) in image.modules() {
-        marks.resize_with(index as usize + 1, Vec::new);
-        let of = |f: &Function| -> Option<Box<[bool]>> {
-            let marked: Box<[bool]> = on_line(&loaded.model, f, file, line).collect();
-            marked.contains(&true).then_some(marked)
-        };
-        marks[index as usize] = loaded.model.functions.iter().map(of).collect();
+    let mut sites = Vec::new();
+    for (module, loaded) in image.modules() {
+        for (function, f) in loaded.model.functions.iter().enumerate() {
+            let marked = on_line(&loaded.model, f, file, line).enumerate().filter(|(_, on)| *on);
+            let site = |index| Site { module, function: function as u32, index };
+            sites.extend(marked.map(|(index, _)| site(index as u32)));
+        }
     }
-    marks
+    slice::executions::marks(image, &sites)
 }
 
-/// The variables to show, in order of declaration.
-fn find_variables(
-    processes: &[LoadedProcess],
-    file: &str,
-    args: &ValuesArgs,
-) -> Result<Vec<String>, Failure> {
-    let mut locals: Vec<String> = Vec::new();
-    let mut globals = BTreeSet::new();
-    for (module, function) in processes.iter().flat_map(|p| functions_at(&p.image, file, args.at.line)) {
-        let line: Vec<bool> = on_line(module, function, file, args.at.line).collect();
+/// The variables of the functions on a line, in order of declaration.
+fn locals(processes: &[LoadedProcess], file: &str, line: u32) -> Vec<Expression> {
+    let mut names: Vec<String> = Vec::new();
+    let modules = processes.iter().flat_map(|p| p.image.modules());
+    for (module, function) in modules.flat_map(|(_, m)| m.model.functions.iter().map(|f| (&m.model, f))) {
+        let line: Vec<bool> = on_line(module, function, file, line).collect();
         let on_line = || line.iter().enumerate().filter(|(_, on)| **on).map(|(i, _)| i as u32);
         for (n, v) in function.variables.iter().enumerate().filter(|(_, v)| !v.name.is_empty()) {
             let visible = on_line().any(|i| function.in_scope(n as u32, i));
-            if visible && !locals.contains(&v.name) {
-                locals.push(v.name.clone());
+            if visible && !names.contains(&v.name) {
+                names.push(v.name.clone());
             }
         }
-        globals.extend(
-            module
-                .symbols
-                .iter()
-                .filter(|s| {
-                    matches!(s.kind, SymbolKind::Data { ty: Some(_), .. }) && !s.name.starts_with('.')
-                })
-                .map(|s| s.name.clone()),
-        );
     }
-    let Some(wanted) = &args.variable else { return Ok(locals) };
-    if locals.contains(wanted) || globals.contains(wanted) {
-        return Ok(vec![wanted.clone()]);
-    }
-    if processes.iter().all(|p| functions_at(&p.image, file, args.at.line).next().is_none()) {
-        return Err(never_ran(processes, file, args.at.line));
-    }
-    let mut hint = match locals.as_slice() {
-        [] => "The function has no variables of its own.".to_owned(),
-        list => format!("There {}.", list_of(list)),
-    };
-    if !globals.is_empty() {
-        let list: Vec<String> = globals.into_iter().take(12).collect();
-        hint += &format!(" Global: {}.", list.join(", "));
-    }
-    let place = format!("{}:{}", source::short(file), args.at.line);
-    Err(Failure::new(Exit::Usage, format_args!("there is no variable {wanted} at {place}")).hint(hint))
+    names.iter().map(|name| Expression::of_name(name)).collect()
 }
 
-fn list_of(names: &[String]) -> String {
-    if let [one] = names { format!("is {one}") } else { format!("are {}", names.join(", ")) }
+/// The line ran, but not as it is asked about.
+fn none_fits(file: &str, line: u32, which: &WhichArgs) -> Failure {
+    let wanted = which.words();
+    let (place, wanted) = (source::short(file), wanted.trim_start_matches(", "));
+    Failure::new(Exit::No, format_args!("no execution of {place}:{line} fits: {wanted}"))
 }
 
 /// The line has no code or was never reached: name the nearest lines that ran.
-fn never_ran(processes: &[LoadedProcess], file: &str, line: u32) -> Failure {
+fn never_ran(processes: &[LoadedProcess], file: &str, line: u32, which: &WhichArgs) -> Failure {
     let mut ran: BTreeSet<u32> = BTreeSet::new();
     let mut has_code = false;
     for process in processes {
@@ -259,6 +258,10 @@ fn never_ran(processes: &[LoadedProcess], file: &str, line: u32) -> Failure {
                 );
             }
         }
+    }
+    // It did, but after what was looked at.
+    if ran.contains(&line) {
+        return none_fits(file, line, which);
     }
     let place = format!("{}:{line}", source::short(file));
     let what =
@@ -302,4 +305,31 @@ fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
         writeln!(session.out, "stopped after {shown}; --limit N shows more")?;
     }
     Ok(Exit::Done)
+}
+
+/// Notes which instructions ran at all, for modules that are asked about.
+struct Coverage {
+    ran: Vec<Vec<Box<[bool]>>>,
+}
+
+impl Coverage {
+    fn new(image: &Image) -> Coverage {
+        let mut ran: Vec<Vec<Box<[bool]>>> = Vec::new();
+        for (index, loaded) in image.modules() {
+            ran.resize_with(index as usize + 1, Vec::new);
+            ran[index as usize] =
+                loaded.model.functions.iter().map(|f| vec![false; f.code.len()].into()).collect();
+        }
+        Coverage { ran }
+    }
+}
+
+impl Observer for Coverage {
+    fn step(&mut self, view: &View<'_>, _effect: Effect) {
+        let function =
+            self.ran.get_mut(view.code.module as usize).and_then(|m| m.get_mut(view.code.function as usize));
+        if let Some(cell) = function.and_then(|f| f.get_mut(view.index as usize)) {
+            *cell = true;
+        }
+    }
 }

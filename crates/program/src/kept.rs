@@ -1,0 +1,110 @@
+//! What replay needs of a binary, in a form that can be kept without it.
+
+use crate::binary::{BinaryError, Constants, model_sections};
+use crate::model::Module;
+use crate::section::{self, SectionError};
+use object::Object;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The model sections and the constant data of an executable or shared library.
+///
+/// The serialised form is postcard's; the models in it are sections as a binary has them,
+/// with their own version and checksum.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The GNU build id, if the linker wrote one.
+    pub build_id: Option<Vec<u8>>,
+    /// The content of each [`section::NAME`] section.
+    pub sections: Vec<Vec<u8>>,
+    /// Its data, as far as that is known before it runs.
+    pub constants: Constants,
+}
+
+impl Kept {
+    /// Takes it out of a binary.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no ELF file. Models are not looked into.
+    pub fn read(path: &Path) -> Result<Kept, BinaryError> {
+        let bytes =
+            std::fs::read(path).map_err(|error| BinaryError::File { path: path.to_owned(), error })?;
+        let file = object::File::parse(&bytes[..])?;
+        let build_id = file.build_id()?.map(<[u8]>::to_vec);
+        let mut sections = Vec::new();
+        for data in model_sections(&file) {
+            sections.push(data?.into_owned());
+        }
+        Ok(Kept { build_id, sections, constants: Constants::of(&file)? })
+    }
+
+    /// The serialised form.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn encode(&self) -> Result<Vec<u8>, SectionError> {
+        postcard::to_stdvec(self).map_err(|e| SectionError::Encode(e.to_string()))
+    }
+
+    /// Reads the serialised form.
+    ///
+    /// # Errors
+    /// If the bytes are not one.
+    pub fn decode(bytes: &[u8]) -> Result<Kept, SectionError> {
+        postcard::from_bytes(bytes).map_err(|e| SectionError::Unpack { at: 0, reason: e.to_string() })
+    }
+
+    /// The models, checked.
+    ///
+    /// # Errors
+    /// If a section is malformed.
+    pub fn modules(&self) -> Result<Vec<Module>, SectionError> {
+        let mut modules = Vec::new();
+        for bytes in &self.sections {
+            modules.append(&mut section::decode_all(bytes)?);
+        }
+        Ok(modules)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Kept {
+        let module = Module { name: "a.c".to_owned(), ..Module::default() };
+        Kept {
+            build_id: Some(vec![1, 2, 3]),
+            sections: vec![section::encode(&module).expect("a section"); 2],
+            constants: Constants {
+                sections: vec![(0x2000, b"text\0".to_vec())],
+                initial: vec![(0x3000, vec![1, 2, 3, 4])],
+                relocated: vec![0x3000],
+                symbols: vec![("main".to_owned(), 0x1000)],
+            },
+        }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back() {
+        let kept = sample();
+        let again = Kept::decode(&kept.encode().expect("bytes")).expect("the same");
+        assert_eq!(again, kept);
+        assert_eq!(again.modules().expect("models").len(), 2);
+    }
+
+    /// Every cut and every changed byte is an error or another value, never a panic.
+    #[test]
+    fn damaged_bytes_are_no_panic() {
+        let bytes = sample().encode().expect("bytes");
+        for at in 0..bytes.len() {
+            let _ = Kept::decode(&bytes[..at]).map(|k| k.modules());
+            for value in [0, 0x7f, 0xff, bytes[at] ^ 1] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                let _ = Kept::decode(&changed).map(|k| k.modules());
+            }
+        }
+        assert!(Kept::decode(&bytes[..bytes.len() / 2]).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! Models of the recorded binaries, kept in the recording: `models/<name>`, one file for each
+//! binary, whatever the number of processes that ran it.
+//!
+//! The name is a hash of the binary's path and build id, as the `modules` files have them, so
+//! that whoever wants a module knows the file. What the bytes mean is not known here.
+
+use crate::damage::RecordingError;
+use crate::frames::{self, KIND_MODEL, Packed};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The file for a binary.
+#[must_use]
+pub fn file(recording: &Path, binary: &str, build_id: &[u8]) -> PathBuf {
+    let mut key = binary.as_bytes().to_vec();
+    key.push(0);
+    key.extend_from_slice(build_id);
+    recording.join("models").join(format!("{:016x}", xxh3_64(&key)))
+}
+
+/// Keeps the bytes for a binary. A file that is there already stays.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(recording: &Path, binary: &str, build_id: &[u8], content: &[u8]) -> Result<(), RecordingError> {
+    let path = file(recording, binary, build_id);
+    if path.exists() {
+        return Ok(());
+    }
+    let directory = recording.join("models");
+    std::fs::create_dir_all(&directory).map_err(RecordingError::io("make", &directory))?;
+    let part = path.with_extension("part");
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 17, File::create(&part)?);
+        let length = content.len() as u64;
+        frames::write(&mut out, KIND_MODEL, &length.to_le_bytes(), &mut &content[..], length)?;
+        out.flush()
+    };
+    if let Err(e) = write() {
+        let _ = std::fs::remove_file(&part);
+        return Err(RecordingError::io("write", &path)(e));
+    }
+    std::fs::rename(&part, &path).map_err(RecordingError::io("write", &path))
+}
+
+/// The bytes that were kept for a binary; none if there are none.
+///
+/// # Errors
+/// If the file is damaged.
+pub fn read(recording: &Path, binary: &str, build_id: &[u8]) -> Result<Option<Vec<u8>>, RecordingError> {
+    let path = file(recording, binary, build_id);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let packed = Packed::open(&path, KIND_MODEL)?;
+    let length = packed.header.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+    match packed.content(length, &path.display().to_string()) {
+        (bytes, None) => Ok(Some(bytes)),
+        (_, Some(damage)) => Err(RecordingError::Malformed { path, what: damage.to_string() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_found_by_path_and_build() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path();
+        assert_eq!(read(here, "/bin/a", &[1]).unwrap(), None);
+        write(here, "/bin/a", &[1], b"model").unwrap();
+        write(here, "/bin/a", &[1], b"not again").unwrap();
+        assert_eq!(read(here, "/bin/a", &[1]).unwrap().as_deref(), Some(&b"model"[..]));
+        assert_eq!(read(here, "/bin/a", &[2]).unwrap(), None);
+        assert_eq!(read(here, "/bin/b", &[1]).unwrap(), None);
+        assert_eq!(std::fs::read_dir(here.join("models")).unwrap().count(), 1);
+    }
+
+    /// The hash of a frame or of the header does not fit any more, whatever byte changes.
+    #[test]
+    fn a_damaged_file_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path();
+        let content: Vec<u8> = (0..5000u32).flat_map(u32::to_le_bytes).collect();
+        write(here, "a", &[], &content).unwrap();
+        let path = file(here, "a", &[]);
+        let whole = std::fs::read(&path).unwrap();
+        for at in (0..whole.len()).step_by(7) {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x10;
+            std::fs::write(&path, &changed).unwrap();
+            assert!(read(here, "a", &[]).is_err(), "byte {at}");
+            std::fs::write(&path, &whole[..at]).unwrap();
+            assert!(read(here, "a", &[]).is_err(), "cut at {at}");
+        }
+    }
+}

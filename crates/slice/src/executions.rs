@@ -1,0 +1,361 @@
+//! The executions of a line: when it runs, and what expressions hold before and after.
+//!
+//! Replay reports instructions after they ran. A debugger shows a variable before the
+//! line runs, so values are taken when the *next* instruction is known to be the line's
+//! first, and again when control has left the line. A line runs anew when control
+//! jumps back to its first instruction or ahead of it: each round of a `while` that stands
+//! on one line counts.
+
+use crate::moment::{Moment, Side};
+use crate::slice::Site;
+use crate::touched::Touched;
+use expression::{Error, Expression};
+use program::inst::{BlockId, Inst};
+use recording::event::{Event, Position};
+use replay::image::Image;
+use replay::observer::{Effect, ExternalCall, Observer, View};
+use replay::vars::{Bindings, Limits};
+use std::collections::HashMap;
+
+/// One execution of the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// Its number among those where the condition holds, from 1, over all streams watched.
+    pub number: u64,
+    /// Its first step, and its last one on the line; none if it did not come to its end.
+    pub first: u64,
+    pub last: Option<u64>,
+    /// How deep the activation is, from 1.
+    pub depth: u32,
+    pub module: u32,
+    pub function: u32,
+    /// Of each expression, its text.
+    pub before: Vec<Option<String>>,
+    /// `None` if the line did not come to its end.
+    pub after: Option<Vec<Option<String>>>,
+}
+
+/// An execution that has not come to its end.
+#[derive(Clone)]
+struct Running {
+    /// Its first instruction.
+    first: u32,
+    /// Index in `executions`; none for one that is not kept.
+    kept: Option<usize>,
+}
+
+/// For each module and function, which instructions belong to the line.
+pub type Marks = Vec<Vec<Option<Box<[bool]>>>>;
+
+/// The instructions of some sites as marks.
+#[must_use]
+pub fn marks(image: &Image, sites: &[Site]) -> Marks {
+    let mut marks: Marks = Vec::new();
+    for (index, loaded) in image.modules() {
+        marks.resize_with(index as usize + 1, Vec::new);
+        marks[index as usize] = vec![None; loaded.model.functions.len()];
+    }
+    for site in sites {
+        let len = image.module(site.module).functions[site.function as usize].code.len();
+        let of = &mut marks[site.module as usize][site.function as usize];
+        of.get_or_insert_with(|| vec![false; len].into())[site.index as usize] = true;
+    }
+    marks
+}
+
+/// Which executions are kept, of those where the condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// So many, from the first on.
+    First(usize),
+    /// One, by its number.
+    Number(u64),
+    /// The last that begins before this step.
+    LastBefore(u64),
+}
+
+/// See the module's documentation.
+pub struct Watch<'a> {
+    image: &'a Image,
+    marks: &'a Marks,
+    expressions: &'a [Expression],
+    condition: Option<&'a Expression>,
+    keep: Keep,
+    bindings: HashMap<(u32, u32), Bindings<'a>>,
+    touched: Touched<'a>,
+    /// The execution under way in each frame.
+    running: Vec<Option<Running>>,
+    /// Executions where the condition holds, so far.
+    pub count: u64,
+    pub executions: Vec<Execution>,
+    /// The line ran, whatever the condition says.
+    pub has_run: bool,
+    /// There were more than are kept.
+    pub truncated: bool,
+    /// What is wrong with the condition or an expression: its text, the error, and the first
+    /// instruction of the line where it was evaluated.
+    pub error: Option<(String, Error, Site)>,
+    /// They could be evaluated at least once, all of them.
+    pub succeeded: bool,
+}
+
+impl<'a> Watch<'a> {
+    #[must_use]
+    pub fn new(image: &'a Image, marks: &'a Marks, keep: Keep) -> Watch<'a> {
+        Watch {
+            image,
+            marks,
+            expressions: &[],
+            condition: None,
+            keep,
+            bindings: HashMap::new(),
+            touched: Touched::new(image),
+            running: Vec::new(),
+            count: 0,
+            executions: Vec::new(),
+            has_run: false,
+            truncated: false,
+            error: None,
+            succeeded: false,
+        }
+    }
+
+    /// With what is to be evaluated: expressions that are shown, and a condition.
+    #[must_use]
+    pub fn evaluating(self, expressions: &'a [Expression], condition: Option<&'a Expression>) -> Watch<'a> {
+        Watch { expressions, condition, ..self }
+    }
+
+    /// The executions before were so many, in other streams.
+    #[must_use]
+    pub fn after(self, count: u64) -> Watch<'a> {
+        Watch { count, ..self }
+    }
+
+    /// Executions that begin from now on are passed over.
+    pub(crate) fn keep_no_more(&mut self) {
+        self.keep = Keep::First(0);
+    }
+
+    /// The instruction of the view is about to run, and nothing before was watched.
+    pub fn begin(&mut self, view: &View<'_>) {
+        self.about_to(view, view.index, view.count);
+    }
+
+    fn marked(&self, view: &View<'_>) -> Option<&'a [bool]> {
+        self.marks.get(view.code.module as usize)?.get(view.code.function as usize)?.as_deref()
+    }
+
+    /// Instruction `next` of the function is about to run, as number `count` of the stream.
+    fn about_to(&mut self, view: &View<'_>, next: u32, count: u64) {
+        let Some(marked) = self.marked(view) else { return };
+        let depth = view.depth as usize;
+        if self.running.len() <= depth {
+            self.running.resize(depth + 1, None);
+        }
+        let there = View { index: next, count, ..*view };
+        let on_line = |index: u32| marked.get(index as usize).copied().unwrap_or(false);
+        let first = self.running[depth].as_ref().map(|r| r.first);
+        match (first, on_line(next)) {
+            (None, true) => self.start(&there),
+            (Some(first), true) if next <= first => {
+                self.leave(view);
+                self.start(&there);
+            }
+            (Some(_), false) => {
+                // Here the variables still have their values on the way that was taken.
+                if on_line(view.index) {
+                    self.leave(view);
+                }
+                // Instructions without a place belong to their neighbours: the line may
+                // go on after them.
+                if there.place().line != 0 {
+                    self.running[depth] = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, view: &View<'_>) {
+        let kept = self.started(view);
+        self.running[view.depth as usize] = Some(Running { first: view.index, kept });
+    }
+
+    /// Where an execution that begins is kept.
+    fn started(&mut self, view: &View<'_>) -> Option<usize> {
+        self.has_run = true;
+        if !self.holds(view) {
+            return None;
+        }
+        let number = self.count + 1;
+        let is_kept = match self.keep {
+            Keep::First(most) => self.executions.len() < most,
+            Keep::Number(wanted) => wanted == number,
+            Keep::LastBefore(step) => view.count < step,
+        };
+        if !is_kept {
+            self.truncated = true;
+            self.count = number;
+            return None;
+        }
+        self.count = number;
+        let before = self.sample(view, view.index, Side::Before);
+        if matches!(self.keep, Keep::LastBefore(_)) {
+            self.executions.clear();
+            for running in self.running.iter_mut().flatten() {
+                running.kept = None;
+            }
+        }
+        self.executions.push(Execution {
+            number,
+            first: view.count,
+            last: None,
+            depth: view.depth,
+            module: view.code.module,
+            function: view.code.function,
+            before,
+            after: None,
+        });
+        Some(self.executions.len() - 1)
+    }
+
+    /// Control leaves the line after the instruction of `view`.
+    fn leave(&mut self, view: &View<'_>) {
+        let Some(Running { first, kept: Some(kept) }) =
+            self.running.get(view.depth as usize).and_then(Clone::clone)
+        else {
+            return;
+        };
+        let after = self.sample(view, first, Side::After);
+        if let Some(execution) = self.executions.get_mut(kept) {
+            (execution.last, execution.after) = (Some(view.count), Some(after));
+        }
+    }
+
+    /// The frame is left.
+    fn finish(&mut self, view: &View<'_>) {
+        if self.marked(view).is_some_and(|marked| marked[view.index as usize]) {
+            self.leave(view);
+        }
+        if let Some(running) = self.running.get_mut(view.depth as usize) {
+            *running = None;
+        }
+    }
+
+    fn holds(&mut self, view: &View<'_>) -> bool {
+        let Some(condition) = self.condition else { return true };
+        let value =
+            self.at(view, view.index, Side::Before, |moment| moment.evaluate(condition).map(|v| v.truth()));
+        match value {
+            Ok(truth) => {
+                self.succeeded |= self.expressions.is_empty();
+                truth.unwrap_or(false)
+            }
+            Err(error) => {
+                if error.is_of_the_moment() {
+                    self.succeeded |= self.expressions.is_empty();
+                } else {
+                    self.note(&condition.text, error, view);
+                }
+                false
+            }
+        }
+    }
+
+    fn note(&mut self, text: &str, error: Error, view: &View<'_>) {
+        let site = Site { module: view.code.module, function: view.code.function, index: view.index };
+        self.error.get_or_insert_with(|| (text.to_owned(), error, site));
+    }
+
+    /// Asks something of a moment of the execution that began with instruction `first`. Names
+    /// stand for what they do there or, if a block begins on the line, further on.
+    fn at<'v, T>(
+        &mut self,
+        view: &View<'v>,
+        first: u32,
+        side: Side,
+        ask: impl FnOnce(&Moment<'v, '_>) -> T,
+    ) -> T {
+        let (module, function) = (view.code.module, view.code.function);
+        let image = self.image;
+        let bindings = self
+            .bindings
+            .entry((module, function))
+            .or_insert_with(|| Bindings::of(&image.module(module).functions[function as usize]));
+        let marked = self.marks[module as usize][function as usize].as_deref().unwrap_or_default();
+        let line = marked.iter().enumerate().filter(|(_, on)| **on).map(|(i, _)| i as u32);
+        let lookups: Vec<u32> = std::iter::once(first).chain(line).collect();
+        ask(&Moment { view: *view, bindings, lookups: &lookups, side, touched: &self.touched })
+    }
+
+    fn sample(&mut self, view: &View<'_>, first: u32, side: Side) -> Vec<Option<String>> {
+        if self.expressions.is_empty() {
+            return Vec::new();
+        }
+        let expressions = self.expressions;
+        let limits = Limits::default();
+        let all: Vec<expression::Result<Option<String>>> =
+            self.at(view, first, side, |m| expressions.iter().map(|e| m.show(e, limits)).collect());
+        self.succeeded |= all.iter().all(std::result::Result::is_ok);
+        let mut texts = Vec::new();
+        for (expression, text) in expressions.iter().zip(all) {
+            match text {
+                Ok(text) => texts.push(text),
+                Err(error) => {
+                    self.note(&expression.text, error, view);
+                    texts.push(None);
+                }
+            }
+        }
+        texts
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        self.touched.step(view, effect);
+        match view.inst() {
+            Inst::Return { .. } => self.finish(view),
+            // Goes on in `returned`, `external` or `landed`.
+            Inst::Call(_) => {}
+            inst if inst.is_terminator() => {}
+            _ => self.about_to(view, view.index + 1, view.count + 1),
+        }
+    }
+
+    fn edge(&mut self, view: &View<'_>, _from: BlockId, to: BlockId) {
+        let first = self.marked(view).map(|_| view.function().blocks[to as usize].start);
+        if let Some(first) = first {
+            self.about_to(view, first, view.count + 1);
+        }
+    }
+
+    fn enter(&mut self, view: &View<'_>, _outside: bool) {
+        // Whatever was running in this frame was left by a longjmp.
+        self.running.truncate(view.depth as usize);
+        self.about_to(view, 0, view.count);
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        self.about_to(view, view.index + 1, view.count);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.touched.external(view, call);
+        self.about_to(view, view.index + 1, view.count);
+    }
+
+    fn event(&mut self, moment: &replay::observer::Moment<'_>, position: Position, event: &Event<'_>) {
+        self.touched.event(moment, position, event);
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        self.running.truncate(view.depth as usize + 1);
+        self.about_to(view, view.index + 1, view.count);
+    }
+
+    fn unwound(&mut self, view: &View<'_>) {
+        self.running.truncate(view.depth as usize + 1);
+    }
+}

@@ -1,0 +1,100 @@
+//! Output by what it says: where a text is in what a process wrote, and what made it.
+
+use crate::Result;
+use crate::criterion::{Criterion, Wanted};
+use crate::outputs;
+use crate::slicer::Slicer;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bytes of an output that were written one behind the other.
+#[derive(Default)]
+struct Written {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Slicer<'_> {
+    /// Where a text is in an output (see [`Slicer::ask_output`]), as offsets of its first
+    /// byte, in order. Bytes that the recording does not have are no part of any text.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn find_output(&self, sink: &str, text: &[u8]) -> Result<Vec<u64>> {
+        let mut found = Vec::new();
+        for written in self.written(sink)? {
+            let windows = written.bytes.windows(text.len().max(1)).enumerate();
+            found.extend(windows.filter(|(_, w)| *w == text).map(|(at, _)| written.start + at as u64));
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    fn written(&self, sink: &str) -> Result<Vec<Written>> {
+        let mut events: BTreeMap<(&str, u64), &[u8]> = BTreeMap::new();
+        for stream in 0..self.process.streams.len() as u32 {
+            let io = self.io(stream)?;
+            for event in io.events.iter().filter(|e| e.out && e.length > 0) {
+                let source = &io.sources[event.source];
+                if outputs::is_meant(source.kind, &source.name, sink) {
+                    // What was written last at an offset stays.
+                    events.insert((source.name.as_str(), event.offset), &event.bytes);
+                }
+            }
+        }
+        let mut all: Vec<Written> = Vec::new();
+        let mut of = None;
+        for ((name, offset), bytes) in events {
+            match all.last_mut() {
+                Some(last) if of == Some(name) && last.start + last.bytes.len() as u64 == offset => {
+                    last.bytes.extend_from_slice(bytes);
+                }
+                _ => all.push(Written { start: offset, bytes: bytes.to_vec() }),
+            }
+            of = Some(name);
+        }
+        Ok(all)
+    }
+
+    /// What made some bytes of an output, one criterion for each call that wrote any.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn ask_outputs(&self, sink: &str, bytes: Range<u64>) -> Result<Vec<Criterion>> {
+        let mut criteria: Vec<Criterion> = Vec::new();
+        let mut last = None;
+        for offset in bytes {
+            let Some((stream, event)) = self.writer(sink, offset)? else { continue };
+            if last.as_ref().is_none_or(|(s, e, _)| (*s, *e) != (stream, event)) {
+                last = Some((stream, event, self.output(stream, event)?));
+            }
+            let Some((_, _, output)) = &last else { continue };
+            let asked = outputs::criterion(stream, output, offset - output.offset);
+            match criteria.iter_mut().find(|c| c.at == asked.at) {
+                None => criteria.push(asked),
+                Some(known) => {
+                    for wanted in asked.wanted {
+                        join(&mut known.wanted, wanted);
+                    }
+                }
+            }
+        }
+        Ok(criteria)
+    }
+}
+
+/// Adds what is wanted, neighbouring bytes as one range.
+fn join(all: &mut Vec<Wanted>, wanted: Wanted) {
+    if let Wanted::Memory { address, len } = wanted
+        && let Some(Wanted::Memory { len: before, .. }) = all
+            .iter_mut()
+            .find(|w| matches!(w, Wanted::Memory { address: a, len: l } if a.wrapping_add(*l) == address))
+    {
+        *before += len;
+        return;
+    }
+    if !all.contains(&wanted) {
+        all.push(wanted);
+    }
+}
