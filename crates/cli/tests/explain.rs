@@ -112,9 +112,38 @@ fn causes_are_read_from_bad_and_bad_with_the_cause_undone() {
     assert!(
         values.iter().any(|value| value["name"] == "digit" && value["good"] == "7" && value["bad"] == "-1")
     );
+    // What the variable became, not what it held before the call returned.
+    let call = causes.iter().find(|cause| cause["place"]["text"] == "    int digit = pick(v);").unwrap();
+    let digit = call["values"].as_array().unwrap().iter().find(|value| value["name"] == "digit").unwrap();
+    assert_eq!((&digit["good"], &digit["bad"]), (&"7".into(), &"-1".into()), "{out}");
     for value in values.iter().filter(|value| value["name"] == "v") {
         assert_eq!(value["good"], value["bad"], "{out}");
     }
+}
+
+#[test]
+fn an_answer_is_shown_again_in_other_forms() {
+    let desk = Desk::new();
+    desk.versions("i < 4", "i < 3");
+    let forms: &[&str] = &["--json", "answer.json", "--markdown", "comment.md", "--steps", "1"];
+    let (code, out, err) = said(&desk.explain(&words(&[BOTH, BUILD, forms])));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("with --steps all: all "), "{out}");
+    let comment = std::fs::read_to_string(desk.path().join("comment.md")).unwrap();
+    assert!(comment.contains("**Verified:**"), "{comment}");
+    let show = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_relapse"));
+        said(&command.arg("show").args(words).current_dir(desk.path()).output().unwrap())
+    };
+    let (code, again, err) = show(&["answer.json", "--steps", "all", "--html", "page.html"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(again.lines().next(), out.lines().next());
+    assert!(!again.contains("not shown") && again.lines().count() > out.lines().count(), "{again}");
+    assert!(std::fs::read_to_string(desk.path().join("page.html")).unwrap().contains("i &lt; 3"));
+    let (code, _, err) = show(&["good/sum.c"]);
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("it is not JSON"), "{err}");
+    assert_eq!(show(&["answer.json", "--steps", "0"]).0, 2);
 }
 
 #[test]

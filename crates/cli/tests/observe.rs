@@ -581,7 +581,7 @@ fn moments_are_found_in_the_other_run() {
     assert_eq!(different.len(), all.len(), "every moment has a name of its own");
     let found = find(&bad, 0, &indices, Side::Bad, &lines).expect("a replay");
     for ((at, index), found) in all.iter().zip(&indices).zip(&found) {
-        let exact = found.exact.unwrap_or_else(|| panic!("{:?} is not in bad", index.path));
+        let exact = found.exact.unwrap_or_else(|| panic!("{index:?} is not in bad"));
         let (ours, theirs) = (stands_at(&good, *at), stands_at(&bad, exact));
         let function = |s: &str| s.split(':').next().map(str::to_owned);
         assert_eq!(function(&ours), function(&theirs));

@@ -44,17 +44,6 @@ pub enum Side {
     Bad,
 }
 
-/// One call on the way to an instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waypoint {
-    pub function: String,
-    /// The version's own file and line.
-    pub file: String,
-    pub line: u32,
-    /// Iterations of the loops around it, outermost first, from 0.
-    pub iterations: Vec<u32>,
-}
-
 /// The name of a moment that both runs share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
@@ -68,8 +57,6 @@ pub struct Index {
     pub(crate) instruction_key: u64,
     pub(crate) line_key: u64,
     pub(crate) iterations: Vec<u32>,
-    /// For reading, outermost first; the last one is the instruction's own.
-    pub path: Vec<Waypoint>,
 }
 
 /// What the other run has for an index.
@@ -147,7 +134,7 @@ impl Observer for Indexer<'_> {
             && step <= view.count
         {
             if step == view.count {
-                self.answer[i] = self.track.index(view.image, view.depth as usize);
+                self.answer[i] = self.track.index(view.depth as usize);
             }
             self.next += 1;
         }
@@ -180,7 +167,7 @@ pub fn stack_of(
     if let (Some(f), Some(ours)) = (machine.frames().last(), track.frames.last_mut()) {
         (ours.index, ours.step) = (f.pc, at.step);
     }
-    Ok(at_stream(track.stack(&process.image, depth), at.stream))
+    Ok(at_stream(track.stack(depth), at.stream))
 }
 
 fn at_stream(stack: Vec<(Index, u64)>, stream: u32) -> Vec<(Index, Occurrence)> {
@@ -206,7 +193,7 @@ impl Observer for Stacker<'_> {
     fn step(&mut self, view: &View<'_>, _effect: Effect) {
         self.track.step(view);
         if view.count == self.step {
-            self.stack = Some(self.track.stack(view.image, view.depth as usize));
+            self.stack = Some(self.track.stack(view.depth as usize));
         }
     }
 }

@@ -60,13 +60,13 @@ fn align<'l, T: Clone>(
         let Ok(indices) = index_of(own.traced.process, own_stream, at, own.traced.side, &lines) else {
             continue;
         };
-        let wanted: Vec<_> = indices.iter().flatten().cloned().collect();
+        let places: Vec<usize> = (0..indices.len()).filter(|n| indices[*n].is_some()).collect();
+        let wanted: Vec<_> = indices.into_iter().flatten().collect();
         let Ok(found) = look_up(other.traced.process, other_stream, &wanted, other.traced.side, &lines)
         else {
             continue;
         };
-        let places = indices.iter().enumerate().filter(|(_, i)| i.is_some()).map(|(n, _)| n);
-        for (n, found) in places.zip(found) {
+        for (n, found) in places.into_iter().zip(found) {
             answer[n] = Some(found);
         }
     }

@@ -2,7 +2,7 @@
 //! its instruction went round.
 
 use super::keys::{FunctionKeys, mix};
-use super::{Index, Lines, Side, Waypoint};
+use super::{Index, Lines, Side};
 use replay::image::Image;
 use replay::observer::View;
 use std::collections::HashMap;
@@ -144,7 +144,7 @@ impl<'a> Track<'a> {
     }
 
     /// The index of the instruction a frame stands at.
-    pub fn index(&self, image: &Image, depth: usize) -> Option<Index> {
+    pub fn index(&self, depth: usize) -> Option<Index> {
         let f = self.frames.get(depth.wrapping_sub(1))?;
         let (line, hash) = self.hashes(depth)?;
         Some(Index {
@@ -154,27 +154,12 @@ impl<'a> Track<'a> {
             instruction_key: *f.keys.instruction.get(f.index as usize)?,
             line_key: *f.keys.line.get(f.index as usize)?,
             iterations: self.iterations(depth).to_vec(),
-            path: (1..=depth).map(|d| self.waypoint(image, d)).collect(),
         })
     }
 
     /// The indices of all frames up to a depth, and when each ran last.
-    pub fn stack(&self, image: &Image, depth: usize) -> Vec<(Index, u64)> {
-        (1..=depth).filter_map(|d| Some((self.index(image, d)?, self.frames[d - 1].step))).collect()
-    }
-
-    fn waypoint(&self, image: &Image, depth: usize) -> Waypoint {
-        let f = &self.frames[depth - 1];
-        let code = image.code(f.function);
-        let module = image.module(code.module);
-        let function = &module.functions[code.function as usize];
-        let place = function.place(f.index as usize);
-        Waypoint {
-            function: function.name.clone(),
-            file: self.lines.relative(self.side, &module.file_path(place.file)),
-            line: place.line,
-            iterations: self.iterations(depth).to_vec(),
-        }
+    pub fn stack(&self, depth: usize) -> Vec<(Index, u64)> {
+        (1..=depth).filter_map(|d| Some((self.index(d)?, self.frames[d - 1].step))).collect()
     }
 }
 

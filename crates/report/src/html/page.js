@@ -250,17 +250,11 @@
       if (!narrow() && indexOf.has(current)) detail.focus({ preventScroll: true });
     },
     c: () => {
-      // Rows stand in the reverse order of the nodes.
-      const from = indexOf.get(current) ?? data.nodes.length;
-      const count = data.nodes.length;
-      for (let step = 1; step <= count; step++) {
-        const index = (from - step + count) % count;
-        if (data.nodes[index].change !== undefined) {
-          choose(index, false);
-          focus(nodeRows[index]);
-          return;
-        }
-      }
+      const changed = rows.filter((row) => indexOf.has(row) && data.nodes[indexOf.get(row)].change !== undefined);
+      const next = changed.find((row) => rows.indexOf(row) > rows.indexOf(current)) || changed[0];
+      if (!next) return;
+      choose(indexOf.get(next), false);
+      focus(next);
     },
     t: nextTheme,
     "?": () => help.showModal(),

@@ -3,6 +3,7 @@
 //! (browsers limit how deep elements nest, and chains of causes are longer); which rows
 //! belong together is drawn with lanes.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -21,7 +22,8 @@ const VALUES: usize = 6;
 /// Writes the tree. Causes that only the failing test has are marked, with the suspect that
 /// they are part of.
 pub fn render(answer: &Answer, page: &mut String) {
-    let nodes = forest::flatten(&answer.causes);
+    let mut nodes = forest::flatten(&answer.causes);
+    let order = display_order(&mut nodes);
     let (suspects, reference) = (words::only_failing(answer), answer.reference());
     let selection = forest::select(&nodes, forest::STEPS);
     let columns = columns(&nodes);
@@ -29,7 +31,8 @@ pub fn render(answer: &Answer, page: &mut String) {
         "<div role=\"listbox\" id=\"tree\" aria-label=\"Causes, from the changes to the failure\">\n",
     );
     let mut announced = HashSet::new();
-    for (index, node) in nodes.iter().enumerate().rev() {
+    for index in order {
+        let node = &nodes[index];
         let counted = selection.counted[index];
         if counted != Counted::Shown && announced.insert(counted) {
             gap(&nodes, &columns, index, counted, &selection, page);
@@ -38,6 +41,25 @@ pub fn render(answer: &Answer, page: &mut String) {
         row(&nodes, &columns, index, counted, suspect, reference, page);
     }
     page.push_str("</div>\n");
+}
+
+/// In which order the rows stand: each below all that led to it, the way from a change first, as in
+/// the terminal. Orders the causes of each node to that end, the first to be shown last.
+fn display_order(nodes: &mut [Node<'_>]) -> Vec<usize> {
+    for index in 0..nodes.len() {
+        let mut children = std::mem::take(&mut nodes[index].children);
+        children.sort_by_key(|&child| (nodes[child].leads_to_change, nodes[child].height, Reverse(child)));
+        nodes[index].children = children;
+    }
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut open: Vec<usize> =
+        (0..nodes.len()).rev().filter(|&index| nodes[index].parent.is_none()).collect();
+    while let Some(index) = open.pop() {
+        order.push(index);
+        open.extend(nodes[index].children.iter().rev());
+    }
+    order.reverse();
+    order
 }
 
 /// Name of a group of hidden rows that appear together.
