@@ -9,16 +9,19 @@ use crate::findings::Run;
 use crate::semantic::facts::facts;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::machine::Machine;
+use replay::memory::PAGE;
 use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
 use slice::{NodeId, Occurrence};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// Nodes of a slice that are compared with the other run, the nearest to the
 /// failure first.
 const COMPARED: usize = 100_000;
+/// Stores by which it is told where the heaps are.
+const FEW_STORES: usize = 1024;
 
 /// For each moment of `own` the moment of `other`; none where that cannot be
 /// said.
@@ -131,8 +134,9 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
 
 /// Stores in changed lines whose activation stored the same value to the same address in the other
 /// run, by other code: a function that was rewritten and did the same this time. Addresses are the
-/// same in both runs as long as nothing was allocated otherwise. What stands at the same place
-/// among changed lines is no counterpart to go by.
+/// same in both runs as long as nothing was allocated otherwise, up to whole pages: the heap begins
+/// where the program ends. What stands at the same place among changed lines is no counterpart to
+/// go by.
 fn stored_alike<'l>(nodes: &[NodeId], own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> HashSet<NodeId> {
     let traced = &own.traced;
     let is_changed_store = |node: &NodeId| {
@@ -146,11 +150,35 @@ fn stored_alike<'l>(nodes: &[NodeId], own: &Run<'l>, other: &Run<'l>, case: &Cas
     let facts = facts(traced.process, &changed);
     let at: Vec<Occurrence> = changed.iter().map(|(_, at)| *at).collect();
     let stored = align(&at, own, other, case, &stores_of);
-    let is_alike = |((node, _), stored): (&(NodeId, Occurrence), Option<Arc<Stored>>)| {
-        let (fact, stored) = (facts.get(node)?, stored?);
-        stored.contains(&(fact.address, fact.value)).then_some(*node)
+    let both: Vec<(NodeId, (u64, u64), Arc<Stored>)> = changed
+        .iter()
+        .zip(stored)
+        .filter_map(|((node, _), stored)| {
+            let fact = facts.get(node)?;
+            Some((*node, (fact.address, fact.value), stored?))
+        })
+        .collect();
+    let shift = heap_shift(both.iter().map(|(_, own, stored)| (*own, &**stored)));
+    let is_alike = |(address, value): (u64, u64), stored: &Stored| {
+        stored.contains(&(address, value)) || stored.contains(&(address.wrapping_add(shift), value))
     };
-    changed.iter().zip(stored).filter_map(is_alike).collect()
+    both.iter().filter(|(_, own, stored)| is_alike(*own, stored)).map(|(node, ..)| *node).collect()
+}
+
+/// By how many whole pages the other run's heap is further on: the distance at which most stores
+/// have one of the same value.
+fn heap_shift<'s>(stores: impl Iterator<Item = ((u64, u64), &'s Stored)>) -> u64 {
+    let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
+    // A few tell it; in an activation that stores much there are too many to compare.
+    for ((address, value), stored) in stores.filter(|s| s.1.len() <= FEW_STORES).take(FEW_STORES) {
+        let alike = stored.iter().filter(|(_, other)| *other == value);
+        let shifts =
+            alike.map(|(there, _)| there.wrapping_sub(address)).filter(|shift| shift % PAGE as u64 == 0);
+        for shift in shifts {
+            *counts.entry(shift).or_default() += 1;
+        }
+    }
+    counts.into_iter().max_by_key(|(shift, count)| (*count, *shift == 0)).map_or(0, |(shift, _)| shift)
 }
 
 /// What instructions made of their operands, as bits. Addresses are left out:
@@ -228,4 +256,19 @@ fn arguments(view: &View<'_>, call: &Call) -> u64 {
         }
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heaps_are_apart_by_pages() {
+        let there = Stored::from([(0x6010, 7), (0x6020, 8), (0x9010, 7)]);
+        let own = [((0x5010, 7), &there), ((0x5020, 8), &there), ((0x5031, 9), &there)];
+        assert_eq!(heap_shift(own.into_iter()), 0x1000);
+        let same = [((0x6010, 7), &there), ((0x6020, 8), &there)];
+        assert_eq!(heap_shift(same.into_iter()), 0);
+        assert_eq!(heap_shift([((0x5011, 7), &there)].into_iter()), 0);
+    }
 }

@@ -11,8 +11,6 @@ use std::rc::Rc;
 /// A function that runs.
 pub(crate) struct Activation {
     pub keys: Rc<FunctionKeys>,
-    /// Number of the function in the image.
-    pub function: u32,
     pub key: u128,
     /// The instruction that ran last here, and when.
     pub index: u32,
@@ -53,18 +51,18 @@ impl<'a> Track<'a> {
         }
     }
 
-    fn keys(&mut self, view: &View<'_>) -> (u32, Rc<FunctionKeys>) {
+    fn keys(&mut self, view: &View<'_>) -> Rc<FunctionKeys> {
         let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
         let place = &mut self.functions[number as usize];
         let keys = place.get_or_insert_with(|| {
             Rc::new(FunctionKeys::of(view.module(), view.function(), self.side, self.lines))
         });
-        (number, keys.clone())
+        keys.clone()
     }
 
     /// A function was entered.
     pub fn enter(&mut self, view: &View<'_>) -> &mut Activation {
-        let (function, keys) = self.keys(view);
+        let keys = self.keys(view);
         let caller = (view.depth as usize).saturating_sub(1);
         self.frames.truncate(caller);
         let (key, base) = match self.frames.last_mut() {
@@ -90,7 +88,6 @@ impl<'a> Track<'a> {
         // can only come from a jump into the middle, which does not happen.
         self.frames.push(Activation {
             keys,
-            function,
             key,
             index: 0,
             step: view.count,
