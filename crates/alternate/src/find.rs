@@ -84,8 +84,9 @@ pub fn find(
     name_moments(&case.runs, &mut candidates)?;
     let verdict = match candidates.is_empty() {
         false => Verdict::Found,
-        true if equal => Verdict::Equal { fixed },
-        true => Verdict::Undecided,
+        // What was decided under values that stay as they were is decided for those values only.
+        true if equal && fixed == 0 => Verdict::Equal,
+        true => Verdict::Undecided { fixed },
     };
     Ok(Report {
         written: case.written,

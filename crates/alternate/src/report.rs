@@ -154,10 +154,11 @@ pub enum Verdict {
     /// There are candidates.
     Found,
     /// Exactly the same inputs take the way of the failing input in both versions: the error does not
-    /// show in branches. `fixed`: as far as so many values that are not followed stay as they were.
-    Equal { fixed: usize },
-    /// Nothing was found, but not all questions have an answer.
-    Undecided,
+    /// show in branches.
+    Equal,
+    /// Nothing was found, but not all questions have an answer, or answers hold only as long as
+    /// `fixed` values that are not followed stay as they were.
+    Undecided { fixed: usize },
 }
 
 /// See the module's documentation.

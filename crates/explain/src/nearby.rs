@@ -75,15 +75,13 @@ fn best(report: &Report) -> Option<(&Candidate, &Alternate)> {
 
 fn nothing(report: &Report) -> String {
     match report.verdict {
-        Verdict::Equal { .. } => {
-            "what decides where the versions part does not depend on the input".to_owned()
-        }
+        Verdict::Equal => "what decides where the versions part does not depend on the input".to_owned(),
         Verdict::Found => format!(
             "{} branches were found on which the versions disagree, but none with an input on which \
              they give the same output and end well; `relapse alternate` lists them",
             report.candidates.len()
         ),
-        Verdict::Undecided => {
+        Verdict::Undecided { .. } => {
             let reasons: Vec<&str> =
                 report.searched.iter().flat_map(|s| s.reasons.iter().map(String::as_str)).take(1).collect();
             let why = reasons.first().map_or(String::new(), |reason| format!(" ({reason})"));

@@ -1,5 +1,6 @@
 //! The value of a term under given values of its variables.
 
+use crate::float;
 use crate::meaning;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
@@ -73,6 +74,10 @@ impl<'a> Evaluation<'a> {
             Node::Zext(a) => self.get(a)?,
             Node::Sext(a) => meaning::sext(self.get(a)?, pool.width(a), width),
             Node::Read(array, index) => self.element(array, self.get(index)?)?,
+            Node::Float(op, a, b) => {
+                let y = b.map_or(Ok(0), |b| self.get(b))?;
+                float::evaluate(op, pool.width(a), width, self.get(a)?, y)
+            }
         })
     }
 

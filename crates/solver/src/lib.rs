@@ -48,6 +48,7 @@ mod build;
 mod circuit;
 mod error;
 mod evaluate;
+mod float;
 mod meaning;
 mod node;
 mod pool;
@@ -62,7 +63,7 @@ mod variables;
 
 pub use error::Error;
 pub use evaluate::Evaluation;
-pub use node::{Array, ArrayNode, Binary, Node, Term, Unary};
+pub use node::{Array, ArrayNode, Binary, Float, Node, Term, Unary};
 pub use pool::{MAX_WIDTH, Pool};
 pub use process::{Answer, Command, Limits, Solver};
 pub use session::{Core, Model, Outcome, Session, Settings, Statistics};

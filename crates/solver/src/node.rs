@@ -93,6 +93,58 @@ impl Binary {
     }
 }
 
+/// Operations on numbers of IEEE 754, given as their bits: 32 or 64 of them. Rounding is to the
+/// nearest, ties to even, unless the name says otherwise. Widths of operand and result say which
+/// formats are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Float {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// Comparisons: false if an operand is no number.
+    Eq,
+    Lt,
+    Le,
+    Sqrt,
+    /// To a whole number, down, up, towards zero, to even, away from zero.
+    Floor,
+    Ceil,
+    Trunc,
+    RoundEven,
+    RoundAway,
+    FromSigned,
+    FromUnsigned,
+    /// Towards zero. What does not fit gives the sign bit alone, as x86 has it; solvers give
+    /// anything, so that a condition must say that it fits.
+    ToSigned,
+    ToUnsigned,
+    /// From one format to the other.
+    Convert,
+}
+
+impl Float {
+    /// Whether the result is a truth value.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, Float::Eq | Float::Lt | Float::Le)
+    }
+
+    /// Whether there is a second operand.
+    pub fn is_binary(self) -> bool {
+        self.is_comparison() || matches!(self, Float::Add | Float::Sub | Float::Mul | Float::Div)
+    }
+
+    /// Whether the result is the bits of a number of IEEE 754.
+    pub fn gives_float(self) -> bool {
+        !self.is_comparison() && !matches!(self, Float::ToSigned | Float::ToUnsigned)
+    }
+
+    /// Whether operands are the bits of such numbers.
+    pub fn takes_float(self) -> bool {
+        !matches!(self, Float::FromSigned | Float::FromUnsigned)
+    }
+}
+
 /// One term, taken apart. Its width is [`Pool::width`](crate::Pool::width).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
@@ -110,6 +162,8 @@ pub enum Node {
     Zext(Term),
     Sext(Term),
     Read(Array, Term),
+    /// The second operand only of operations that have one.
+    Float(Float, Term, Option<Term>),
 }
 
 impl Node {
@@ -122,6 +176,7 @@ impl Node {
             }
             Node::Binary(_, a, b) | Node::Concat(a, b) => [Some(a), Some(b), None],
             Node::Ite(c, a, b) => [Some(c), Some(a), Some(b)],
+            Node::Float(_, a, b) => [Some(a), b, None],
         };
         all.into_iter().flatten()
     }

@@ -1,7 +1,7 @@
 //! The arena: every term once, twenty bytes each and a slot of the hash table.
 
 use crate::meaning::ones;
-use crate::node::{Array, ArrayNode, Binary, Node, Term, Unary};
+use crate::node::{Array, ArrayNode, Binary, Float, Node, Term, Unary};
 use crate::table::{Table, hash};
 use crate::variables::{SetId, Sets};
 
@@ -49,6 +49,8 @@ enum Kind {
     Zext,
     Sext,
     Read,
+    /// `b` repeats `a` where there is no second operand.
+    Float(Float),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,7 @@ impl Cell {
             Kind::Read => 8,
             Kind::Unary(op) => 16 + op as u32,
             Kind::Binary(op) => 32 + op as u32,
+            Kind::Float(op) => 64 + op as u32,
         };
         hash([kind << 8 | u32::from(self.width), self.a, self.b, self.c])
     }
@@ -141,6 +144,7 @@ impl Pool {
             Kind::Zext => Node::Zext(Term(a)),
             Kind::Sext => Node::Sext(Term(a)),
             Kind::Read => Node::Read(Array(a), Term(b)),
+            Kind::Float(op) => Node::Float(op, Term(a), op.is_binary().then_some(Term(b))),
         }
     }
 
@@ -201,6 +205,7 @@ impl Pool {
             Node::Zext(a) => self.intern(Kind::Zext, width, a.0, 0, 0),
             Node::Sext(a) => self.intern(Kind::Sext, width, a.0, 0, 0),
             Node::Read(array, index) => self.intern(Kind::Read, width, array.0, index.0, 0),
+            Node::Float(op, a, b) => self.intern(Kind::Float(op), width, a.0, b.unwrap_or(a).0, 0),
         }
     }
 
@@ -228,7 +233,7 @@ impl Pool {
             Kind::Constant | Kind::WideConstant => Sets::EMPTY,
             Kind::Variable => self.sets.singleton(a),
             Kind::Unary(_) | Kind::Extract | Kind::Zext | Kind::Sext => of(a),
-            Kind::Binary(_) | Kind::Concat => {
+            Kind::Binary(_) | Kind::Concat | Kind::Float(_) => {
                 let (a, b) = (of(a), of(b));
                 self.sets.union(a, b)
             }

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use solver::{Assertion, Binary, Pool, Script, Term};
+use solver::{
+    Answer, Assertion, Binary, Command as SolverCommand, Float, Limits, Pool, Script, Solver, Term,
+};
 
 fn cvc5(text: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
@@ -58,4 +60,44 @@ fn places_behind_the_elements_are_zero() {
     assert_eq!(cvc5(&script.text(&pool, &assertions, &|_| "x".into())), "unsat\n(\n|not zero|\npast\n)\n");
     let assertions = [Assertion::named(more, "more")];
     assert_eq!(cvc5(&script.text(&pool, &assertions, &|_| "x".into())), "unsat\n(\nmore\n)\n");
+}
+
+#[test]
+fn floating_point_is_written_in_its_theory() {
+    let mut pool = Pool::new();
+    let byte = pool.variable(0, 8);
+    let wide = pool.zext(byte, 32);
+    let number = pool.float(Float::FromSigned, 64, wide, None);
+    let half = pool.float_constant(number, 0.5);
+    let product = pool.float(Float::Mul, 64, number, Some(half));
+    let limit = pool.float_constant(number, 99.75);
+    let large = pool.float(Float::Lt, 1, limit, Some(product));
+    // 100.5 is the first whose bits end like this.
+    let whole = pool.float(Float::ToSigned, 32, product, None);
+    let hundred = pool.constant(32, 100);
+    let cut = pool.binary(Binary::Eq, whole, hundred);
+    let fraction = pool.extract(product, 45, 1);
+    let text = Script { values: true, core: false }.text(
+        &pool,
+        &[large, cut, fraction].map(Assertion::new),
+        &|_| "x".into(),
+    );
+    assert!(text.contains("(set-logic QF_BVFP)"), "{text}");
+    assert!(cvc5(&text).starts_with("sat\n((x #b11001001)"), "{text}{}", cvc5(&text));
+    assert_eq!(pool.text(large, &|_| "x".into(), 50), "99.75 < double(x) * 0.5");
+}
+
+#[test]
+fn a_running_solver_learns_that_there_are_numbers_with_fractions() {
+    let mut pool = Pool::new();
+    let (x, seven) = (pool.variable(0, 8), pool.constant(8, 7));
+    let plain = pool.binary(Binary::Ule, seven, x);
+    let number = pool.float(Float::FromUnsigned, 32, x, None);
+    let limit = pool.float_constant(number, 6.5);
+    let small = pool.float(Float::Le, 1, number, Some(limit));
+    let mut solver = Solver::new(SolverCommand::found(), Limits::default(), false);
+    solver.assert(&pool, plain);
+    assert_eq!(solver.check().expect("an answer"), Answer::Sat);
+    solver.assert(&pool, small);
+    assert_eq!(solver.check().expect("an answer"), Answer::Unsat);
 }

@@ -40,7 +40,7 @@ impl Kind {
 /// What is not followed symbolically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Floating-point arithmetic.
+    /// Floating-point arithmetic that is not followed, or not by the asker's choice.
     Float,
     /// An address into an object that is not known.
     UnknownObject,
@@ -77,7 +77,7 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Float => f.write_str("floating-point numbers stay as they were"),
+            Reason::Float => f.write_str("this floating-point number stays as it was"),
             Reason::UnknownObject => f.write_str("the accessed object is not known"),
             Reason::LargeObject(size) => write!(f, "the accessed object is large ({size} bytes)"),
             Reason::ChosenPointer => f.write_str("which object is accessed depends on input"),

@@ -56,6 +56,7 @@ mod access;
 mod calls;
 pub mod condition;
 mod engine;
+mod float;
 mod frames;
 pub mod index;
 mod initial;

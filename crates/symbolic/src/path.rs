@@ -23,6 +23,8 @@ pub struct Options {
     pub inputs: Inputs,
     /// Input-dependent addresses are fixed instead of being followed.
     pub fixed_addresses: bool,
+    /// Floating-point numbers are fixed instead of being followed.
+    pub fixed_floats: bool,
     /// Objects up to this size are followed at input-dependent addresses.
     pub max_object: u64,
     /// Input bytes beyond so many stay as they were.
@@ -41,6 +43,7 @@ impl Default for Options {
         Options {
             inputs: Inputs::default(),
             fixed_addresses: false,
+            fixed_floats: false,
             max_object: 4096,
             max_variables: 1 << 24,
             max_terms: MAX_TERMS,

@@ -11,10 +11,7 @@ impl<W: Watch> Engine<'_, W> {
     pub(crate) fn pure(&mut self, view: &View<'_>, op: Pure, ty: Ty, dst: u32, args: &[Operand]) {
         let slots = op.result_slots(ty);
         if op.is_float() || matches!(ty, Ty::Float(_)) {
-            for a in args {
-                self.fix(view, *a, ty, Reason::Float);
-            }
-            self.forget(view, dst, slots);
+            self.float_intrinsic(view, op, ty, dst, args);
             return;
         }
         let bits = ty.bits();

@@ -79,13 +79,8 @@ impl<W: Watch> Engine<'_, W> {
             }
             Inst::Call(call) => self.calling(view, call),
             Inst::Return { value, ret } => self.returning(view, *value, ret),
-            Inst::Float { kind, dst, a, b, .. } | Inst::FCmp { kind, dst, a, b, .. } => {
-                let ty = Ty::Float(*kind);
-                self.fix(view, *a, ty, Reason::Float);
-                self.fix(view, *b, ty, Reason::Float);
-                let slots = inst.defines().map_or(1, |d| d.1);
-                self.forget(view, *dst, slots);
-            }
+            Inst::Float { op, kind, dst, a, b } => self.float(view, *op, *kind, *dst, (*a, *b)),
+            Inst::FCmp { pred, kind, dst, a, b } => self.float_comparison(view, *pred, *kind, *dst, (*a, *b)),
             Inst::Unknown { args, .. } => {
                 for a in args {
                     self.fix(view, *a, Ty::Int(64), Reason::Opaque);
@@ -152,7 +147,13 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// Both operands as terms if one depends on input.
-    fn both(&mut self, view: &View<'_>, bits: u16, a: Operand, b: Operand) -> Option<(Term, Term)> {
+    pub(crate) fn both(
+        &mut self,
+        view: &View<'_>,
+        bits: u16,
+        a: Operand,
+        b: Operand,
+    ) -> Option<(Term, Term)> {
         let (x, y) = (self.operand(view, a, bits), self.operand(view, b, bits));
         if x.is_none() && y.is_none() {
             return None;
@@ -244,10 +245,7 @@ impl<W: Watch> Engine<'_, W> {
             | CastOp::FpToUi
             | CastOp::FpToSi
             | CastOp::UiToFp
-            | CastOp::SiToFp => {
-                self.fix(view, a, from, Reason::Float);
-                None
-            }
+            | CastOp::SiToFp => self.float_cast(view, op, (from, to), a, term),
         }
     }
 

@@ -292,7 +292,7 @@ fn errors_in_values_need_predicates() {
 #[test]
 fn values_that_are_not_followed_are_set_free_if_nothing_else_helps() {
     let desk = desk("half", "", "", "5");
-    let answer = ask(&desk, "");
+    let answer = ask(&desk, "--no-float");
     assert_eq!(places(&answer), [place("new", 6, true)]);
     assert_eq!(part(&answer, 0, "stdin"), b"6");
     let relaxed: Vec<&Value> = list(&answer["searched"]).iter().map(|s| &s["relaxed"]).collect();
@@ -361,4 +361,23 @@ fn questions_that_make_no_sense_are_answered_as_such() {
 fn random_versions_part_exactly_where_all_inputs_say() {
     let found: usize = (0..random::PAIRS).map(random::check).sum();
     assert!(found >= 10, "{found} candidates in all");
+}
+
+#[test]
+fn a_comparison_of_doubles_is_followed() {
+    let desk = desk("float", "", "", "20.0\n");
+    let answer = ask(&desk, "");
+    assert_eq!(places(&answer), [place("new", 7, true)]);
+    let input = String::from_utf8(part(&answer, 0, "stdin")).expect("text");
+    let price: f64 = input.trim().parse().expect("a number");
+    assert!(price * 0.5 > 10.0, "{input}");
+}
+
+#[test]
+fn what_holds_only_for_values_that_stay_as_they_were_is_undecided() {
+    let desk = desk("printed-float", "", "5", "");
+    let answer = ask(&desk, "");
+    assert_eq!((&answer["verdict"], &answer["fixed"]), (&"equal".into(), &Value::Null));
+    let fixed = ask(&desk, "--no-float");
+    assert_eq!((&fixed["verdict"], &fixed["fixed"]), (&"undecided".into(), &2.into()));
 }

@@ -32,6 +32,7 @@ impl Random {
 pub const BYTES: usize = 4;
 
 const HEAD: &str = r#"#include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +161,7 @@ impl Writer {
         }
         let x = self.expression(depth - 1);
         let y = self.expression(depth - 1);
-        match self.random.below(20) {
+        match self.random.below(25) {
             0 => format!("({x} + {y})"),
             1 => format!("({x} - {y})"),
             2 => format!("({x} * {y})"),
@@ -180,6 +181,11 @@ impl Writer {
             16 => format!("-({x})"),
             17 => format!("abs((int)({x}))"),
             18 => format!("toupper(({x}) & 127)"),
+            19 => format!("(int)((double)(int)({x}) * 0.75)"),
+            20 => format!("(int)((float)(({x}) & 1023) / (float)((({y}) & 7) + 1))"),
+            21 => format!("(int)floor((int)({x}) * 0.1 - ((int)({y}) & 255))"),
+            22 => format!("(int)sqrt((double)(({x}) & 4095))"),
+            23 => format!("(unsigned char)(unsigned)(fabs((double)(signed char)({x})) + 0.5f)"),
             _ => format!("(int)({x})"),
         }
     }
@@ -187,7 +193,7 @@ impl Writer {
     fn condition(&mut self, depth: u32) -> String {
         let x = self.expression(depth);
         let y = self.expression(1);
-        match self.random.below(12) {
+        match self.random.below(15) {
             0 => format!("({x}) == ({y} & 63)"),
             1 => format!("({x}) < ({y})"),
             2 => format!("({x}) >= ({y})"),
@@ -198,6 +204,9 @@ impl Writer {
             7 => format!("length(text) > (({x}) & 3)"),
             8 => format!("has(text, 'a' + (({x}) & 3))"),
             9 => format!("number(text) > {}", self.random.below(20)),
+            12 => format!("(double)(int)({x}) / 3 > (int)({y})"),
+            13 => format!("(float)(({x}) & 255) * 0.1f == (float)(({y}) & 255) * 0.1f"),
+            14 => format!("!((({x}) & 31) / ((({y}) & 3) * 1.0) <= 2.5)"),
             10 => format!("memcmp(text, in, 2 + (({}) & 1)) == 0", self.random.below(2)),
             _ => format!("({x}) > 0 && (t('&'), 1) && ({y}) < 100"),
         }

@@ -357,13 +357,13 @@ fn a_path_condition_is_met_by_exactly_the_inputs_of_its_way() {
         desk.file("p.c", &source);
         // Without optimisation every decision of the source is a branch; with it, the
         // terms and conditions of the run are checked only.
-        desk.quietly("relapse cc -g -O2 -fwrapv -w -o p p.c");
+        desk.quietly("relapse cc -g -O2 -fwrapv -w -o p p.c -lm");
         let mut random = generate::Random::new(seed + 100);
         let input: Vec<u8> = (0..generate::BYTES).map(|_| (random.below(90) + 35) as u8).collect();
         let text = String::from_utf8(input.clone()).expect("ASCII");
         desk.record("./p", &text);
         let mut desk = followed_with(desk, &checked()).desk;
-        desk.quietly("relapse cc -g -O0 -fwrapv -w -o p p.c");
+        desk.quietly("relapse cc -g -O0 -fwrapv -w -o p p.c -lm");
         std::fs::remove_dir_all(desk.path().join("run")).expect("a recording");
         let output = desk.record("./p", &text);
         let own_way = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();

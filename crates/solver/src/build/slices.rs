@@ -112,7 +112,7 @@ impl Pool {
                     && self.shrinks(y, low, width, depth - 1)
             }
             Node::Ite(..) => self.constant_choice(t).is_some(),
-            Node::Variable(_) | Node::Read(..) => false,
+            Node::Variable(_) | Node::Read(..) | Node::Float(..) => false,
         }
     }
 

@@ -223,6 +223,7 @@ fn rebuilt(pool: &mut Pool, term: Term) -> Term {
         Node::Zext(a) => pool.zext(a, width),
         Node::Sext(a) => pool.sext(a, width),
         Node::Read(array, index) => pool.read(array, index),
+        Node::Float(op, a, b) => pool.float(op, width, a, b),
     }
 }
 

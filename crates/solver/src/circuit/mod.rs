@@ -95,7 +95,8 @@ impl Circuit {
         }
     }
 
-    /// Makes the wires of a term and of all its parts; false if there are too many.
+    /// Makes the wires of a term and of all its parts; false if there are too many, or some that
+    /// have no circuit here.
     fn build(&mut self, pool: &Pool, root: Term) -> bool {
         let mut stack = vec![root];
         let mut order: Vec<Term> = Vec::new();
@@ -107,6 +108,10 @@ impl Circuit {
             }
             order.push(t);
             let node = pool.node(t);
+            if matches!(node, Node::Float(..)) {
+                // Solvers that know the theory do better than gates of ours would.
+                return false;
+            }
             stack.extend(node.operands());
             let Node::Read(mut array, _) = node else { continue };
             while arrays.insert(array, ()).is_none() {
@@ -174,6 +179,8 @@ impl Circuit {
                 let index = self.bits(pool, index);
                 self.read(pool, array, &index)
             }
+            // `build` has refused these.
+            Node::Float(..) => Vec::new(),
         }
     }
 

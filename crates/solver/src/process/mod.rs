@@ -69,12 +69,15 @@ pub struct Solver {
 struct Entrant {
     command: Command,
     running: Option<(Pipe, Followed)>,
+    /// Whether the running process was told to expect floating-point numbers.
+    floats: bool,
 }
 
 impl Solver {
     /// `cores`: unsatisfiable cores will be asked for, which makes solvers a little slower.
     pub fn new(commands: Vec<Command>, limits: Limits, cores: bool) -> Solver {
-        let entrants = commands.into_iter().map(|command| Entrant { command, running: None }).collect();
+        let entrants =
+            commands.into_iter().map(|command| Entrant { command, running: None, floats: false }).collect();
         Solver { limits, cores, stack: Stack::new(), entrants, winner: 0, restarts: 0 }
     }
 
@@ -185,13 +188,19 @@ impl Solver {
     }
 
     fn ask(&mut self, entrant: usize) -> Result<(), Error> {
-        let preamble = self.preamble();
+        let floats = self.stack.has_floats();
+        let preamble = self.preamble(floats);
         let entrant = &mut self.entrants[entrant];
+        if floats && !entrant.floats {
+            // The logic is chosen once, at the start.
+            entrant.running = None;
+        }
         let (pipe, followed) = match &mut entrant.running {
             Some(running) => running,
             none => {
                 let mut pipe = Pipe::start(&entrant.command, self.limits.timeout)?;
                 pipe.send(preamble);
+                entrant.floats = floats;
                 none.insert((pipe, Followed::default()))
             }
         };
@@ -201,10 +210,11 @@ impl Solver {
         Ok(())
     }
 
-    fn preamble(&self) -> String {
+    fn preamble(&self, floats: bool) -> String {
         let cores = if self.cores { "(set-option :produce-unsat-cores true)\n" } else { "" };
+        let logic = if floats { "QF_ABVFP" } else { "QF_ABV" };
         format!(
-            "(set-option :print-success false)\n(set-option :produce-models true)\n{cores}(set-logic QF_ABV)\n"
+            "(set-option :print-success false)\n(set-option :produce-models true)\n{cores}(set-logic {logic})\n"
         )
     }
 

@@ -61,6 +61,11 @@ impl Stack {
         };
     }
 
+    /// Whether an assertion ever spoke of floating-point numbers.
+    pub fn has_floats(&self) -> bool {
+        self.emitter.has_floats()
+    }
+
     /// The symbol of a variable that occurs in some assertion.
     pub fn symbol_of(&self, variable: u32) -> Option<&str> {
         self.emitter.symbol_of(variable)

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::evaluate::Evaluation;
+use crate::float;
 use crate::meaning;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
@@ -206,6 +207,10 @@ impl<'a> Rows<'a> {
             Node::Read(array, index) => {
                 let index = self.get(index, at);
                 self.element(array, index, at)
+            }
+            Node::Float(op, a, b) => {
+                let (x, y) = (self.get(a, at), b.map_or(0, |b| self.get(b, at)));
+                float::evaluate(op, pool.width(a), width, x, y)
             }
         }
     }

@@ -1,9 +1,10 @@
-//! Terms as SMT-LIB 2, in the theories of bit vectors and arrays.
+//! Terms as SMT-LIB 2, in the theories of bit vectors, arrays and floating point.
 //!
 //! Shared parts are written once, as definitions, so that text grows with the number of nodes and
 //! not with the size of the tree. What was defined stays defined until the scope is left, which
 //! makes the next assertion of a path cost only what is new in it.
 
+mod floats;
 mod script;
 
 use std::fmt::Write;
@@ -29,6 +30,8 @@ pub(crate) struct Emitter<'a> {
     /// What was entered, in order, and where scopes began in it.
     log: Vec<Entered>,
     scopes: Vec<usize>,
+    /// Something was written in the theory of floating point.
+    floats: bool,
 }
 
 enum Entered {
@@ -53,6 +56,7 @@ impl<'a> Emitter<'a> {
             arrays: HandleMap::default(),
             log: Vec::new(),
             scopes: Vec::new(),
+            floats: false,
         }
     }
 
@@ -70,6 +74,10 @@ impl<'a> Emitter<'a> {
                 Entered::Array(array) => drop(self.arrays.remove(&array)),
             }
         }
+    }
+
+    pub fn has_floats(&self) -> bool {
+        self.floats
     }
 
     pub fn symbol_of(&self, variable: u32) -> Option<&str> {
@@ -95,6 +103,13 @@ impl<'a> Emitter<'a> {
             if let Node::Read(array, index) = node {
                 self.define_array(pool, array, &pieces, out);
                 self.bound(pool, array, index, &pieces, out);
+            }
+            if let Node::Float(op, a, b) = node {
+                self.floats = true;
+                if op.gives_float() {
+                    self.define_float(pool, t, op, (a, b), &pieces, out);
+                    continue;
+                }
             }
             let mut nodes = 1;
             for operand in node.operands() {
@@ -277,6 +292,7 @@ impl<'a> Emitter<'a> {
             Node::Read(array, index) => {
                 format!("(select {} {})", self.arrays.get(&array).map_or("", String::as_str), bits(index))
             }
+            Node::Float(op, a, b) => self.float_expression(pool, t, op, (a, b), pieces),
         }
     }
 }
@@ -288,6 +304,7 @@ fn is_truth(pool: &Pool, t: Term) -> bool {
             Node::Binary(op, ..) => op.is_comparison() || matches!(op, Binary::And | Binary::Or),
             Node::Unary(op, _) => op == Unary::Not,
             Node::Ite(..) => true,
+            Node::Float(op, ..) => op.is_comparison(),
             _ => false,
         }
 }

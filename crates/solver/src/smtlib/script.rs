@@ -89,8 +89,9 @@ impl Script {
         if self.core {
             text.push_str("(set-option :produce-unsat-cores true)\n");
         }
-        let arrays = emitter.arrays.is_empty();
-        let _ = writeln!(text, "(set-logic {})", if arrays { "QF_BV" } else { "QF_ABV" });
+        let arrays = if emitter.arrays.is_empty() { "" } else { "A" };
+        let floats = if emitter.has_floats() { "FP" } else { "" };
+        let _ = writeln!(text, "(set-logic QF_{arrays}BV{floats})");
         text.push_str(&body);
         text.push_str("(check-sat)\n");
         if self.values && !variables.is_empty() {

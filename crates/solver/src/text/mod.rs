@@ -9,6 +9,7 @@
 //! `…` stands for the others.
 
 mod constants;
+mod floats;
 mod names;
 mod slices;
 
@@ -189,6 +190,7 @@ impl Writer<'_> {
             Node::Zext(a) => self.zext(t, a, budget),
             Node::Sext(a) => self.sext(t, a, budget),
             Node::Read(array, index) => self.read(array, index, budget),
+            Node::Float(op, a, b) => self.float(op, (a, b), width, budget),
         }
     }
 

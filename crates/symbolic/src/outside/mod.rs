@@ -10,6 +10,7 @@
 mod compare;
 pub(crate) mod copy;
 pub(crate) mod ctype;
+mod decimal;
 mod number;
 mod print;
 pub(crate) mod scan;
@@ -124,6 +125,8 @@ impl<W: Watch> Engine<'_, W> {
             | "__isoc23_strtoull" | "__isoc23_strtoimax" | "__isoc23_strtoumax" => {
                 self.number(view, call, name)
             }
+            "atof" | "strtod" | "strtof" => self.decimal(view, call, name),
+            "sqrt" | "sqrtf" => self.square_root(view, call, name),
             "__ctype_b_loc" | "__ctype_tolower_loc" | "__ctype_toupper_loc" => self.table(call, name),
             "isalnum" | "isalpha" | "isblank" | "iscntrl" | "isdigit" | "isgraph" | "islower" | "isprint"
             | "ispunct" | "isspace" | "isupper" | "isxdigit" => self.class(view, call, name),

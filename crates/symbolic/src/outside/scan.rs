@@ -24,10 +24,10 @@ pub(crate) struct Expected {
 }
 
 /// A text that is being scanned.
-struct Text {
+pub(super) struct Text {
     address: u64,
-    bytes: Vec<u8>,
-    at: usize,
+    pub bytes: Vec<u8>,
+    pub at: usize,
     /// Where the bytes come from, if they are not followed by a NUL.
     stream: Option<(u32, u64)>,
 }
@@ -37,13 +37,13 @@ impl Text {
         self.bytes.get(self.at).copied()
     }
 
-    fn place(&self) -> u64 {
+    pub fn place(&self) -> u64 {
         self.address.wrapping_add(self.at as u64)
     }
 }
 
 /// The format asked for something that is not followed.
-struct NotFollowed;
+pub(super) struct NotFollowed;
 
 impl<W: Watch> Engine<'_, W> {
     pub(super) fn scans_string(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
@@ -173,7 +173,7 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// The byte at the cursor is not in these ranges; it may lie behind what was consumed.
-    fn stops(&mut self, view: &View<'_>, text: &Text, ranges: &[(u8, u8)]) {
+    pub(super) fn stops(&mut self, view: &View<'_>, text: &Text, ranges: &[(u8, u8)]) {
         match text.stream {
             Some((origin, offset)) if text.at >= text.bytes.len() => {
                 let key = (origin, offset + text.at as u64);
@@ -183,7 +183,7 @@ impl<W: Watch> Engine<'_, W> {
         }
     }
 
-    fn blanks(&mut self, view: &View<'_>, text: &mut Text) {
+    pub(super) fn blanks(&mut self, view: &View<'_>, text: &mut Text) {
         while text.now().is_some_and(|b| is_in(b, SPACE)) {
             self.byte_in(view, text.place(), SPACE, true);
             text.at += 1;
@@ -215,6 +215,7 @@ impl<W: Watch> Engine<'_, W> {
     ) -> Result<bool, NotFollowed> {
         match c.kind {
             b'd' | b'u' | b'x' | b'X' | b'o' => self.scanned_number(view, text, c, pointer),
+            b'f' | b'e' | b'g' | b'F' | b'E' | b'G' => self.scanned_decimal(view, text, c, pointer),
             b'c' => {
                 let n = width(c).unwrap_or(1);
                 if text.bytes.len() - text.at < n {
@@ -345,7 +346,7 @@ impl<W: Watch> Engine<'_, W> {
     }
 }
 
-fn width(c: &Conversion) -> Option<usize> {
+pub(super) fn width(c: &Conversion) -> Option<usize> {
     match c.width {
         Number::Fixed(n) => Some(n as usize),
         _ => None,

@@ -12,7 +12,7 @@ pub struct Answer {
     schema: &'static str,
     /// `found`, `equal` or `undecided`.
     pub verdict: &'static str,
-    /// Values that stay as they were, if the verdict is `equal`.
+    /// Values that are not followed and stay as they were, if the verdict is `undecided`.
     pub fixed: Option<usize>,
     pub input_bytes: usize,
     pub recorded: Versions<Outcome>,
@@ -136,8 +136,8 @@ impl Answer {
     ) -> Answer {
         let (verdict, fixed) = match report.verdict {
             Verdict::Found => ("found", None),
-            Verdict::Equal { fixed } => ("equal", Some(fixed)),
-            Verdict::Undecided => ("undecided", None),
+            Verdict::Equal => ("equal", None),
+            Verdict::Undecided { fixed } => ("undecided", Some(fixed)),
         };
         let truth = args.truth.as_ref().map(|t| Truth { file: t.file.clone(), line: t.line });
         let classes: Option<Vec<Class>> = truth.map(|truth| {

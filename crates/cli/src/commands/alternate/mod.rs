@@ -69,6 +69,9 @@ pub struct AlternateArgs {
     /// Follow environment variables as well
     #[arg(long)]
     environment: bool,
+    /// Keep floating-point numbers as they were instead of following input into them
+    #[arg(long)]
+    no_float: bool,
     /// Give up when the conditions have more parts than this
     #[arg(long, value_name = "N", default_value_t = 20_000_000)]
     largest: usize,
@@ -112,6 +115,7 @@ impl AlternateArgs {
         options.follow.inputs.only.clone_from(&self.only);
         options.follow.inputs.environment = self.environment;
         options.follow.max_terms = self.largest;
+        options.follow.fixed_floats = self.no_float;
         options.direction = match self.direction {
             None => Direction::Auto,
             Some(Way::A) => Direction::New,

@@ -45,19 +45,24 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
                 session.out,
                 "Exactly the same inputs take this way in both versions: the error does not show in branches."
             )?;
-            if let Some(fixed) = answer.fixed.filter(|n| *n > 0) {
-                writeln!(
-                    session.out,
-                    "That is so as long as {} that cannot be followed stay as they were.",
-                    counted(fixed as u64, "value")
-                )?;
-            }
             writeln!(
                 session.out,
                 "--predicates looks at values as well; `relapse explain` finds the changes."
             )?;
         }
-        _ => writeln!(session.out, "No alternate input was found, but not every question has an answer.")?,
+        _ => {
+            writeln!(session.out, "No alternate input was found, but not every question has an answer.")?;
+            if let Some(fixed) = answer.fixed.filter(|n| *n > 0) {
+                writeln!(
+                    session.out,
+                    "{} not followed and only tried as in this run; `relapse path DIR --all` says which.",
+                    match fixed {
+                        1 => "1 value is".to_owned(),
+                        n => format!("{n} values are"),
+                    }
+                )?;
+            }
+        }
     }
     let shown = answer.candidates.iter().filter(|c| c.passes).count().max(SHOWN);
     for (number, row) in answer.candidates.iter().take(shown).enumerate() {

@@ -38,6 +38,9 @@ pub struct PathArgs {
     /// Keep addresses as they were instead of following input into them
     #[arg(long)]
     fixed_addresses: bool,
+    /// Keep floating-point numbers as they were instead of following input into them
+    #[arg(long)]
+    no_float: bool,
     /// Stop before this instruction of the thread
     #[arg(long, value_name = "N")]
     until: Option<u64>,
@@ -105,6 +108,7 @@ impl PathArgs {
                 ..Inputs::default()
             },
             fixed_addresses: self.fixed_addresses,
+            fixed_floats: self.no_float,
             until: self.until,
             max_terms: self.largest,
             ..Options::default()
