@@ -256,7 +256,13 @@ impl<'c, 'l> Comparison<'c, 'l> {
         match there {
             None => {
                 let text = self.case.sources.line(step.side, file, step.line.line).unwrap_or_default();
+                // A line that both versions have at its place is no copy that was moved.
+                let stands = |line: &u32| match other {
+                    Side::Good => difference.map_line_to_bad(file, *line),
+                    Side::Bad => difference.map_line_to_good(file, *line),
+                };
                 let moved = self.case.sources.only_line(other, file, &text);
+                let moved = moved.filter(|line| stands(line).is_none());
                 moved.map_or(Absent::NoLine, Absent::Moved)
             }
             Some((file, line)) if self.findings.ran(other, &file, line) => Absent::NoMoment,

@@ -130,7 +130,8 @@ impl Observer for First {
 }
 
 /// The block of the heap that a call allocated: its address and size.
-fn block_of(view: &View<'_>, call: &ExternalCall<'_>) -> Option<(u64, u64)> {
+#[must_use]
+pub fn block_of(view: &View<'_>, call: &ExternalCall<'_>) -> Option<(u64, u64)> {
     let known = call.known.filter(|k| k.has(externals::flag::ALLOCATES))?;
     let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
     let result = call.result.first().copied().unwrap_or(0);

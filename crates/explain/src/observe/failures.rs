@@ -1,5 +1,6 @@
 //! Failures by themselves: assertions, `abort`, signals; and what is none of all.
 
+use super::damage::{self, Damage, What};
 use super::ends::{ProcessEnd, call_at, last_call, machine_at};
 use super::outputs::ends_in;
 use super::places::at;
@@ -127,6 +128,7 @@ fn crashed(
     // A call was counted when it was made; what faults by itself was not.
     let called = matches!(view.inst(), Inst::Call(_));
     let step = if called { executed.saturating_sub(1) } else { executed };
+    let here = Occurrence { stream: stream as u32, step };
     let fault = matches!(signal, 7 | 11);
     let touched = pointer::addresses(view.inst()).into_iter().filter(|o| {
         let value = view.value(*o);
@@ -160,15 +162,72 @@ fn crashed(
         _ if fault => format!("the process was killed by {name} at address {address:#x}{through} {place}"),
         _ => format!("the process was killed by {name} {place}"),
     };
+    // What an allocator finds overwritten was overwritten before.
+    if called && pointer.is_none() {
+        drop(machine);
+        if let Some(damage) = damage::first(&process.loaded, stream)? {
+            return damaged(scene, bad, &damage, &name, &place);
+        }
+        return asked(scene, observed, bad, here, vec![Wanted::All], frames.len());
+    }
     let wanted = match (pointer, view.inst()) {
         (Some(Operand::Reg(r)), _) => vec![Wanted::Registers(vec![r])],
         (None, Inst::Bin { b: Operand::Reg(r), .. }) => vec![Wanted::Registers(vec![*r])],
-        (None, Inst::Call(_)) => vec![Wanted::All],
         _ => vec![Wanted::Ran],
     };
-    let here = Occurrence { stream: stream as u32, step };
-    Scene::ask(&mut observed, vec![Criterion { at: here, wanted: wanted.clone() }]);
     drop(machine);
+    asked(scene, observed, bad, here, wanted, frames.len())
+}
+
+/// The heap was damaged: the story is about that, not about where the allocator noticed.
+fn damaged(
+    scene: &Scene<'_>,
+    bad: usize,
+    damage: &Damage,
+    signal: &str,
+    noticed: &str,
+) -> Result<Observed, Error> {
+    let image = &scene.bad[bad].loaded.image;
+    let place = |(function, index): (u32, u32)| {
+        let place = scene.bad_sources.place(image, function, index);
+        format!("{}:{}", place.file, place.line)
+    };
+    let mut observed = scene.observed("signal", bad, &damage.frames);
+    let here = observed.observation.place.as_ref().map(at).unwrap_or_default();
+    let bytes = |n: u64| if n == 1 { "1 byte".to_owned() } else { format!("{n} bytes") };
+    let did = match damage.what {
+        What::Outside { len, by, before, size, allocated } => {
+            let side = if before { "before" } else { "behind" };
+            let where_to = if by == 0 {
+                format!("over the end of the block of {}", bytes(size))
+            } else if before {
+                format!("{} {side} the block of {}", bytes(by), bytes(size))
+            } else {
+                format!("{} {side} the end of the block of {}", bytes(by), bytes(size))
+            };
+            format!("wrote {}, {where_to} allocated at {}", bytes(len), place(allocated))
+        }
+        What::Freed { len, freed } => format!("wrote {} into a block freed at {}", bytes(len), place(freed)),
+        What::Again { freed } => format!("freed a block that was already freed at {}", place(freed)),
+    };
+    observed.observation.summary = format!(
+        "the process was killed by {signal} {noticed}, where the allocator found its data damaged; before, \
+         the program {did}, {here}"
+    );
+    asked(scene, observed, bad, damage.at, damage.wanted.clone(), damage.frames.len())
+}
+
+/// Asks about a moment of bad, and about the corresponding one of good.
+fn asked(
+    scene: &Scene<'_>,
+    mut observed: Observed,
+    bad: usize,
+    here: Occurrence,
+    wanted: Vec<Wanted>,
+    frames: usize,
+) -> Result<Observed, Error> {
+    let stream = here.stream as usize;
+    Scene::ask(&mut observed, vec![Criterion { at: here, wanted: wanted.clone() }]);
     if let Some((good, _, found)) = scene.in_good(bad, here)? {
         match (found.exact, found.instruction().or(found.before)) {
             (Some(exact), _) => {
@@ -183,7 +242,7 @@ fn crashed(
                 )?;
             }
             (None, None) => {
-                let last = Last { bad, stream, frame: frames.len() - 1, at: here };
+                let last = Last { bad, stream, frame: frames.saturating_sub(1), at: here };
                 ask_why_not(scene, &mut observed, &last)?;
             }
         }

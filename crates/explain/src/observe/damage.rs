@@ -1,0 +1,222 @@
+//! Who damaged the heap.
+//!
+//! An allocator that finds its own data overwritten aborts: long after the write, in a call that is
+//! right. A replay that knows the blocks sees the write itself: the first one that touches no live
+//! block but lies where the allocator keeps its data, beside a block, or in a block that was freed.
+
+use super::Error;
+use super::ends::{Standing, machine_at, standing};
+use externals::flag;
+use program::inst::{Inst, Operand};
+use replay::effects;
+use replay::machine::Machine;
+use replay::observer::{Effect, ExternalCall, Observer, View};
+use replay::process::LoadedProcess;
+use slice::{Occurrence, Wanted};
+use std::collections::BTreeMap;
+
+/// The allocator keeps its data within so many bytes of a block.
+const BESIDE: u64 = 16;
+
+/// A function and an instruction of it.
+type Site = (u32, u32);
+
+/// A write that damaged the heap.
+pub(super) struct Damage {
+    pub at: Occurrence,
+    pub wanted: Vec<Wanted>,
+    /// The functions under way, outermost first.
+    pub frames: Vec<Site>,
+    pub what: What,
+}
+
+/// What the write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// So many bytes, so far before or behind a block that was allocated there.
+    Outside { len: u64, by: u64, before: bool, size: u64, allocated: Site },
+    /// So many bytes of a block that had been freed there.
+    Freed { len: u64, freed: Site },
+    /// A block was freed that had been freed there before.
+    Again { freed: Site },
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    size: u64,
+    allocated: Site,
+    /// None while it lives.
+    freed: Option<Site>,
+}
+
+#[derive(Default)]
+struct Watcher {
+    blocks: BTreeMap<u64, Block>,
+    /// Step and register of the address, if that is what matters.
+    found: Option<(u64, Option<u32>, What)>,
+}
+
+impl Watcher {
+    /// The block that begins at an address or nearest below it.
+    fn below(&self, address: u64) -> Option<(u64, Block)> {
+        self.blocks.range(..=address).next_back().map(|(start, block)| (*start, *block))
+    }
+
+    fn written(&mut self, view: &View<'_>, address: u64, len: u64, register: Option<u32>) {
+        if self.found.is_some() || len == 0 {
+            return;
+        }
+        if let Some(what) = self.damage(view, address, len, register) {
+            self.found = Some((view.count, register, what));
+        }
+    }
+
+    fn damage(&self, view: &View<'_>, address: u64, len: u64, register: Option<u32>) -> Option<What> {
+        let (below, above) = (self.below(address), self.blocks.range(address.saturating_add(1)..).next());
+        let mut what = None;
+        if let Some((start, block)) = below {
+            let end = start.saturating_add(block.size);
+            if address < end {
+                return match block.freed {
+                    Some(freed) => Some(What::Freed { len, freed }),
+                    // It begins inside and may go on behind.
+                    None if address.saturating_add(len) <= end => None,
+                    None => Some(outside(len, 0, false, block)),
+                };
+            } else if address - end < BESIDE && block.freed.is_none() {
+                what = Some(outside(len, address - end, false, block));
+            }
+        }
+        if what.is_none()
+            && let Some((start, block)) = above
+            && block.freed.is_none()
+            && address.saturating_add(len) <= *start
+            && *start - address <= BESIDE
+        {
+            what = Some(outside(len, *start - address, true, *block));
+        }
+        // Between two blocks, the one that the address was computed from is meant.
+        let meant = what.and(register).and_then(|r| base(view, r)).and_then(|base| {
+            let (start, block) = self.below(base).filter(|(start, block)| base - start < block.size)?;
+            let (before, by) = if address < start {
+                (true, start - address)
+            } else {
+                (false, (address - start).saturating_sub(block.size))
+            };
+            Some(outside(len, by, before, block))
+        });
+        meant.or(what)
+    }
+
+    fn freed(&mut self, view: &View<'_>, address: u64, at: Site) {
+        match self.blocks.get_mut(&address) {
+            Some(block) => match block.freed {
+                Some(freed) if self.found.is_none() => {
+                    self.found = Some((view.count, None, What::Again { freed }));
+                }
+                _ => block.freed = Some(at),
+            },
+            None => {}
+        }
+    }
+
+    /// What was freed and is now part of a new block is no block any more.
+    fn allocated(&mut self, address: u64, size: u64, at: Site) {
+        let over: Vec<u64> =
+            self.blocks.range(address..address.saturating_add(size)).map(|(start, _)| *start).collect();
+        for start in over {
+            self.blocks.remove(&start);
+        }
+        if let Some((start, block)) = self.below(address)
+            && block.freed.is_some()
+            && address - start < block.size
+        {
+            self.blocks.remove(&start);
+        }
+        self.blocks.insert(address, Block { size, allocated: at, freed: None });
+    }
+}
+
+fn outside(len: u64, by: u64, before: bool, block: Block) -> What {
+    What::Outside { len, by, before, size: block.size, allocated: block.allocated }
+}
+
+/// The pointer that an address was computed from.
+fn base(view: &View<'_>, register: u32) -> Option<u64> {
+    let code = &view.function().code;
+    let made = code.iter().find(|inst| inst.defines().is_some_and(|(dst, _)| dst == register))?;
+    match made {
+        Inst::Address { base, .. } => Some(view.value(*base)),
+        _ => None,
+    }
+}
+
+fn register(operand: Operand) -> Option<u32> {
+    if let Operand::Reg(r) = operand { Some(r) } else { None }
+}
+
+impl Observer for Watcher {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        match (effect, view.inst()) {
+            (Effect::Store { address, len }, Inst::Store { addr, .. }) => {
+                self.written(view, address, len.into(), register(*addr));
+            }
+            (Effect::Update { address, len, stored: true }, _) => {
+                self.written(view, address, len.into(), None);
+            }
+            (Effect::Copy { to, len, .. } | Effect::Fill { to, len }, _) => {
+                self.written(view, to, len, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let at = call.frames.last().map_or((0, view.index), |f| (f.function, f.pc));
+        let argument = call.args.first().copied().unwrap_or(0);
+        let result = call.result.first().copied().unwrap_or(0);
+        let is = |bit| call.known.is_some_and(|k| k.has(bit));
+        if is(flag::FREES) && argument != 0 && (!is(flag::MOVES) || (result != 0 && result != argument)) {
+            self.freed(view, argument, at);
+        } else if !is(flag::ALLOCATES) {
+            for (address, len) in effects::writes(view, call) {
+                if !effects::is_hidden(address) {
+                    self.written(view, address, len, None);
+                }
+            }
+        }
+        if let Some((address, size)) = slice::block_of(view, call) {
+            self.allocated(address, size, at);
+        }
+    }
+}
+
+/// The first write of a stream that damaged the heap.
+pub(super) fn first(process: &LoadedProcess, stream: usize) -> Result<Option<Damage>, Error> {
+    let s = process.streams.get(stream).ok_or(Error::NoStream(stream))?;
+    let mut watcher = Watcher::default();
+    let mut machine = Machine::new(&process.image, &s.stream);
+    machine.run(&mut watcher, u64::MAX)?;
+    // The call that the allocator did not return from was not seen.
+    let last = machine.view().and_then(|view| match view.inst() {
+        Inst::Call(call) => {
+            let freed = watcher.blocks.get(&view.value(call.args.first()?.value))?.freed?;
+            Some((machine.counters().instructions.saturating_sub(1), None, What::Again { freed }))
+        }
+        _ => None,
+    });
+    let Some((step, register, what)) = watcher.found.or(last) else { return Ok(None) };
+    let frames: Vec<Site> = match machine_at(process, stream, step)?.frames() {
+        [] => standing(process, stream, step + 1)?.iter().map(site).collect(),
+        frames => frames.iter().map(|f| (f.function, f.pc)).collect(),
+    };
+    let wanted = match register {
+        Some(r) => vec![Wanted::Registers(vec![r])],
+        None => vec![Wanted::All],
+    };
+    Ok(Some(Damage { at: Occurrence { stream: stream as u32, step }, wanted, frames, what }))
+}
+
+fn site(standing: &Standing) -> Site {
+    (standing.function, standing.index)
+}
