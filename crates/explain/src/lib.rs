@@ -13,7 +13,7 @@
 //! * [`traced`], [`ways`]: the slice of a run, and the easiest way to each part of it;
 //! * [`evidence`]: how near each change is to the failure: the order of the search;
 //! * [`causes`], [`values`], [`glance`]: the tree from the failure to the changes, with
-//!   values in both versions;
+//!   values in both versions; `library`: steps in installed headers, as calls;
 //! * [`links`]: which of its steps decide, by running bad with another value there;
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
 //!   passing test from the failing one;
@@ -43,6 +43,7 @@ pub mod findings;
 pub mod formula;
 pub mod glance;
 pub mod held;
+mod library;
 pub mod links;
 pub mod moments;
 pub mod names;

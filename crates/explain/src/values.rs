@@ -11,13 +11,14 @@ use crate::causes::Step;
 use crate::findings::{Findings, Run};
 use crate::formula::formula;
 use crate::glance::{Decision, Glance, glance};
+use crate::library;
 use crate::links::links;
 use crate::moments::counterparts;
 use program::inst::Inst;
 use program::names::readable;
 use replay::vars::POINTER;
 use slice::{Dependence, Occurrence};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Both runs, for looking up values.
 pub struct Comparison<'c, 'l> {
@@ -99,7 +100,10 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let sights = self.sights(&all, run);
         let mut by_step: HashMap<*const Step, Sight> =
             all.iter().map(|s| std::ptr::from_ref(*s)).zip(sights).collect();
-        steps.iter().map(|step| self.cause(step, run, &mut by_step, numbers)).collect()
+        let mut folded = HashSet::new();
+        let causes: Vec<Cause> =
+            steps.iter().map(|step| self.cause(step, run, &mut by_step, numbers, &mut folded)).collect();
+        causes.into_iter().map(|cause| library::join(cause, &|c| folded.contains(&c.id))).collect()
     }
 
     fn cause(
@@ -108,6 +112,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         run: &Run<'_>,
         sights: &mut HashMap<*const Step, Sight>,
         numbers: &mut u32,
+        folded: &mut HashSet<u32>,
     ) -> Cause {
         let sight = sights.remove(&std::ptr::from_ref(step));
         let id = *numbers;
@@ -140,9 +145,11 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let formula = (step.side == Side::Bad || place.is_none())
             .then(|| formula(module, &module.functions[node.site.function as usize], node.site.index))
             .flatten();
-        let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers));
+        let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers, folded));
         let children = children.map(without_closing).collect();
-        Cause {
+        let caller =
+            library::is_library(run.traced.file(step.line)).then(|| self.caller(run, node.at)).flatten();
+        let cause = Cause {
             id,
             kind: kind.to_owned(),
             what: sight
@@ -158,7 +165,38 @@ impl<'c, 'l> Comparison<'c, 'l> {
             step: Some(node.at.step),
             link: sight.and_then(|s| s.link),
             children,
+        };
+        let Some((here, callee)) = caller else { return cause };
+        folded.insert(id);
+        match step.side {
+            Side::Bad => {
+                let good = self.case.difference.map_line_to_good(&here.file, here.line);
+                let good = good.map(|(file, line)| self.place(Side::Good, &file, line, &here.function));
+                library::as_call(cause, Some(here), good, &callee)
+            }
+            Side::Good => library::as_call(cause, None, Some(here), &callee),
         }
+    }
+
+    /// The innermost line of the program itself that is under way at a moment, and the function
+    /// that it calls.
+    fn caller(&self, run: &Run<'_>, at: Occurrence) -> Option<(Place, String)> {
+        let machine = run.slicer.machine_at(at).ok()?;
+        let image = &run.traced.process.image;
+        let mut callee = None;
+        for frame in machine.frames().iter().rev() {
+            let code = image.code(frame.function);
+            let module = image.module(code.module);
+            let function = &module.functions[code.function as usize];
+            let place = function.place(frame.pc as usize);
+            let file = run.traced.relative(&module.file_path(place.file));
+            let name = readable(&function.name).into_owned();
+            if place.line > 0 && !library::is_library(&file) {
+                return Some((self.place(run.traced.side, &file, place.line, &name), callee?));
+            }
+            callee = Some(name);
+        }
+        None
     }
 
     /// The name under which a step's value reached the step above.
@@ -315,7 +353,9 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
     let result = |glance: &Option<Glance>| glance.as_ref().and_then(|g| g.result.clone());
     let (bad, good) = (result(bad), result(good));
     let shown = |value: &Option<String>, of: fn(&ValuePair) -> &Option<String>| {
-        value.is_none() || pairs.iter().any(|p| of(p) == value)
+        let is =
+            |pair: &ValuePair| of(pair).as_ref().zip(value.as_ref()).is_some_and(|(a, b)| same_bits(a, b));
+        value.is_none() || pairs.iter().any(is)
     };
     // Lines that read otherwise compute something else. A structure is shown as such, not as the
     // words that it is handed on in.
@@ -326,6 +366,13 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
         pairs.push(ValuePair { name: "result".to_owned(), good, bad });
     }
     pairs
+}
+
+/// Whether two texts show the same bits: a result is shown with a sign, its variable may have none.
+fn same_bits(a: &str, b: &str) -> bool {
+    let numbers = || Some((a.parse::<i128>().ok()?, b.parse::<i128>().ok()?));
+    let differ = |(a, b): (i128, i128)| a.abs_diff(b);
+    a == b || numbers().map(differ).is_some_and(|by| [8, 16, 32, 64].iter().any(|bits| by == 1 << bits))
 }
 
 /// Whether the branches of a line decide by its whole condition, as the source has it.
@@ -394,5 +441,16 @@ fn sentence(
             Some(Absent::NotRun) => format!("{reference} did not run this line"),
             Some(Absent::NoMoment) => format!("{reference} ran this line, but not at this moment"),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_without_a_sign_may_be_shown_with_one() {
+        assert!(same_bits("-1", "18446744073709551615") && same_bits("4294967295", "-1"));
+        assert!(same_bits("x", "x") && !same_bits("-1", "1") && !same_bits("0", "\"\""));
     }
 }
