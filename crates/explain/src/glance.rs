@@ -7,7 +7,7 @@
 
 use program::inst::{FloatKind, Inst, Operand, Ty};
 use program::model::SymbolKind;
-use program::names::readable;
+use program::names::brief;
 use replay::machine::Stop;
 use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::vars::{self, Bindings, Limits, Value};
@@ -167,14 +167,14 @@ fn look(view: &View<'_>, words: &[String], ran: bool) -> Glance {
 
 fn callee(view: &View<'_>, callee: Operand) -> Option<String> {
     if let Operand::Symbol { symbol, .. } = callee {
-        let name = readable(&view.module().symbols.get(symbol as usize)?.name).into_owned();
+        let name = brief(&view.module().symbols.get(symbol as usize)?.name);
         // The C library's names for the functions of a standard.
         let plain = ["__isoc99_", "__isoc23_"].iter().find_map(|standard| name.strip_prefix(standard));
         return Some(plain.map_or_else(|| name.clone(), str::to_owned));
     }
     let number = view.image.function_at(view.value(callee))?;
     let code = view.image.code(number);
-    Some(readable(&view.image.module(code.module).functions[code.function as usize].name).into_owned())
+    Some(brief(&view.image.module(code.module).functions[code.function as usize].name))
 }
 
 /// Variables of the words: locals first, then globals.

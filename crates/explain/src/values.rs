@@ -15,7 +15,7 @@ use crate::library;
 use crate::links::links;
 use crate::moments::counterparts;
 use program::inst::Inst;
-use program::names::readable;
+use program::names::{brief, readable};
 use replay::vars::POINTER;
 use slice::{Dependence, Occurrence};
 use std::collections::{HashMap, HashSet};
@@ -190,7 +190,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             let function = &module.functions[code.function as usize];
             let place = function.place(frame.pc as usize);
             let file = run.traced.relative(&module.file_path(place.file));
-            let name = readable(&function.name).into_owned();
+            let name = brief(&function.name);
             if place.line > 0 && !library::is_library(&file) {
                 return Some((self.place(run.traced.side, &file, place.line, &name), callee?));
             }
@@ -370,9 +370,12 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
 
 /// Whether two texts show the same bits: a result is shown with a sign, its variable may have none.
 fn same_bits(a: &str, b: &str) -> bool {
-    let numbers = || Some((a.parse::<i128>().ok()?, b.parse::<i128>().ok()?));
+    // A character is shown behind its number.
+    let number = |text: &str| text.split(' ').next()?.parse::<i128>().ok();
+    let numbers = || Some((number(a)?, number(b)?));
     let differ = |(a, b): (i128, i128)| a.abs_diff(b);
-    a == b || numbers().map(differ).is_some_and(|by| [8, 16, 32, 64].iter().any(|bits| by == 1 << bits))
+    let is_wrapped = |by: u128| by == 0 || [8, 16, 32, 64].iter().any(|bits| by == 1 << bits);
+    a == b || numbers().map(differ).is_some_and(is_wrapped)
 }
 
 /// Whether the branches of a line decide by its whole condition, as the source has it.
@@ -451,6 +454,7 @@ mod tests {
     #[test]
     fn a_number_without_a_sign_may_be_shown_with_one() {
         assert!(same_bits("-1", "18446744073709551615") && same_bits("4294967295", "-1"));
+        assert!(same_bits("110 'n'", "110"));
         assert!(same_bits("x", "x") && !same_bits("-1", "1") && !same_bits("0", "\"\""));
     }
 }

@@ -18,6 +18,35 @@ pub fn readable(symbol: &str) -> Cow<'_, str> {
     name.map_or(symbol.into(), Cow::from)
 }
 
+/// The name of a function for a sentence: without template arguments, which say nothing to a
+/// reader and can be longer than the sentence, and without the namespaces of versions.
+///
+/// ```
+/// let name = program::names::brief("_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEpLEc");
+/// assert_eq!(name, "std::basic_string::operator+=");
+/// ```
+#[must_use]
+pub fn brief(symbol: &str) -> String {
+    let name = readable(symbol);
+    let (mut text, mut depth) = (String::new(), 0u32);
+    for (at, c) in name.char_indices() {
+        match c {
+            // `operator<`, `operator<<=`, `operator->` and the like have no arguments there.
+            '<' | '>' if depth == 0 && is_operator(&name[..at]) => text.push(c),
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => text.push(c),
+            _ => {}
+        }
+    }
+    text.replace("__cxx11::", "").replace("__1::", "")
+}
+
+/// Whether a name goes on with the sign of an operator.
+fn is_operator(before: &str) -> bool {
+    before.trim_end_matches(['<', '>', '-', '=']).ends_with("operator")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,5 +58,12 @@ mod tests {
         assert_eq!(readable("_ZN4ListI5ShapeE3addEPS0_"), "List<Shape>::add");
         assert_eq!(readable("_ZTV6Circle"), "{vtable(Circle)}");
         assert_eq!(readable("_Znothing"), "_Znothing");
+    }
+
+    #[test]
+    fn brief_names_have_no_template_arguments() {
+        assert_eq!(brief("_ZN4ListI5ShapeE3addEPS0_"), "List::add");
+        assert_eq!(brief("_ZlsRSoRK5Shape"), "operator<<");
+        assert_eq!(brief("main"), "main");
     }
 }
