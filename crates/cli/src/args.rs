@@ -46,6 +46,7 @@ pub enum Command {
     Explain(Box<commands::explain::ExplainArgs>),
     Show(commands::show::ShowArgs),
     Locate(Box<commands::locate::LocateArgs>),
+    Explore(Box<commands::explore::ExploreArgs>),
     Expose(Box<commands::expose::ExposeArgs>),
     Record(commands::record::RecordArgs),
     Replay(commands::replay::ReplayArgs),

@@ -1,6 +1,6 @@
 //! `relapse expose`: inputs on which two versions behave differently.
 
-mod files;
+pub(super) mod files;
 mod text;
 mod watch;
 
