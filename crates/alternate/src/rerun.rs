@@ -20,6 +20,8 @@ use symbolic::{Input, Origin};
 const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
 /// More output than this is not kept.
 const MAX_OUTPUT: u64 = 1 << 26;
+/// Every pipe holds this much.
+const PIPE: usize = 4096;
 /// How often a running program is looked at: a short one soon, a long one less often.
 const TURN: Duration = Duration::from_millis(1);
 const FIRST_TURN: Duration = Duration::from_micros(50);
@@ -121,7 +123,8 @@ impl Recorder {
     /// As [`Runner::run`].
     pub fn record(&self, info: &ProcessInfo, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
         let staged = self.stage(info, input, written, input.files().next().is_some())?;
-        let record = staged.scratch.path().join("recording");
+        let own = self.scratch()?;
+        let record = staged.scratch.as_ref().unwrap_or(&own).path().join("recording");
         std::fs::create_dir(&record).map_err(failed("no directory for the recording could be made"))?;
         let ended = self.execute(info, input, &staged, Some(&record))?;
         let mut recording =
@@ -140,7 +143,8 @@ impl Recorder {
 
 /// A run that is about to be made.
 struct Staged {
-    scratch: tempfile::TempDir,
+    /// There if something had to be put into it.
+    scratch: Option<tempfile::TempDir>,
     directory: PathBuf,
     arguments: Vec<Vec<u8>>,
 }
@@ -168,6 +172,13 @@ impl Recorder {
         Ok(PlainRun { ended, files: files.collect() })
     }
 
+    fn scratch(&self) -> Result<tempfile::TempDir, Untried> {
+        tempfile::Builder::new()
+            .prefix("relapse-alternate-")
+            .tempdir_in(&self.scratch)
+            .map_err(failed("no directory for the run could be made"))
+    }
+
     fn stage(
         &self,
         info: &ProcessInfo,
@@ -190,13 +201,10 @@ impl Recorder {
         if let Some(stream) = input.parts.keys().find(|o| matches!(o, Origin::Stream(..))) {
             return Err(Untried::Stream(stream.name()));
         }
-        let scratch = tempfile::Builder::new()
-            .prefix("relapse-alternate-")
-            .tempdir_in(&self.scratch)
-            .map_err(failed("no directory for the run could be made"))?;
         let mut arguments = input.arguments(info);
         let mut directory = PathBuf::from(&info.directory);
-        if needs_copy {
+        let scratch = if needs_copy { Some(self.scratch()?) } else { None };
+        if let Some(scratch) = &scratch {
             directory = scratch.path().join("directory");
             input
                 .stage(info, written, &directory)
@@ -273,13 +281,20 @@ fn replace_outside(input: &Input, arguments: &mut [Vec<u8>], scratch: &Path) -> 
 /// Feeds a program and waits for its end.
 fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result<Ended> {
     let input = child.stdin.take();
+    let fits = stdin.len() <= PIPE;
     // A program that does not read all of its input may be gone already; one that does not read at
-    // all must not hold us up.
-    let writer = std::thread::spawn(move || {
+    // all must not hold us up. What a pipe can hold is written at once.
+    let write = move || {
         if let Some(mut input) = input {
             let _ = input.write_all(&stdin);
         }
-    });
+    };
+    let writer = if fits {
+        write();
+        None
+    } else {
+        Some(std::thread::spawn(write))
+    };
     let output = child.stdout.take();
     let reader: JoinHandle<Vec<u8>> = std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -305,7 +320,7 @@ fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result
     };
     // Nothing it started may go on writing.
     end_group(&child);
-    let _ = writer.join();
+    let _ = writer.map(JoinHandle::join);
     let stdout = reader.join().unwrap_or_default();
     Ok(Ended { status, stdout })
 }

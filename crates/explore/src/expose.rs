@@ -63,8 +63,6 @@ const MOST_TESTS: usize = 40;
 /// Runs for making an exposing input small.
 const SHRINKING: usize = 300;
 const SHRINKING_TIME: Duration = Duration::from_secs(10);
-/// Exposing inputs that are reported if they show no further change.
-const MOST_ALIKE: usize = 3;
 
 /// A test that tells the versions apart.
 pub(crate) struct Telling {
@@ -90,6 +88,8 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     };
     news(&News::Searching);
     let search = Instant::now();
+    let same_programs = !subjects.is_empty() && subjects.iter().all(Subject::is_same_program);
+    let budget = if same_programs { Duration::ZERO } else { request.budget };
     let shared = Shared::default();
     for seed in &seeds {
         shared.add(seed);
@@ -101,7 +101,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         limits: Limits { timeout: SOLVING, ..Limits::default() },
         ..Settings::default()
     };
-    let until = search + request.budget;
+    let until = search + budget;
     let reaching = Reaching {
         subjects: &subjects,
         versions: &versions,
@@ -138,6 +138,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         built,
         searched,
         notes,
+        same_programs,
         interrupted: stop.load(Ordering::Relaxed),
     }))
 }
@@ -297,7 +298,7 @@ fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
     words(files.iter().map(PathBuf::as_path))
 }
 
-/// The exposures to report: one for each change, and a few more; made small.
+/// The exposures to report: one for each change, made small.
 fn chosen(
     subjects: &[Subject],
     shared: &Shared,
@@ -307,13 +308,9 @@ fn chosen(
     let mut list = Vec::new();
     let needed: Vec<usize> = progress.exposed.values().copied().collect();
     for (number, exposure) in shared.exposures(0).into_iter().enumerate() {
-        if !needed.contains(&number) && list.len() >= MOST_ALIKE {
-            continue;
-        }
-        let small = smaller(subjects, exposure, stop);
-        let alike = list.iter().any(|(_, e): &(usize, Exposure)| e.seed == small.seed);
-        if !alike || needed.contains(&number) {
-            list.push((number, small));
+        // One that shows no further change is not needed, unless nothing is known of the others.
+        if needed.contains(&number) || needed.is_empty() && list.is_empty() {
+            list.push((number, smaller(subjects, exposure, stop)));
         }
     }
     // Those of tests come first, as nothing has to be written for them.

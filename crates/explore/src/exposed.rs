@@ -42,6 +42,8 @@ pub enum Verdict {
     Differ,
     /// None was found.
     NoDifferenceFound,
+    /// Both versions were built to the same program, byte by byte.
+    SamePrograms,
     /// All ways that inputs as long as those of the tests can take were followed in both
     /// versions, and on none of them can the outputs differ.
     NoneOfTheseLengths,
@@ -149,6 +151,7 @@ pub(crate) struct Told<'t> {
     pub built: Duration,
     pub searched: Duration,
     pub notes: Vec<String>,
+    pub same_programs: bool,
     pub interrupted: bool,
 }
 
@@ -176,6 +179,7 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
     let complete = progress.exhausted && progress.gaps == 0 && progress.fixed == 0 && !told.interrupted;
     let verdict = match (inputs.is_empty() && told.telling.is_empty(), complete) {
         (false, _) => Verdict::Differ,
+        _ if told.same_programs => Verdict::SamePrograms,
         (true, true) if progress.recorded > 0 => Verdict::NoneOfTheseLengths,
         (true, _) => Verdict::NoDifferenceFound,
     };

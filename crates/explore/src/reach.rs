@@ -17,7 +17,7 @@ use crate::versions::Versions;
 use alternate::{Both, Rerun, Side};
 use changes::ChangeId;
 use solver::{Outcome, Session, Settings, Statistics, Term};
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use symbolic::{Kind, Loss, Reason};
@@ -87,7 +87,9 @@ const FAR: u32 = 1000;
 /// A way behind a change.
 const BEHIND: u32 = 3;
 /// So many inputs are held for turning.
-const MOST_STUDIED: usize = 300;
+const MOST_STUDIED: usize = 1000;
+/// Of so many steps, one is for what mutations found.
+const THEIRS: u64 = 4;
 
 struct Worker<'w, 'r> {
     with: &'w Reaching<'r>,
@@ -103,6 +105,9 @@ struct Worker<'w, 'r> {
     towards: BTreeSet<ChangeId>,
     session: Option<(usize, Session)>,
     count: u64,
+    round: u64,
+    /// What a solver found and nobody has followed yet.
+    mine: VecDeque<Seed>,
     looked_at: usize,
 }
 
@@ -122,6 +127,8 @@ impl Reaching<'_> {
             towards: BTreeSet::new(),
             session: None,
             count: 0,
+            round: 0,
+            mine: VecDeque::new(),
             looked_at: 0,
         };
         worker.run();
@@ -139,7 +146,14 @@ impl Worker<'_, '_> {
                 self.with.shared.done.store(true, std::sync::atomic::Ordering::Relaxed);
                 return;
             }
-            if let Some(seed) = self.with.shared.next_to_study() {
+            self.round += 1;
+            // What a solver found is followed first; what mutations found takes turns with
+            // questions, or it would leave no time for them.
+            let theirs = self.turns.is_empty() || self.round.is_multiple_of(THEIRS);
+            let next =
+                self.mine.pop_front().or_else(|| theirs.then(|| self.with.shared.next_to_study()).flatten());
+            if let Some(seed) = next {
+                self.progress.exhausted = false;
                 self.study(seed);
             } else if let Some(turn) = self.turns.pop() {
                 self.turn(turn);
@@ -189,7 +203,11 @@ impl Worker<'_, '_> {
 
     fn study(&mut self, seed: Seed) {
         let parts: Vec<_> = seed.input.parts.clone().into_iter().collect();
-        if !self.tried.insert(parts) || self.studied.len() >= MOST_STUDIED {
+        if !self.tried.insert(parts) {
+            return;
+        }
+        if self.studied.len() >= MOST_STUDIED {
+            self.progress.gaps += 1;
             return;
         }
         let Some(mut followed) = self.followed(&seed) else { return };
@@ -345,14 +363,9 @@ impl Worker<'_, '_> {
         let with = self.with;
         if try_out(with.subjects, with.shared, &seed, Means::Solver, with.began).is_some() {
             with.shared.add(&seed);
-            self.study_next(seed);
+            self.mine.push_back(seed);
         }
         true
-    }
-
-    /// What a solver found is followed before what mutations found.
-    fn study_next(&mut self, seed: Seed) {
-        self.with.shared.send_first(seed);
     }
 
     fn leave(&mut self) {

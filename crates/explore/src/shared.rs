@@ -94,11 +94,6 @@ impl Shared {
         }
     }
 
-    /// Has an input followed before the others that wait.
-    pub fn send_first(&self, seed: Seed) {
-        locked(&self.study).push_front(seed);
-    }
-
     pub fn next_to_study(&self) -> Option<Seed> {
         locked(&self.study).pop_front()
     }

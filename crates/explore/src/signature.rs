@@ -78,7 +78,8 @@ pub struct Exploration {
     pub runs: u64,
     /// Runs whose group was known before: none if everything is exact.
     pub duplicates: u64,
-    /// Runs that did not begin as was asked for: none if everything is exact.
+    /// Runs whose conditions do not begin with those that were asked for: none if everything is a branch
+    /// and exact.
     pub astray: u64,
     pub asked: u64,
     pub found: u64,
@@ -97,7 +98,7 @@ impl Exploration {
     /// Whether the groups are all there are, for inputs of these lengths.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let exact = self.unknown == 0 && self.lost == 0 && self.astray == 0;
+        let exact = self.unknown == 0 && self.lost == 0;
         self.finished && exact && self.groups.iter().all(|g| g.fixed.is_empty())
     }
 }
@@ -221,9 +222,15 @@ impl Explorer<'_> {
         self.found.lost += u64::from(relevant.cut);
         let ordered: Vec<Condition> = once(relevant.order.iter().map(|n| path.conditions[*n]));
         let terms: Vec<Term> = ordered.iter().map(|c| c.term).collect();
-        let (begun, from) = self.continued(&ordered, prefix);
-        let mut held = begun;
-        for condition in &ordered[from..] {
+        let prefix = prefix.unwrap_or_default();
+        self.found.astray += u64::from(!terms.starts_with(prefix));
+        // The inputs that satisfy the prefix are parted by the conditions that it does not have.
+        // If the conditions begin with the prefix, none of them is met twice.
+        let mut held = prefix.to_vec();
+        for condition in &ordered {
+            if held.contains(&condition.term) {
+                continue;
+            }
             if !matches!(condition.kind, Kind::Concretised | Kind::Bounds) {
                 let mut next = held.clone();
                 next.push(self.world.pool.not(condition.term));
@@ -243,27 +250,6 @@ impl Explorer<'_> {
             self.found.duplicates += 1;
         }
         Ok(())
-    }
-
-    /// What a run's conditions begin with, and the first that was not asked about before. They begin
-    /// with what was asked for, unless something was not exact; the turned condition itself may say
-    /// more than asked for (another case of a `switch`), and is then asked about again.
-    fn continued(&mut self, ordered: &[Condition], prefix: Option<&[Term]>) -> (Vec<Term>, usize) {
-        let Some((turned, before)) = prefix.and_then(<[Term]>::split_last) else { return (Vec::new(), 0) };
-        let same =
-            ordered.len() > before.len() && ordered.iter().zip(before).all(|(c, term)| c.term == *term);
-        match ordered.get(before.len()).filter(|_| same) {
-            Some(condition) if condition.term == *turned => {
-                (ordered[..=before.len()].iter().map(|c| c.term).collect(), before.len() + 1)
-            }
-            Some(condition) if condition.kind != Kind::Branch => {
-                (before.iter().chain([turned]).copied().collect(), before.len())
-            }
-            _ => {
-                self.found.astray += 1;
-                (Vec::new(), 0)
-            }
-        }
     }
 
     /// Accesses that could leave their object, and divisions that could trap, once for each place:

@@ -160,6 +160,14 @@ impl Subject {
         &self.plain.new.arguments
     }
 
+    /// Whether both versions were built to the same program, byte by byte.
+    #[must_use]
+    pub fn is_same_program(&self) -> bool {
+        let read = |side: Side| std::fs::read(&self.plain.of(side).executable).ok();
+        let old = read(Side::Old);
+        old.is_some() && old == read(Side::New)
+    }
+
     #[must_use]
     pub fn info(&self, side: Side) -> &ProcessInfo {
         self.recorded.of(side)

@@ -1,7 +1,7 @@
 //! The answer as a document.
 
 use crate::commands::expose::files::Case;
-use alternate::{Ended, Status};
+use alternate::{Ended, Side, Status};
 use explore::exposed;
 use explore::signature::Exploration;
 use explore::subject::Subject;
@@ -92,6 +92,11 @@ impl Answer {
             input: input.clone(),
             ended: ended.clone(),
         };
+        let directory = std::path::Path::new(&subject.info(Side::New).directory).to_owned();
+        let within = |file: &str| {
+            let inside = std::path::Path::new(file).strip_prefix(&directory);
+            inside.map_or_else(|_| crate::source::short(file), |path| path.display().to_string())
+        };
         let groups = explored.groups.iter().enumerate().map(|(n, group)| Row {
             number: n + 1,
             condition: group.condition.clone(),
@@ -100,7 +105,7 @@ impl Answer {
             example: example(&group.input, &group.ended),
         });
         let faults = explored.faults.iter().map(|fault| FaultRow {
-            file: crate::source::short(&fault.file),
+            file: within(&fault.file),
             line: fault.line,
             function: fault.function.clone(),
             example: example(&fault.input, &fault.ended),

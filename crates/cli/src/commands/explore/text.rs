@@ -76,9 +76,6 @@ fn effort(text: &mut String, answer: &Answer) {
     if effort.lost > 0 {
         let _ = writeln!(text, "{} could not be followed to their end.", counted(effort.lost, "run"));
     }
-    if effort.astray > 0 {
-        let _ = writeln!(text, "{} took another way than was asked for.", counted(effort.astray, "run"));
-    }
     let fixed: BTreeSet<&String> = answer.groups.iter().flat_map(|g| &g.fixed).collect();
     if !fixed.is_empty() {
         let _ = writeln!(text, "Other values at {} were not tried.", counted(fixed.len() as u64, "place"));

@@ -1,8 +1,9 @@
 //! The answer as text.
 
-use crate::render::Paint;
+use crate::render::{Paint, counted};
 use explore::exposed::{ChangeRow, Exposed, ExposingInput, Seen, Verdict};
 use explore::shared::Means;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -17,6 +18,9 @@ pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
     let headline = match exposed.verdict {
         Verdict::Differ => paint.bad("The versions differ."),
         Verdict::NoDifferenceFound => "No difference was found.".to_owned(),
+        Verdict::SamePrograms => {
+            "No difference: both versions are built to the same program, byte by byte.".to_owned()
+        }
         Verdict::NoneOfTheseLengths => {
             "No difference: all ways that inputs as long as those of the tests can take were followed\n\
              in both versions, and on each of them the outputs are the same."
@@ -112,26 +116,34 @@ fn columns(text: &mut String, good: &str, bad: &str, paint: Paint) {
 }
 
 fn changes(text: &mut String, rows: &[ChangeRow]) {
-    let _ =
-        writeln!(text, "\n{:<28} {:<CHANGE_WIDE$} {:<8} {:<9} exposed", "change", "", "reached", "infected");
-    for row in rows {
+    let (with_code, without): (Vec<&ChangeRow>, Vec<&ChangeRow>) = rows.iter().partition(|r| !r.without_code);
+    if !with_code.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n{:<24} {:<CHANGE_WIDE$} {:<8} {:<9} exposed",
+            "change", "", "reached", "infected"
+        );
+    }
+    for row in with_code {
         let place = format!("{}:{}", row.file, row.line);
         let yes = |yes: bool| if yes { "yes" } else { "no" };
         let exposed = match row.exposed_by {
             Some(number) => format!("by input {number}"),
             None => "no".to_owned(),
         };
-        if row.without_code {
-            let _ = writeln!(text, "{place:<28} {:<CHANGE_WIDE$} no code", cut(&row.text, CHANGE_WIDE));
-            continue;
-        }
         let _ = writeln!(
             text,
-            "{place:<28} {:<CHANGE_WIDE$} {:<8} {:<9} {exposed}",
+            "{place:<24} {:<CHANGE_WIDE$} {:<8} {:<9} {exposed}",
             cut(&row.text, CHANGE_WIDE),
             yes(row.reached),
             yes(row.infected),
         );
+    }
+    if !without.is_empty() {
+        let files: BTreeSet<&str> = without.iter().map(|r| r.file.as_str()).collect();
+        let files: Vec<&str> = files.into_iter().collect();
+        let count = counted(without.len() as u64, "change");
+        let _ = writeln!(text, "\n{count} without code in the program: in {}.", cut(&files.join(", "), 60));
     }
 }
 
