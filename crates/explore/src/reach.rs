@@ -71,9 +71,17 @@ pub struct Reaching<'r> {
 struct Turn {
     /// The nearest, then the earliest, comes out of the heap first.
     order: std::cmp::Reverse<(u32, u64)>,
+    /// Its distance alone; a branch that was turned often waits for the others.
+    distance: u32,
     studied: usize,
     side: usize,
     condition: usize,
+}
+
+impl Turn {
+    fn side(&self) -> Side {
+        if self.side == Side::Old as usize { Side::Old } else { Side::New }
+    }
 }
 
 struct Studied {
@@ -82,6 +90,8 @@ struct Studied {
     turned: Both<Vec<(u64, u64)>>,
 }
 
+/// A branch that is one decision nearer is turned so many times before one that is not.
+const NEARER: u32 = 8;
 /// A way that leads to no change.
 const FAR: u32 = 1000;
 /// A way behind a change.
@@ -155,7 +165,7 @@ impl Worker<'_, '_> {
             if let Some(seed) = next {
                 self.progress.exhausted = false;
                 self.study(seed);
-            } else if let Some(turn) = self.turns.pop() {
+            } else if let Some(turn) = self.next_turn() {
                 self.turn(turn);
             } else {
                 self.progress.exhausted = true;
@@ -244,8 +254,8 @@ impl Worker<'_, '_> {
                 let distance = followed.distance(side, n, self.distances.of(side));
                 let distance = distance.unwrap_or(FAR).min(if behind { BEHIND } else { FAR });
                 self.count += 1;
-                let order = std::cmp::Reverse((distance * 4, self.count));
-                self.turns.push(Turn { order, studied: number, side: side as usize, condition: n });
+                let order = std::cmp::Reverse((distance * NEARER, self.count));
+                self.turns.push(Turn { order, distance, studied: number, side: side as usize, condition: n });
             }
         }
         self.studied.push(Studied { seed, followed, turned });
@@ -290,26 +300,36 @@ impl Worker<'_, '_> {
         }
     }
 
+    /// The next way to turn that nobody has taken or asked about.
+    fn next_turn(&mut self) -> Option<Turn> {
+        while let Some(turn) = self.turns.pop() {
+            let studied = self.studied.get(turn.studied)?;
+            let side = turn.side();
+            let condition = studied.followed.paths.of(side).conditions[turn.condition];
+            if self.seen.contains(&studied.turned.of(side)[turn.condition].1) {
+                continue;
+            }
+            let place = (side, condition.at.module, condition.at.function, condition.at.index);
+            let often = self.often.entry(place).or_default();
+            let std::cmp::Reverse((due, count)) = turn.order;
+            let now_due = turn.distance * NEARER + *often;
+            if now_due > due {
+                let order = std::cmp::Reverse((now_due, count));
+                self.turns.push(Turn { order, ..turn });
+                continue;
+            }
+            *often += 1;
+            return Some(turn);
+        }
+        None
+    }
+
     fn turn(&mut self, turn: Turn) {
-        let side = if turn.side == Side::Old as usize { Side::Old } else { Side::New };
+        let side = turn.side();
         let Some(studied) = self.studied.get(turn.studied) else { return };
         let path = studied.followed.paths.of(side);
         let condition = path.conditions[turn.condition];
         let (_, name) = studied.turned.of(side)[turn.condition];
-        if self.seen.contains(&name) {
-            return;
-        }
-        // A branch that was turned often waits for the others.
-        let place = (side, condition.at.module, condition.at.function, condition.at.index);
-        let often = self.often.entry(place).or_default();
-        let std::cmp::Reverse((priority, count)) = turn.order;
-        let due = priority / 4 * 4 + *often;
-        if due > priority && self.turns.peek().is_some_and(|next| next.order.0.0 < due) {
-            let order = std::cmp::Reverse((due, count));
-            self.turns.push(Turn { order, ..turn });
-            return;
-        }
-        *often += 1;
         self.seen.insert(name);
         let mut terms: Vec<Term> = path.conditions[..turn.condition].iter().map(|c| c.term).collect();
         let free = path.conditions[..turn.condition].iter().filter(|c| c.kind != Kind::Concretised);
@@ -319,7 +339,7 @@ impl Worker<'_, '_> {
         terms.push(goal);
         free.push(goal);
         let relaxed = (free.len() < terms.len()).then_some(free);
-        let near = priority < FAR * 4;
+        let near = turn.distance < FAR;
         let found = self.answer(turn.studied, &Question { terms, relaxed });
         if !found && near {
             self.answer(turn.studied, &Question { terms: vec![goal], relaxed: None });

@@ -4,7 +4,7 @@
 //! Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*).
 
 use crate::subject::changeable;
-use symbolic::Input;
+use symbolic::{Input, Origin};
 
 /// Leaves parts of an input out as long as `holds` says yes, which is asked at most `most` times.
 pub fn shrunk(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool) -> Input {
@@ -21,6 +21,10 @@ pub fn shrunk(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool)
                 asked += 1;
                 let end = (at + size).min(bytes.len());
                 let without = [&bytes[..at], &bytes[end..]].concat();
+                if without.is_empty() && matches!(origin, Origin::Argument(_)) {
+                    // An empty argument is not smaller to people.
+                    break;
+                }
                 let mut smaller = best.clone();
                 smaller.parts.insert(origin.clone(), without);
                 if holds(&smaller) {
@@ -38,7 +42,6 @@ pub fn shrunk(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use symbolic::Origin;
 
     #[test]
     fn what_is_not_needed_is_left_out() {

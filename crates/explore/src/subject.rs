@@ -160,10 +160,10 @@ impl Subject {
         &self.plain.new.arguments
     }
 
-    /// Whether both versions were built to the same program, byte by byte.
+    /// Whether both versions were built to the same program, byte by byte in all that is loaded.
     #[must_use]
     pub fn is_same_program(&self) -> bool {
-        let read = |side: Side| std::fs::read(&self.plain.of(side).executable).ok();
+        let read = |side: Side| loaded(Path::new(&self.plain.of(side).executable));
         let old = read(Side::Old);
         old.is_some() && old == read(Side::New)
     }
@@ -215,6 +215,22 @@ impl Subject {
         // A recorded program is slower than a plain one.
         Ok(self.patient.record(self.recorded.of(side), input, &self.written)?)
     }
+}
+
+/// The sections of a program that are loaded, by name, without the number of the build.
+fn loaded(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
+    use object::{Object, ObjectSection, SectionFlags};
+    let bytes = std::fs::read(path).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let mut sections = Vec::new();
+    for section in file.sections() {
+        let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return None };
+        let name = section.name().ok()?.to_owned();
+        if sh_flags & u64::from(object::elf::SHF_ALLOC) != 0 && name != ".note.gnu.build-id" {
+            sections.push((name, section.data().ok()?.to_vec()));
+        }
+    }
+    Some(sections)
 }
 
 /// Which input is followed. What comes out of pipes and sockets cannot be replaced.
