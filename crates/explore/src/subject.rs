@@ -226,7 +226,7 @@ fn loaded(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
     for section in file.sections() {
         let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return None };
         let name = section.name().ok()?.to_owned();
-        if sh_flags & u64::from(object::elf::SHF_ALLOC) != 0 && name != ".note.gnu.build-id" {
+        if sh_flags.contains(object::elf::SHF_ALLOC) && name != ".note.gnu.build-id" {
             sections.push((name, section.data().ok()?.to_vec()));
         }
     }
