@@ -27,6 +27,8 @@ pub enum Error {
     Symbolic(#[from] symbolic::Error),
     #[error("run the program again: {0}")]
     Rerun(#[from] alternate::Untried),
+    #[error("follow a run: it is too long")]
+    TooLong,
     #[error("write {what}: {source}")]
     Write { what: String, source: std::io::Error },
 }

@@ -18,8 +18,8 @@ use alternate::{Both, Rerun, Side};
 use changes::ChangeId;
 use solver::{Outcome, Session, Settings, Statistics, Term};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use symbolic::{Kind, Loss, Reason};
 
 /// What solvers said.
@@ -98,6 +98,12 @@ const FAR: u32 = 1000;
 const BEHIND: u32 = 3;
 /// So many inputs are held for turning.
 const MOST_STUDIED: usize = 1000;
+/// Conditions of one path that are turned: those further on come nearer by turning these.
+const MOST_TURNS: usize = 5000;
+/// So many terms are held for turning: about a GiB.
+const MOST_TERMS: usize = 10_000_000;
+/// How long after the end it may be said which changes an exposure is of.
+const LATE: Duration = Duration::from_secs(5);
 /// Of so many steps, one is for what mutations found.
 const THEIRS: u64 = 4;
 
@@ -116,6 +122,8 @@ struct Worker<'w, 'r> {
     session: Option<(usize, Session)>,
     count: u64,
     round: u64,
+    /// Of all worlds that are held.
+    terms: usize,
     /// What a solver found and nobody has followed yet.
     mine: VecDeque<Seed>,
     looked_at: usize,
@@ -138,6 +146,7 @@ impl Reaching<'_> {
             session: None,
             count: 0,
             round: 0,
+            terms: 0,
             mine: VecDeque::new(),
             looked_at: 0,
         };
@@ -153,7 +162,7 @@ impl Worker<'_, '_> {
         while !self.with.shared.is_over(self.with.until, self.with.stop) {
             self.attribute();
             if self.all_exposed() {
-                self.with.shared.done.store(true, std::sync::atomic::Ordering::Relaxed);
+                self.with.shared.done.store(true, Ordering::Relaxed);
                 return;
             }
             self.round += 1;
@@ -170,7 +179,7 @@ impl Worker<'_, '_> {
             } else {
                 self.progress.exhausted = true;
                 // The mutations go on, and may find something to follow.
-                std::thread::sleep(std::time::Duration::from_millis(5));
+                std::thread::sleep(Duration::from_millis(5));
             }
         }
     }
@@ -186,6 +195,10 @@ impl Worker<'_, '_> {
     fn attribute(&mut self) {
         let new = self.with.shared.exposures(self.looked_at);
         for exposure in new {
+            // The last ones may come late, but not without end.
+            if self.with.stop.load(Ordering::Relaxed) || Instant::now() > self.with.until + LATE {
+                return;
+            }
             let number = self.looked_at;
             self.looked_at += 1;
             let Some(followed) = self.followed(&exposure.seed) else { continue };
@@ -216,7 +229,7 @@ impl Worker<'_, '_> {
         if !self.tried.insert(parts) {
             return;
         }
-        if self.studied.len() >= MOST_STUDIED {
+        if self.studied.len() >= MOST_STUDIED || self.terms >= MOST_TERMS {
             self.progress.gaps += 1;
             return;
         }
@@ -228,6 +241,7 @@ impl Worker<'_, '_> {
             let path = followed.paths.of(side);
             let fixed = path.conditions.iter().filter(|c| c.kind == Kind::Concretised).count();
             self.progress.fixed += fixed as u64;
+            self.progress.gaps += u64::from(path.conditions.len() > MOST_TURNS);
             let lost = |l: &&Loss| l.reason != Reason::Printed;
             self.progress.gaps += path.losses.iter().filter(lost).count() as u64;
         }
@@ -245,7 +259,7 @@ impl Worker<'_, '_> {
         let theirs = followed.terms(Side::New);
         for side in [Side::New, Side::Old] {
             let first = followed.traces.of(side).first;
-            for (n, condition) in followed.paths.of(side).conditions.iter().enumerate() {
+            for (n, condition) in followed.paths.of(side).conditions.iter().enumerate().take(MOST_TURNS) {
                 let decides = !matches!(condition.kind, Kind::Concretised | Kind::Bounds);
                 if !decides || condition.repeated || side == Side::Old && theirs.contains(&condition.term) {
                     continue;
@@ -258,6 +272,7 @@ impl Worker<'_, '_> {
                 self.turns.push(Turn { order, distance, studied: number, side: side as usize, condition: n });
             }
         }
+        self.terms += followed.world.pool.len();
         self.studied.push(Studied { seed, followed, turned });
         for question in outputs.into_iter().chain(branches) {
             if self.with.shared.is_over(self.with.until, self.with.stop) {

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::versions::Versions;
 use alternate::rerun::{PlainRun, Recorder};
-use alternate::{Both, Rerun, Run, Side};
+use alternate::{Both, Rerun, Run, Side, Status};
 use locate::test::Test;
 use recording::Recording;
 use recording::process::ProcessInfo;
@@ -37,6 +37,7 @@ pub struct Subject {
     runner: Recorder,
     /// For runs whose end is in doubt.
     patient: Recorder,
+    recorder: Recorder,
 }
 
 /// What both versions did with an input.
@@ -45,7 +46,11 @@ pub type Outcomes = Both<PlainRun>;
 /// A run takes at least this long before it is given up.
 const LEAST: Duration = Duration::from_secs(1);
 /// How much longer a run may take before it is said not to end.
-const PATIENT: u32 = 10;
+const PATIENT: u32 = 5;
+/// How much longer a recorded run may take.
+const SLOWER: u32 = 2;
+/// Runs with more calls and rounds of loops than this are not followed: they would take all the time.
+const MOST_TIME: u64 = 300_000;
 
 /// How a recorded process of one version becomes that of a build elsewhere.
 struct Moved<'m> {
@@ -131,6 +136,7 @@ impl Subject {
             written,
             runner: Recorder::new(scratch.to_owned(), LEAST),
             patient: Recorder::new(scratch.to_owned(), LEAST * PATIENT),
+            recorder: Recorder::new(scratch.to_owned(), LEAST * SLOWER),
         };
         Ok((subject, input))
     }
@@ -141,6 +147,7 @@ impl Subject {
         let time = Duration::from_secs_f64(seconds * 10.0).max(LEAST);
         self.runner = Recorder::new(scratch.to_owned(), time);
         self.patient = Recorder::new(scratch.to_owned(), time * PATIENT);
+        self.recorder = Recorder::new(scratch.to_owned(), time * SLOWER);
         self
     }
 
@@ -213,7 +220,13 @@ impl Subject {
     /// As [`Subject::run`].
     pub fn record(&self, side: Side, input: &Input) -> Result<Rerun> {
         // A recorded program is slower than a plain one.
-        Ok(self.patient.record(self.recorded.of(side), input, &self.written)?)
+        let rerun = self.recorder.record(self.recorded.of(side), input, &self.written)?;
+        let stream = rerun.process.stream(rerun.stream).map(|s| &s.stream);
+        let long = stream.is_some_and(|s| s.time.max(s.ticked) > MOST_TIME);
+        if long || rerun.ended.status == Status::TimedOut {
+            return Err(Error::TooLong);
+        }
+        Ok(rerun)
     }
 }
 
@@ -238,7 +251,7 @@ fn loaded(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
 pub fn follow() -> symbolic::Options {
     let mut follow = symbolic::Options::default();
     follow.inputs.streams = false;
-    follow.max_terms = 5_000_000;
+    follow.max_terms = 1_000_000;
     follow
 }
 
