@@ -155,30 +155,28 @@ fn run_workers(
                 fuzzing.work()
             }
         });
-        let progress = if request.no_solver {
-            let first = wait_for_exposure(fuzzing, shared);
-            shared.done.store(first, Ordering::Relaxed);
-            let _ = fuzz.join();
-            // Only for saying which changes were exposed.
-            reaching.work()
-        } else {
-            let progress = reaching.work();
+        if request.no_solver {
+            wait_for_exposure(fuzzing, shared);
             shared.done.store(true, Ordering::Relaxed);
             let _ = fuzz.join();
-            progress
-        };
+            // Only for saying which changes were exposed.
+            return reaching.work();
+        }
+        let progress = reaching.work();
+        shared.done.store(true, Ordering::Relaxed);
+        let _ = fuzz.join();
         progress
     })
 }
 
-fn wait_for_exposure(fuzzing: &Fuzzing<'_>, shared: &Shared) -> bool {
+/// Until there is something, or time is up.
+fn wait_for_exposure(fuzzing: &Fuzzing<'_>, shared: &Shared) {
     while !shared.is_over(fuzzing.until, fuzzing.stop) {
         if !shared.exposures(0).is_empty() {
-            return true;
+            return;
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    true
 }
 
 /// Tests that tell the versions apart as they are.

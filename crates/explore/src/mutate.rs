@@ -17,7 +17,7 @@ impl Random {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -26,7 +26,7 @@ impl Random {
 
     /// Below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 33) as usize % limit.max(1)
+        (self.draw() >> 33) as usize % limit.max(1)
     }
 }
 
@@ -50,7 +50,7 @@ fn one(bytes: &mut Vec<u8>, others: &[Vec<u8>], words: &[Vec<u8>], random: &mut 
     let at = random.below(bytes.len() + 1);
     let to = (at + 1 + random.below(8)).min(bytes.len());
     match random.below(11) {
-        0 if at < bytes.len() => bytes[at] = random.next() as u8,
+        0 if at < bytes.len() => bytes[at] = random.draw() as u8,
         1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
         2 if at < bytes.len() => bytes[at] = bytes[at].wrapping_add(random.below(5) as u8).wrapping_sub(2),
         3 => bytes.insert(at, printable(random)),

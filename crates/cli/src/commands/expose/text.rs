@@ -35,10 +35,11 @@ pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
     for (input, path) in exposed.inputs.iter().zip(written.iter().map(Some).chain(std::iter::repeat(None))) {
         one(&mut text, input, path, paint);
     }
-    if !exposed.changes.is_empty() {
+    // Of the same program there is nothing to say change by change.
+    if exposed.verdict != Verdict::SamePrograms {
         changes(&mut text, &exposed.changes);
+        effort(&mut text, exposed);
     }
-    effort(&mut text, exposed);
     for note in &exposed.notes {
         let _ = writeln!(text, "{note}");
     }
@@ -71,7 +72,7 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 fn side_by_side(text: &mut String, good: &Seen, bad: &Seen, paint: Paint) {
-    let _ = writeln!(text, "  {:<WIDE$}  {}", "good", "bad");
+    let _ = writeln!(text, "  {:<WIDE$}  bad", "good");
     if good.end != bad.end {
         let _ = writeln!(text, "  {:<WIDE$}  {}", good.end, paint.bad(&bad.end));
     }
