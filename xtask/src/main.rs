@@ -12,6 +12,7 @@
 //! | `bench record` | speed and size beside the plain programs and other tools |
 //! | `bench explain` | whether explanations of regressions are right, and what they take |
 //! | `bench locate` | whether faults made by mutation are located, beside other methods |
+//! | `bench explore` | whether seeded changes are exposed, beside mutations alone; groups beside paths |
 //! | `bench slice` | what slices cost by replay and by an index, and how large that is |
 //! | `bench views` | what reading events and comparing runs takes, as they grow |
 //! | `bench environment` | what recording an environment costs, and how many runs a culprit takes |
@@ -55,6 +56,9 @@ usage: cargo xtask COMMAND
   bench locate [--dev] [--faults N] [--inputs N] [NAME...]
                                 locate N faults in each of five programs; writes
                                 target/bench/locate.md
+  bench explore [--dev] [--changes N] [--seconds N] [NAME...]
+                                expose seeded changes, beside mutations alone for the same time, and
+                                explore by output beside all paths; writes target/bench/explore.md
   bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME...]
                                 compare slices by replay and by index, and index sizes;
                                 writes target/bench/slice.md
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
         ["bench", "record", rest @ ..] => bench::command(rest),
         ["bench", "explain", rest @ ..] => bench::explain::command(rest),
         ["bench", "locate", rest @ ..] => bench::locate::command(rest),
+        ["bench", "explore", rest @ ..] => bench::explore::command(rest),
         ["bench", "slice", rest @ ..] => bench::slice::command(rest),
         ["bench", "views", rest @ ..] => bench::views::command(rest),
         ["bench", "environment", rest @ ..] => bench::environment::command(rest),

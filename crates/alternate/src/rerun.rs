@@ -1,6 +1,7 @@
 //! Running a recorded program again with another input, under recording.
 
 use crate::run::main_thread;
+use recording::process::ProcessInfo;
 use recording::{Process, Recording};
 use replay::process::{LoadedProcess, Options};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -19,8 +20,11 @@ use symbolic::{Input, Origin};
 const DIRECTORY: &str = "RELAPSE_RECORD_DIR";
 /// More output than this is not kept.
 const MAX_OUTPUT: u64 = 1 << 26;
-/// How often a running program is looked at.
+/// Every pipe holds this much.
+const PIPE: usize = 4096;
+/// How often a running program is looked at: a short one soon, a long one less often.
 const TURN: Duration = Duration::from_millis(1);
+const FIRST_TURN: Duration = Duration::from_micros(50);
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +112,80 @@ fn failed(what: &str) -> impl Fn(std::io::Error) -> Untried + '_ {
 
 impl Runner for Recorder {
     fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
-        let info = &recorded.info;
+        self.record(&recorded.info, input, written)
+    }
+}
+
+impl Recorder {
+    /// Runs a program under recording.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn record(&self, info: &ProcessInfo, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
+        let staged = self.stage(info, input, written, input.files().next().is_some())?;
+        let own = self.scratch()?;
+        let record = staged.scratch.as_ref().unwrap_or(&own).path().join("recording");
+        std::fs::create_dir(&record).map_err(failed("no directory for the recording could be made"))?;
+        let ended = self.execute(info, input, &staged, Some(&record))?;
+        let mut recording =
+            Recording::open(&record).map_err(|e| Untried::Failed(format!("failed to {e}")))?;
+        let same = |p: &Process| p.info.executable == info.executable;
+        let number = recording.processes.iter().position(same).unwrap_or(0);
+        let recorded = recording.processes.get(number);
+        let recorded = recorded.ok_or_else(|| Untried::Failed("the run recorded nothing".to_owned()))?;
+        let process = LoadedProcess::load(&recording, recorded, &Options::default())
+            .map_err(|e| Untried::Failed(format!("failed to {e}")))?;
+        let stream = main_thread(&process);
+        let recorded = recording.processes.swap_remove(number);
+        Ok(Rerun { recorded, process, stream, ended })
+    }
+}
+
+/// A run that is about to be made.
+struct Staged {
+    /// There if something had to be put into it.
+    scratch: Option<tempfile::TempDir>,
+    directory: PathBuf,
+    arguments: Vec<Vec<u8>>,
+}
+
+/// What a run without recording did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainRun {
+    pub ended: Ended,
+    /// The named files as the run left them; none if one was not there.
+    pub files: Vec<(String, Option<Vec<u8>>)>,
+}
+
+impl Recorder {
+    /// Runs a program without recording it. If it reads or writes files (`written`), it does so in a
+    /// copy of its directory.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn plain(&self, info: &ProcessInfo, input: &Input, written: &[String]) -> Result<PlainRun, Untried> {
+        let needs_copy = !written.is_empty() || input.files().next().is_some();
+        let staged = self.stage(info, input, written, needs_copy)?;
+        let ended = self.execute(info, input, &staged, None)?;
+        let files =
+            written.iter().map(|path| (path.clone(), std::fs::read(staged.directory.join(path)).ok()));
+        Ok(PlainRun { ended, files: files.collect() })
+    }
+
+    fn scratch(&self) -> Result<tempfile::TempDir, Untried> {
+        tempfile::Builder::new()
+            .prefix("relapse-alternate-")
+            .tempdir_in(&self.scratch)
+            .map_err(failed("no directory for the run could be made"))
+    }
+
+    fn stage(
+        &self,
+        info: &ProcessInfo,
+        input: &Input,
+        written: &[String],
+        needs_copy: bool,
+    ) -> Result<Staged, Untried> {
         if info.executable.is_empty() {
             return Err(Untried::NoProgram);
         }
@@ -124,13 +201,10 @@ impl Runner for Recorder {
         if let Some(stream) = input.parts.keys().find(|o| matches!(o, Origin::Stream(..))) {
             return Err(Untried::Stream(stream.name()));
         }
-        let scratch = tempfile::Builder::new()
-            .prefix("relapse-alternate-")
-            .tempdir_in(&self.scratch)
-            .map_err(failed("no directory for the run could be made"))?;
         let mut arguments = input.arguments(info);
         let mut directory = PathBuf::from(&info.directory);
-        if input.files().next().is_some() {
+        let scratch = if needs_copy { Some(self.scratch()?) } else { None };
+        if let Some(scratch) = &scratch {
             directory = scratch.path().join("directory");
             input
                 .stage(info, written, &directory)
@@ -138,10 +212,18 @@ impl Runner for Recorder {
             replace_inside(input, &mut arguments, Path::new(&info.directory), &directory);
             replace_outside(input, &mut arguments, scratch.path())?;
         }
-        let record = scratch.path().join("recording");
-        std::fs::create_dir(&record).map_err(failed("no directory for the recording could be made"))?;
+        Ok(Staged { scratch, directory, arguments })
+    }
+
+    fn execute(
+        &self,
+        info: &ProcessInfo,
+        input: &Input,
+        staged: &Staged,
+        record: Option<&Path>,
+    ) -> Result<Ended, Untried> {
         let mut command = Command::new(&info.executable);
-        let mut arguments = arguments.into_iter().map(OsString::from_vec);
+        let mut arguments = staged.arguments.iter().cloned().map(OsString::from_vec);
         if let Some(name) = arguments.next() {
             command.arg0(name);
         }
@@ -149,21 +231,14 @@ impl Runner for Recorder {
         for (name, value) in input.environment() {
             command.env(name, OsString::from_vec(value.to_vec()));
         }
-        command.env(DIRECTORY, &record).current_dir(&directory).process_group(0);
+        match record {
+            Some(directory) => command.env(DIRECTORY, directory),
+            None => command.env_remove(DIRECTORY),
+        };
+        command.current_dir(&staged.directory).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().map_err(failed("it could not be started"))?;
-        let ended = watch(child, input.stdin().to_vec(), self.timeout).map_err(failed("it was lost"))?;
-        let mut recording =
-            Recording::open(&record).map_err(|e| Untried::Failed(format!("failed to {e}")))?;
-        let same = |p: &Process| p.info.executable == info.executable;
-        let number = recording.processes.iter().position(same).unwrap_or(0);
-        let recorded = recording.processes.get(number);
-        let recorded = recorded.ok_or_else(|| Untried::Failed("the run recorded nothing".to_owned()))?;
-        let process = LoadedProcess::load(&recording, recorded, &Options::default())
-            .map_err(|e| Untried::Failed(format!("failed to {e}")))?;
-        let stream = main_thread(&process);
-        let recorded = recording.processes.swap_remove(number);
-        Ok(Rerun { recorded, process, stream, ended })
+        watch(child, input.stdin().to_vec(), self.timeout).map_err(failed("it was lost"))
     }
 }
 
@@ -206,13 +281,20 @@ fn replace_outside(input: &Input, arguments: &mut [Vec<u8>], scratch: &Path) -> 
 /// Feeds a program and waits for its end.
 fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result<Ended> {
     let input = child.stdin.take();
+    let fits = stdin.len() <= PIPE;
     // A program that does not read all of its input may be gone already; one that does not read at
-    // all must not hold us up.
-    let writer = std::thread::spawn(move || {
+    // all must not hold us up. What a pipe can hold is written at once.
+    let write = move || {
         if let Some(mut input) = input {
             let _ = input.write_all(&stdin);
         }
-    });
+    };
+    let writer = if fits {
+        write();
+        None
+    } else {
+        Some(std::thread::spawn(write))
+    };
     let output = child.stdout.take();
     let reader: JoinHandle<Vec<u8>> = std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -223,6 +305,7 @@ fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result
         bytes
     });
     let deadline = Instant::now() + timeout;
+    let mut turn = FIRST_TURN;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break of(status);
@@ -232,11 +315,12 @@ fn watch(mut child: Child, stdin: Vec<u8>, timeout: Duration) -> std::io::Result
             child.wait()?;
             break Status::TimedOut;
         }
-        std::thread::sleep(TURN);
+        std::thread::sleep(turn);
+        turn = (turn * 2).min(TURN);
     };
     // Nothing it started may go on writing.
     end_group(&child);
-    let _ = writer.join();
+    let _ = writer.map(JoinHandle::join);
     let stdout = reader.join().unwrap_or_default();
     Ok(Ended { status, stdout })
 }

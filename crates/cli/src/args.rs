@@ -20,6 +20,10 @@ Examples:
                                       which changes broke the test, and how?
   relapse locate --build make --test './sum 4' --passing './sum 3'
                                       where does the failing run part from one that passes?
+  relapse expose --good HEAD --bad . --build make --test './sum 4'
+                                      on which input do these versions behave differently?
+  relapse explore --build make --test './sum 4'
+                                      what does it compute, and on which inputs?
   relapse cc -g -o sum sum.c          compile with recording built in
   relapse record -o run -- ./sum 4    run it and keep what cannot be recomputed
   relapse replay run                  run it again from the recording, and check
@@ -46,6 +50,8 @@ pub enum Command {
     Explain(Box<commands::explain::ExplainArgs>),
     Show(commands::show::ShowArgs),
     Locate(Box<commands::locate::LocateArgs>),
+    Explore(Box<commands::explore::ExploreArgs>),
+    Expose(Box<commands::expose::ExposeArgs>),
     Record(commands::record::RecordArgs),
     Replay(commands::replay::ReplayArgs),
     Values(commands::values::ValuesArgs),

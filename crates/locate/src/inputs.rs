@@ -134,7 +134,8 @@ impl Replaceable {
 }
 
 /// For `sh`; bytes that no command line can have are left out.
-fn quoted(word: &[u8]) -> String {
+#[must_use]
+pub fn quoted(word: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(word).chars().filter(|c| *c != '\0').collect();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -67,7 +67,15 @@ impl Suite {
     /// # Errors
     /// [`Error::DoesNotBuild`], or if files cannot be written.
     pub fn build(&mut self) -> Result<(), Error> {
-        let mut first = Station::new(&self.work, "s00", Mode::Instrument);
+        self.build_as(Mode::Instrument)
+    }
+
+    /// The same with other code: a plain build cannot be recorded.
+    ///
+    /// # Errors
+    /// As [`Suite::build`].
+    pub fn build_as(&mut self, mode: Mode) -> Result<(), Error> {
+        let mut first = Station::new(&self.work, "s00", mode);
         let variant = Variant::default();
         let bench = bench(self, &self.setup, TrialLimits::GOOD);
         let (complaint, log) = match first.build(&bench, self.base.key(&variant), &variant)? {

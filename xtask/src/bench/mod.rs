@@ -9,6 +9,7 @@ pub mod explain;
 mod explain_judge;
 mod explain_story;
 mod explain_table;
+pub mod explore;
 pub mod locate;
 mod locate_inputs;
 mod locate_table;

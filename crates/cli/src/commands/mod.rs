@@ -7,6 +7,8 @@ pub mod diff;
 pub mod dump;
 pub mod environment;
 pub mod explain;
+pub mod explore;
+pub mod expose;
 pub mod locate;
 pub mod path;
 pub mod record;
@@ -26,6 +28,8 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Explain(args) => explain::run(&args, session),
         Command::Show(args) => show::run(&args, session),
         Command::Locate(args) => locate::run(&args, session),
+        Command::Explore(args) => explore::run(&args, session),
+        Command::Expose(args) => expose::run(&args, session),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args, session),
         Command::Values(args) => values::run(&args, session),

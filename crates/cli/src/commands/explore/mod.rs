@@ -1,0 +1,217 @@
+//! `relapse explore`: what a program computes, and on which inputs.
+
+mod answer;
+mod text;
+
+use super::explain::{duration, stop_on_signals, write};
+use super::expose::{failure, files, workshop};
+use crate::failure::{Exit, Failure};
+use crate::{Session, opened, solvers};
+use alternate::{Both, Side};
+use answer::Answer;
+use clap::Args;
+use explore::Error;
+use explore::signature::{self, By, Options};
+use explore::subject::Subject;
+use explore::versions::{BuiltVersion, not_run};
+use locate::test::Test;
+use recording::Recording;
+use solver::{Limits, Settings};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use symbolic::Input;
+
+/// Show what a program computes, and on which inputs
+///
+/// Runs the program with the input of a test, follows the input symbolically, and asks a solver for
+/// inputs that take other ways as far as its outputs (standard output, files, exit status) depend on
+/// them. What comes out is one input for each group of paths that compute the outputs by the same
+/// expressions, with the condition under which that is so. Inputs are as long as the test's.
+/// Accesses out of bounds and divisions by zero that end the program are reported as well.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  relapse explore --build make --test './classify 12'
+  relapse explore --build make --test './classify < t/1.in' --write cases
+  relapse explore recording                   of a recorded run, with the program as it is
+
+Exit codes (beside those of `relapse --help`):
+  0    all groups for inputs of this length were found, and nothing was taken as fixed
+  1    some may be missing: time was up, or something is not followed; the answer says what
+  8    the program does not build
+  10   the test command cannot be run
+  12   clang is not installed
+  130  interrupted before anything was known")]
+pub struct ExploreArgs {
+    /// A recording of the program with the input to begin with
+    #[arg(value_name = "RECORDING", conflicts_with_all = ["build", "test"])]
+    recording: Option<PathBuf>,
+    /// How to build the program; CC and CXX are set
+    #[arg(long, value_name = "CMD", required_unless_present = "recording")]
+    build: Option<String>,
+    /// A test that runs the program with the input to begin with, run where the build ran
+    #[arg(long, value_name = "CMD", required_unless_present = "recording")]
+    test: Option<String>,
+    /// Standard input of the test
+    #[arg(long, value_name = "FILE", requires = "test")]
+    stdin: Option<PathBuf>,
+    /// Write the input of each group as a test into this directory
+    #[arg(long, value_name = "DIR")]
+    write: Option<PathBuf>,
+    /// Write the answer as JSON (`relapse.explore/1`); `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The time for exploring, once the program is built, such as 90s, 2m or 1h
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
+    budget: Duration,
+    /// Tell paths apart by all of their conditions: for comparing
+    #[arg(long, hide = true)]
+    paths: bool,
+    /// Directory for the build and the recordings [default: one for this project in the user's
+    /// cache directory]
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+    /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
+    /// that are there]
+    #[arg(long, value_name = "CMD")]
+    solver: Option<String>,
+    /// Say nothing on standard error unless something goes wrong
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// How long a solver has for one question.
+const SOLVING: Duration = Duration::from_secs(5);
+const TEST: Duration = Duration::from_secs(60);
+
+/// The program to explore, with what must stay while it is.
+struct Target {
+    subject: Subject,
+    input: Input,
+    _build: Option<BuiltVersion>,
+    scratch: tempfile::TempDir,
+}
+
+pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
+    if let Some(directory) = &args.write {
+        files::must_be_empty(directory)?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)
+        .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
+    let say = |what: &str| {
+        if !args.quiet && !session.watched {
+            eprintln!("relapse: {what}");
+        }
+    };
+    let target = match &args.recording {
+        Some(directory) => of_recording(directory)?,
+        None => {
+            say("building the program");
+            built(args, &stop)?
+        }
+    };
+    say("exploring");
+    let bar = crate::progress::line(!args.quiet && session.watched);
+    let settings = Settings {
+        commands: solvers::named(args.solver.as_deref())?,
+        limits: Limits { timeout: SOLVING, ..Limits::default() },
+        ..Settings::default()
+    };
+    let options = Options {
+        by: if args.paths { By::Path } else { By::Output },
+        settings,
+        until: Instant::now() + args.budget,
+        stop: &|| stop.load(Ordering::Relaxed),
+        progress: &|groups| bar.set_message(format!("exploring: {groups} groups")),
+    };
+    let began = Instant::now();
+    let mut record = |input: &Input| target.subject.record(Side::New, input);
+    let explored = signature::explore(&target.input, &options, &mut record);
+    bar.finish_and_clear();
+    let interrupted = stop.load(Ordering::Relaxed);
+    let (explored, _) = explored.map_err(|e| failure(&e, interrupted))?;
+    let answer = Answer::new(&explored, &target.subject, began.elapsed(), interrupted);
+    let written = match &args.write {
+        Some(directory) => files::write_all(directory, &answer.cases())?,
+        None => Vec::new(),
+    };
+    drop(target.scratch);
+    deliver(args, &answer, &written, session)?;
+    Ok(if answer.complete { Exit::Done } else { Exit::No })
+}
+
+fn deliver(
+    args: &ExploreArgs,
+    answer: &Answer,
+    written: &[PathBuf],
+    session: &mut Session,
+) -> Result<(), Failure> {
+    if let Some(path) = &args.json {
+        if path.as_os_str() == "-" {
+            session.json(answer)?;
+            return Ok(());
+        }
+        let text =
+            serde_json::to_string_pretty(answer).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+        write(path, &format!("{text}\n"))?;
+    }
+    write!(session.out, "{}", text::text(answer, written, session.paint))?;
+    Ok(())
+}
+
+fn scratch() -> Result<tempfile::TempDir, Failure> {
+    tempfile::Builder::new()
+        .prefix("relapse-explore-")
+        .tempdir()
+        .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("make a directory for runs: {e}")))
+}
+
+fn of_recording(directory: &Path) -> Result<Target, Failure> {
+    let recording = opened::recording(directory)?;
+    let scratch = scratch()?;
+    let (subject, input) = subject(&recording, Path::new("/"), Path::new("/"), scratch.path())
+        .map_err(|e| failure(&e, false))?;
+    Ok(Target { subject, input, _build: None, scratch })
+}
+
+fn subject(
+    recording: &Recording,
+    tree: &Path,
+    plain: &Path,
+    scratch: &Path,
+) -> explore::Result<(Subject, Input)> {
+    Subject::of_recording(recording, Both { old: tree, new: tree }, Both { old: plain, new: plain }, scratch)
+}
+
+fn built(args: &ExploreArgs, stop: &Arc<AtomicBool>) -> Result<Target, Failure> {
+    let here = std::env::current_dir().map_err(|e| {
+        Failure::failed_to(Exit::Environment, format_args!("find the current directory: {e}"))
+    })?;
+    let (Some(build), Some(command)) = (&args.build, &args.test) else {
+        return Err(Failure::new(Exit::Usage, "neither a recording nor a program to build is named"));
+    };
+    let stdin = args.stdin.as_ref().map(|path| {
+        path.canonicalize().map_err(|e| {
+            Failure::failed_to(Exit::Usage, format_args!("read the standard input {}: {e}", path.display()))
+        })
+    });
+    let test = Test { stdin: stdin.transpose()?, ..Test::new(command) };
+    let workshop = workshop(build, None, args.work.as_ref(), false, &here, "explore")?;
+    let scratch = scratch()?;
+    let failed = |e: &Error| failure(e, stop.load(Ordering::Relaxed));
+    let version = workshop.version(".", stop).map_err(|e| failed(&e))?;
+    let run = version.run(&test, "test", TEST).map_err(|e| failed(&e))?;
+    if let Some(why) = not_run(&run) {
+        return Err(failed(&Error::TestNotRun { version: "present", why }));
+    }
+    let recorded = version.record(&test, "test", TEST).map_err(|e| failed(&e))?;
+    let recording =
+        Recording::open(&recorded.directory).map_err(|e| failed(&Error::Recording(e.to_string())))?;
+    let found = subject(&recording, version.recorded.tree(), version.plain.tree(), scratch.path());
+    let (subject, input) = found.map_err(|e| failed(&e))?;
+    Ok(Target { subject, input, _build: Some(version), scratch })
+}

@@ -1,0 +1,176 @@
+//! The answer as text.
+
+use crate::render::{Paint, counted};
+use explore::exposed::{ChangeRow, Exposed, ExposingInput, Seen, Verdict};
+use explore::shared::Means;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Lines of an output that are shown.
+const MOST_LINES: usize = 8;
+/// Characters of a line that are shown.
+const WIDE: usize = 36;
+const CHANGE_WIDE: usize = 44;
+
+pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
+    let mut text = String::new();
+    let headline = match exposed.verdict {
+        Verdict::Differ => paint.bad("The versions differ."),
+        Verdict::NoDifferenceFound => "No difference was found.".to_owned(),
+        Verdict::SamePrograms => {
+            "No difference: both versions are built to the same program, byte by byte.".to_owned()
+        }
+        Verdict::NoneOfTheseLengths => {
+            "No difference: all ways that inputs as long as those of the tests can take were followed\n\
+             in both versions, and on each of them the outputs are the same."
+                .to_owned()
+        }
+    };
+    let _ = writeln!(text, "{headline}");
+    for test in &exposed.tests {
+        let _ = writeln!(text, "\nThe test `{}` tells them apart:", test.command);
+        side_by_side(&mut text, &test.good, &test.bad, paint);
+    }
+    for (input, path) in exposed.inputs.iter().zip(written.iter().map(Some).chain(std::iter::repeat(None))) {
+        one(&mut text, input, path, paint);
+    }
+    // Of the same program there is nothing to say change by change.
+    if exposed.verdict != Verdict::SamePrograms {
+        changes(&mut text, &exposed.changes);
+        effort(&mut text, exposed);
+    }
+    for note in &exposed.notes {
+        let _ = writeln!(text, "{note}");
+    }
+    text
+}
+
+fn one(text: &mut String, input: &ExposingInput, path: Option<&PathBuf>, paint: Paint) {
+    let by = match input.found_by {
+        Means::Test => "of a test",
+        Means::Mutation => "found by mutation",
+        Means::Solver => "found by the solver",
+    };
+    let _ =
+        writeln!(text, "\nInput {} ({by}, after {:.1} s): {}", input.number, input.seconds, input.command);
+    for part in &input.parts {
+        let _ = writeln!(text, "  {}: \"{}\"", part.name, cut(&part.text, 2 * WIDE));
+    }
+    side_by_side(text, &input.good, &input.bad, paint);
+    if let Some(path) = path {
+        let _ = writeln!(text, "  written to {}", path.display());
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let short: String = text.chars().take(most.saturating_sub(3)).collect();
+    format!("{short}...")
+}
+
+fn side_by_side(text: &mut String, good: &Seen, bad: &Seen, paint: Paint) {
+    let _ = writeln!(text, "  {:<WIDE$}  bad", "good");
+    if good.end != bad.end {
+        let _ = writeln!(text, "  {:<WIDE$}  {}", good.end, paint.bad(&bad.end));
+    }
+    columns(text, &good.stdout, &bad.stdout, paint);
+    for (path, content) in &good.files {
+        let other = bad.files.get(path).map_or("", String::as_str);
+        if content != other {
+            let _ = writeln!(text, "  the file {path}:");
+            columns(text, content, other, paint);
+        }
+    }
+}
+
+/// Two texts, from a line before the first that differs.
+fn columns(text: &mut String, good: &str, bad: &str, paint: Paint) {
+    if good == bad {
+        return;
+    }
+    let (a, b): (Vec<&str>, Vec<&str>) = (good.lines().collect(), bad.lines().collect());
+    let first = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let from = first.saturating_sub(1);
+    let to = a.len().max(b.len());
+    if from > 0 {
+        let _ = writeln!(text, "  ... {from} equal lines");
+    }
+    for at in from..to.min(from + MOST_LINES) {
+        let line = |lines: &[&str]| {
+            let shown = lines.get(at).map_or("(no more)", |l| *l);
+            let plain: String = shown.chars().map(|c| if c.is_control() { '.' } else { c }).collect();
+            cut(&plain, WIDE)
+        };
+        let (x, y) = (line(&a), line(&b));
+        let other = if a.get(at) == b.get(at) { y } else { paint.bad(&y) };
+        let _ = writeln!(text, "  {x:<WIDE$}  {other}");
+    }
+    if to > from + MOST_LINES {
+        let _ = writeln!(text, "  ... {} more lines", to - from - MOST_LINES);
+    }
+    if a == b {
+        let _ = writeln!(text, "  (they differ in line ends or in the end of the last line)");
+    }
+}
+
+fn changes(text: &mut String, rows: &[ChangeRow]) {
+    let (with_code, without): (Vec<&ChangeRow>, Vec<&ChangeRow>) = rows.iter().partition(|r| !r.without_code);
+    if !with_code.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n{:<24} {:<CHANGE_WIDE$} {:<8} {:<9} exposed",
+            "change", "", "reached", "infected"
+        );
+    }
+    for row in with_code {
+        let place = format!("{}:{}", row.file, row.line);
+        let yes = |yes: bool| if yes { "yes" } else { "no" };
+        let exposed = match row.exposed_by {
+            Some(number) => format!("by input {number}"),
+            None => "no".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "{place:<24} {:<CHANGE_WIDE$} {:<8} {:<9} {exposed}",
+            cut(&row.text, CHANGE_WIDE),
+            yes(row.reached),
+            yes(row.infected),
+        );
+    }
+    if !without.is_empty() {
+        let files: BTreeSet<&str> = without.iter().map(|r| r.file.as_str()).collect();
+        let files: Vec<&str> = files.into_iter().collect();
+        let count = counted(without.len() as u64, "change");
+        let _ = writeln!(text, "\n{count} without code in the program: in {}.", cut(&files.join(", "), 60));
+    }
+}
+
+fn effort(text: &mut String, exposed: &Exposed) {
+    let effort = &exposed.effort;
+    let questions = &effort.questions;
+    let with_code = exposed.changes.iter().filter(|c| !c.without_code).count();
+    let reached = exposed.changes.iter().filter(|c| c.reached).count();
+    let _ = writeln!(
+        text,
+        "\n{reached} of {with_code} changes with code reached; {} runs and {} recorded ones in {:.1} s.",
+        effort.runs, effort.recorded_runs, effort.seconds_searching
+    );
+    let _ = writeln!(
+        text,
+        "{} questions to the solver: {} with an input, {} proven to have none, {} without an answer.",
+        questions.asked, questions.found, questions.impossible, questions.unknown
+    );
+    if effort.fixed_values > 0 && !exposed.differ() {
+        let _ = writeln!(
+            text,
+            "In questions, {} values were taken as fixed that are not followed.",
+            effort.fixed_values
+        );
+    }
+    if effort.interrupted {
+        let _ = writeln!(text, "It was interrupted: this is what was known until then.");
+    }
+}

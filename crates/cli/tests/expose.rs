@@ -1,0 +1,288 @@
+//! `relapse expose` and `relapse explore` as a user meets them.
+
+mod desk;
+
+use desk::Desk;
+use serde_json::Value;
+
+/// `·` is a blank within a word.
+const WORDS: &str = "--quiet --work work --build $CC·-g·-o·p·p.c";
+
+/// A desk with two versions of a program.
+fn versions(good: &str, bad: &str) -> Desk {
+    let desk = Desk::new();
+    for (name, text) in [("good", good), ("bad", bad)] {
+        std::fs::create_dir(desk.path().join(name)).expect("a directory");
+        desk.file(&format!("{name}/p.c"), text);
+    }
+    desk
+}
+
+/// The answer for two versions as JSON, and the exit code.
+fn exposed(desk: &Desk, words: &str) -> (Value, i32) {
+    let line = format!("relapse expose --good good --bad bad {WORDS} --json - {words}");
+    answer(desk, &line)
+}
+
+fn answer(desk: &Desk, line: &str) -> (Value, i32) {
+    let output = desk.execute(line, "");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
+    let answer = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
+    (answer, output.status.code().unwrap_or(-1))
+}
+
+const HEAD: &str = "#include <stdio.h>\n#include <stdlib.h>\n";
+
+fn program(body: &str) -> String {
+    format!(
+        "{HEAD}int main(int argc, char **argv) {{\n    int x = atoi(argv[1]), y = 0, o = 0;\n{body}    printf(\"%d\\n\", o);\n    return 0;\n}}\n"
+    )
+}
+
+const F41: &str = "    if (x > 0) {
+        y = 3;
+        if (x - y > 0)
+            o = y;
+        else
+            o = 0;
+    } else {
+        o = -1;
+    }
+    if (x > 20)
+        o = 10;
+";
+
+/// F-4.1: the change is reached, its effect dies at a branch, and one input makes the branch differ.
+#[test]
+fn a_change_is_reached_and_its_effect_brought_to_the_output() {
+    let mut desk = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
+    desk.run(&format!("relapse expose --good good --bad bad {WORDS} --no-mutations --test ./p·1"));
+    assert_session!(desk, @r#"
+    $ relapse expose --good good --bad bad --quiet --work work --build $CC·-g·-o·p·p.c --no-mutations --test ./p·1
+    The versions differ.
+
+    Input 1 (found by the solver, after [SECONDS]): ./p 3
+      good  bad
+      [N]  2
+
+    change  reached  infected  exposed
+    p.c:6  y = 2;  yes  yes  by input 1
+
+    1 of 1 changes with code reached; 6 runs and 4 recorded ones in [SECONDS].
+    2 questions to the solver: 1 with an input, 1 proven to have none, 0 without an answer.
+    [exit 1]
+    "#);
+}
+
+/// F-4.1 from an input that does not come to the change.
+#[test]
+fn the_solver_alone_comes_to_a_change() {
+    let desk = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
+    let (answer, code) = exposed(&desk, "--no-mutations --test ./p·-1");
+    assert_eq!((code, &answer["verdict"]), (1, &"differ".into()));
+    assert_eq!(answer["inputs"][0]["found_by"], "solver");
+    assert_eq!(answer["changes"][0]["exposed_by"], 1);
+    assert!(answer["effort"]["questions"]["asked"].as_u64().is_some_and(|n| n < 20));
+}
+
+/// F-4.2: a definition that is not used, a branch that does not notice, a product with zero.
+#[test]
+fn effects_that_die_are_kept_alive() {
+    for body in [
+        "    y = 3;\n    if (x > 0)\n        o = y;\n    else\n        o = 0;\n",
+        "    y = 3;\n    if (x - y > 0)\n        o = y;\n    else\n        o = 0;\n",
+        "    y = 3;\n    o = y * x;\n",
+    ] {
+        let desk = versions(&program(body), &program(&body.replace("y = 3", "y = 2")));
+        let (answer, code) = exposed(&desk, "--no-mutations --test ./p·0");
+        assert_eq!((code, &answer["verdict"]), (1, &"differ".into()), "{body}");
+        let row = &answer["changes"][0];
+        assert_eq!((&row["reached"], &row["infected"]), (&true.into(), &true.into()), "{body}");
+    }
+}
+
+/// F-4.3: branches that stand in each other's way; the last one is truly infeasible.
+#[test]
+fn correlated_branches_are_turned_in_turn() {
+    let after = "    if (x > 2)\n        y = 1;\n    if (x < 0)\n        o = 5;\n";
+    let desk = versions(&program(after), &program(&after.replace("o = 5", "o = 6")));
+    assert_eq!(exposed(&desk, "--no-mutations --test ./p·33").1, 1);
+    let by_value = "    if (x > 0)\n        y = 1;\n    else\n        y = 0;\n    if (y)\n        o = 5;\n";
+    let desk = versions(&program(by_value), &program(&by_value.replace("o = 5", "o = 6")));
+    assert_eq!(exposed(&desk, "--no-mutations --test ./p·0").1, 1);
+    let never = "    y = 1;\n    o = y;\n    if (o > 2)\n        o = x;\n";
+    let desk = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
+    let (answer, code) = exposed(&desk, "--budget 3s --test ./p·0");
+    assert_eq!((code, &answer["changes"][0]["reached"]), (0, &false.into()));
+}
+
+/// F-6.1: only one input differs.
+#[test]
+fn a_single_input_is_found_among_all() {
+    let body = "    int v = argc > 2 ? atoi(argv[2]) : 0;\n    y = v > 0 ? v + 1 : v - 1;\n    o = x >= 10 ? x + 1 : x - 1;\n";
+    let desk = versions(&program(body), &program(&body.replace("x >= 10", "x > 10")));
+    let (answer, code) = exposed(&desk, "--no-mutations --test ./p·77·5");
+    assert_eq!((code, &answer["inputs"][0]["command"]), (1, &"./p 10 5".into()));
+}
+
+#[test]
+fn refactorings_expose_nothing() {
+    let good = program("    y = x * 2;\n    if (y > 10)\n        o = y;\n    else\n        o = x + 1;\n");
+    let bad = good.replace("int main", "static int twice(int v) {\n    return v + v;\n}\nint main");
+    let bad = bad.replace("y = x * 2", "y = twice(x)").replace("if (y > 10)", "if (!(y <= 10))");
+    let desk = versions(&good, &bad);
+    let (answer, code) = exposed(&desk, "--budget 4s --test ./p·3");
+    assert_eq!((code, answer["inputs"].as_array().map(Vec::len)), (0, Some(0)));
+    assert_ne!(answer["verdict"], "differ");
+    // Comments are no change of the program.
+    let desk = versions(&good, &good.replace("y = x * 2;", "y = x * 2; /* twice */"));
+    let (answer, code) = exposed(&desk, "--budget 4s --test ./p·3");
+    assert_eq!((code, &answer["verdict"]), (0, &"same-programs".into()));
+}
+
+#[test]
+fn tests_that_tell_the_versions_apart_come_first() {
+    let mut desk = versions(&program("    o = x;\n"), &program("    o = x > 5 ? 0 : x;\n"));
+    desk.file("tests", "# two tests\n./p 1\n./p 7\n");
+    let (answer, code) = exposed(&desk, "--suite tests --write cases");
+    assert_eq!((code, &answer["tests"][0]["command"]), (1, &"./p 7".into()));
+    assert_eq!(answer["inputs"][0]["found_by"], "test");
+    // What is written passes with good and fails with bad.
+    for (version, status) in [("good", 0), ("bad", 1)] {
+        desk.quietly(&format!("cc -o {version}/p {version}/p.c"));
+        let script = desk.path().join("cases/1/run.sh");
+        let ran = std::process::Command::new(script).current_dir(desk.path().join(version)).output();
+        assert_eq!(ran.expect("a run").status.code(), Some(status), "{version}");
+    }
+}
+
+#[test]
+fn standard_input_and_files_are_inputs() {
+    let text = format!(
+        "{HEAD}#include <string.h>\nint main(int argc, char **argv) {{\n    char word[64] = \"\";\n    \
+         FILE *f = argc > 1 ? fopen(argv[1], \"r\") : stdin;\n    if (!f || !fgets(word, sizeof word, f))\n        \
+         return 1;\n    if (strncmp(word, \"open7\", 5) == 0)\n        puts(\"yes\");\n    else\n        puts(\"no\");\n    \
+         return 0;\n}}\n"
+    );
+    let desk = versions(&text, &text.replace("puts(\"yes\")", "puts(\"Yes\")"));
+    desk.file("good/in.txt", "a word\n");
+    desk.file("bad/in.txt", "a word\n");
+    let (answer, code) = exposed(&desk, "--no-mutations --test ./p·in.txt");
+    assert_eq!((code, &answer["inputs"][0]["parts"][0]["name"]), (1, &"file \"in.txt\"".into()));
+    let (answer, code) = exposed(&desk, "--no-mutations --test echo·a·word·|·./p");
+    assert_eq!((code, &answer["inputs"][0]["parts"][0]["name"]), (1, &"stdin".into()));
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let mut desk = versions(&program("    o = x;\n"), &program("    o = x\n"));
+    desk.run(&format!("relapse expose --good good --bad good {WORDS} --test ./p·1"));
+    desk.run(&format!("relapse expose --good good --bad nowhere {WORDS} --test ./p·1"));
+    desk.run(&format!("relapse expose --good good --bad bad {WORDS}"));
+    let output = desk.execute(&format!("relapse expose --good good --bad bad {WORDS} --test ./p·1"), "");
+    assert_eq!(output.status.code(), Some(8));
+    assert_session!(desk, @r#"
+    $ relapse expose --good good --bad good --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·1
+    [stderr] relapse: failed to see a difference between the versions: their files are the same
+    [stderr]  Name two versions that differ as --good and --bad.
+    [exit 2]
+    $ relapse expose --good good --bad nowhere --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·1
+    [stderr] relapse: failed to find the version nowhere: it is neither a directory nor a commit of [DESK]
+    [exit 2]
+    $ relapse expose --good good --bad bad --quiet --work work --build $CC·-g·-o·p·p.c
+    [stderr] relapse: there is no test to begin with
+    [stderr]  Say --test, --suite, or --pool with --template; `relapse expose --help` shows examples.
+    [exit 2]
+    "#);
+}
+
+/// F-6.2 and F-6.4: groups by what is put out.
+const F62: &str = "\
+#include <stdio.h>
+int main(void) {
+    int x = getchar(), y = getchar(), z = getchar();
+    int a, b = 2, s;
+    if (x - y > 0)
+        a = x;
+    else
+        a = y;
+    if (x + y > 10)
+        b = a;
+    if (z * z > 3)
+        s = 1;
+    else
+        s = 2;
+    int out = b;
+    printf(\"%d\\n\", out);
+    return 0;
+}
+";
+
+#[test]
+fn groups_are_told_apart_by_what_is_put_out() {
+    let mut desk = Desk::new();
+    desk.file("p.c", F62);
+    desk.run(
+        "relapse explore --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\\006\\002\\002'·|·./p",
+    );
+    assert_session!(desk, @r#"
+    $ relapse explore --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\006\002\002'·|·./p
+    3 groups of paths, for inputs of this length; there are no others.
+
+    1. "2\n"
+      if  stdin[0] + stdin[1] <= 10
+      for example ./p, stdin "\x06\x02\x02"
+
+    2. "{stdin[0]}\n"
+      if  stdin[0] + stdin[1] >= 11
+      and i32(stdin[0] - stdin[1]) >= 1
+      for example ./p, stdin "\x06\x05\x02"
+
+    3. "{stdin[1]}\n"
+      if  stdin[0] + stdin[1] >= 11
+      and i32(stdin[0] - stdin[1]) <= 0
+      for example ./p, stdin "\x06\x06\x02"
+
+    3 runs in [SECONDS]; 2 questions to the solver: 2 with an input, 0 proven to have none, 0 without an answer.
+    "#);
+}
+
+/// F-6.14: a second output doubles the groups; all paths are more.
+#[test]
+fn more_outputs_are_more_groups() {
+    let desk = Desk::new();
+    desk.file("p.c", &F62.replace("\"%d\\n\", out", "\"%d %d\\n\", s, out"));
+    let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\\006\\002\\002'·|·./p";
+    let (groups, code) = answer(&desk, line);
+    let counts = |a: &Value| (a["groups"].as_array().map(Vec::len), a["effort"]["asked"].as_u64());
+    assert_eq!((code, counts(&groups)), (0, (Some(6), Some(5))));
+    let (paths, _) = answer(&desk, &format!("{line} --paths"));
+    assert_eq!(counts(&paths), (Some(8), Some(7)));
+}
+
+/// F-6.4: an assignment counts through the condition it is in; what is silent may have spoken.
+#[test]
+fn assignments_and_silence_count() {
+    let desk = Desk::new();
+    desk.file("p.c", "#include <stdio.h>\nint main(void) {\n    int x = getchar(), a = 0;\n    x = x - 1;\n    if (x > 0)\n        a = 1;\n    return a;\n}\n");
+    let explore = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test";
+    let (groups, code) = answer(&desk, &format!("{explore} printf·'\\001'·|·./p"));
+    assert_eq!((code, groups["groups"].as_array().map(Vec::len)), (0, Some(2)));
+    assert_eq!(groups["groups"][0]["condition"][0], "i32(stdin[0] - 1) <= 0");
+    desk.file("p.c", "#include <stdio.h>\nint main(void) {\n    if (getchar() == 'q')\n        puts(\"quit\");\n    return 0;\n}\n");
+    let (groups, code) = answer(&desk, &format!("{explore} printf·x·|·./p"));
+    assert_eq!((code, groups["groups"].as_array().map(Vec::len)), (0, Some(2)));
+}
+
+#[test]
+fn faults_are_looked_for() {
+    let desk = Desk::new();
+    desk.file("p.c", "#include <stdio.h>\nint main(void) {\n    int x = getchar();\n    int unused = 100 / (x - 'a');\n    (void)unused;\n    puts(\"done\");\n    return 0;\n}\n");
+    let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·x·|·./p";
+    let (answer, _) = answer(&desk, line);
+    assert_eq!(
+        (&answer["faults"][0]["line"], &answer["faults"][0]["example"]["end"]),
+        (&4.into(), &"SIGFPE".into())
+    );
+}

@@ -1,0 +1,125 @@
+//! Groups of paths against all inputs of a small domain, on random programs.
+//!
+//! Each program reads three bytes, of which two bits count, and prints one variable. It is compiled
+//! and explored for real. Then for each of the 64 inputs: exactly one group's condition holds
+//! (completeness, and no group twice), and the group's expressions give what an interpreter of the
+//! program gives (soundness). No run may have conditions that do not begin with those asked for (the
+//! prefix property), and no run may be of a group that was known.
+//!
+//! The ordinary test run tries some; more are tried by
+//! `cargo nextest run -p relapse --test signatures --run-ignored only`.
+
+#[path = "../desk/mod.rs"]
+mod desk;
+mod random;
+
+use alternate::rerun::Recorder;
+use desk::Desk;
+use explore::signature::{By, Exploration, Options, Piece, explore};
+use random::{Program, Random};
+use recording::Recording;
+use solver::Settings;
+use std::time::{Duration, Instant};
+use symbolic::{Input, Origin, World};
+
+/// Compiles and explores a program from an input.
+fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, World) {
+    let mut desk = Desk::new();
+    desk.file("p.c", source);
+    desk.quietly("relapse cc -g -o p p.c");
+    desk.record("./p", "abc");
+    let recording = Recording::open(&desk.path().join("run")).expect("a recording");
+    let info = recording.processes[0].info.clone();
+    let recorder = Recorder::new(desk.path().to_owned(), Duration::from_secs(20));
+    let mut input = Input::default();
+    input.parts.insert(Origin::Stdin, first.to_vec());
+    let options = Options {
+        by,
+        settings: Settings::default(),
+        until: Instant::now() + Duration::from_secs(120),
+        stop: &|| false,
+        progress: &|_| {},
+    };
+    let mut run = |input: &Input| Ok(recorder.record(&info, input, &[])?);
+    explore(&input, &options, &mut run).expect("an exploration")
+}
+
+/// What a group says is printed for an input.
+fn printed(world: &World, outputs: &[Piece], input: [u8; 3]) -> String {
+    let value = |term| world.pool.evaluate(term, &|v| byte(world, v, input));
+    let mut text = String::new();
+    for piece in outputs {
+        match piece {
+            Piece::Text(bytes) => text += &String::from_utf8_lossy(bytes),
+            Piece::Byte(term) => text.push(value(*term) as u8 as char),
+            Piece::Number(term) => text += &(value(*term) as u32 as i32).to_string(),
+            Piece::Status(_) => {}
+        }
+    }
+    text
+}
+
+fn byte(world: &World, variable: u32, input: [u8; 3]) -> u128 {
+    let offset = world.variables.list[variable as usize].offset as usize;
+    input[offset].into()
+}
+
+fn check(seed: u64) -> (usize, usize) {
+    let mut random = Random::new(seed);
+    let program = Program::random(&mut random);
+    let source = program.text();
+    let first = [0, 1, 2].map(|_| random.below(4) as u8);
+    let (found, world) = explored(&source, first, By::Output);
+    let told = || format!("seed {seed}, from {first:?}\n{source}");
+    assert!(found.finished && found.unknown == 0 && found.lost == 0, "{}", told());
+    assert_eq!((found.astray, found.duplicates), (0, 0), "{}", told());
+    assert_eq!(found.runs as usize, found.groups.len(), "{}", told());
+    let mut paths = std::collections::BTreeSet::new();
+    for number in 0..64_u8 {
+        let input = [number & 3, number >> 2 & 3, number >> 4];
+        let holds: Vec<usize> = (0..found.groups.len())
+            .filter(|g| {
+                let value = |v| byte(&world, v, input);
+                found.groups[*g].terms.iter().all(|t| world.pool.evaluate(*t, &value) == 1)
+            })
+            .collect();
+        assert_eq!(holds.len(), 1, "input {input:?} is of the groups {holds:?}: {}", told());
+        let (value, path) = program.run(input);
+        paths.insert(path);
+        let says = printed(&world, &found.groups[holds[0]].outputs, input);
+        assert_eq!(says, format!("{value}\n"), "input {input:?}: {}", told());
+    }
+    assert!(found.groups.len() <= paths.len(), "no more groups than paths: {}", told());
+    (found.groups.len(), paths.len())
+}
+
+fn check_all(seeds: std::ops::Range<u64>) {
+    let (mut groups, mut paths) = (0, 0);
+    for seed in seeds {
+        let (g, p) = check(seed);
+        groups += g;
+        paths += p;
+    }
+    println!("{groups} groups of {paths} paths");
+    assert!(groups < paths, "grouping saves something");
+}
+
+#[test]
+fn groups_part_the_inputs_and_say_what_is_printed() {
+    check_all(0..25);
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn groups_of_many_programs() {
+    check_all(1000..4000);
+}
+
+#[test]
+fn paths_are_parted_as_well() {
+    let program = Program::random(&mut Random::new(7));
+    let (by_path, _) = explored(&program.text(), [0, 0, 0], By::Path);
+    let (by_output, _) = explored(&program.text(), [0, 0, 0], By::Output);
+    assert!(by_path.finished && by_path.duplicates == 0);
+    assert!(by_output.groups.len() <= by_path.groups.len());
+}

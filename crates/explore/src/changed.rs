@@ -1,0 +1,243 @@
+//! Where the changes are in the code of each version.
+//!
+//! Most changes have lines of their own with code in one version or in both. Those that have none (a
+//! macro, a type, a constant, the initial value of a variable) are where the compiled code of
+//! unchanged lines differs, or where a changed variable is used.
+
+use alternate::{Both, Side};
+use changes::{Change, ChangeId, ChangeKind, Difference, Matter};
+use program::inst::{Inst, Operand};
+use program::model::{Function, Module, SymbolKind};
+use replay::image::Image;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+/// A line of a version: path relative to its tree, and number.
+pub type Line = (String, u32);
+
+/// The changes that can matter, and their lines.
+#[derive(Clone, Debug, Default)]
+pub struct Changed {
+    pub list: Vec<ChangeId>,
+    /// Which changes a line is of, side by side.
+    lines: Both<HashMap<Line, Vec<ChangeId>>>,
+    /// Changes that no code of either version stands for.
+    pub without_code: BTreeSet<ChangeId>,
+}
+
+/// The parts of a program that a version's tree has.
+pub struct Code<'c> {
+    pub image: &'c Image,
+    pub tree: &'c Path,
+}
+
+impl Code<'_> {
+    /// A place as a line of the tree; none for the system's headers.
+    #[must_use]
+    pub fn line(&self, module: &Module, file: u32, line: u32) -> Option<Line> {
+        let path = module.file_path(file);
+        let path = Path::new(&path).strip_prefix(self.tree).ok()?;
+        (line > 0).then(|| (path.display().to_string(), line))
+    }
+
+    fn functions(&self) -> impl Iterator<Item = (&Module, &Function)> {
+        self.image.modules().flat_map(|(_, loaded)| {
+            let model: &Module = &loaded.model;
+            model.functions.iter().map(move |f| (model, f))
+        })
+    }
+}
+
+/// Whether a change can alter what a program does.
+fn matters(change: &Change) -> bool {
+    let kind = matches!(change.kind, ChangeKind::Lines | ChangeKind::Added | ChangeKind::Deleted);
+    kind && matches!(change.matter, Matter::Substance | Matter::Moved)
+}
+
+impl Changed {
+    /// Looks for the changes in the code of both versions.
+    #[must_use]
+    pub fn new(difference: &Difference, code: &Both<Code<'_>>) -> Changed {
+        let mut changed = Changed {
+            list: difference.changes().iter().filter(|c| matters(c)).map(|c| c.id).collect(),
+            ..Changed::default()
+        };
+        let mut found: BTreeSet<ChangeId> = BTreeSet::new();
+        for side in [Side::Old, Side::New] {
+            for line in lines_with_code(code.of(side)) {
+                let touching = match side {
+                    Side::Old => difference.touching_old(&line.0, line.1),
+                    Side::New => difference.touching(&line.0, line.1),
+                };
+                if let Some(change) = touching.filter(|c| matters(c)) {
+                    found.insert(change.id);
+                    changed.add(side, line, change.id);
+                }
+            }
+        }
+        let rest: Vec<&Change> =
+            difference.changes().iter().filter(|c| matters(c) && !found.contains(&c.id)).collect();
+        if rest.is_empty() {
+            return changed;
+        }
+        let differing = differing_lines(difference, code);
+        for change in rest {
+            let mut any = false;
+            for side in [Side::Old, Side::New] {
+                let mut lines = users(code.of(side), change, side);
+                if lines.is_empty() {
+                    lines.clone_from(differing.of(side));
+                }
+                any |= !lines.is_empty();
+                for line in lines {
+                    changed.add(side, line, change.id);
+                }
+            }
+            if !any {
+                changed.without_code.insert(change.id);
+            }
+        }
+        changed
+    }
+
+    fn add(&mut self, side: Side, line: Line, change: ChangeId) {
+        let lines = match side {
+            Side::Old => &mut self.lines.old,
+            Side::New => &mut self.lines.new,
+        };
+        let of = lines.entry(line).or_default();
+        if !of.contains(&change) {
+            of.push(change);
+        }
+    }
+
+    /// The changes at a line.
+    #[must_use]
+    pub fn at(&self, side: Side, line: &Line) -> &[ChangeId] {
+        self.lines.of(side).get(line).map_or(&[], Vec::as_slice)
+    }
+
+    /// All lines of a side that a change stands for.
+    pub fn lines(&self, side: Side) -> impl Iterator<Item = (&Line, &[ChangeId])> {
+        self.lines.of(side).iter().map(|(line, ids)| (line, ids.as_slice()))
+    }
+}
+
+fn lines_with_code(code: &Code<'_>) -> BTreeSet<Line> {
+    let mut lines = BTreeSet::new();
+    for (module, function) in code.functions() {
+        for place in &function.places {
+            lines.extend(code.line(module, place.file, place.line));
+        }
+    }
+    lines
+}
+
+/// Lines that use the variable whose initial value a change is of.
+fn users(code: &Code<'_>, change: &Change, side: Side) -> BTreeSet<Line> {
+    let (file, range) = match side {
+        Side::Old => (change.old_file.as_ref().unwrap_or(&change.file), change.old_range()),
+        Side::New => (&change.file, change.new_range()),
+    };
+    let mut lines = BTreeSet::new();
+    if range.is_empty() || change.function.is_some() {
+        return lines;
+    }
+    for (_, loaded) in code.image.modules() {
+        let module: &Module = &loaded.model;
+        // The last variable that is defined at or before the change, as an initial value may
+        // stand on many lines.
+        let defined = module.symbols.iter().enumerate().filter_map(|(number, symbol)| match symbol.kind {
+            SymbolKind::Data { line, file: f, .. } => {
+                let at = code.line(module, f, line)?;
+                (at.0 == *file && at.1 < range.end).then_some((at.1, number as u32))
+            }
+            _ => None,
+        });
+        let Some((_, wanted)) = defined.max() else { continue };
+        for function in &module.functions {
+            for (index, inst) in function.code.iter().enumerate() {
+                let mut used = false;
+                inst.for_each_use(|operand, _| {
+                    used |= matches!(operand, Operand::Symbol { symbol, .. } if symbol == wanted);
+                });
+                if used {
+                    let place = function.place(index);
+                    lines.extend(code.line(module, place.file, place.line));
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// Unchanged lines whose instructions are not the same in both versions.
+fn differing_lines(difference: &Difference, code: &Both<Code<'_>>) -> Both<BTreeSet<Line>> {
+    let texts = Both { old: line_texts(&code.old), new: line_texts(&code.new) };
+    let mut differing: Both<BTreeSet<Line>> = Both::default();
+    for (line, text) in &texts.new {
+        let Some(old) = same_line(difference, line) else { continue };
+        if texts.old.get(&old).is_some_and(|other| other != text) {
+            differing.new.insert(line.clone());
+            differing.old.insert(old);
+        }
+    }
+    differing
+}
+
+/// Where an unchanged line of bad stands in good; a file without changes is as it is.
+#[must_use]
+pub fn same_line(difference: &Difference, line: &Line) -> Option<Line> {
+    if difference.touching(&line.0, line.1).is_some() {
+        return None;
+    }
+    Some(difference.map_line_to_good(&line.0, line.1).unwrap_or_else(|| line.clone()))
+}
+
+/// What the instructions of each line do, without the numbers of registers and symbols.
+fn line_texts(code: &Code<'_>) -> BTreeMap<Line, String> {
+    let mut texts: BTreeMap<Line, String> = BTreeMap::new();
+    for (module, function) in code.functions() {
+        for (index, inst) in function.code.iter().enumerate() {
+            let place = function.place(index);
+            let Some(line) = code.line(module, place.file, place.line) else { continue };
+            let text = texts.entry(line).or_default();
+            text.push_str(&shape(inst));
+            inst.for_each_use(|operand, _| match operand {
+                Operand::Const(value) => text.push_str(&format!(" {value}")),
+                Operand::Symbol { symbol, offset } => {
+                    let name = module.symbols.get(symbol as usize).map_or("?", |s| s.name.as_str());
+                    // Names of string literals are numbers.
+                    let name = if name.starts_with('.') { "." } else { name };
+                    text.push_str(&format!(" {name}+{offset}"));
+                }
+                Operand::Reg(_) => text.push_str(" r"),
+            });
+            text.push(';');
+        }
+    }
+    texts
+}
+
+fn shape(inst: &Inst) -> String {
+    match inst {
+        Inst::Bin { op, bits, .. } => format!("{op:?}{bits}"),
+        Inst::ICmp { pred, bits, .. } => format!("{pred:?}{bits}"),
+        Inst::Float { op, .. } => format!("f{op:?}"),
+        Inst::FCmp { pred, .. } => format!("f{pred:?}"),
+        Inst::Cast { op, from, to, .. } => format!("{op:?}{from:?}{to:?}"),
+        Inst::Pure { op, .. } => format!("{op:?}"),
+        Inst::Load { ty, .. } => format!("load{ty:?}"),
+        Inst::Store { ty, .. } => format!("store{ty:?}"),
+        Inst::Address { scale, offset, .. } => format!("address{scale}+{offset}"),
+        Inst::Switch { cases, .. } => {
+            let values: Vec<u64> = cases.iter().map(|c| c.0).collect();
+            format!("switch{values:?}")
+        }
+        Inst::Call(call) => format!("call{}", call.args.len()),
+        other => {
+            let text = format!("{other:?}");
+            text.split([' ', '{']).next().unwrap_or_default().to_owned()
+        }
+    }
+}

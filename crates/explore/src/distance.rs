@@ -1,0 +1,192 @@
+//! How far each way of each branch is from the code that is to be reached.
+//!
+//! The distance of a way is the number of branches that must still go right behind it: the shortest
+//! path in the interprocedural control-dependence graph, where a call leads to the entry of what it
+//! calls at no cost. It is a distance of *edges*, since the other side of a branch usually leads
+//! elsewhere (Qi, Roychoudhury and Liang, *Test generation to expose changes in evolving programs*,
+//! measure branches as a whole).
+
+use program::cfg::Graph;
+use program::inst::{BlockId, Inst, Operand};
+use program::model::{Function, Module, SymbolKind};
+use replay::image::Image;
+use std::collections::{BTreeSet, HashMap};
+
+/// A way of a branch: function (module and index in it), block, and the block it leads to.
+pub type Edge = (u32, u32, BlockId, BlockId);
+
+/// See the module's documentation. Ways that lead nowhere near are not in it.
+#[derive(Clone, Debug, Default)]
+pub struct Distances {
+    edges: HashMap<Edge, u32>,
+}
+
+const FAR: u32 = u32::MAX;
+
+/// A function, as far as distances need it.
+struct Shape {
+    /// For each block, the blocks that each of its ways decides about.
+    ways: Vec<Vec<(BlockId, Vec<BlockId>)>>,
+    /// Blocks that run whenever the function does.
+    always: Vec<BlockId>,
+    /// Functions that each block calls.
+    calls: Vec<Vec<usize>>,
+    /// Cost from the beginning of each block.
+    cost: Vec<u32>,
+}
+
+impl Distances {
+    /// Distances to the instructions for which `is_target` says so.
+    #[must_use]
+    pub fn new(image: &Image, is_target: &dyn Fn(&Module, &Function, usize) -> bool) -> Distances {
+        let count = image.functions() as usize;
+        let taken = address_taken(image);
+        let mut shapes: Vec<Shape> = (0..count).map(|n| shape(image, n as u32, &taken, is_target)).collect();
+        let mut entries = vec![FAR; count];
+        // Relaxed until nothing gets nearer; costs are small numbers.
+        loop {
+            let mut nearer = false;
+            for (number, shape) in shapes.iter_mut().enumerate() {
+                for block in (0..shape.cost.len()).rev() {
+                    let called = shape.calls[block].iter().map(|callee| entries[*callee]).min();
+                    let decided = shape.ways[block].iter().map(|(_, blocks)| shape.way_cost(blocks)).min();
+                    let cost = [called, decided].into_iter().flatten().min().unwrap_or(FAR);
+                    if cost < shape.cost[block] {
+                        shape.cost[block] = cost;
+                        nearer = true;
+                    }
+                }
+                let entry = shape.always.iter().map(|b| shape.cost[*b as usize]).min().unwrap_or(FAR);
+                if entry < entries[number] {
+                    entries[number] = entry;
+                    nearer = true;
+                }
+            }
+            if !nearer {
+                break;
+            }
+        }
+        let mut distances = Distances::default();
+        for (number, shape) in shapes.iter().enumerate() {
+            let code = image.code(number as u32);
+            for (block, ways) in shape.ways.iter().enumerate() {
+                for (to, decides) in ways {
+                    let cost = shape.way_cost(decides);
+                    if cost < FAR {
+                        distances.edges.insert((code.module, code.function, block as BlockId, *to), cost);
+                    }
+                }
+            }
+        }
+        distances
+    }
+
+    /// The distance of a way; none if it leads nowhere near.
+    #[must_use]
+    pub fn of(&self, edge: Edge) -> Option<u32> {
+        self.edges.get(&edge).copied()
+    }
+}
+
+impl Shape {
+    fn way_cost(&self, decides: &[BlockId]) -> u32 {
+        let nearest = decides.iter().map(|b| self.cost[*b as usize]).min().unwrap_or(FAR);
+        nearest.saturating_add(1)
+    }
+}
+
+fn shape(
+    image: &Image,
+    number: u32,
+    taken: &BTreeSet<usize>,
+    is_target: &dyn Fn(&Module, &Function, usize) -> bool,
+) -> Shape {
+    let code = image.code(number);
+    let module = image.module(code.module);
+    let function = &module.functions[code.function as usize];
+    let graph = Graph::of(function);
+    let post = graph.post_dominators();
+    // What a way decides about: up the tree of post-dominators, to where the ways meet.
+    let decided = |from: Option<BlockId>, to: BlockId| {
+        let stop = from.and_then(|b| post.immediate(b));
+        let mut list = Vec::new();
+        let mut at = Some(to);
+        while let Some(b) = at.filter(|b| Some(*b) != stop && (*b as usize) < graph.len()) {
+            list.push(b);
+            at = post.immediate(b);
+        }
+        list
+    };
+    let blocks = 0..graph.len() as BlockId;
+    let ways = blocks.clone().map(|b| match graph.successors(b) {
+        [] | [_] => Vec::new(),
+        several => several.iter().map(|to| (*to, decided(Some(b), *to))).collect(),
+    });
+    let mut calls = vec![Vec::new(); graph.len()];
+    let mut cost = vec![FAR; graph.len()];
+    for (b, block) in function.blocks.iter().enumerate() {
+        for index in block.start..block.end {
+            if is_target(module, function, index as usize) {
+                cost[b] = 0;
+            }
+            if let Some(Inst::Call(call)) = function.code.get(index as usize) {
+                calls[b].extend(callees(image, code.module, call.callee, call.args.len(), taken));
+            }
+        }
+    }
+    let ways = ways.collect();
+    Shape { ways, always: decided(None, 0), calls, cost }
+}
+
+/// The functions that an operand may call.
+fn callees(
+    image: &Image,
+    module: u32,
+    callee: Operand,
+    arguments: usize,
+    taken: &BTreeSet<usize>,
+) -> Vec<usize> {
+    match callee {
+        Operand::Symbol { symbol, offset: 0 } => {
+            image.function_at(image.symbol(module, symbol)).map(|n| n as usize).into_iter().collect()
+        }
+        // Whatever could be meant, by the number of its parameters.
+        _ => {
+            let fits = |n: &usize| {
+                let code = image.code(*n as u32);
+                let function = &image.module(code.module).functions[code.function as usize];
+                function.params.len() == arguments || function.variadic
+            };
+            taken.iter().copied().filter(fits).collect()
+        }
+    }
+}
+
+/// Functions whose address is used for something else than a call.
+fn address_taken(image: &Image) -> BTreeSet<usize> {
+    let mut taken = BTreeSet::new();
+    let mut take = |module: u32, symbol: u32| {
+        taken.extend(image.function_at(image.symbol(module, symbol)).map(|n| n as usize));
+    };
+    for (number, loaded) in image.modules() {
+        let model: &Module = &loaded.model;
+        for (_, target) in &model.initial {
+            let is_function =
+                |s: &program::model::Symbol| matches!(s.kind, SymbolKind::Function(_) | SymbolKind::External);
+            if model.symbols.get(*target as usize).is_some_and(is_function) {
+                take(number, *target);
+            }
+        }
+        for inst in model.functions.iter().flat_map(|f| &f.code) {
+            let callee = match inst {
+                Inst::Call(call) => Some(call.callee),
+                _ => None,
+            };
+            inst.for_each_use(|operand, _| match operand {
+                Operand::Symbol { symbol, .. } if Some(operand) != callee => take(number, symbol),
+                _ => {}
+            });
+        }
+    }
+    taken
+}

@@ -1,0 +1,36 @@
+//! What can go wrong.
+
+use crate::subject::Unusable;
+
+/// Texts fit after "failed to".
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Trials(#[from] trials::Error),
+    #[error(transparent)]
+    Changes(#[from] changes::Error),
+    #[error("build the {version} version: {complaint} (log in {log})")]
+    DoesNotBuild { version: &'static str, complaint: String, log: String },
+    #[error("see a difference between the versions: their files are the same")]
+    SameFiles,
+    #[error("run the test on the {version} version: {why}")]
+    TestNotRun { version: &'static str, why: String },
+    #[error("find a program to run with other input: {0}")]
+    NoSubject(Unusable),
+    #[error("read a recording of the test: {0}")]
+    Recording(String),
+    #[error(transparent)]
+    Replay(#[from] replay::error::Error),
+    #[error(transparent)]
+    Slice(#[from] slice::Error),
+    #[error("follow the input of a run: {0}")]
+    Symbolic(#[from] symbolic::Error),
+    #[error("run the program again: {0}")]
+    Rerun(#[from] alternate::Untried),
+    #[error("follow a run: it is too long")]
+    TooLong,
+    #[error("write {what}: {source}")]
+    Write { what: String, source: std::io::Error },
+}
+
+pub type Result<T> = std::result::Result<T, Error>;

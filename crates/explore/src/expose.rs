@@ -1,0 +1,342 @@
+//! Inputs on which two versions behave differently, from beginning to end.
+//!
+//! ```text
+//! versions -> built plain and with recording -> tests run by both        (those that differ already)
+//!          -> the program in each test, and its input -> pool
+//!          -> worker 1: mutations, run by both plain builds              (the wide doors)
+//!          -> worker 2: recorded, followed, solved for, run              (the narrow ones)
+//!          -> every difference seen twice -> made small -> per change: reached, infected, exposed
+//! ```
+
+use crate::changed::{Changed, Code};
+use crate::error::{Error, Result};
+use crate::exposed::{self, Exposed};
+use crate::fuzz::{Fuzzing, try_out};
+use crate::mutate::words;
+use crate::reach::{Progress, Reaching};
+use crate::shared::{Exposure, Means, Seed, Shared};
+use crate::shrink::shrunk;
+use crate::subject::Subject;
+use crate::versions::{Versions, Workshop, name, not_run};
+use alternate::{Both, Side};
+use locate::test::Test;
+use solver::{Command, Limits, Settings};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use trials::{TestRun, TrialLimits};
+
+/// What is to be exposed, and with what means.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub good: String,
+    pub bad: String,
+    pub workshop: Workshop,
+    pub tests: Vec<Test>,
+    /// The time for looking for inputs, once both versions are built.
+    pub budget: Duration,
+    /// Solvers, the best first.
+    pub solvers: Vec<Command>,
+    /// Mutations only.
+    pub no_solver: bool,
+    /// The solver only.
+    pub no_mutations: bool,
+    /// For repeatable sessions.
+    pub seed: u64,
+}
+
+/// What happens, for somebody who waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    Building,
+    Testing { test: usize, of: usize },
+    Recording { test: usize, of: usize },
+    Searching,
+    Finishing,
+}
+
+/// How long a solver has for one question: there are many.
+const SOLVING: Duration = Duration::from_secs(2);
+/// Tests whose programs are given other inputs.
+const MOST_TESTS: usize = 40;
+/// Runs for making an exposing input small.
+const SHRINKING: usize = 300;
+const SHRINKING_TIME: Duration = Duration::from_secs(10);
+
+/// A test that tells the versions apart.
+pub(crate) struct Telling {
+    pub test: Test,
+    pub runs: Both<TestRun>,
+}
+
+/// Looks for inputs on which the versions differ.
+///
+/// # Errors
+/// See [`Error`]. That there is no difference is none.
+pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Exposed> {
+    let began = Instant::now();
+    news(&News::Building);
+    let versions = request.workshop.versions(&request.good, &request.bad, stop)?;
+    let built = began.elapsed();
+    let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
+    let telling = telling(request, &versions, stop, news)?;
+    let (subjects, seeds, notes) = subjects(request, &versions, &scratch, stop, news)?;
+    let changed = match subjects.first().zip(seeds.first()) {
+        Some((subject, seed)) => located(subject, seed, &versions)?,
+        None => Changed::default(),
+    };
+    news(&News::Searching);
+    let search = Instant::now();
+    let same_programs = !subjects.is_empty() && subjects.iter().all(Subject::is_same_program);
+    let budget = if same_programs { Duration::ZERO } else { request.budget };
+    let shared = Shared::default();
+    for seed in &seeds {
+        shared.add(seed);
+        shared.send(seed.clone());
+        try_out(&subjects, &shared, seed, Means::Test, search);
+    }
+    let settings = Settings {
+        commands: request.solvers.clone(),
+        limits: Limits { timeout: SOLVING, ..Limits::default() },
+        ..Settings::default()
+    };
+    let until = search + budget;
+    let reaching = Reaching {
+        subjects: &subjects,
+        versions: &versions,
+        changed: &changed,
+        shared: &shared,
+        settings: &settings,
+        began: search,
+        until,
+        stop,
+    };
+    let words = source_words(&versions);
+    let fuzzing = Fuzzing {
+        subjects: &subjects,
+        shared: &shared,
+        words: &words,
+        began: search,
+        until,
+        stop,
+        seed: request.seed,
+    };
+    let progress = run_workers(request, &reaching, &fuzzing, &shared);
+    news(&News::Finishing);
+    let searched = search.elapsed();
+    let exposures = chosen(&subjects, &shared, &progress, stop);
+    Ok(exposed::told(&exposed::Told {
+        request,
+        versions: &versions,
+        changed: &changed,
+        subjects: &subjects,
+        telling: &telling,
+        exposures: &exposures,
+        progress: &progress,
+        runs: shared.runs.load(Ordering::Relaxed),
+        built,
+        searched,
+        notes,
+        same_programs,
+        interrupted: stop.load(Ordering::Relaxed),
+    }))
+}
+
+fn run_workers(
+    request: &Request,
+    reaching: &Reaching<'_>,
+    fuzzing: &Fuzzing<'_>,
+    shared: &Shared,
+) -> Progress {
+    std::thread::scope(|scope| {
+        let fuzz = scope.spawn(|| {
+            if !request.no_mutations {
+                fuzzing.work()
+            }
+        });
+        if request.no_solver {
+            wait_for_exposure(fuzzing, shared);
+            shared.done.store(true, Ordering::Relaxed);
+            let _ = fuzz.join();
+            // Only for saying which changes were exposed.
+            return reaching.work();
+        }
+        let progress = reaching.work();
+        shared.done.store(true, Ordering::Relaxed);
+        let _ = fuzz.join();
+        progress
+    })
+}
+
+/// Until there is something, or time is up.
+fn wait_for_exposure(fuzzing: &Fuzzing<'_>, shared: &Shared) {
+    while !shared.is_over(fuzzing.until, fuzzing.stop) {
+        if !shared.exposures(0).is_empty() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Tests that tell the versions apart as they are.
+fn telling(
+    request: &Request,
+    versions: &Versions,
+    stop: &AtomicBool,
+    news: &dyn Fn(&News),
+) -> Result<Vec<Telling>> {
+    let time = request.workshop.limits.test.unwrap_or(TrialLimits::GOOD);
+    let mut found = Vec::new();
+    for (number, test) in request.tests.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        news(&News::Testing { test: number, of: request.tests.len() });
+        let run = |round: &str| {
+            Both::try_from(|side| versions.builds.of(side).run(test, &format!("test-{number}-{round}"), time))
+        };
+        let runs = run("first")?;
+        for side in [Side::Old, Side::New] {
+            if let Some(why) = not_run(runs.of(side)) {
+                return Err(Error::TestNotRun { version: name(side), why });
+            }
+        }
+        if seen(&runs.old) != seen(&runs.new) {
+            let again = run("again")?;
+            let same = seen(&again.old) == seen(&runs.old) && seen(&again.new) == seen(&runs.new);
+            if same {
+                found.push(Telling { test: test.clone(), runs });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What is compared of a test's run.
+fn seen(run: &TestRun) -> (trials::Status, Vec<u8>) {
+    (run.status, std::fs::read(&run.stdout).unwrap_or_default())
+}
+
+/// The programs that tests run, each once, and the inputs that the tests give them.
+#[allow(clippy::type_complexity)]
+fn subjects(
+    request: &Request,
+    versions: &Versions,
+    scratch: &Path,
+    stop: &AtomicBool,
+    news: &dyn Fn(&News),
+) -> Result<(Vec<Subject>, Vec<Seed>, Vec<String>)> {
+    let time = request.workshop.limits.test.unwrap_or(TrialLimits::GOOD);
+    let mut subjects: Vec<Subject> = Vec::new();
+    let mut seeds = Vec::new();
+    let mut notes = Vec::new();
+    let mut first_error = None;
+    for (number, test) in request.tests.iter().take(MOST_TESTS).enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        news(&News::Recording { test: number, of: request.tests.len().min(MOST_TESTS) });
+        let began = Instant::now();
+        let found = Subject::of_test(versions, test, &format!("seed-{number}"), time, scratch);
+        let (subject, input) = match found {
+            Ok(found) => found,
+            Err(
+                error @ (Error::Trials(trials::Error::Cancelled) | Error::Trials(trials::Error::NotPrepared)),
+            ) => {
+                return Err(error);
+            }
+            Err(error) => {
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
+        let subject = subject.with_time(began.elapsed().as_secs_f64().min(2.0) / 4.0, scratch);
+        let known = subjects.iter().position(|s| s.is_like(&subject));
+        let index = known.unwrap_or_else(|| {
+            subjects.push(subject);
+            subjects.len() - 1
+        });
+        seeds.push(Seed { subject: index, input });
+    }
+    match first_error {
+        Some(error) if subjects.is_empty() => return Err(error),
+        Some(error) => notes.push(format!("Some tests gave no input to begin with: failed to {error}.")),
+        None => {}
+    }
+    if request.tests.len() > MOST_TESTS {
+        notes.push(format!("Only the inputs of the first {MOST_TESTS} tests were varied."));
+    }
+    Ok((subjects, seeds, notes))
+}
+
+/// Where the changes are in the code.
+fn located(subject: &Subject, seed: &Seed, versions: &Versions) -> Result<Changed> {
+    let runs = Both::try_from(|side| subject.record(side, &seed.input))?;
+    let tree = |side: Side| versions.builds.of(side).recorded.tree();
+    let code = Both {
+        old: Code { image: &runs.old.process.image, tree: tree(Side::Old) },
+        new: Code { image: &runs.new.process.image, tree: tree(Side::New) },
+    };
+    Ok(Changed::new(&versions.difference, &code))
+}
+
+/// Words of the files that differ, in both versions.
+fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for change in versions.difference.changes() {
+        for side in [Side::Old, Side::New] {
+            let tree = versions.builds.of(side).plain.tree();
+            let file = change.old_file.as_ref().filter(|_| side == Side::Old).unwrap_or(&change.file);
+            files.push(tree.join(file));
+        }
+    }
+    files.sort();
+    files.dedup();
+    words(files.iter().map(PathBuf::as_path))
+}
+
+/// The exposures to report: one for each change, made small.
+fn chosen(
+    subjects: &[Subject],
+    shared: &Shared,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> Vec<(usize, Exposure)> {
+    let mut list = Vec::new();
+    let needed: Vec<usize> = progress.exposed.values().copied().collect();
+    for (number, exposure) in shared.exposures(0).into_iter().enumerate() {
+        // One that shows no further change is not needed, unless nothing is known of the others.
+        if needed.contains(&number) || needed.is_empty() && list.is_empty() {
+            list.push((number, smaller(subjects, exposure, stop)));
+        }
+    }
+    // Those of tests come first, as nothing has to be written for them.
+    list.sort_by_key(|(number, e)| (e.means != Means::Test, *number));
+    list
+}
+
+fn smaller(subjects: &[Subject], mut exposure: Exposure, stop: &AtomicBool) -> Exposure {
+    let Some(subject) = subjects.get(exposure.seed.subject) else { return exposure };
+    if exposure.means == Means::Test {
+        return exposure;
+    }
+    let (old, new) = (exposure.outcomes.old.ended.status, exposure.outcomes.new.ended.status);
+    let until = Instant::now() + SHRINKING_TIME;
+    let mut alike = |input: &symbolic::Input| {
+        if stop.load(Ordering::Relaxed) || Instant::now() >= until {
+            return false;
+        }
+        subject
+            .run_both(input)
+            .is_ok_and(|o| o.old != o.new && o.old.ended.status == old && o.new.ended.status == new)
+    };
+    let small = shrunk(&exposure.seed.input, SHRINKING, &mut alike);
+    if let Ok(outcomes) = subject.run_both(&small)
+        && subject.confirmed(&small, &outcomes).unwrap_or(false)
+    {
+        exposure.seed.input = small;
+        exposure.outcomes = outcomes;
+    }
+    exposure
+}

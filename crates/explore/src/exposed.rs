@@ -1,0 +1,297 @@
+//! What was exposed, as plain data.
+
+use crate::changed::Changed;
+use crate::expose::{Request, Telling};
+use crate::reach::{Answers, Progress};
+use crate::shared::{Exposure, Means};
+use crate::subject::Subject;
+use crate::versions::Versions;
+use alternate::rerun::PlainRun;
+use alternate::{Side, Status};
+use changes::{Change, ChangeId};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use symbolic::{Input, Origin};
+
+/// The name and version of the document.
+pub const SCHEMA: &str = "relapse.expose/1";
+
+/// The whole answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Exposed {
+    pub schema: &'static str,
+    pub good: String,
+    pub bad: String,
+    pub verdict: Verdict,
+    /// Tests that tell the versions apart as they are.
+    pub tests: Vec<TellingTest>,
+    /// Inputs on which the versions differ.
+    pub inputs: Vec<ExposingInput>,
+    pub changes: Vec<ChangeRow>,
+    pub effort: Effort,
+    pub notes: Vec<String>,
+}
+
+/// What is known in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// There are inputs on which the versions differ.
+    Differ,
+    /// None was found.
+    NoDifferenceFound,
+    /// Both versions were built to the same program, byte by byte.
+    SamePrograms,
+    /// All ways that inputs as long as those of the tests can take were followed in both
+    /// versions, and on none of them can the outputs differ.
+    NoneOfTheseLengths,
+}
+
+/// A test that tells the versions apart.
+#[derive(Clone, Debug, Serialize)]
+pub struct TellingTest {
+    pub command: String,
+    pub good: Seen,
+    pub bad: Seen,
+}
+
+/// What can be seen of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// In words: `exit 0`, `SIGSEGV`, `no end in time`.
+    pub end: String,
+    /// Standard output; bytes that are no UTF-8 are replaced.
+    pub stdout: String,
+    #[serde(skip)]
+    pub bytes: Vec<u8>,
+    /// Files that it wrote.
+    pub files: BTreeMap<String, String>,
+}
+
+/// An input on which the versions differ.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExposingInput {
+    /// From 1.
+    pub number: usize,
+    pub found_by: Means,
+    /// After the search began.
+    pub seconds: f64,
+    /// The program with its arguments, as a shell line.
+    pub command: String,
+    pub parts: Vec<Part>,
+    pub good: Seen,
+    pub bad: Seen,
+    /// Numbers of the changes it is of.
+    pub changes: Vec<u32>,
+    #[serde(skip)]
+    pub input: Input,
+}
+
+/// The bytes of one input.
+#[derive(Clone, Debug, Serialize)]
+pub struct Part {
+    /// `stdin`, `argv[1]`, `file "x"`.
+    pub name: String,
+    /// Bytes that are no text are escaped.
+    pub text: String,
+}
+
+/// What came of one change.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeRow {
+    pub id: u32,
+    pub file: String,
+    pub line: u32,
+    pub function: Option<String>,
+    /// The first changed line, for people.
+    pub text: String,
+    /// Some run came to it.
+    pub reached: bool,
+    /// It made a difference to values or branches of some run.
+    pub infected: bool,
+    /// The number of an exposing input.
+    pub exposed_by: Option<usize>,
+    /// No code of either version stands for it.
+    pub without_code: bool,
+}
+
+/// What it took.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Effort {
+    pub seconds_building: f64,
+    pub seconds_searching: f64,
+    /// Plain runs of both versions.
+    pub runs: u64,
+    pub recorded_runs: u64,
+    pub questions: Answers,
+    /// Values that were taken as fixed in questions.
+    pub fixed_values: u64,
+    pub interrupted: bool,
+}
+
+impl Exposed {
+    /// Whether the versions are known to differ.
+    #[must_use]
+    pub fn differ(&self) -> bool {
+        self.verdict == Verdict::Differ
+    }
+}
+
+pub(crate) struct Told<'t> {
+    pub request: &'t Request,
+    pub versions: &'t Versions,
+    pub changed: &'t Changed,
+    pub subjects: &'t [Subject],
+    pub telling: &'t [Telling],
+    pub exposures: &'t [(usize, Exposure)],
+    pub progress: &'t Progress,
+    pub runs: u64,
+    pub built: Duration,
+    pub searched: Duration,
+    pub notes: Vec<String>,
+    pub same_programs: bool,
+    pub interrupted: bool,
+}
+
+pub(crate) fn told(told: &Told<'_>) -> Exposed {
+    let progress = told.progress;
+    let mut inputs = Vec::new();
+    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+    for (index, exposure) in told.exposures {
+        let Some(subject) = told.subjects.get(exposure.seed.subject) else { continue };
+        let number = inputs.len() + 1;
+        numbers.insert(*index, number);
+        let of = progress.of.get(index).cloned().unwrap_or_default();
+        inputs.push(exposing(number, exposure, subject, of));
+    }
+    let difference = &told.versions.difference;
+    let changes: Vec<ChangeRow> = told
+        .changed
+        .list
+        .iter()
+        .map(|id| {
+            let exposed_by = progress.exposed.get(id).and_then(|index| numbers.get(index)).copied();
+            row(difference.change(*id), *id, progress, told.changed, exposed_by)
+        })
+        .collect();
+    let complete = progress.exhausted && progress.gaps == 0 && progress.fixed == 0 && !told.interrupted;
+    let verdict = match (inputs.is_empty() && told.telling.is_empty(), complete) {
+        (false, _) => Verdict::Differ,
+        _ if told.same_programs => Verdict::SamePrograms,
+        (true, true) if progress.recorded > 0 => Verdict::NoneOfTheseLengths,
+        (true, _) => Verdict::NoDifferenceFound,
+    };
+    Exposed {
+        schema: SCHEMA,
+        good: told.request.good.clone(),
+        bad: told.request.bad.clone(),
+        verdict,
+        tests: told.telling.iter().map(telling).collect(),
+        inputs,
+        changes,
+        effort: Effort {
+            seconds_building: told.built.as_secs_f64(),
+            seconds_searching: told.searched.as_secs_f64(),
+            runs: told.runs,
+            recorded_runs: progress.recorded,
+            questions: progress.answers,
+            fixed_values: progress.fixed,
+            interrupted: told.interrupted,
+        },
+        notes: told.notes.clone(),
+    }
+}
+
+fn exposing(number: usize, exposure: &Exposure, subject: &Subject, of: Vec<ChangeId>) -> ExposingInput {
+    let input = &exposure.seed.input;
+    ExposingInput {
+        number,
+        found_by: exposure.means,
+        seconds: exposure.after,
+        command: command(subject, input),
+        parts: input
+            .parts
+            .iter()
+            .filter(|(origin, _)| !matches!(origin, Origin::Argument(_)))
+            .map(|(origin, bytes)| Part { name: origin.name(), text: bytes.escape_ascii().to_string() })
+            .collect(),
+        good: seen(&exposure.outcomes.old),
+        bad: seen(&exposure.outcomes.new),
+        changes: of.iter().map(|id| id.0).collect(),
+        input: input.clone(),
+    }
+}
+
+fn seen(run: &PlainRun) -> Seen {
+    let files = run.files.iter().map(|(path, content)| {
+        let text = content.as_ref().map_or("(not there)".into(), |b| String::from_utf8_lossy(b).into_owned());
+        (path.clone(), text)
+    });
+    Seen {
+        end: match run.ended.status {
+            Status::Signal(number) => {
+                trials::signal_name(number).map_or_else(|| format!("signal {number}"), str::to_owned)
+            }
+            other => other.to_string(),
+        },
+        stdout: String::from_utf8_lossy(&run.ended.stdout).into_owned(),
+        bytes: run.ended.stdout.clone(),
+        files: files.collect(),
+    }
+}
+
+fn telling(telling: &Telling) -> TellingTest {
+    let seen = |side: Side| {
+        let run = telling.runs.of(side);
+        let bytes = std::fs::read(&run.stdout).unwrap_or_default();
+        Seen {
+            end: run.status.to_string(),
+            stdout: String::from_utf8_lossy(&bytes).into_owned(),
+            bytes,
+            files: BTreeMap::new(),
+        }
+    };
+    TellingTest { command: telling.test.command.clone(), good: seen(Side::Old), bad: seen(Side::New) }
+}
+
+fn row(
+    change: &Change,
+    id: ChangeId,
+    progress: &Progress,
+    changed: &Changed,
+    exposed_by: Option<usize>,
+) -> ChangeRow {
+    let first = |lines: &[String]| lines.iter().map(|l| l.trim()).find(|l| !l.is_empty()).map(str::to_owned);
+    let line = if change.new_lines.is_empty() { change.old_start } else { change.new_start };
+    ChangeRow {
+        id: id.0,
+        file: change.file.clone(),
+        line,
+        function: change.function.clone(),
+        text: first(&change.new_lines).or_else(|| first(&change.old_lines)).unwrap_or_default(),
+        reached: progress.reached.contains(&id),
+        infected: progress.infected.contains(&id) || exposed_by.is_some(),
+        exposed_by,
+        without_code: changed.without_code.contains(&id),
+    }
+}
+
+/// The program with its arguments as a shell line; input files are named as they are written out.
+#[must_use]
+pub fn command(subject: &Subject, input: &Input) -> String {
+    let info = subject.info(Side::New);
+    let directory = Path::new(&info.directory);
+    let executable = Path::new(&info.executable);
+    let program = match executable.strip_prefix(directory) {
+        Ok(inside) => format!("./{}", inside.display()),
+        Err(_) => info.arguments.first().cloned().unwrap_or_default(),
+    };
+    let mut words = vec![program];
+    for (number, given) in info.arguments.iter().enumerate().skip(1) {
+        let bytes = input.parts.get(&Origin::Argument(number as u32)).cloned();
+        words.push(locate::inputs::quoted(&bytes.unwrap_or_else(|| given.clone().into_bytes())));
+    }
+    words.join(" ")
+}

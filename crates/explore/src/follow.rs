@@ -1,0 +1,131 @@
+//! One input, followed symbolically through both versions.
+//!
+//! Both paths are over the same variables, and equal terms are equal handles: a condition that one
+//! version has and the other has not is where a change shows.
+
+use crate::changed::Changed;
+use crate::distance::{Distances, Edge};
+use crate::error::Result;
+use crate::subject::{Subject, follow};
+use crate::trace::{Lines, Trace};
+use crate::versions::Versions;
+use alternate::{Both, Rerun, Side};
+use program::inst::Inst;
+use solver::Term;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use symbolic::{Condition, Input, Kind, Path, World};
+
+/// One input in both versions.
+pub struct Followed {
+    pub input: Input,
+    pub world: World,
+    pub paths: Both<Path>,
+    pub traces: Both<Trace>,
+    /// For each condition of each path, the ways that were not taken.
+    turns: Both<Vec<Vec<Edge>>>,
+}
+
+impl Followed {
+    /// Records both versions with an input and follows it.
+    ///
+    /// # Errors
+    /// If a version cannot be run with it, or a run does not replay.
+    pub fn new(subject: &Subject, input: &Input, versions: &Versions, changed: &Changed) -> Result<Followed> {
+        let reruns = Both::try_from(|side| subject.record(side, input))?;
+        let mut world = World::default();
+        let options = follow();
+        let mut path = |rerun: &Rerun| {
+            symbolic::replay(&rerun.process, &rerun.recorded, rerun.stream, &mut world, &options)
+        };
+        let paths = Both { old: path(&reruns.old)?, new: path(&reruns.new)? };
+        let traces = Both::try_from(|side| {
+            let build = &versions.builds.of(side).recorded;
+            let lines = Lines { difference: &versions.difference, changed, side, tree: build.tree() };
+            let rerun = reruns.of(side);
+            Trace::of(&rerun.process, rerun.stream, &lines)
+        })?;
+        let turns = |side: Side| {
+            let conditions = &paths.of(side).conditions;
+            conditions.iter().map(|c| not_taken(reruns.of(side), c)).collect()
+        };
+        let turns = Both { old: turns(Side::Old), new: turns(Side::New) };
+        Ok(Followed { input: input.clone(), world, paths, traces, turns })
+    }
+
+    /// The distance of the nearest way that a condition did not take.
+    #[must_use]
+    pub fn distance(&self, side: Side, condition: usize, distances: &Distances) -> Option<u32> {
+        let ways = self.turns.of(side).get(condition)?;
+        ways.iter().filter_map(|way| distances.of(*way)).min()
+    }
+
+    /// The input with other values of its variables.
+    #[must_use]
+    pub fn with(&self, value: &dyn Fn(u32) -> u128) -> Input {
+        with_values(&self.input, &self.world, value)
+    }
+
+    /// The terms of a side's conditions.
+    #[must_use]
+    pub fn terms(&self, side: Side) -> HashSet<Term> {
+        self.paths.of(side).conditions.iter().map(|c| c.term).collect()
+    }
+}
+
+/// An input with other values of the variables of its world.
+#[must_use]
+pub fn with_values(input: &Input, world: &World, value: &dyn Fn(u32) -> u128) -> Input {
+    let mut input = input.clone();
+    for (number, variable) in world.variables.list.iter().enumerate() {
+        let Some(origin) = world.variables.origins.get(variable.origin as usize) else { continue };
+        if let Some(byte) = input.parts.get_mut(origin).and_then(|b| b.get_mut(variable.offset as usize)) {
+            *byte = value(number as u32) as u8;
+        }
+    }
+    input
+}
+
+/// Names of paths up to each of their conditions: the same for all runs of one program that take the
+/// same way so far. For each condition, the name with the way it went and with another one.
+#[must_use]
+pub fn prefixes(side: Side, path: &Path) -> Vec<(u64, u64)> {
+    let mut so_far = side as u64;
+    let step = |so_far: u64, c: &Condition, turned: bool| {
+        let mut hasher = DefaultHasher::new();
+        let place = (c.at.module, c.at.function, c.at.index);
+        (so_far, place, c.kind, c.direction, turned).hash(&mut hasher);
+        hasher.finish()
+    };
+    path.conditions
+        .iter()
+        .map(|c| {
+            let turned = step(so_far, c, true);
+            so_far = step(so_far, c, false);
+            (so_far, turned)
+        })
+        .collect()
+}
+
+/// The ways of a branch that a condition says were not taken.
+fn not_taken(rerun: &Rerun, condition: &Condition) -> Vec<Edge> {
+    let at = &condition.at;
+    let module = rerun.process.image.module(at.module);
+    let Some(function) = module.functions.get(at.function as usize) else { return Vec::new() };
+    let block = function.blocks.iter().position(|b| (b.start..b.end).contains(&at.index));
+    let (Some(block), Some(inst)) = (block, function.code.get(at.index as usize)) else { return Vec::new() };
+    let edge = |to: &u32| (at.module, at.function, block as u32, *to);
+    match (condition.kind, inst) {
+        (Kind::Branch, Inst::Branch { then, otherwise, .. }) => {
+            let other = if condition.direction == 1 { otherwise } else { then };
+            vec![edge(other)]
+        }
+        (Kind::Switch, Inst::Switch { default, cases, .. }) => {
+            let taken =
+                cases.iter().find(|(value, _)| *value == condition.direction).map_or(default, |c| &c.1);
+            let targets = cases.iter().map(|c| &c.1).chain([default]);
+            targets.filter(|to| *to != taken).map(edge).collect()
+        }
+        _ => Vec::new(),
+    }
+}

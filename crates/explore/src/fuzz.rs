@@ -1,0 +1,118 @@
+//! Differential fuzzing of the plain builds: mutations of the pool, run by both.
+
+use crate::mutate::{Random, mutated};
+use crate::shared::{Exposure, Means, Seed, Shared};
+use crate::subject::{Subject, changeable};
+use locate::perturb::mutations;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use symbolic::Origin;
+
+/// What a worker needs.
+pub struct Fuzzing<'f> {
+    pub subjects: &'f [Subject],
+    pub shared: &'f Shared,
+    /// Words of the sources.
+    pub words: &'f [Vec<u8>],
+    pub began: Instant,
+    pub until: Instant,
+    pub stop: &'f AtomicBool,
+    pub seed: u64,
+}
+
+/// Small mutations of one part of an input that are tried before random ones.
+const SMALL: usize = 120;
+
+impl Fuzzing<'_> {
+    /// Runs inputs until the search is over.
+    pub fn work(&self) {
+        let mut random = Random::new(self.seed);
+        let mut small: VecDeque<Seed> = VecDeque::new();
+        let mut expanded = 0;
+        let mut turn = 0_u64;
+        while !self.shared.is_over(self.until, self.stop) {
+            let pool = self.shared.pool();
+            if pool.is_empty() {
+                return;
+            }
+            if small.is_empty() && expanded < pool.len() {
+                small.extend(small_mutations(&pool[expanded]));
+                expanded += 1;
+            }
+            turn += 1;
+            // Small and random mutations take turns, so that a large pool holds nothing up.
+            let next = if turn.is_multiple_of(2) { small.pop_front() } else { None };
+            let next = next.or_else(|| self.random_mutation(&pool, &mut random));
+            if let Some(seed) = next {
+                self.try_out(seed, Means::Mutation);
+            }
+        }
+    }
+
+    fn random_mutation(&self, pool: &[Seed], random: &mut Random) -> Option<Seed> {
+        let chosen = &pool[random.below(pool.len())];
+        let origins = changeable(&chosen.input);
+        let origin = origins.get(random.below(origins.len()))?;
+        let same = |o: &Origin| match (o, origin) {
+            (Origin::Argument(_), Origin::Argument(_)) => true,
+            _ => o == origin,
+        };
+        let others: Vec<Vec<u8>> = (0..2)
+            .map(|_| &pool[random.below(pool.len())])
+            .filter(|s| s.subject == chosen.subject)
+            .flat_map(|s| s.input.parts.iter().filter(|(o, _)| same(o)).map(|(_, b)| b.clone()))
+            .collect();
+        let mut seed = chosen.clone();
+        let bytes = seed.input.parts.get_mut(origin)?;
+        *bytes = mutated(bytes, &others, self.words, random);
+        if matches!(origin, Origin::Argument(_)) {
+            // No argument can have one.
+            bytes.retain(|b| *b != 0);
+        }
+        Some(seed)
+    }
+
+    fn try_out(&self, seed: Seed, means: Means) {
+        if let Some(true) = try_out(self.subjects, self.shared, &seed, means, self.began) {
+            self.shared.send(seed);
+        }
+    }
+}
+
+/// Runs an input with both plain builds, and says whether it looks new; nothing if it cannot be run.
+pub fn try_out(
+    subjects: &[Subject],
+    shared: &Shared,
+    seed: &Seed,
+    means: Means,
+    began: Instant,
+) -> Option<bool> {
+    let subject = subjects.get(seed.subject)?;
+    let outcomes = subject.run_both(&seed.input).ok()?;
+    shared.runs.fetch_add(2, Ordering::Relaxed);
+    if outcomes.old != outcomes.new {
+        shared.runs.fetch_add(2, Ordering::Relaxed);
+        if subject.confirmed(&seed.input, &outcomes).ok()? {
+            let after = began.elapsed().as_secs_f64();
+            shared.expose(Exposure { seed: seed.clone(), means, outcomes, after });
+            return Some(true);
+        }
+        // A flaky difference says nothing.
+        return Some(false);
+    }
+    Some(shared.add_if_new(seed, &outcomes))
+}
+
+fn small_mutations(seed: &Seed) -> Vec<Seed> {
+    let mut list = Vec::new();
+    for origin in changeable(&seed.input) {
+        let Some(bytes) = seed.input.parts.get(&origin) else { continue };
+        for mutation in mutations(bytes, SMALL) {
+            let mut other = seed.clone();
+            other.input.parts.insert(origin.clone(), mutation.bytes);
+            list.push(other);
+        }
+    }
+    list
+}

@@ -1,0 +1,189 @@
+//! Questions whose answers are inputs on which the versions differ.
+//!
+//! An input has been followed through both versions, and they put out the same. Two kinds of
+//! questions are asked about its surroundings (Qi, Roychoudhury and Liang, *Test generation to expose
+//! changes in evolving programs*, and its thesis's signature difference):
+//!
+//! * *Outputs*: both versions keep to their ways, and some byte, number or exit status that they put
+//!   out is not the same.
+//! * *Branches*: one version keeps to its way up to a branch and goes as before there, and the other
+//!   does so up to the branch that corresponds and turns it. Asked for branches whose conditions
+//!   differ between the versions, in both directions.
+
+use crate::follow::Followed;
+use alternate::{Both, Side};
+use replay::machine::End;
+use solver::{Binary, Pool, Term};
+use std::collections::BTreeMap;
+use symbolic::{Condition, Kind, Origin, Output, Path};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub terms: Vec<Term>,
+    /// The same without the conditions that only say that a value is as it was, if there are any:
+    /// what is found is tried anyway.
+    pub relaxed: Option<Vec<Term>>,
+}
+
+/// One output: by bytes, and numbers with the text they were printed as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cell {
+    Byte(Term),
+    Fixed(u8),
+    /// The first byte of a number's text.
+    Number(Term),
+    /// The others.
+    More,
+}
+
+/// No more bytes of an output are compared.
+const MOST_BYTES: usize = 4096;
+/// No more branches are asked about.
+const MOST_BRANCHES: usize = 40;
+
+/// The question whether the outputs can differ on the same two ways; none if they cannot, as their
+/// terms are equal.
+pub fn outputs(followed: &mut Followed) -> Option<Question> {
+    let Followed { world, paths, .. } = followed;
+    let pool = &mut world.pool;
+    let cells = Both { old: cells(&paths.old.outputs), new: cells(&paths.new.outputs) };
+    let mut differ = pool.constant(1, 0);
+    for (sink, old) in &cells.old {
+        let Some(new) = cells.new.get(sink) else { continue };
+        for (a, b) in old.iter().zip(new).take(MOST_BYTES) {
+            if let Some(term) = unequal(pool, a, b) {
+                differ = pool.or(differ, term);
+            }
+        }
+        for (text, number) in numbers(old, new).into_iter().chain(numbers(new, old)) {
+            let width = pool.width(number);
+            let value = pool.constant(width, text as u128 & mask(width));
+            let same = pool.binary(Binary::Eq, number, value);
+            let other = pool.not(same);
+            differ = pool.or(differ, other);
+        }
+    }
+    if let Some(term) = statuses(pool, paths) {
+        differ = pool.or(differ, term);
+    }
+    if pool.as_constant(differ) == Some(0) {
+        return None;
+    }
+    let all = paths.old.conditions.iter().chain(&paths.new.conditions);
+    Some(question(all, differ))
+}
+
+fn question<'c>(conditions: impl Iterator<Item = &'c Condition> + Clone, goal: Term) -> Question {
+    let terms: Vec<Term> = conditions.clone().map(|c| c.term).chain([goal]).collect();
+    let free: Vec<Term> =
+        conditions.filter(|c| c.kind != Kind::Concretised).map(|c| c.term).chain([goal]).collect();
+    let relaxed = (free.len() < terms.len()).then_some(free);
+    Question { terms, relaxed }
+}
+
+/// The questions about branches, those near to the first difference first.
+pub fn branches(followed: &mut Followed) -> Vec<Question> {
+    let mut questions = Vec::new();
+    for side in [Side::New, Side::Old] {
+        let theirs = followed.terms(side.other());
+        let (own, other) = (followed.paths.of(side), followed.paths.of(side.other()));
+        let mut asked = 0;
+        // Up to where the other version's conditions are the same as ours so far.
+        let mut common = 0;
+        let mut pool_terms: Vec<(usize, usize)> = Vec::new();
+        for (number, condition) in own.conditions.iter().enumerate() {
+            if theirs.contains(&condition.term) {
+                let found = other.conditions[common..].iter().position(|c| c.term == condition.term);
+                common += found.map_or(0, |at| at + 1);
+                continue;
+            }
+            let decides = !matches!(condition.kind, Kind::Concretised | Kind::Bounds);
+            if decides && !condition.repeated && asked < MOST_BRANCHES {
+                asked += 1;
+                pool_terms.push((number, common));
+            }
+        }
+        for (number, common) in pool_terms {
+            let (own, other) = (followed.paths.of(side), followed.paths.of(side.other()));
+            let goal = followed.world.pool.not(own.conditions[number].term);
+            // With the branch that corresponds, which goes as before.
+            let until = (common + 1).min(other.conditions.len());
+            let held = other.conditions[..until].iter().chain(&own.conditions[..number]);
+            questions.push(question(held, goal));
+        }
+    }
+    questions
+}
+
+fn mask(width: u32) -> u128 {
+    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
+}
+
+fn cells(outputs: &[Output]) -> BTreeMap<Option<Origin>, Vec<Cell>> {
+    let mut all: BTreeMap<Option<Origin>, Vec<Cell>> = BTreeMap::new();
+    for output in outputs {
+        let mut own: Vec<Cell> = output.bytes.iter().map(|b| Cell::Fixed(*b)).collect();
+        for (at, term) in &output.terms {
+            if let Some(cell) = own.get_mut(*at as usize) {
+                *cell = Cell::Byte(*term);
+            }
+        }
+        for (range, term) in &output.printed {
+            for at in range.clone() {
+                if let Some(cell) = own.get_mut(at as usize) {
+                    *cell = if at == range.start { Cell::Number(*term) } else { Cell::More };
+                }
+            }
+        }
+        all.entry(output.sink.clone()).or_default().append(&mut own);
+    }
+    all
+}
+
+fn unequal(pool: &mut Pool, a: &Cell, b: &Cell) -> Option<Term> {
+    let (x, y) = match (a, b) {
+        (Cell::Byte(x), Cell::Byte(y)) | (Cell::Number(x), Cell::Number(y)) => (*x, *y),
+        (Cell::Byte(x), Cell::Fixed(y)) | (Cell::Fixed(y), Cell::Byte(x)) => {
+            (*x, pool.constant(8, (*y).into()))
+        }
+        _ => return None,
+    };
+    let width = pool.width(x).max(pool.width(y));
+    let (x, y) = (pool.sext(x, width), pool.sext(y, width));
+    let same = pool.binary(Binary::Eq, x, y);
+    Some(pool.not(same))
+}
+
+/// Numbers of one side where the other has fixed text that says one: that, and the term.
+fn numbers(fixed: &[Cell], with: &[Cell]) -> Vec<(i64, Term)> {
+    let mut found = Vec::new();
+    for (at, cell) in with.iter().enumerate().take(MOST_BYTES) {
+        let Cell::Number(term) = cell else { continue };
+        let is_text = |c: &&Cell| matches!(c, Cell::Fixed(b) if b.is_ascii_digit() || *b == b'-');
+        let text: Vec<u8> = fixed
+            .iter()
+            .skip(at)
+            .take_while(is_text)
+            .filter_map(|c| if let Cell::Fixed(b) = c { Some(*b) } else { None })
+            .collect();
+        if let Some(value) = std::str::from_utf8(&text).ok().and_then(|t| t.parse().ok()) {
+            found.push((value, *term));
+        }
+    }
+    found
+}
+
+/// That the exit statuses are not the same, if one depends on input.
+fn statuses(pool: &mut Pool, paths: &Both<Path>) -> Option<Term> {
+    let mut status = |path: &Path| match (path.status, path.end) {
+        (Some(term), _) => Some(term),
+        (None, Some(End::Exit { status })) => Some(pool.constant(32, status.into())),
+        _ => None,
+    };
+    let (old, new) = (status(&paths.old)?, status(&paths.new)?);
+    // What a shell sees of it.
+    let (old, new) = (pool.extract(old, 0, 8), pool.extract(new, 0, 8));
+    let same = pool.binary(Binary::Eq, old, new);
+    Some(pool.not(same))
+}

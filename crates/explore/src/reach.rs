@@ -1,0 +1,428 @@
+//! The solver's worker: generational search towards the changes, and questions about what differs.
+//!
+//! Every input is recorded with both versions and followed. Its conditions are turned one by one,
+//! those first whose other way is nearest to a change that nothing has come to yet (or, behind a
+//! change, nearest to it); what is found is run, followed and turned in turn. A path prefix with a
+//! turned condition is asked about once. Where a question has no answer because of earlier branches,
+//! it is asked once more without them: the program is run with every answer anyway.
+
+use crate::changed::{Changed, Code};
+use crate::distance::Distances;
+use crate::follow::{Followed, prefixes};
+use crate::fuzz::try_out;
+use crate::propagate::{self, Question};
+use crate::shared::{Means, Seed, Shared};
+use crate::subject::Subject;
+use crate::versions::Versions;
+use alternate::{Both, Rerun, Side};
+use changes::ChangeId;
+use solver::{Outcome, Session, Settings, Statistics, Term};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use symbolic::{Kind, Loss, Reason};
+
+/// What solvers said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Answers {
+    pub asked: u64,
+    /// There is such an input.
+    pub found: u64,
+    /// It was proven that there is none.
+    pub impossible: u64,
+    /// Nobody could tell in time.
+    pub unknown: u64,
+}
+
+/// What is known of the changes.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    pub reached: BTreeSet<ChangeId>,
+    pub infected: BTreeSet<ChangeId>,
+    /// By which exposure, counted from 0.
+    pub exposed: BTreeMap<ChangeId, usize>,
+    /// Of each exposure that was looked at, the changes that it is of.
+    pub of: BTreeMap<usize, Vec<ChangeId>>,
+    pub answers: Answers,
+    pub recorded: u64,
+    /// Values that stay as they were, because what used them is not followed.
+    pub fixed: u64,
+    /// Something was left out: a run that could not be followed, a question without an answer.
+    pub gaps: u64,
+    /// All ways of all inputs that were met have been asked about.
+    pub exhausted: bool,
+    pub solver: Statistics,
+}
+
+/// What a worker needs.
+pub struct Reaching<'r> {
+    pub subjects: &'r [Subject],
+    pub versions: &'r Versions,
+    pub changed: &'r Changed,
+    pub shared: &'r Shared,
+    pub settings: &'r Settings,
+    pub began: Instant,
+    pub until: Instant,
+    pub stop: &'r AtomicBool,
+}
+
+/// A way to turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    /// The nearest, then the earliest, comes out of the heap first.
+    order: std::cmp::Reverse<(u32, u64)>,
+    /// Its distance alone; a branch that was turned often waits for the others.
+    distance: u32,
+    studied: usize,
+    side: usize,
+    condition: usize,
+}
+
+impl Turn {
+    fn side(&self) -> Side {
+        if self.side == Side::Old as usize { Side::Old } else { Side::New }
+    }
+}
+
+struct Studied {
+    seed: Seed,
+    followed: Followed,
+    turned: Both<Vec<(u64, u64)>>,
+}
+
+/// A branch that is one decision nearer is turned so many times before one that is not.
+const NEARER: u32 = 8;
+/// A way that leads to no change.
+const FAR: u32 = 1000;
+/// A way behind a change.
+const BEHIND: u32 = 3;
+/// So many inputs are held for turning.
+const MOST_STUDIED: usize = 1000;
+/// Conditions of one path that are turned: those further on come nearer by turning these.
+const MOST_TURNS: usize = 5000;
+/// So many terms are held for turning: about a GiB.
+const MOST_TERMS: usize = 10_000_000;
+/// How long after the end it may be said which changes an exposure is of.
+const LATE: Duration = Duration::from_secs(5);
+/// Of so many steps, one is for what mutations found.
+const THEIRS: u64 = 4;
+
+struct Worker<'w, 'r> {
+    with: &'w Reaching<'r>,
+    progress: Progress,
+    studied: Vec<Studied>,
+    turns: BinaryHeap<Turn>,
+    seen: HashSet<u64>,
+    tried: HashSet<Vec<(symbolic::Origin, Vec<u8>)>>,
+    /// How often each branch was turned.
+    often: HashMap<(Side, u32, u32, u32), u32>,
+    distances: Both<Distances>,
+    /// For which changes the distances are.
+    towards: BTreeSet<ChangeId>,
+    session: Option<(usize, Session)>,
+    count: u64,
+    round: u64,
+    /// Of all worlds that are held.
+    terms: usize,
+    /// What a solver found and nobody has followed yet.
+    mine: VecDeque<Seed>,
+    looked_at: usize,
+}
+
+impl Reaching<'_> {
+    /// Works until the search is over, or nothing is left to ask.
+    #[must_use]
+    pub fn work(&self) -> Progress {
+        let mut worker = Worker {
+            with: self,
+            progress: Progress::default(),
+            studied: Vec::new(),
+            turns: BinaryHeap::new(),
+            seen: HashSet::new(),
+            tried: HashSet::new(),
+            often: HashMap::new(),
+            distances: Both::default(),
+            towards: BTreeSet::new(),
+            session: None,
+            count: 0,
+            round: 0,
+            terms: 0,
+            mine: VecDeque::new(),
+            looked_at: 0,
+        };
+        worker.run();
+        worker.attribute();
+        worker.leave();
+        worker.progress
+    }
+}
+
+impl Worker<'_, '_> {
+    fn run(&mut self) {
+        while !self.with.shared.is_over(self.with.until, self.with.stop) {
+            self.attribute();
+            if self.all_exposed() {
+                self.with.shared.done.store(true, Ordering::Relaxed);
+                return;
+            }
+            self.round += 1;
+            // What a solver found is followed first; what mutations found takes turns with
+            // questions, or it would leave no time for them.
+            let theirs = self.turns.is_empty() || self.round.is_multiple_of(THEIRS);
+            let next =
+                self.mine.pop_front().or_else(|| theirs.then(|| self.with.shared.next_to_study()).flatten());
+            if let Some(seed) = next {
+                self.progress.exhausted = false;
+                self.study(seed);
+            } else if let Some(turn) = self.next_turn() {
+                self.turn(turn);
+            } else {
+                self.progress.exhausted = true;
+                // The mutations go on, and may find something to follow.
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+
+    fn all_exposed(&self) -> bool {
+        let wanted = self.with.changed.list.iter().filter(|id| !self.with.changed.without_code.contains(id));
+        let mut any = false;
+        let all = wanted.inspect(|_| any = true).all(|id| self.progress.exposed.contains_key(id));
+        any && all
+    }
+
+    /// Says which changes the exposures are of that came in since.
+    fn attribute(&mut self) {
+        let new = self.with.shared.exposures(self.looked_at);
+        for exposure in new {
+            // The last ones may come late, but not without end.
+            if self.with.stop.load(Ordering::Relaxed) || Instant::now() > self.with.until + LATE {
+                return;
+            }
+            let number = self.looked_at;
+            self.looked_at += 1;
+            let Some(followed) = self.followed(&exposure.seed) else { continue };
+            let of = changes_of(&followed);
+            for id in &of {
+                self.progress.exposed.entry(*id).or_insert(number);
+            }
+            self.progress.of.insert(number, of);
+        }
+    }
+
+    fn followed(&mut self, seed: &Seed) -> Option<Followed> {
+        let subject = self.with.subjects.get(seed.subject)?;
+        self.progress.recorded += 2;
+        let followed = Followed::new(subject, &seed.input, self.with.versions, self.with.changed);
+        let Ok(followed) = followed else {
+            self.progress.gaps += 1;
+            return None;
+        };
+        let (old, new) = (&followed.traces.old, &followed.traces.new);
+        self.progress.reached.extend(old.reached.iter().chain(&new.reached));
+        self.progress.infected.extend(old.infected(new));
+        Some(followed)
+    }
+
+    fn study(&mut self, seed: Seed) {
+        let parts: Vec<_> = seed.input.parts.clone().into_iter().collect();
+        if !self.tried.insert(parts) {
+            return;
+        }
+        if self.studied.len() >= MOST_STUDIED || self.terms >= MOST_TERMS {
+            self.progress.gaps += 1;
+            return;
+        }
+        let Some(mut followed) = self.followed(&seed) else { return };
+        if self.distances_needed() {
+            self.measure(&seed);
+        }
+        for side in [Side::Old, Side::New] {
+            let path = followed.paths.of(side);
+            let fixed = path.conditions.iter().filter(|c| c.kind == Kind::Concretised).count();
+            self.progress.fixed += fixed as u64;
+            self.progress.gaps += u64::from(path.conditions.len() > MOST_TURNS);
+            let lost = |l: &&Loss| l.reason != Reason::Printed;
+            self.progress.gaps += path.losses.iter().filter(lost).count() as u64;
+        }
+        let number = self.studied.len();
+        let turned = Both {
+            old: prefixes(Side::Old, &followed.paths.old),
+            new: prefixes(Side::New, &followed.paths.new),
+        };
+        for (own, _) in turned.old.iter().chain(&turned.new) {
+            self.seen.insert(*own);
+        }
+        // Only what differs between the versions needs a look on both sides.
+        let outputs = propagate::outputs(&mut followed);
+        let branches = propagate::branches(&mut followed);
+        let theirs = followed.terms(Side::New);
+        for side in [Side::New, Side::Old] {
+            let first = followed.traces.of(side).first;
+            for (n, condition) in followed.paths.of(side).conditions.iter().enumerate().take(MOST_TURNS) {
+                let decides = !matches!(condition.kind, Kind::Concretised | Kind::Bounds);
+                if !decides || condition.repeated || side == Side::Old && theirs.contains(&condition.term) {
+                    continue;
+                }
+                let behind = first.is_some_and(|step| condition.at.step > step);
+                let distance = followed.distance(side, n, self.distances.of(side));
+                let distance = distance.unwrap_or(FAR).min(if behind { BEHIND } else { FAR });
+                self.count += 1;
+                let order = std::cmp::Reverse((distance * NEARER, self.count));
+                self.turns.push(Turn { order, distance, studied: number, side: side as usize, condition: n });
+            }
+        }
+        self.terms += followed.world.pool.len();
+        self.studied.push(Studied { seed, followed, turned });
+        for question in outputs.into_iter().chain(branches) {
+            if self.with.shared.is_over(self.with.until, self.with.stop) {
+                return;
+            }
+            self.answer(number, &question);
+        }
+    }
+
+    fn distances_needed(&self) -> bool {
+        self.towards.is_empty() || !self.towards.is_disjoint(&self.progress.reached)
+    }
+
+    /// Distances to the changes that nothing has come to yet.
+    fn measure(&mut self, seed: &Seed) {
+        let all: BTreeSet<ChangeId> = self.with.changed.list.iter().copied().collect();
+        let missing: BTreeSet<ChangeId> = all.difference(&self.progress.reached).copied().collect();
+        let towards = if missing.is_empty() { all } else { missing };
+        if towards == self.towards {
+            return;
+        }
+        self.towards = towards;
+        let Some(subject) = self.with.subjects.get(seed.subject) else { return };
+        for side in [Side::Old, Side::New] {
+            let Ok(Rerun { process, .. }) = subject.record(side, &seed.input) else { continue };
+            let tree = self.with.versions.builds.of(side).recorded.tree();
+            let code = Code { image: &process.image, tree };
+            let is_target =
+                |module: &program::model::Module, function: &program::model::Function, n: usize| {
+                    let place = function.place(n);
+                    let line = code.line(module, place.file, place.line);
+                    let at = line.map(|line| self.with.changed.at(side, &line)).unwrap_or_default();
+                    at.iter().any(|id| self.towards.contains(id))
+                };
+            let distances = Distances::new(&process.image, &is_target);
+            match side {
+                Side::Old => self.distances.old = distances,
+                Side::New => self.distances.new = distances,
+            }
+        }
+    }
+
+    /// The next way to turn that nobody has taken or asked about.
+    fn next_turn(&mut self) -> Option<Turn> {
+        while let Some(turn) = self.turns.pop() {
+            let studied = self.studied.get(turn.studied)?;
+            let side = turn.side();
+            let condition = studied.followed.paths.of(side).conditions[turn.condition];
+            if self.seen.contains(&studied.turned.of(side)[turn.condition].1) {
+                continue;
+            }
+            let place = (side, condition.at.module, condition.at.function, condition.at.index);
+            let often = self.often.entry(place).or_default();
+            let std::cmp::Reverse((due, count)) = turn.order;
+            let now_due = turn.distance * NEARER + *often;
+            if now_due > due {
+                let order = std::cmp::Reverse((now_due, count));
+                self.turns.push(Turn { order, ..turn });
+                continue;
+            }
+            *often += 1;
+            return Some(turn);
+        }
+        None
+    }
+
+    fn turn(&mut self, turn: Turn) {
+        let side = turn.side();
+        let Some(studied) = self.studied.get(turn.studied) else { return };
+        let path = studied.followed.paths.of(side);
+        let condition = path.conditions[turn.condition];
+        let (_, name) = studied.turned.of(side)[turn.condition];
+        self.seen.insert(name);
+        let mut terms: Vec<Term> = path.conditions[..turn.condition].iter().map(|c| c.term).collect();
+        let free = path.conditions[..turn.condition].iter().filter(|c| c.kind != Kind::Concretised);
+        let mut free: Vec<Term> = free.map(|c| c.term).collect();
+        let studied = &mut self.studied[turn.studied];
+        let goal = studied.followed.world.pool.not(condition.term);
+        terms.push(goal);
+        free.push(goal);
+        let relaxed = (free.len() < terms.len()).then_some(free);
+        let near = turn.distance < FAR;
+        let found = self.answer(turn.studied, &Question { terms, relaxed });
+        if !found && near {
+            self.answer(turn.studied, &Question { terms: vec![goal], relaxed: None });
+        }
+    }
+
+    /// Asks, and tries what is found. Whether there was something.
+    fn answer(&mut self, number: usize, question: &Question) -> bool {
+        self.ask(number, &question.terms)
+            || question.relaxed.as_ref().is_some_and(|terms| self.ask(number, terms))
+    }
+
+    fn ask(&mut self, number: usize, terms: &[Term]) -> bool {
+        if self.session.as_ref().is_none_or(|(of, _)| *of != number) {
+            self.leave();
+            self.session = Some((number, Session::new(self.with.settings.clone())));
+        }
+        let Some((_, session)) = &mut self.session else { return false };
+        let Some(studied) = self.studied.get_mut(number) else { return false };
+        let world = &mut studied.followed.world;
+        let variables = &world.variables;
+        let answers = &mut self.progress.answers;
+        answers.asked += 1;
+        let model = match session.solve(&mut world.pool, terms, &|v| variables.value(v)) {
+            Ok(Outcome::Sat(model)) => model,
+            Ok(Outcome::Unsat) => {
+                answers.impossible += 1;
+                return false;
+            }
+            Ok(Outcome::Unknown(_)) | Err(_) => {
+                answers.unknown += 1;
+                self.progress.gaps += 1;
+                return false;
+            }
+        };
+        answers.found += 1;
+        let followed = &studied.followed;
+        let value = |v: u32| model.value(v, followed.world.variables.value(v));
+        let input = followed.with(&value);
+        let seed = Seed { subject: studied.seed.subject, input };
+        let with = self.with;
+        if try_out(with.subjects, with.shared, &seed, Means::Solver, with.began).is_some() {
+            with.shared.add(&seed);
+            self.mine.push_back(seed);
+        }
+        true
+    }
+
+    fn leave(&mut self) {
+        if let Some((_, session)) = self.session.take() {
+            let more = session.statistics();
+            let all = &mut self.progress.solver;
+            all.queries += more.queries;
+            all.solved += more.solved;
+            all.inside += more.inside;
+            all.enumerated += more.enumerated;
+            all.moved += more.moved;
+            all.unknown += more.unknown;
+            all.solver_time += more.solver_time;
+            all.inside_time += more.inside_time;
+        }
+    }
+}
+
+/// The changes that a difference is of: those that made one to the values, or else those that ran.
+fn changes_of(followed: &Followed) -> Vec<ChangeId> {
+    let (old, new) = (&followed.traces.old, &followed.traces.new);
+    let infected = old.infected(new);
+    let of = if infected.is_empty() { old.reached.union(&new.reached).copied().collect() } else { infected };
+    of.into_iter().collect()
+}

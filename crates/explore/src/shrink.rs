@@ -1,0 +1,56 @@
+//! Smaller inputs that do the same: parts are left out while a property holds.
+//!
+//! Halves, quarters and so on down to single bytes, as delta debugging does (Zeller and
+//! Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*).
+
+use crate::subject::changeable;
+use symbolic::{Input, Origin};
+
+/// Leaves parts of an input out as long as `holds` says yes, which is asked at most `most` times.
+pub fn shrunk(input: &Input, most: usize, holds: &mut dyn FnMut(&Input) -> bool) -> Input {
+    let mut best = input.clone();
+    let mut asked = 0;
+    for origin in changeable(input) {
+        let mut size = best.parts.get(&origin).map_or(0, |b| b.len().div_ceil(2));
+        while size > 0 {
+            let mut at = 0;
+            while let Some(bytes) = best.parts.get(&origin).filter(|b| at < b.len()) {
+                if asked >= most {
+                    return best;
+                }
+                asked += 1;
+                let end = (at + size).min(bytes.len());
+                let without = [&bytes[..at], &bytes[end..]].concat();
+                if without.is_empty() && matches!(origin, Origin::Argument(_)) {
+                    // An empty argument is not smaller to people.
+                    break;
+                }
+                let mut smaller = best.clone();
+                smaller.parts.insert(origin.clone(), without);
+                if holds(&smaller) {
+                    best = smaller;
+                } else {
+                    at += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_needed_is_left_out() {
+        let mut input = Input::default();
+        input.parts.insert(Origin::Stdin, b"12 many words that do nothing 34".to_vec());
+        let needs = |i: &Input| i.stdin().contains(&b'2') && i.stdin().contains(&b'4');
+        let small = shrunk(&input, 500, &mut |i| needs(i));
+        assert_eq!(small.stdin(), b"24");
+        let hardly = shrunk(&input, 3, &mut |i| needs(i));
+        assert!(hardly.stdin().len() > 2 && needs(&hardly));
+    }
+}

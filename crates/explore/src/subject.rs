@@ -1,0 +1,278 @@
+//! The program that a test runs, and how it is run with other input.
+//!
+//! A test is any command. What can be given other input is the process in it that reads some: it is
+//! started by itself, with the same arguments and files, and its own end is what is compared.
+
+use crate::error::{Error, Result};
+use crate::versions::Versions;
+use alternate::rerun::{PlainRun, Recorder};
+use alternate::{Both, Rerun, Run, Side, Status};
+use locate::test::Test;
+use recording::Recording;
+use recording::process::ProcessInfo;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use symbolic::{Input, Origin, World};
+
+/// Why no process of a test can be run with other input.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    #[error("no process of the test reads standard input, arguments or files")]
+    NoInput,
+    #[error("the process that reads input was forked by another one")]
+    Forked,
+    #[error("the program {0} was not built here")]
+    Foreign(String),
+}
+
+/// A program that both versions have, with the arguments of a test.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// How the plain builds are started.
+    plain: Both<ProcessInfo>,
+    /// The same of the builds that record.
+    recorded: Both<ProcessInfo>,
+    /// Files that it writes.
+    written: Vec<String>,
+    runner: Recorder,
+    /// For runs whose end is in doubt.
+    patient: Recorder,
+    recorder: Recorder,
+}
+
+/// What both versions did with an input.
+pub type Outcomes = Both<PlainRun>;
+
+/// A run takes at least this long before it is given up.
+const LEAST: Duration = Duration::from_secs(1);
+/// How much longer a run may take before it is said not to end.
+const PATIENT: u32 = 5;
+/// How much longer a recorded run may take.
+const SLOWER: u32 = 2;
+/// Runs with more calls and rounds of loops than this are not followed: they would take all the time.
+const MOST_TIME: u64 = 300_000;
+
+/// How a recorded process of one version becomes that of a build elsewhere.
+struct Moved<'m> {
+    from: &'m Path,
+    to: &'m Path,
+}
+
+impl Moved<'_> {
+    fn text(&self, text: &str) -> String {
+        let (from, to) = (self.from.display().to_string(), self.to.display().to_string());
+        text.replace(&from, &to)
+    }
+
+    fn info(&self, info: &ProcessInfo) -> ProcessInfo {
+        ProcessInfo {
+            executable: self.text(&info.executable),
+            directory: self.text(&info.directory),
+            arguments: info.arguments.iter().map(|a| self.text(a)).collect(),
+            ..info.clone()
+        }
+    }
+}
+
+impl Subject {
+    /// Records a test with the bad version and takes the process that reads input, and its input.
+    ///
+    /// # Errors
+    /// If nothing can be recorded, or there is no such process.
+    pub fn of_test(
+        versions: &Versions,
+        test: &Test,
+        name: &str,
+        time: Duration,
+        scratch: &Path,
+    ) -> Result<(Subject, Input)> {
+        let builds = &versions.builds;
+        let recorded = builds.new.record(test, name, time)?;
+        let recording = Recording::open(&recorded.directory).map_err(|e| Error::Recording(e.to_string()))?;
+        let trees = Both { old: builds.old.recorded.tree(), new: builds.new.recorded.tree() };
+        let plain = Both { old: builds.old.plain.tree(), new: builds.new.plain.tree() };
+        let found = Subject::of_recording(&recording, trees, plain, scratch);
+        builds.new.recorded.discard(&recorded)?;
+        found
+    }
+
+    /// The same of a recording of the bad version that was made already. A program that is compared
+    /// with nothing has the same trees on both sides.
+    ///
+    /// # Errors
+    /// If it cannot be replayed, or no process can be used.
+    pub fn of_recording(
+        recording: &Recording,
+        trees: Both<&Path>,
+        plain: Both<&Path>,
+        scratch: &Path,
+    ) -> Result<(Subject, Input)> {
+        let follow = follow();
+        let run = Run::open(recording, None, &follow).map_err(|e| Error::Recording(e.to_string()))?;
+        let mut world = World::default();
+        let path = symbolic::replay(&run.process, run.recorded, run.stream, &mut world, &follow)?;
+        let info = &run.recorded.info;
+        if info.forked_from.is_some() {
+            return Err(Error::NoSubject(Unusable::Forked));
+        }
+        if !Path::new(&info.executable).starts_with(trees.new) {
+            return Err(Error::NoSubject(Unusable::Foreign(info.executable.clone())));
+        }
+        let mut input = Input::with(&world, info, &|v| world.variables.value(v));
+        input.parts.retain(|origin, _| !matches!(origin, Origin::Stream(..)));
+        for (number, argument) in info.arguments.iter().enumerate().skip(1) {
+            let origin = Origin::Argument(number as u32);
+            input.parts.entry(origin).or_insert_with(|| argument.clone().into_bytes());
+        }
+        if input.parts.is_empty() {
+            return Err(Error::NoSubject(Unusable::NoInput));
+        }
+        let written: Vec<String> =
+            path.written().into_iter().filter(|p| Path::new(p).is_relative()).collect();
+        let moved = |to: &Path| Moved { from: trees.new, to }.info(info);
+        let subject = Subject {
+            plain: Both { old: moved(plain.old), new: moved(plain.new) },
+            recorded: Both { old: moved(trees.old), new: moved(trees.new) },
+            written,
+            runner: Recorder::new(scratch.to_owned(), LEAST),
+            patient: Recorder::new(scratch.to_owned(), LEAST * PATIENT),
+            recorder: Recorder::new(scratch.to_owned(), LEAST * SLOWER),
+        };
+        Ok((subject, input))
+    }
+
+    /// Allows runs so much time as `seconds` of a usual one call for.
+    #[must_use]
+    pub fn with_time(mut self, seconds: f64, scratch: &Path) -> Subject {
+        let time = Duration::from_secs_f64(seconds * 10.0).max(LEAST);
+        self.runner = Recorder::new(scratch.to_owned(), time);
+        self.patient = Recorder::new(scratch.to_owned(), time * PATIENT);
+        self.recorder = Recorder::new(scratch.to_owned(), time * SLOWER);
+        self
+    }
+
+    /// Whether another test runs the same program in the same place, with as many arguments.
+    #[must_use]
+    pub fn is_like(&self, other: &Subject) -> bool {
+        let key = |s: &Subject| {
+            let info = &s.plain.new;
+            (info.executable.clone(), info.directory.clone(), info.arguments.len())
+        };
+        key(self) == key(other)
+    }
+
+    /// The command line of the program, for people: with the names that a tree of the user has.
+    #[must_use]
+    pub fn arguments(&self) -> &[String] {
+        &self.plain.new.arguments
+    }
+
+    /// Whether both versions were built to the same program, byte by byte in all that is loaded.
+    #[must_use]
+    pub fn is_same_program(&self) -> bool {
+        let read = |side: Side| loaded(Path::new(&self.plain.of(side).executable));
+        let old = read(Side::Old);
+        old.is_some() && old == read(Side::New)
+    }
+
+    #[must_use]
+    pub fn info(&self, side: Side) -> &ProcessInfo {
+        self.recorded.of(side)
+    }
+
+    /// Where the program runs in its tree.
+    #[must_use]
+    pub fn directory(&self, side: Side) -> PathBuf {
+        PathBuf::from(&self.plain.of(side).directory)
+    }
+
+    /// Runs one plain build.
+    ///
+    /// # Errors
+    /// If the input cannot be given to it.
+    pub fn run(&self, side: Side, input: &Input) -> Result<PlainRun> {
+        Ok(self.runner.plain(self.plain.of(side), input, &self.written)?)
+    }
+
+    /// Runs both plain builds.
+    ///
+    /// # Errors
+    /// As [`Subject::run`].
+    pub fn run_both(&self, input: &Input) -> Result<Outcomes> {
+        Both::try_from(|side| self.run(side, input))
+    }
+
+    /// Whether a difference is one again in a second pair of runs, with more time for those that
+    /// did not end, and with each version agreeing with itself.
+    ///
+    /// # Errors
+    /// As [`Subject::run`].
+    pub fn confirmed(&self, input: &Input, first: &Outcomes) -> Result<bool> {
+        let again = Both::try_from(|side| {
+            Ok::<_, Error>(self.patient.plain(self.plain.of(side), input, &self.written)?)
+        })?;
+        Ok(again == *first && again.old != again.new)
+    }
+
+    /// Records one version with an input.
+    ///
+    /// # Errors
+    /// As [`Subject::run`].
+    pub fn record(&self, side: Side, input: &Input) -> Result<Rerun> {
+        // A recorded program is slower than a plain one.
+        let rerun = self.recorder.record(self.recorded.of(side), input, &self.written)?;
+        let stream = rerun.process.stream(rerun.stream).map(|s| &s.stream);
+        let long = stream.is_some_and(|s| s.time.max(s.ticked) > MOST_TIME);
+        if long || rerun.ended.status == Status::TimedOut {
+            return Err(Error::TooLong);
+        }
+        Ok(rerun)
+    }
+}
+
+/// The sections of a program that are loaded, by name, without the number of the build.
+fn loaded(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
+    use object::{Object, ObjectSection, SectionFlags};
+    let bytes = std::fs::read(path).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let mut sections = Vec::new();
+    for section in file.sections() {
+        let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return None };
+        let name = section.name().ok()?.to_owned();
+        if sh_flags.contains(object::elf::SHF_ALLOC) && name != ".note.gnu.build-id" {
+            sections.push((name, section.data().ok()?.to_vec()));
+        }
+    }
+    Some(sections)
+}
+
+/// Which input is followed. What comes out of pipes and sockets cannot be replaced.
+#[must_use]
+pub fn follow() -> symbolic::Options {
+    let mut follow = symbolic::Options::default();
+    follow.inputs.streams = false;
+    follow.max_terms = 1_000_000;
+    follow
+}
+
+/// The parts of an input that may be changed: not the name of a file that is read, nor a file that
+/// no argument names and that lies elsewhere.
+#[must_use]
+pub fn changeable(input: &Input) -> Vec<Origin> {
+    let names: Vec<&[u8]> = input.files().map(|(path, _)| path.as_bytes()).collect();
+    let is_name = |bytes: &[u8]| names.contains(&bytes);
+    let is_argument = |path: &str| {
+        input.parts.iter().any(|(o, b)| matches!(o, Origin::Argument(_)) && b == path.as_bytes())
+    };
+    input
+        .parts
+        .iter()
+        .filter(|(origin, bytes)| match origin {
+            Origin::Stdin => true,
+            Origin::Argument(number) => *number > 0 && !is_name(bytes),
+            Origin::File(path) => Path::new(path).is_relative() || is_argument(path),
+            Origin::Environment(_) | Origin::Stream(..) => false,
+        })
+        .map(|(origin, _)| origin.clone())
+        .collect()
+}

@@ -1,0 +1,212 @@
+//! Which changes a run came to, and whether they made a difference to its values.
+//!
+//! Two runs of different versions are compared by what they assign, store, return and decide on
+//! lines that both versions have. The first difference is laid at the door of the change that ran
+//! last before it. Addresses are never compared.
+
+use crate::changed::{Changed, Code, Line, same_line};
+use alternate::Side;
+use changes::{ChangeId, Difference};
+use program::inst::{BlockId, Inst, Ty};
+use program::model::{Binding, Home};
+use replay::machine::Machine;
+use replay::observer::{Effect, Observer, View};
+use replay::process::LoadedProcess;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+/// More events than these are not compared.
+const MOST_EVENTS: usize = 4_000_000;
+
+/// What is compared of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Changes that ran.
+    pub reached: BTreeSet<ChangeId>,
+    /// The step at which the first of them did.
+    pub first: Option<u64>,
+    /// What happened on lines that both versions have.
+    events: Vec<u64>,
+    /// How many events there were when a change ran, for each time another one did.
+    passed: Vec<(usize, ChangeId)>,
+    /// What variables became on the lines of a change.
+    assigned: BTreeMap<(ChangeId, String), Vec<u64>>,
+}
+
+/// What a version's lines mean to both.
+pub struct Lines<'l> {
+    pub difference: &'l Difference,
+    pub changed: &'l Changed,
+    pub side: Side,
+    pub tree: &'l Path,
+}
+
+/// What an instruction stands for.
+#[derive(Clone, Debug)]
+enum Stands {
+    /// A line that both versions have, by a number.
+    Same(u64),
+    /// Lines of changes.
+    Of(Vec<ChangeId>),
+    /// Something outside of the tree.
+    Nothing,
+}
+
+impl Trace {
+    /// Replays a stream of a run.
+    ///
+    /// # Errors
+    /// If it does not replay.
+    pub fn of(process: &LoadedProcess, stream: u32, lines: &Lines<'_>) -> replay::error::Result<Trace> {
+        let mut tracer = Tracer { lines, trace: Trace::default(), known: HashMap::new(), last: None };
+        if let Some(stream) = process.stream(stream) {
+            Machine::new(&process.image, &stream.stream).run(&mut tracer, u64::MAX)?;
+        }
+        Ok(tracer.trace)
+    }
+
+    /// The changes that made a difference, as far as two runs with the same input show it.
+    #[must_use]
+    pub fn infected(&self, other: &Trace) -> BTreeSet<ChangeId> {
+        let mut infected: BTreeSet<ChangeId> = self
+            .assigned
+            .iter()
+            .filter(|(key, values)| other.assigned.get(*key).is_some_and(|theirs| theirs != *values))
+            .map(|((change, _), _)| *change)
+            .collect();
+        let first = self.events.iter().zip(&other.events).position(|(a, b)| a != b);
+        let shorter = self.events.len().min(other.events.len());
+        let differs = first.or((self.events.len() != other.events.len()).then_some(shorter));
+        if let Some(at) = differs {
+            for trace in [self, other] {
+                let before = trace.passed.partition_point(|(events, _)| *events <= at);
+                infected.extend(before.checked_sub(1).map(|n| trace.passed[n].1));
+            }
+        }
+        infected
+    }
+}
+
+struct Tracer<'t> {
+    lines: &'t Lines<'t>,
+    trace: Trace,
+    /// By module and function: what each instruction stands for.
+    known: HashMap<(u32, u32), Vec<Stands>>,
+    last: Option<ChangeId>,
+}
+
+fn number(what: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Tracer<'_> {
+    fn stands(&mut self, view: &View<'_>) -> Stands {
+        let key = (view.code.module, view.code.function);
+        let lines = self.lines;
+        let known = self.known.entry(key).or_insert_with(|| {
+            let (module, function) = (view.module(), view.function());
+            let code = Code { image: view.image, tree: lines.tree };
+            let meaning = |index: usize| {
+                let place = function.place(index);
+                match code.line(module, place.file, place.line) {
+                    Some(line) => lines.meaning(&line),
+                    None => Stands::Nothing,
+                }
+            };
+            (0..function.code.len()).map(meaning).collect()
+        });
+        known.get(view.index as usize).cloned().unwrap_or(Stands::Nothing)
+    }
+
+    fn happened(&mut self, view: &View<'_>, what: &str, value: u64) {
+        if self.trace.events.len() >= MOST_EVENTS {
+            return;
+        }
+        match self.stands(view) {
+            Stands::Same(line) => self.trace.events.push(number((line, what, value))),
+            Stands::Of(changes) => {
+                for change in changes {
+                    self.trace.assigned.entry((change, what.to_owned())).or_default().push(value);
+                }
+            }
+            Stands::Nothing => {}
+        }
+    }
+}
+
+impl Lines<'_> {
+    fn meaning(&self, line: &Line) -> Stands {
+        let changes = self.changed.at(self.side, line);
+        if !changes.is_empty() {
+            return Stands::Of(changes.to_vec());
+        }
+        let common = match self.side {
+            Side::Old if self.difference.touching_old(&line.0, line.1).is_some() => None,
+            Side::Old => Some(line.clone()),
+            Side::New => same_line(self.difference, line),
+        };
+        common.map_or(Stands::Nothing, |line| Stands::Same(number(line)))
+    }
+}
+
+/// A value cut to its type; none for addresses.
+fn plain(view: &View<'_>, operand: program::inst::Operand, ty: Ty) -> Option<u64> {
+    match ty {
+        Ty::Ptr => None,
+        Ty::Int(bits) if bits < 64 => Some(view.value(operand) & ((1 << bits) - 1)),
+        _ => Some(view.value(operand)),
+    }
+}
+
+impl Observer for Tracer<'_> {
+    fn step(&mut self, view: &View<'_>, _: Effect) {
+        let stands = self.stands(view);
+        if let Stands::Of(changes) = &stands {
+            for change in changes {
+                self.trace.reached.insert(*change);
+                self.trace.first.get_or_insert(view.count);
+                if self.last != Some(*change) {
+                    self.trace.passed.push((self.trace.events.len(), *change));
+                    self.last = Some(*change);
+                }
+            }
+        } else if matches!(stands, Stands::Same(_)) {
+            self.last = None;
+        }
+        let function = view.function();
+        let from = function.bindings.partition_point(|b| b.at < view.index);
+        let bound = function.bindings[from..].iter().take_while(|b| b.at == view.index);
+        for Binding { variable, home, .. } in bound {
+            if let (Home::Value(operand, ty), Some(variable)) =
+                (home, function.variables.get(*variable as usize))
+                && let Some(value) = plain(view, *operand, *ty)
+            {
+                // The value was made by the instruction before.
+                let before = View { index: view.index.saturating_sub(1), ..*view };
+                self.happened(&before, &variable.name, value);
+            }
+        }
+        match view.inst() {
+            Inst::Store { value, ty, .. } => {
+                if let Some(value) = plain(view, *value, *ty) {
+                    self.happened(view, "store", value);
+                }
+            }
+            Inst::Return { value: Some(value), ret } if ret.len() == 1 => {
+                if let Some(value) = plain(view, *value, ret[0]) {
+                    self.happened(view, "return", value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn edge(&mut self, view: &View<'_>, _: BlockId, to: BlockId) {
+        if let Inst::Branch { then, .. } = view.inst() {
+            self.happened(view, "branch", u64::from(*then == to));
+        }
+    }
+}
