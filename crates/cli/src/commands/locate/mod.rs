@@ -1,6 +1,6 @@
 //! `relapse locate`: where a failing test parts from the nearest run that passes.
 
-mod suite;
+pub mod suite;
 mod watch;
 
 use super::explain::{duration, seconds, stop_on_signals, style, tools, write};

@@ -1,0 +1,180 @@
+//! Taking a state: from the roots along the declared types, breadth first, up to a bound.
+
+use crate::objects::Objects;
+use crate::state::{Root, State};
+use expression::types::{Shape, Type};
+use program::model::{Function, Module};
+use replay::image::Image;
+use replay::memory::Memory;
+use replay::vars::Data;
+use slice::touched::Touched;
+use std::collections::{HashSet, VecDeque};
+
+/// Bytes of a state.
+pub const MAX_BYTES: u64 = 1 << 16;
+/// Bytes that are taken of what one pointer points to.
+pub const MAX_OBJECT: u64 = 1 << 14;
+/// Bytes of a text.
+pub const MAX_STRING: u64 = 4096;
+
+/// What there is to take a state from.
+pub struct Scene<'s> {
+    pub image: &'s Image,
+    pub memory: &'s Memory,
+    pub objects: &'s Objects,
+    pub touched: &'s Touched<'s>,
+    /// Frames of the functions that run, outermost first.
+    pub frames: &'s [(u64, &'s Function)],
+}
+
+impl Scene<'_> {
+    /// Bytes, and which of them are determinate.
+    fn read(&self, address: u64, len: usize) -> (Vec<u8>, Vec<bool>) {
+        let constant = self.image.constant(address).map_or(0, <[u8]>::len).min(len);
+        let mut bytes = vec![0; len];
+        self.memory.peek(address, &mut bytes);
+        if constant > 0 {
+            let data = Data { memory: self.memory, image: Some(self.image) };
+            bytes[..constant].copy_from_slice(&data.read(address, constant));
+        }
+        let mut defined: Vec<bool> = Vec::with_capacity(len);
+        for (n, byte) in bytes.iter_mut().enumerate() {
+            let at = address.wrapping_add(n as u64);
+            let mut is = n < constant || self.objects.is_defined(at);
+            match self.touched.initial(at) {
+                Some(replay::constants::Initial::Byte(initial)) if *byte == 0 => {
+                    (*byte, is) = (initial, true)
+                }
+                // Where it points to is not known.
+                Some(replay::constants::Initial::Address) => is = false,
+                _ => {}
+            }
+            defined.push(is);
+        }
+        (bytes, defined)
+    }
+}
+
+/// Takes what can be reached from roots. Parameters and results are in `state` already.
+pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_>, modules: &[&'m Module]) {
+    let mut queue: VecDeque<(u64, Type<'m>, u64)> = VecDeque::new();
+    let mut seen = HashSet::new();
+    for root in roots {
+        if !matches!(root.kind, crate::state::RootKind::Global) {
+            pointers(state, root.address, &root.ty, &mut queue, modules, 0);
+            continue;
+        }
+        take(state, scene, root.address, root.ty.size().min(MAX_OBJECT));
+        pointers(state, root.address, &root.ty, &mut queue, modules, 0);
+    }
+    while let Some((address, ty, _)) = queue.pop_front() {
+        if !seen.insert((address, ty.size(), matches!(ty.shape(), Shape::Record(..)))) {
+            continue;
+        }
+        if state.bytes >= MAX_BYTES {
+            state.truncated = true;
+            break;
+        }
+        let ty = completed(&ty, modules);
+        let object = scene.objects.around(address, scene.frames);
+        if let Some(object) = object {
+            state.set_object(address, object);
+        }
+        let size = ty.size().max(1);
+        let len = extent(&ty, address, object, size);
+        let room = MAX_OBJECT.min(MAX_BYTES - state.bytes);
+        let len = if ty.is_character() && object.is_none() {
+            text(scene, address, MAX_STRING.min(room))
+        } else {
+            if len > room {
+                state.truncated = true;
+            }
+            len.min(room)
+        };
+        take(state, scene, address, len);
+        for n in 0..len / size {
+            pointers(state, address + n * size, &ty, &mut queue, modules, 0);
+        }
+    }
+}
+
+/// How many bytes a pointer to a type stands for.
+pub(crate) fn extent(ty: &Type<'_>, address: u64, object: Option<(u64, u64)>, size: u64) -> u64 {
+    match (ty.shape(), object) {
+        (Shape::Void | Shape::Function, _) => 0,
+        // One of many in a pool.
+        (Shape::Record(..), Some((start, end)))
+            if address != start || !(end - start).is_multiple_of(size) =>
+        {
+            size
+        }
+        (_, Some((_, end))) => (end.saturating_sub(address) / size * size).max(size),
+        (_, None) => size,
+    }
+}
+
+/// Bytes of a text with its NUL.
+fn text(scene: &Scene<'_>, address: u64, limit: u64) -> u64 {
+    let (bytes, defined) = scene.read(address, limit as usize);
+    let end = bytes.iter().zip(&defined).position(|(byte, is)| *byte == 0 || !is);
+    end.map_or(limit, |n| n as u64 + 1)
+}
+
+fn take(state: &mut State, scene: &Scene<'_>, address: u64, len: u64) {
+    let (bytes, defined) = scene.read(address, len as usize);
+    state.put(address, &bytes, |n| defined[n]);
+}
+
+/// Structs in structs beyond this many are a loop.
+const MAX_NESTING: usize = 16;
+
+/// Queues what the pointers of a value point to.
+fn pointers<'m>(
+    state: &State,
+    address: u64,
+    ty: &Type<'m>,
+    queue: &mut VecDeque<(u64, Type<'m>, u64)>,
+    modules: &[&'m Module],
+    nesting: usize,
+) {
+    if nesting > MAX_NESTING {
+        return;
+    }
+    match completed(ty, modules).shape() {
+        Shape::Pointer(to) => {
+            let Some(bytes) = state.read(address, 8) else { return };
+            let target = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+            if target != 0 {
+                queue.push_back((target, to, 0));
+            }
+        }
+        Shape::Array(of, count) => {
+            let has_pointers = !matches!(
+                completed(&of, modules).shape(),
+                Shape::Integer { .. } | Shape::Character { .. } | Shape::Bool | Shape::Float { .. }
+            );
+            let size = of.size().max(1);
+            for n in 0..if has_pointers { count.min(MAX_OBJECT / size) } else { 0 } {
+                pointers(state, address + n * size, &of, queue, modules, nesting + 1);
+            }
+        }
+        Shape::Record(module, members) if !is_union(ty) => {
+            for member in members {
+                let ty = Type::of(module, member.ty);
+                pointers(state, address + member.bit_offset / 8, &ty, queue, modules, nesting + 1);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a type is a union.
+pub(crate) fn is_union(ty: &Type<'_>) -> bool {
+    let Type::Declared(module, index) = ty.stripped() else { return false };
+    matches!(module.types[index as usize].kind, program::model::TypeKind::Record { union: true, .. })
+}
+
+/// The type with its members, where one module only declares it and another defines it.
+pub(crate) fn completed<'m>(ty: &Type<'m>, modules: &[&'m Module]) -> Type<'m> {
+    ty.completed_in(|| modules.to_vec())
+}
