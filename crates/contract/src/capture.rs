@@ -1,9 +1,10 @@
 //! Taking a state: from the roots along the declared types, breadth first, up to a bound.
 
 use crate::objects::Objects;
-use crate::state::{Root, State};
+use crate::state::{Knowledge, Root, State};
 use expression::types::{Shape, Type};
-use program::model::{Function, Module};
+use program::model::Module;
+use replay::constants::Initial;
 use replay::image::Image;
 use replay::memory::Memory;
 use replay::vars::Data;
@@ -18,18 +19,40 @@ pub const MAX_OBJECT: u64 = 1 << 14;
 pub const MAX_STRING: u64 = 4096;
 
 /// What there is to take a state from.
-pub struct Scene<'s> {
+pub struct Scene<'s, 'm> {
     pub image: &'s Image,
     pub memory: &'s Memory,
     pub objects: &'s Objects,
     pub touched: &'s Touched<'s>,
-    /// Frames of the functions that run, outermost first.
-    pub frames: &'s [(u64, &'s Function)],
+    /// The variable, global or in a frame, that an address lies in: where it begins, and its type.
+    pub variable: &'s dyn Fn(u64) -> Option<(u64, Type<'m>)>,
 }
 
-impl Scene<'_> {
-    /// Bytes, and which of them are determinate.
-    fn read(&self, address: u64, len: usize) -> (Vec<u8>, Vec<bool>) {
+impl<'m> Scene<'_, 'm> {
+    /// Start and end of what a pointer to a type points into.
+    fn object(&self, address: u64, ty: &Type<'m>, modules: &[&'m Module]) -> Option<(u64, u64)> {
+        if let Some((start, of)) = (self.variable)(address) {
+            return Some(part(start, of, address, ty.size().max(1), modules));
+        }
+        let (start, end) = self.objects.block(address)?;
+        if matches!(ty.shape(), Shape::Record(..) | Shape::Pointer(_)) {
+            return Some((start, end));
+        }
+        // A pointer behind shows that this is no array of numbers.
+        let end = end.min(address.saturating_add(MAX_OBJECT));
+        let is_pointer = |at: &u64| {
+            let word = self.memory.peek_word(*at, 8);
+            word != 0 && self.objects.is_defined(*at) && self.objects.is_tracked(word)
+        };
+        let behind = (address.next_multiple_of(8)..end.saturating_sub(7)).step_by(8).find(is_pointer);
+        Some(match behind {
+            Some(_) => (address, address + ty.size().max(1)),
+            None => (start, end),
+        })
+    }
+
+    /// Bytes, and what is known of each.
+    fn read(&self, address: u64, len: usize) -> (Vec<u8>, Vec<Knowledge>) {
         let constant = self.image.constant(address).map_or(0, <[u8]>::len).min(len);
         let mut bytes = vec![0; len];
         self.memory.peek(address, &mut bytes);
@@ -37,26 +60,30 @@ impl Scene<'_> {
             let data = Data { memory: self.memory, image: Some(self.image) };
             bytes[..constant].copy_from_slice(&data.read(address, constant));
         }
-        let mut defined: Vec<bool> = Vec::with_capacity(len);
+        let mut knowledge = Vec::with_capacity(len);
         for (n, byte) in bytes.iter_mut().enumerate() {
             let at = address.wrapping_add(n as u64);
-            let mut is = n < constant || self.objects.is_defined(at);
+            let mut known = if n < constant || self.objects.is_defined(at) {
+                Knowledge::Set
+            } else if self.objects.is_seen(at) {
+                Knowledge::Seen
+            } else {
+                Knowledge::Nothing
+            };
             match self.touched.initial(at) {
-                Some(replay::constants::Initial::Byte(initial)) if *byte == 0 => {
-                    (*byte, is) = (initial, true)
-                }
+                Some(Initial::Byte(initial)) if *byte == 0 => (*byte, known) = (initial, Knowledge::Set),
                 // Where it points to is not known.
-                Some(replay::constants::Initial::Address) => is = false,
+                Some(Initial::Address) => known = Knowledge::Nothing,
                 _ => {}
             }
-            defined.push(is);
+            knowledge.push(known);
         }
-        (bytes, defined)
+        (bytes, knowledge)
     }
 }
 
 /// Takes what can be reached from roots. Parameters and results are in `state` already.
-pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_>, modules: &[&'m Module]) {
+pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>, modules: &[&'m Module]) {
     let mut queue: VecDeque<(u64, Type<'m>, u64)> = VecDeque::new();
     let mut seen = HashSet::new();
     for root in roots {
@@ -76,19 +103,18 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_>, mod
             break;
         }
         let ty = completed(&ty, modules);
-        let object = scene.objects.around(address, scene.frames);
-        if let Some(object) = object {
-            state.set_object(address, object);
-        }
         let size = ty.size().max(1);
+        let object = scene.object(address, &ty, modules);
+        if let Some(object) = object {
+            state.set_object(address, size, object);
+        }
         let len = extent(&ty, address, object, size);
         let room = MAX_OBJECT.min(MAX_BYTES - state.bytes);
         let len = if ty.is_character() && object.is_none() {
             text(scene, address, MAX_STRING.min(room))
         } else {
-            if len > room {
-                state.truncated = true;
-            }
+            // What nobody set is nothing that could be missed.
+            state.truncated |= (room..len.min(1 << 20)).any(|n| scene.objects.is_defined(address + n));
             len.min(room)
         };
         take(state, scene, address, len);
@@ -96,6 +122,36 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_>, mod
             pointers(state, address + n * size, &ty, &mut queue, modules, 0);
         }
     }
+}
+
+/// The part of a variable that a pointer to something of a size points into: an array, or one value.
+fn part<'m>(mut start: u64, mut of: Type<'m>, address: u64, size: u64, modules: &[&'m Module]) -> (u64, u64) {
+    for _ in 0..MAX_NESTING {
+        of = completed(&of, modules);
+        let end = start + of.size().max(1);
+        match of.shape() {
+            Shape::Record(..) if of.size() == size || is_union(&of) => return (start, end),
+            Shape::Record(module, members) => {
+                let offset = address - start;
+                let inside = members.iter().find(|m| {
+                    let from = m.bit_offset / 8;
+                    (from..from + (m.bits / 8).max(1)).contains(&offset)
+                });
+                let Some(member) = inside else { return (address, address + size) };
+                start += member.bit_offset / 8;
+                of = Type::of(module, member.ty);
+            }
+            Shape::Array(element, _)
+                if size < element.size()
+                    && matches!(element.shape(), Shape::Record(..) | Shape::Array(..)) =>
+            {
+                start += (address - start) / element.size() * element.size();
+                of = element;
+            }
+            _ => return (start, end),
+        }
+    }
+    (address, address + size)
 }
 
 /// How many bytes a pointer to a type stands for.
@@ -114,15 +170,15 @@ pub(crate) fn extent(ty: &Type<'_>, address: u64, object: Option<(u64, u64)>, si
 }
 
 /// Bytes of a text with its NUL.
-fn text(scene: &Scene<'_>, address: u64, limit: u64) -> u64 {
-    let (bytes, defined) = scene.read(address, limit as usize);
-    let end = bytes.iter().zip(&defined).position(|(byte, is)| *byte == 0 || !is);
+fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
+    let (bytes, known) = scene.read(address, limit as usize);
+    let end = bytes.iter().zip(&known).position(|(byte, known)| *byte == 0 || *known == Knowledge::Nothing);
     end.map_or(limit, |n| n as u64 + 1)
 }
 
-fn take(state: &mut State, scene: &Scene<'_>, address: u64, len: u64) {
-    let (bytes, defined) = scene.read(address, len as usize);
-    state.put(address, &bytes, |n| defined[n]);
+fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
+    let (bytes, known) = scene.read(address, len as usize);
+    state.put(address, &bytes, |n| known[n]);
 }
 
 /// Structs in structs beyond this many are a loop.

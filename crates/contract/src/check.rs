@@ -500,8 +500,10 @@ impl Checking<'_> {
             let states =
                 [&pair.good.call.entry, &pair.good.call.exit, &pair.bad.call.entry, &pair.bad.call.exit];
             answer.counted.truncated += u64::from(states.iter().any(|s| s.truncated));
-            let outputs =
-                [outputs(&seen[0].io, pair.good.call.steps), outputs(&seen[1].io, pair.bad.call.steps)];
+            let outputs = [
+                outputs(both, Side::Good, &seen[0].io, pair.good.call.steps),
+                outputs(both, Side::Bad, &seen[1].io, pair.bad.call.steps),
+            ];
             let globals = [&target.globals[0][..], &target.globals[1][..]];
             let judged = judge(&checked.contract, pair, globals, [&outputs[0], &outputs[1]])?;
             let Judged { applied, violations, unknown } = judged;
@@ -689,13 +691,28 @@ fn mentioned(contract: &Contract, function: &str) -> Vec<String> {
 }
 
 /// What was written to files between two steps.
-fn outputs(io: &IoList, (first, last): (u64, u64)) -> Vec<Output> {
+fn outputs(both: &Both<'_, '_>, side: Side, io: &IoList, (first, last): (u64, u64)) -> Vec<Output> {
     let start = io.events.partition_point(|e| e.instruction < first);
+    let name = |source: usize| match io.sources.get(source) {
+        Some(source) if source.fd == 1 => "stdout".to_owned(),
+        Some(source) if source.fd == 2 => "stderr".to_owned(),
+        Some(source) => {
+            let path = both.lines.relative(side, &source.name);
+            // Files outside of the version lie in directories that each run has of its own.
+            match Path::new(&path).is_absolute() {
+                true => {
+                    Path::new(&path).file_name().map_or(path.clone(), |n| n.to_string_lossy().into_owned())
+                }
+                false => path,
+            }
+        }
+        None => String::new(),
+    };
     io.events[start..]
         .iter()
         .take_while(|e| e.instruction <= last)
         .filter(|e| e.out)
-        .map(|e| (io.sources.get(e.source).map_or_else(String::new, |s| s.name.clone()), e.bytes.clone()))
+        .map(|e| (name(e.source), e.bytes.clone()))
         .collect()
 }
 

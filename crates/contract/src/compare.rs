@@ -140,15 +140,18 @@ impl<'s, 'm> Comparing<'s, 'm> {
     fn bytes(&mut self, path: &str, good: (u64, usize), bad: (u64, usize)) -> Option<(Vec<u8>, Vec<u8>)> {
         match (self.good.state.read(good.0, good.1), self.bad.state.read(bad.0, bad.1)) {
             (Some(a), Some(b)) => Some((a, b)),
-            (Some(_), None) => {
+            (Some(_), None) if (0..good.1 as u64).all(|n| self.good.state.is_set(good.0 + n)) => {
                 self.differ(path, "set", NOT_SET);
                 None
             }
-            (None, Some(_)) if self.what == What::Entry => {
+            (None, Some(_))
+                if self.what == What::Entry
+                    && (0..bad.1 as u64).all(|n| self.bad.state.is_set(bad.0 + n)) =>
+            {
                 self.differ(path, NOT_SET, "set");
                 None
             }
-            (None, _) => None,
+            _ => None,
         }
     }
 
@@ -272,8 +275,10 @@ impl<'s, 'm> Comparing<'s, 'm> {
         let text = |t: &[u8]| quoted(&String::from_utf8_lossy(&t[..t.len().min(200)]));
         match (a, b) {
             (Some(a), Some(b)) if a != b => self.differ(path, text(&a), text(&b)),
-            (Some(a), None) => self.differ(path, text(&a), NOT_SET),
-            (None, Some(b)) if self.what == What::Entry => self.differ(path, NOT_SET, text(&b)),
+            (Some(a), None) if self.good.state.is_set(good.0) => self.differ(path, text(&a), NOT_SET),
+            (None, Some(b)) if self.what == What::Entry && self.bad.state.is_set(bad.0) => {
+                self.differ(path, NOT_SET, text(&b));
+            }
             _ => {}
         }
     }
@@ -316,7 +321,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         if !is_new {
             return;
         }
-        let objects = (self.good.state.object(good.0), self.bad.state.object(bad.0));
+        let objects = (self.good.state.object(good.0, sizes.0), self.bad.state.object(bad.0, sizes.1));
         if let (Some(a), Some(b)) = objects
             && (good.0 - a.0) / sizes.0 != (bad.0 - b.0) / sizes.1
             && !matches!(good.1.shape(), Shape::Record(..) | Shape::Void)

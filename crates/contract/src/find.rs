@@ -47,8 +47,11 @@ pub fn in_comments(source: &Arc<Source>) -> Result<Vec<Commented>> {
             let (Some(first), Some(last)) = (group.parts.first(), group.parts.last()) else {
                 return Ok(None);
             };
-            let place = Place { source: source.clone(), start: first.start, end: last.end };
-            let contract = parse(&masked(text, &group.parts), &place)?;
+            let masked = masked(text, &group.parts);
+            let whole = &masked[first.start..last.end];
+            let blanks = whole.len() - whole.trim_start().len();
+            let place = Place { source: source.clone(), start: first.start + blanks, end: last.end };
+            let contract = parse(&masked, &place)?;
             let header = header_end(text, group.end);
             let line = |at: usize| text[..at].bytes().filter(|b| *b == b'\n').count() as u32 + 1;
             Ok(Some(Commented { contract, lines: line(group.end)..=line(header) }))

@@ -9,7 +9,7 @@
 use crate::compare::{Half, compare_targets, number, show};
 use crate::error::{Error, Result};
 use crate::language::{Predicate, Quantifier};
-use crate::state::{RESULT, State, parameter_address};
+use crate::state::{Knowledge, RESULT, State, parameter_address};
 use crate::version::{Version, Watched};
 use crate::watch::{Call, Ended};
 use explain::align::Side;
@@ -78,8 +78,16 @@ pub struct Moment<'p, 'm> {
     pub predicate: &'p Predicate,
     /// Variables of quantifiers.
     bound: &'p [(String, Type<'m>, Vec<u8>)],
+    aside: &'p Aside,
+}
+
+/// What an evaluation tells beside its value.
+#[derive(Default)]
+struct Aside {
     /// What is wrong with a predicate inside a quantifier.
-    trouble: &'p RefCell<Option<Error>>,
+    trouble: RefCell<Option<Error>>,
+    /// Values for which the body of a `\forall` does not hold, the last one that was found.
+    witness: RefCell<Vec<Shown>>,
 }
 
 /// Evaluates a predicate.
@@ -87,10 +95,10 @@ pub struct Moment<'p, 'm> {
 /// # Errors
 /// If the predicate itself is wrong.
 pub fn truth(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate) -> Result<Truth> {
-    let trouble = RefCell::new(None);
-    let moment = Moment { pair, side, after, predicate, bound: &[], trouble: &trouble };
+    let aside = Aside::default();
+    let moment = Moment { pair, side, after, predicate, bound: &[], aside: &aside };
     let value = expression::evaluate(&predicate.expression, &moment);
-    if let Some(error) = trouble.take() {
+    if let Some(error) = aside.trouble.take() {
         return Err(error);
     }
     match value {
@@ -136,19 +144,11 @@ fn wrong(predicate: &Predicate, error: &expression::Error, moment: &Moment<'_, '
 /// The values of the parts of a predicate that are places, for people.
 #[must_use]
 pub fn shown(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate) -> Vec<Shown> {
-    let trouble = RefCell::new(None);
-    let moment = Moment { pair, side, after, predicate, bound: &[], trouble: &trouble };
-    let mut parts: Vec<&Expr> = Vec::new();
-    collect(&predicate.expression.root, &mut parts);
-    let mut all: Vec<Shown> = Vec::new();
-    for part in parts {
-        let expression = predicate.expression.part(&part.span).replace('$', "\\");
-        if all.iter().any(|s| s.expression == expression) {
-            continue;
-        }
-        if let Ok(value) = evaluate_part(&predicate.expression, part, &moment) {
-            all.push(Shown { expression, value: moment.text(&value) });
-        }
+    let aside = Aside::default();
+    let moment = Moment { pair, side, after, predicate, bound: &[], aside: &aside };
+    let mut all = moment.parts();
+    if expression::evaluate(&predicate.expression, &moment).is_ok() {
+        all.append(&mut aside.witness.take());
     }
     all
 }
@@ -205,11 +205,33 @@ impl<'p, 'm> Moment<'p, 'm> {
         if let Shape::Pointer(_) = value.ty.shape() {
             let address = u64::from_le_bytes(value.bytes.clone().try_into().unwrap_or_default()) & !PREVIOUS;
             state = half.state.clone();
-            state.put(RESULT, &address.to_le_bytes(), |_| true);
+            state.put(RESULT, &address.to_le_bytes(), |_| Knowledge::Set);
         } else {
-            state.put(RESULT, &value.bytes, |n| value.known.get(n).copied().unwrap_or(false));
+            let known = |n: usize| match value.known.get(n) {
+                Some(true) => Knowledge::Set,
+                _ => Knowledge::Nothing,
+            };
+            state.put(RESULT, &value.bytes, known);
         }
         show(&Half { state: &state, ..half }, RESULT, &value.ty)
+    }
+
+    /// The values of the parts of the predicate.
+    fn parts(&self) -> Vec<Shown> {
+        let predicate = self.predicate;
+        let mut parts: Vec<&Expr> = Vec::new();
+        collect(&predicate.expression.root, &mut parts);
+        let mut all: Vec<Shown> = Vec::new();
+        for part in parts {
+            let expression = predicate.expression.part(&part.span).replace('$', "\\");
+            if all.iter().any(|s| s.expression == expression) {
+                continue;
+            }
+            if let Ok(value) = evaluate_part(&predicate.expression, part, self) {
+                all.push(Shown { expression, value: self.text(&value) });
+            }
+        }
+        all
     }
 
     /// A part in another state.
@@ -288,7 +310,17 @@ impl<'p, 'm> Moment<'p, 'm> {
                 };
                 match holds(&quantifier.range)? {
                     Ok(true) => match holds(&quantifier.body)? {
-                        Ok(is) if is != quantifier.all => return Ok(Ok(is)),
+                        Ok(is) if is != quantifier.all => {
+                            if quantifier.all {
+                                let moment = Moment { predicate: &quantifier.body, bound: &bound, ..*self };
+                                let name = quantifier.variable.clone();
+                                let value = value.to_string();
+                                let mut shown = vec![Shown { expression: name.clone(), value }];
+                                shown.extend(moment.parts().into_iter().filter(|s| s.expression != name));
+                                *self.aside.witness.borrow_mut() = shown;
+                            }
+                            return Ok(Ok(is));
+                        }
                         Ok(_) => {}
                         Err(error) => return Ok(Err(error)),
                     },
@@ -303,7 +335,7 @@ impl<'p, 'm> Moment<'p, 'm> {
             Ok(Ok(truth)) => Ok(int(truth)),
             Ok(Err(error)) => Err(error),
             Err(error) => {
-                self.trouble.borrow_mut().get_or_insert(error);
+                self.aside.trouble.borrow_mut().get_or_insert(error);
                 Ok(int(false))
             }
         })

@@ -5,9 +5,9 @@
 //! variables from the model; and every store is seen.
 
 use externals::flag;
-use program::model::{Function, Home};
 use replay::observer::{Effect, ExternalCall};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 const PAGE: u64 = 4096;
 const WORDS: usize = PAGE as usize / 64;
@@ -18,7 +18,40 @@ pub struct Objects {
     /// Start and length.
     heap: BTreeMap<u64, u64>,
     globals: Vec<(u64, u64)>,
-    defined: HashMap<u64, Box<[u64; WORDS]>>,
+    /// All frames that there were.
+    stack: Range<u64>,
+    /// Bytes that the program set.
+    defined: Bytes,
+    /// Bytes that it read: their values are known, whoever set them.
+    seen: Bytes,
+}
+
+/// A set of addresses.
+#[derive(Default)]
+struct Bytes(HashMap<u64, Box<[u64; WORDS]>>);
+
+impl Bytes {
+    fn has(&self, address: u64) -> bool {
+        let bit = (address % PAGE) as usize;
+        self.0.get(&(address / PAGE)).is_some_and(|page| page[bit / 64] >> (bit % 64) & 1 == 1)
+    }
+
+    #[inline]
+    fn mark(&mut self, address: u64, len: u64, is_in: bool) {
+        let mut at = address;
+        let end = address.saturating_add(len.min(1 << 32));
+        while at < end {
+            let (page, bit) = (at / PAGE, (at % PAGE) as usize);
+            let here = (64 - bit % 64).min(usize::try_from(end - at).unwrap_or(64));
+            let mask = (u64::MAX >> (64 - here)) << (bit % 64);
+            if is_in {
+                self.0.entry(page).or_insert_with(|| Box::new([0; WORDS]))[bit / 64] |= mask;
+            } else if let Some(page) = self.0.get_mut(&page) {
+                page[bit / 64] &= !mask;
+            }
+            at += here as u64;
+        }
+    }
 }
 
 impl Objects {
@@ -29,38 +62,17 @@ impl Objects {
         Objects { globals, ..Objects::default() }
     }
 
-    /// Start and end of the object around an address; of a local, in one of the frames.
+    /// Start and end of the heap block around an address.
     #[must_use]
-    pub fn around(&self, address: u64, frames: &[(u64, &Function)]) -> Option<(u64, u64)> {
-        if let Some((start, len)) = self.heap.range(..=address).next_back()
-            && address - start < *len
-        {
-            return Some((*start, start + len));
-        }
-        let next = self.globals.partition_point(|g| g.0 <= address);
-        if let Some(global) = next.checked_sub(1).map(|n| self.globals[n]).filter(|g| address < g.1) {
-            return Some(global);
-        }
-        for (base, function) in frames.iter().rev() {
-            let Some(offset) = address.checked_sub(*base).filter(|o| *o < function.frame_size.max(1)) else {
-                continue;
-            };
-            // The next variable that begins behind bounds it.
-            let starts = function.bindings.iter().filter_map(|b| match b.home {
-                Home::Frame(at) if b.part.is_none() => Some(at),
-                _ => None,
-            });
-            let (mut start, mut end) = (0, function.frame_size);
-            for at in starts {
-                if at <= offset {
-                    start = start.max(at);
-                } else {
-                    end = end.min(at);
-                }
-            }
-            return Some((base + start, base + end));
-        }
-        None
+    pub fn block(&self, address: u64) -> Option<(u64, u64)> {
+        let (start, len) = self.heap.range(..=address).next_back()?;
+        (address - start < *len).then(|| (*start, start + len))
+    }
+
+    /// Whether an address lies in memory whose every store was seen.
+    #[must_use]
+    pub fn is_tracked(&self, address: u64) -> bool {
+        self.stack.contains(&address) || self.is_global(address) || self.block(address).is_some()
     }
 
     fn is_global(&self, address: u64) -> bool {
@@ -71,24 +83,19 @@ impl Objects {
     /// Whether a byte was ever set, since its object is there.
     #[must_use]
     pub fn is_defined(&self, address: u64) -> bool {
-        let page = self.defined.get(&(address / PAGE));
-        let bit = (address % PAGE) as usize;
-        page.is_some_and(|page| page[bit / 64] >> (bit % 64) & 1 == 1) || self.is_global(address)
+        self.defined.has(address) || self.is_global(address)
+    }
+
+    /// Whether a byte was read, and so its value is known.
+    #[must_use]
+    pub fn is_seen(&self, address: u64) -> bool {
+        self.seen.has(address)
     }
 
     fn mark(&mut self, address: u64, len: u64, defined: bool) {
-        let mut at = address;
-        let end = address.saturating_add(len.min(1 << 32));
-        while at < end {
-            let (page, bit) = (at / PAGE, (at % PAGE) as usize);
-            let here = (64 - bit % 64).min(usize::try_from(end - at).unwrap_or(64));
-            let mask = (u64::MAX >> (64 - here)) << (bit % 64);
-            if defined {
-                self.defined.entry(page).or_insert_with(|| Box::new([0; WORDS]))[bit / 64] |= mask;
-            } else if let Some(page) = self.defined.get_mut(&page) {
-                page[bit / 64] &= !mask;
-            }
-            at += here as u64;
+        self.defined.mark(address, len, defined);
+        if !defined {
+            self.seen.mark(address, len, false);
         }
     }
 
@@ -99,13 +106,20 @@ impl Objects {
 
     /// A frame is new: nothing in it has a value.
     pub fn enter(&mut self, frame: u64, size: u64) {
+        let end = frame.saturating_add(size.max(1));
+        self.stack = match self.stack.is_empty() {
+            true => frame..end,
+            false => self.stack.start.min(frame)..self.stack.end.max(end),
+        };
         self.mark(frame, size, false);
     }
 
     fn copy(&mut self, to: u64, from: u64, len: u64) {
-        let defined: Vec<bool> = (0..len.min(1 << 24)).map(|n| self.is_defined(from + n)).collect();
+        // What others set before the program ran, such as its arguments, has values.
+        let has_value = |at: u64| self.is_defined(at) || self.is_seen(at) || !self.is_tracked(at);
+        let defined: Vec<bool> = (0..len.min(1 << 24)).map(|n| has_value(from.wrapping_add(n))).collect();
         for (n, is) in defined.into_iter().enumerate() {
-            self.mark(to + n as u64, 1, is);
+            self.mark(to.wrapping_add(n as u64), 1, is);
         }
     }
 
@@ -118,12 +132,16 @@ impl Objects {
             }
             Effect::Copy { to, from, len } => self.copy(to, from, len),
             Effect::Fill { to, len } => self.mark(to, len, true),
-            Effect::None | Effect::Load { .. } | Effect::Update { .. } => {}
+            Effect::Load { address, len } => self.seen.mark(address, len.into(), true),
+            Effect::None | Effect::Update { .. } => {}
         }
     }
 
     /// A call outside has returned.
     pub fn external(&mut self, call: &ExternalCall<'_>, name: &str) {
+        for (address, len) in call.reads {
+            self.seen.mark(*address, *len, true);
+        }
         for (address, len) in call.writes {
             self.define(*address, *len);
         }
@@ -181,18 +199,20 @@ mod tests {
         objects.define(0x1ffe, 4);
         let defined: Vec<bool> = (0x1ffc..0x2004).map(|a| objects.is_defined(a)).collect();
         assert_eq!(defined, [false, false, true, true, true, true, false, false]);
-        objects.step(Effect::Copy { to: 0x3000, from: 0x1ffc, len: 4 });
-        assert_eq!([objects.is_defined(0x3001), objects.is_defined(0x3002)], [false, true]);
         objects.enter(0x2000, 0x10);
         assert!(objects.is_defined(0x1fff) && !objects.is_defined(0x2000));
+        // Of a frame nothing is known that was not stored; what lies elsewhere has some value.
+        objects.step(Effect::Copy { to: 0x3000, from: 0x1ffc, len: 8 });
+        let copied: Vec<bool> = (0x3000..0x3008).map(|a| objects.is_defined(a)).collect();
+        assert_eq!(copied, [true, true, true, true, false, false, false, false]);
     }
 
     #[test]
     fn objects_have_ends() {
         let mut objects = Objects::new(vec![(0x100, 0x110)]);
         objects.heap.insert(0x5000, 24);
-        assert_eq!(objects.around(0x5017, &[]), Some((0x5000, 0x5018)));
-        assert_eq!(objects.around(0x5018, &[]), None);
-        assert_eq!(objects.around(0x104, &[]), Some((0x100, 0x110)));
+        assert_eq!(objects.block(0x5017), Some((0x5000, 0x5018)));
+        assert_eq!(objects.block(0x5018), None);
+        assert!(objects.is_tracked(0x104) && objects.is_tracked(0x5000) && !objects.is_tracked(0x110));
     }
 }

@@ -1,7 +1,7 @@
 //! Memory of a call at one of its ends, as far as it can be reached from outside.
 //!
-//! Bytes are kept in pieces of sixteen with a bit each that says whether the program ever set the
-//! byte: what nobody wrote is indeterminate in C and must not be compared. Parameters and the
+//! Bytes are kept in pieces of sixteen with two bits each: whether the program ever set the byte,
+//! and whether it read it. What nobody set or read is indeterminate in C and must not be compared. Parameters and the
 //! result lie at addresses of their own that no program has, so that all roots are places in memory.
 
 use expression::types::Type;
@@ -23,12 +23,29 @@ pub(crate) fn parameter_address(number: usize) -> u64 {
 /// Address of the result.
 pub(crate) const RESULT: u64 = VALUES;
 
+#[derive(Clone, Copy, Debug, Default)]
+struct Piece {
+    bytes: [u8; PIECE as usize],
+    /// Bytes that are known, and those of them that the program set.
+    known: u16,
+    set: u16,
+}
+
+/// What is known of a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Knowledge {
+    Nothing,
+    /// The program read it.
+    Seen,
+    Set,
+}
+
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    pieces: HashMap<u64, ([u8; PIECE as usize], u16)>,
-    /// Of what pointers point to: start and end of the object.
-    objects: HashMap<u64, (u64, u64)>,
+    pieces: HashMap<u64, Piece>,
+    /// Of what pointers point to, by address and size of their type: start and end of the object.
+    objects: HashMap<(u64, u64), (u64, u64)>,
     /// Bytes that were taken.
     pub bytes: u64,
     /// There was more than is kept.
@@ -36,23 +53,32 @@ pub struct State {
 }
 
 impl State {
-    /// Takes bytes over; `defined` says which of them were ever set.
-    pub(crate) fn put(&mut self, address: u64, bytes: &[u8], defined: impl Fn(usize) -> bool) {
+    /// Takes bytes over, with what is known of each.
+    pub(crate) fn put(&mut self, address: u64, bytes: &[u8], knowledge: impl Fn(usize) -> Knowledge) {
         for (n, byte) in bytes.iter().enumerate() {
             let at = address.wrapping_add(n as u64);
             let piece = self.pieces.entry(at / PIECE).or_default();
-            piece.0[(at % PIECE) as usize] = *byte;
-            if defined(n) {
-                piece.1 |= 1 << (at % PIECE);
+            piece.bytes[(at % PIECE) as usize] = *byte;
+            let bit = 1 << (at % PIECE);
+            match knowledge(n) {
+                Knowledge::Nothing => {}
+                Knowledge::Seen => piece.known |= bit,
+                Knowledge::Set => (piece.known, piece.set) = (piece.known | bit, piece.set | bit),
             }
         }
         self.bytes += bytes.len() as u64;
     }
 
-    /// Whether a byte was taken over and is determinate.
+    /// A byte that was taken over and is determinate.
     fn byte(&self, address: u64) -> Option<u8> {
-        let (bytes, defined) = self.pieces.get(&(address / PIECE))?;
-        (defined >> (address % PIECE) & 1 == 1).then(|| bytes[(address % PIECE) as usize])
+        let piece = self.pieces.get(&(address / PIECE))?;
+        (piece.known >> (address % PIECE) & 1 == 1).then(|| piece.bytes[(address % PIECE) as usize])
+    }
+
+    /// Whether the program set a byte.
+    #[must_use]
+    pub fn is_set(&self, address: u64) -> bool {
+        self.pieces.get(&(address / PIECE)).is_some_and(|piece| piece.set >> (address % PIECE) & 1 == 1)
     }
 
     /// Bytes, if all of them are determinate.
@@ -76,23 +102,24 @@ impl State {
         Some(text)
     }
 
-    pub(crate) fn set_object(&mut self, address: u64, object: (u64, u64)) {
-        self.objects.insert(address, object);
+    pub(crate) fn set_object(&mut self, address: u64, size: u64, object: (u64, u64)) {
+        self.objects.insert((address, size), object);
     }
 
-    /// Start and end of the object that a pointer points to, where that is known.
+    /// Start and end of the object that a pointer to something of a size points to, where that is
+    /// known.
     #[must_use]
-    pub fn object(&self, address: u64) -> Option<(u64, u64)> {
-        self.objects.get(&address).copied()
+    pub fn object(&self, address: u64, size: u64) -> Option<(u64, u64)> {
+        self.objects.get(&(address, size)).copied()
     }
 
     /// All bytes that are determinate, for showing values.
     #[must_use]
     pub fn memory(&self) -> replay::memory::Memory {
         let mut memory = replay::memory::Memory::default();
-        for (piece, (bytes, defined)) in &self.pieces {
-            for (n, byte) in bytes.iter().enumerate().filter(|(n, _)| defined >> n & 1 == 1) {
-                memory.write(piece * PIECE + n as u64, &[*byte]);
+        for (number, piece) in &self.pieces {
+            for (n, byte) in piece.bytes.iter().enumerate().filter(|(n, _)| piece.known >> n & 1 == 1) {
+                memory.write(number * PIECE + n as u64, &[*byte]);
             }
         }
         memory

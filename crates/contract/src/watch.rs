@@ -2,7 +2,7 @@
 
 use crate::capture::{Scene, capture};
 use crate::objects::Objects;
-use crate::state::{RESULT, Root, RootKind, State, parameter_address};
+use crate::state::{Knowledge, RESULT, Root, RootKind, State, parameter_address};
 use crate::version::{Version, Watched};
 use explain::align::{Lines, Side, Track};
 use expression::types::{Shape, Type};
@@ -197,7 +197,7 @@ impl<'m> Watch<'_, 'm> {
             let address = parameter_address(n);
             let size = parameter.ty.size() as usize;
             if let Some(bytes) = call.entry.read(address, size) {
-                call.exit.put(address, &bytes, |_| true);
+                call.exit.put(address, &bytes, |_| Knowledge::Set);
             }
         }
         call.ended = ended;
@@ -225,14 +225,28 @@ impl<'m> Watch<'_, 'm> {
             roots.push(Root { kind: RootKind::Result, name: "\\result".to_owned(), ty, address: RESULT });
         }
         roots.extend(globals.iter().cloned());
-        let frames: Vec<(u64, &Function)> =
-            self.frames.iter().take(depth as usize).map(|f| (f.0, f.1)).collect();
+        let variable = |address: u64| {
+            if let Some(n) = self.version.global_at(address) {
+                let global = &self.version.globals[n];
+                return Some((global.address, global.ty.clone()));
+            }
+            self.frames.iter().take(depth as usize).rev().find_map(|(base, function, _, module)| {
+                let offset = address.checked_sub(*base).filter(|o| *o < function.frame_size)?;
+                let model = self.version.image.module(*module);
+                function.bindings.iter().find_map(|b| {
+                    let Home::Frame(at) = b.home else { return None };
+                    let ty = Type::of(model, function.variables.get(b.variable as usize)?.ty);
+                    (b.part.is_none() && (at..at + ty.size().max(1)).contains(&offset))
+                        .then(|| (base + at, ty))
+                })
+            })
+        };
         let scene = Scene {
             image: self.version.image,
             memory,
             objects: &self.objects,
             touched: &self.touched,
-            frames: &frames,
+            variable: &variable,
         };
         capture(state, &roots, &scene, &self.version.modules);
     }
@@ -268,7 +282,9 @@ impl<'m> Watch<'_, 'm> {
                     }
                 }
             }
-            open.call.entry.put(parameter_address(n), &bytes, |i| known[i]);
+            open.call.entry.put(parameter_address(n), &bytes, |i| {
+                if known[i] { Knowledge::Set } else { Knowledge::Nothing }
+            });
         }
         if watched.function.ret.is_empty()
             && let Some(first) = watched.function.params.first()
@@ -314,13 +330,14 @@ impl<'m> Watch<'_, 'm> {
                     view.memory.peek(open.returned_to, &mut bytes);
                     let bytes_defined: Vec<bool> =
                         (0..size).map(|n| self.objects.is_defined(open.returned_to + n as u64)).collect();
-                    open.call.exit.put(RESULT, &bytes, |n| bytes_defined[n]);
+                    let known = |n: usize| if bytes_defined[n] { Knowledge::Set } else { Knowledge::Nothing };
+                    open.call.exit.put(RESULT, &bytes, known);
                     Vec::new()
                 }
                 _ => Vec::new(),
             };
             let bytes: Vec<u8> = bytes.into_iter().take(size).collect();
-            open.call.exit.put(RESULT, &bytes, |_| true);
+            open.call.exit.put(RESULT, &bytes, |_| Knowledge::Set);
             open.call.result = Some(ty);
         }
         self.end(view.memory, view.count, Ended::Returned);
@@ -386,10 +403,7 @@ impl Observer for Watch<'_, '_> {
         self.touched.step(view, effect);
         self.objects.step(effect);
         match view.inst() {
-            Inst::Call(call) => {
-                if let Some(ty) = thrown(view, call) {
-                    self.thrown = Some(ty);
-                }
+            Inst::Call(_) => {
                 if let Some(frame) = self.frames.get_mut(view.depth as usize - 1) {
                     frame.2 = view.index;
                 }
@@ -425,6 +439,15 @@ impl Observer for Watch<'_, '_> {
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
         self.touched.event(moment, position, event);
         match event {
+            // The innermost function still stands at the call that throws.
+            Event::Land { .. } => {
+                if let Some(view) = moment.view
+                    && let Inst::Call(call) = view.inst()
+                    && let Some(ty) = thrown(&view, call)
+                {
+                    self.thrown = Some(ty);
+                }
+            }
             Event::Patch { address, bytes } => self.objects.define(*address, bytes.len() as u64),
             Event::Zeroed { address, length } => self.objects.define(*address, *length),
             _ => {}
@@ -437,8 +460,8 @@ impl Observer for Watch<'_, '_> {
     }
 
     fn landed(&mut self, view: &View<'_>) {
-        let ended = match view.function().code.get(view.index as usize + 1) {
-            Some(Inst::Landing { .. }) => Ended::Throw(self.thrown.clone()),
+        let ended = match view.inst() {
+            Inst::Landing { .. } => Ended::Throw(self.thrown.clone()),
             _ => Ended::Jump,
         };
         self.close(view.depth, view.memory, view.count, &ended);

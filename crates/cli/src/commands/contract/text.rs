@@ -15,18 +15,21 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
     let of = |verdict: Verdict| answer.functions.iter().filter(move |f| f.verdict == verdict);
     let pairs: u64 = answer.functions.iter().map(|f| f.counted.pairs()).sum();
     let checked = counted(answer.functions.len() as u64, "function");
+    let (own, following): (Vec<&FunctionAnswer>, Vec<&FunctionAnswer>) =
+        of(Verdict::Violated).partition(|f| f.violations.iter().any(|v| v.follows.is_none()));
+    let has_contracts = answer.functions.iter().any(|f| f.contract.is_some());
+    let violated = own.len() as u64;
     let headline = match answer.verdict {
-        Verdict::Holds => paint.good("the change is as its contracts say"),
+        Verdict::Holds if has_contracts => paint.good("the change is as its contracts say"),
+        Verdict::Holds => paint.good("nothing changed"),
+        Verdict::Violated if has_contracts => paint
+            .bad(format!("{} not as the contracts say", plural(violated, "function is", "functions are"))),
         Verdict::Violated => {
-            let violated = of(Verdict::Violated).count() as u64;
-            paint
-                .bad(format!("{} not as the contracts say", plural(violated, "function is", "functions are")))
+            paint.bad(format!("{} changed", plural(violated, "function has", "functions have")))
         }
         Verdict::Unknown => paint.bad("no violation was found, but not everything could be compared"),
     };
     writeln!(session.out, "{headline}: {checked}, {} of calls compared", counted(pairs, "pair"))?;
-    let (own, following): (Vec<&FunctionAnswer>, Vec<&FunctionAnswer>) =
-        of(Verdict::Violated).partition(|f| f.violations.iter().any(|v| v.follows.is_none()));
     for f in own {
         function(session, answer, f)?;
     }
@@ -150,7 +153,8 @@ fn calls(session: &mut Session, f: &FunctionAnswer) -> Result<(), Failure> {
     }
     for (n, version) in [(*only_good, "good"), (*only_bad, "bad")] {
         if n > 0 {
-            writeln!(session.out, "  {} of {version} has no partner", counted(n, "call"))?;
+            let has = if n == 1 { "has" } else { "have" };
+            writeln!(session.out, "  {} of {version} {has} no partner", counted(n, "call"))?;
         }
     }
     for (n, version) in passed_over.iter().zip(["good", "bad"]) {
@@ -185,7 +189,9 @@ fn violation(session: &mut Session, answer: &Answer, v: &ViolationAnswer) -> Res
     if !v.entry.is_empty() {
         writeln!(session.out, "    called with {}", values(&v.entry))?;
     }
-    if v.good == v.bad {
+    if v.good == v.bad && v.good == "returns" {
+        // Nothing to tell.
+    } else if v.good == v.bad {
         writeln!(session.out, "    both: {}", v.good)?;
     } else {
         writeln!(session.out, "    good: {}", v.good)?;
