@@ -228,7 +228,10 @@ impl<'p, 'm> Moment<'p, 'm> {
                 continue;
             }
             if let Ok(value) = evaluate_part(&predicate.expression, part, self) {
-                all.push(Shown { expression, value: self.text(&value) });
+                // What a pointer of an earlier state points to is shown as it was then.
+                let is_old = matches!(&part.kind, ExprKind::Call(f, _) if f.name() == Some("$old"));
+                let moment = Moment { after: self.after && !is_old, ..*self };
+                all.push(Shown { expression, value: moment.text(&value) });
             }
         }
         all

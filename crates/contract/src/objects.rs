@@ -149,9 +149,11 @@ impl Objects {
         let argument = |n: usize| call.args.get(n).copied().unwrap_or(0);
         let is_new = name.starts_with("_Znwm") || name.starts_with("_Znam");
         let is_delete = name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv");
-        if flags & flag::FREES != 0 || is_delete {
-            self.heap.remove(&argument(0));
-        }
+        let given_back = if flags & (flag::FREES | flag::MOVES) != 0 || is_delete {
+            self.heap.remove(&argument(0)).unwrap_or(0)
+        } else {
+            0
+        };
         let result = call.result.first().copied().unwrap_or(0);
         if (flags & flag::ALLOCATES == 0 && !is_new) || result == 0 {
             return;
@@ -167,7 +169,7 @@ impl Objects {
             _ => argument(0),
         };
         if flags & flag::MOVES != 0 {
-            let old = self.heap.remove(&argument(0)).unwrap_or(0);
+            let old = given_back;
             if argument(0) != result {
                 self.mark(result, len, false);
                 self.copy(result, argument(0), old.min(len));

@@ -484,5 +484,5 @@ fn thrown(view: &View<'_>, call: &program::inst::Call) -> Option<String> {
         return None;
     }
     let info = program::names::readable(name(call.args.get(1)?.value)?);
-    Some(info.strip_prefix("{typeinfo(")?.strip_suffix(")}")?.to_owned())
+    Some(info.strip_prefix("typeinfo for ")?.to_owned())
 }
