@@ -12,9 +12,9 @@ use slice::touched::Touched;
 use std::collections::{HashSet, VecDeque};
 
 /// Bytes of a state.
-pub const MAX_BYTES: u64 = 1 << 16;
+pub const MAX_BYTES: u64 = 1 << 15;
 /// Bytes that are taken of what one pointer points to.
-pub const MAX_OBJECT: u64 = 1 << 14;
+pub const MAX_OBJECT: u64 = 1 << 12;
 /// Bytes of a text.
 pub const MAX_STRING: u64 = 4096;
 
@@ -60,23 +60,20 @@ impl<'m> Scene<'_, 'm> {
             let data = Data { memory: self.memory, image: Some(self.image) };
             bytes[..constant].copy_from_slice(&data.read(address, constant));
         }
-        let mut knowledge = Vec::with_capacity(len);
-        for (n, byte) in bytes.iter_mut().enumerate() {
-            let at = address.wrapping_add(n as u64);
-            let mut known = if n < constant || self.objects.is_defined(at) {
-                Knowledge::Set
-            } else if self.objects.is_seen(at) {
-                Knowledge::Seen
-            } else {
-                Knowledge::Nothing
-            };
-            match self.touched.initial(at) {
-                Some(Initial::Byte(initial)) if *byte == 0 => (*byte, known) = (initial, Knowledge::Set),
-                // Where it points to is not known.
-                Some(Initial::Address) => known = Knowledge::Nothing,
-                _ => {}
+        let mut knowledge = self.objects.knowledge(address, len);
+        knowledge[..constant].fill(Knowledge::Set);
+        for part in self.image.initial_within(address, len as u64) {
+            for at in part {
+                let n = (at - address) as usize;
+                match self.touched.initial(at) {
+                    Some(Initial::Byte(initial)) if bytes[n] == 0 => {
+                        (bytes[n], knowledge[n]) = (initial, Knowledge::Set);
+                    }
+                    // Where it points to is not known.
+                    Some(Initial::Address) => knowledge[n] = Knowledge::Nothing,
+                    _ => {}
+                }
             }
-            knowledge.push(known);
         }
         (bytes, knowledge)
     }
@@ -179,6 +176,19 @@ fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
 fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
     let (bytes, known) = scene.read(address, len as usize);
     state.put(address, &bytes, |n| known[n]);
+    note_addresses(state, scene.objects, address, &bytes);
+}
+
+/// Notes words that hold addresses.
+pub(crate) fn note_addresses(state: &mut State, objects: &Objects, address: u64, bytes: &[u8]) {
+    let lead = (address.next_multiple_of(8) - address) as usize;
+    let words = bytes.get(lead..).unwrap_or_default().chunks_exact(8);
+    for (n, word) in words.enumerate() {
+        let value = u64::from_le_bytes(word.try_into().unwrap_or_default());
+        if value >= 4096 && objects.is_tracked(value) {
+            state.note_address(address + lead as u64 + 8 * n as u64);
+        }
+    }
 }
 
 /// Structs in structs beyond this many are a loop.

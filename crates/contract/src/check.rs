@@ -7,9 +7,7 @@
 //!          -> pairs with equal entry states -> judged                       (is it what is meant?)
 //! ```
 
-use crate::answer::{
-    Answer, CallPlace, CaseAnswer, FunctionAnswer, SCHEMA, TestRun, Verdict, ViolationAnswer,
-};
+use crate::answer::{self, Answer, CallPlace, CaseAnswer, FunctionAnswer, SCHEMA, Verdict, ViolationAnswer};
 use crate::compare::{Half, show};
 use crate::error::{Error, Result};
 use crate::find::{Commented, in_comments, in_file};
@@ -33,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use trials::{Oracle, Recorded, Setup, Status, Suite, Tools, TrialLimits, Work};
+use trials::{Oracle, Recorded, Setup, Status, Suite, TestRun, Tools, TrialLimits, Work};
 
 /// Names of the versions, in the order of arrays.
 const NAMES: [&str; 2] = ["good", "bad"];
@@ -110,7 +108,7 @@ pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + 
         news(&News::Recording { test: number + 1, of: request.tests.len() });
         let one = record(&suites[0].0, request, test, number, 0)?;
         let other = record(&suites[1].0, request, test, number, 1)?;
-        tests.push(TestRun {
+        tests.push(answer::TestRun {
             command: test.clone(),
             good: one.run.status.to_string(),
             bad: other.run.status.to_string(),
@@ -195,13 +193,24 @@ fn side_file(request: &Request, bad: &Path, subdirectory: &Path) -> Result<Vec<(
 fn record(suite: &Suite, request: &Request, test: &str, number: usize, side: usize) -> Result<Recorded> {
     let name = format!("test-{}", number + 1);
     let run = trials::Run { name: &name, command: test, ..Default::default() };
-    let recorded = suite.record(&run, request.timeout.unwrap_or(PATIENCE))?;
-    if let Status::Exit(code @ (126 | 127)) = recorded.run.status {
-        let said = std::fs::read_to_string(&recorded.run.stderr).unwrap_or_default();
+    let patience = request.timeout.unwrap_or(PATIENCE);
+    let cannot_run = |ran: &TestRun| {
+        let Status::Exit(code @ (126 | 127)) = ran.status else { return None };
+        let said = std::fs::read_to_string(&ran.stderr).unwrap_or_default();
         let why = said.lines().last().map_or_else(|| format!("exit {code}"), str::to_owned);
-        return Err(Error::TestNotRun { version: NAMES[side], why });
+        Some(Error::TestNotRun { version: NAMES[side], why })
+    };
+    match suite.record(&run, patience) {
+        Ok(recorded) => match cannot_run(&recorded.run) {
+            Some(error) => Err(error),
+            None => Ok(recorded),
+        },
+        // Nothing is recorded of a test that is not there.
+        Err(error @ trials::Error::Record { .. }) => {
+            Err(cannot_run(&suite.run(&run, patience)?).unwrap_or_else(|| error.into()))
+        }
+        Err(error) => Err(error.into()),
     }
-    Ok(recorded)
 }
 
 /// A function that is checked, over all tests.

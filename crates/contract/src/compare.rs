@@ -33,7 +33,7 @@ pub struct Half<'s, 'm> {
 const NOT_SET: &str = "not set";
 
 /// Differences beyond these are not looked for.
-const MAX_DIFFERENCES: usize = 16;
+const MAX_DIFFERENCES: usize = 8;
 /// Places beyond these are not looked at.
 const MAX_PLACES: usize = 100_000;
 /// Bytes of a text.
@@ -244,19 +244,14 @@ impl<'s, 'm> Comparing<'s, 'm> {
         }
         let count = good.2.min(bad.2);
         let (of, to) = (good.1.size().max(1), bad.1.size().max(1));
-        let is_plain = |ty: &Type<'_>| {
-            matches!(
-                ty.shape(),
-                Shape::Integer { .. } | Shape::Character { .. } | Shape::Bool | Shape::Float { .. }
-            )
-        };
         // Most arrays are equal.
-        if of == to && is_plain(&good.1) && is_plain(&bad.1) {
-            let len = usize::try_from(count * of).unwrap_or(0);
-            let (a, b) = (self.good.state.read(good.0, len), self.bad.state.read(bad.0, len));
-            if a.is_some() && a == b {
-                return;
-            }
+        let has = |ty: &Type<'m>, half: &Half<'_, 'm>| has_pointers(&completed(ty, &half.version.modules), 0);
+        if of == to
+            && !has(&good.1, &self.good)
+            && !has(&bad.1, &self.bad)
+            && self.good.state.is_same(good.0, self.bad.state, bad.0, count * of)
+        {
+            return;
         }
         for n in 0..count {
             self.queue.push_back(Task {
@@ -345,6 +340,9 @@ impl<'s, 'm> Comparing<'s, 'm> {
 
     fn scalars(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
         let sizes = (good.1.size().min(16) as usize, bad.1.size().min(16) as usize);
+        if self.good.state.is_address(good.0) && self.bad.state.is_address(bad.0) {
+            return;
+        }
         let Some((a, b)) = self.bytes(path, (good.0, sizes.0), (bad.0, sizes.1)) else { return };
         let same = match (enumerator(&good.1, &a), enumerator(&bad.1, &b)) {
             (Some(a), Some(b)) => a == b,

@@ -287,7 +287,41 @@ int h(void)
             ]
             .map(complaint)
             .join("\n"),
-            @""
+            @r#"
+            a.c:1:5: changed_behavior is expected here, not "changed_behaviour"
+            //@ changed_behaviour ensures 1
+                ^^^^^^^^^^^^^^^^^
+            a.c:1:22: a clause, also, or the end is expected here, not "ensure"
+            //@ changed_behavior ensure 1
+                                 ^^^^^^
+            a.c:1:29: a predicate is expected here, not the end
+            //@ changed_behavior ensures
+                                        ^
+            a.c:1:34: an operand is missing there
+            //@ changed_behavior ensures a ==
+                                             ^
+            a.c:1:30: an assignment (is == meant?) cannot be evaluated over a recording
+            //@ changed_behavior ensures a = 1
+                                         ^^^^^
+            a.c:1:30: \reslt is no form of contracts: they are \result, \old, \prev, \latest, \deprecated, \forall, \exists
+            //@ changed_behavior ensures \reslt > 0
+                                         ^^^^^^
+            a.c:1:30: the kind of end in parentheses, such as (abort), is expected here, not "abort"
+            //@ changed_behavior signals abort true
+                                         ^^^^^
+            a.c:1:22: failure is no way in which a call ends: it is neither abort, signal, exit, throw or any, nor declared before the cases as "failure: predicate"
+            //@ changed_behavior signals (failure) true
+                                 ^^^^^^^^^^^^^^^^^^^^^^
+            a.c:1:40: a type and a name is expected here, not ";"
+            //@ changed_behavior ensures (\forall i; 0 <= i; a[i])
+                                                   ^
+            a.c:1:52: a semicolon after the quantifier's range is expected here, not ")"
+            //@ changed_behavior ensures (\forall int i; 0 <= i)
+                                                               ^
+            a.c:1:41: a clause, also, or the end is expected here, not "nonsense"
+            //@ changed_behavior ensures f(1) == 2; nonsense
+                                                    ^^^^^^^^
+            "#
         );
     }
 

@@ -4,6 +4,7 @@
 //! known to a replay: heap blocks from the calls that made them, locals from their frames, global
 //! variables from the model; and every store is seen.
 
+use crate::state::Knowledge;
 use externals::flag;
 use replay::observer::{Effect, ExternalCall};
 use std::collections::{BTreeMap, HashMap};
@@ -34,6 +35,24 @@ impl Bytes {
     fn has(&self, address: u64) -> bool {
         let bit = (address % PAGE) as usize;
         self.0.get(&(address / PAGE)).is_some_and(|page| page[bit / 64] >> (bit % 64) & 1 == 1)
+    }
+
+    /// Puts the numbers of the bytes of a range that are in it.
+    fn within(&self, address: u64, len: usize, mut put: impl FnMut(usize)) {
+        let mut n = 0;
+        while n < len {
+            let at = address.wrapping_add(n as u64);
+            let here = (PAGE - at % PAGE).min((len - n) as u64) as usize;
+            if let Some(page) = self.0.get(&(at / PAGE)) {
+                for i in 0..here {
+                    let bit = (at % PAGE) as usize + i;
+                    if page[bit / 64] >> (bit % 64) & 1 == 1 {
+                        put(n + i);
+                    }
+                }
+            }
+            n += here;
+        }
     }
 
     #[inline]
@@ -84,6 +103,20 @@ impl Objects {
     #[must_use]
     pub fn is_defined(&self, address: u64) -> bool {
         self.defined.has(address) || self.is_global(address)
+    }
+
+    /// What is known of the bytes of a range.
+    pub(crate) fn knowledge(&self, address: u64, len: usize) -> Vec<Knowledge> {
+        let mut known = vec![Knowledge::Nothing; len];
+        self.seen.within(address, len, |n| known[n] = Knowledge::Seen);
+        self.defined.within(address, len, |n| known[n] = Knowledge::Set);
+        let next = self.globals.partition_point(|g| g.1 <= address);
+        for (start, end) in self.globals[next..].iter().take_while(|g| g.0 < address + len as u64) {
+            let first = start.saturating_sub(address) as usize;
+            let last = (end - address).min(len as u64) as usize;
+            known[first..last].fill(Knowledge::Set);
+        }
+        known
     }
 
     /// Whether a byte was read, and so its value is known.

@@ -1,14 +1,14 @@
 //! Memory of a call at one of its ends, as far as it can be reached from outside.
 //!
-//! Bytes are kept in pieces of sixteen with two bits each: whether the program ever set the byte,
+//! Bytes are kept in pieces of 64 with two bits each: whether the program ever set the byte,
 //! and whether it read it. What nobody set or read is indeterminate in C and must not be compared. Parameters and the
 //! result lie at addresses of their own that no program has, so that all roots are places in memory.
 
 use expression::types::Type;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a piece.
-pub(crate) const PIECE: u64 = 16;
+pub(crate) const PIECE: u64 = 64;
 
 /// Where parameters lie, one after the other, and then the result.
 const VALUES: u64 = 1 << 60;
@@ -23,12 +23,34 @@ pub(crate) fn parameter_address(number: usize) -> u64 {
 /// Address of the result.
 pub(crate) const RESULT: u64 = VALUES;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Piece {
     bytes: [u8; PIECE as usize],
     /// Bytes that are known, and those of them that the program set.
-    known: u16,
-    set: u16,
+    known: u64,
+    set: u64,
+}
+
+impl Default for Piece {
+    fn default() -> Piece {
+        Piece { bytes: [0; PIECE as usize], known: 0, set: 0 }
+    }
+}
+
+/// The parts of a range that lie in one piece each: number of the piece, first byte in it, length.
+fn parts(address: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = address.wrapping_add(done);
+        let here = (PIECE - at % PIECE).min(len - done);
+        done += here;
+        (here > 0).then_some((at / PIECE, (at % PIECE) as usize, here as usize))
+    })
+}
+
+/// The bits of some bytes of a piece.
+fn mask(first: usize, len: usize) -> u64 {
+    (u64::MAX >> (PIECE as usize - len)) << first
 }
 
 /// What is known of a byte.
@@ -46,6 +68,8 @@ pub struct State {
     pieces: HashMap<u64, Piece>,
     /// Of what pointers point to, by address and size of their type: start and end of the object.
     objects: HashMap<(u64, u64), (u64, u64)>,
+    /// Words that hold addresses, whatever their type says.
+    addresses: HashSet<u64>,
     /// Bytes that were taken.
     pub bytes: u64,
     /// There was more than is kept.
@@ -55,15 +79,17 @@ pub struct State {
 impl State {
     /// Takes bytes over, with what is known of each.
     pub(crate) fn put(&mut self, address: u64, bytes: &[u8], knowledge: impl Fn(usize) -> Knowledge) {
-        for (n, byte) in bytes.iter().enumerate() {
-            let at = address.wrapping_add(n as u64);
-            let piece = self.pieces.entry(at / PIECE).or_default();
-            piece.bytes[(at % PIECE) as usize] = *byte;
-            let bit = 1 << (at % PIECE);
-            match knowledge(n) {
-                Knowledge::Nothing => {}
-                Knowledge::Seen => piece.known |= bit,
-                Knowledge::Set => (piece.known, piece.set) = (piece.known | bit, piece.set | bit),
+        let mut n = 0;
+        for (number, first, len) in parts(address, bytes.len() as u64) {
+            let piece = self.pieces.entry(number).or_default();
+            piece.bytes[first..first + len].copy_from_slice(&bytes[n..n + len]);
+            for at in first..first + len {
+                match knowledge(n) {
+                    Knowledge::Nothing => {}
+                    Knowledge::Seen => piece.known |= 1 << at,
+                    Knowledge::Set => (piece.known, piece.set) = (piece.known | 1 << at, piece.set | 1 << at),
+                }
+                n += 1;
             }
         }
         self.bytes += bytes.len() as u64;
@@ -84,7 +110,32 @@ impl State {
     /// Bytes, if all of them are determinate.
     #[must_use]
     pub fn read(&self, address: u64, len: usize) -> Option<Vec<u8>> {
-        (0..len as u64).map(|n| self.byte(address.wrapping_add(n))).collect()
+        let mut bytes = Vec::with_capacity(len);
+        for (number, first, len) in parts(address, len as u64) {
+            let piece = self.pieces.get(&number)?;
+            if !piece.known & mask(first, len) != 0 {
+                return None;
+            }
+            bytes.extend_from_slice(&piece.bytes[first..first + len]);
+        }
+        Some(bytes)
+    }
+
+    /// Whether bytes are the same as those of another state, and the same of them are known.
+    #[must_use]
+    pub fn is_same(&self, address: u64, other: &State, at: u64, len: u64) -> bool {
+        (0..len).all(|n| self.byte(address.wrapping_add(n)) == other.byte(at.wrapping_add(n)))
+    }
+
+    /// A word holds an address.
+    pub(crate) fn note_address(&mut self, at: u64) {
+        self.addresses.insert(at / 8);
+    }
+
+    /// Whether a byte is part of a word that holds an address.
+    #[must_use]
+    pub fn is_address(&self, at: u64) -> bool {
+        self.addresses.contains(&(at / 8))
     }
 
     /// Up to the first NUL or byte that is not known.

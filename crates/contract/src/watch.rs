@@ -1,6 +1,6 @@
 //! The calls of some functions in one replay: state before, state after, how they ended.
 
-use crate::capture::{Scene, capture};
+use crate::capture::{Scene, capture, note_addresses};
 use crate::objects::Objects;
 use crate::state::{Knowledge, RESULT, Root, RootKind, State, parameter_address};
 use crate::version::{Version, Watched};
@@ -198,6 +198,7 @@ impl<'m> Watch<'_, 'm> {
             let size = parameter.ty.size() as usize;
             if let Some(bytes) = call.entry.read(address, size) {
                 call.exit.put(address, &bytes, |_| Knowledge::Set);
+                note_addresses(&mut call.exit, &self.objects, address, &bytes);
             }
         }
         call.ended = ended;
@@ -286,6 +287,12 @@ impl<'m> Watch<'_, 'm> {
                 if known[i] { Knowledge::Set } else { Knowledge::Nothing }
             });
         }
+        for n in 0..watched.parameters.len() {
+            let address = parameter_address(n);
+            if let Some(bytes) = open.call.entry.read(address, 8) {
+                note_addresses(&mut open.call.entry, &self.objects, address, &bytes);
+            }
+        }
         if watched.function.ret.is_empty()
             && let Some(first) = watched.function.params.first()
         {
@@ -338,6 +345,7 @@ impl<'m> Watch<'_, 'm> {
             };
             let bytes: Vec<u8> = bytes.into_iter().take(size).collect();
             open.call.exit.put(RESULT, &bytes, |_| Knowledge::Set);
+            note_addresses(&mut open.call.exit, &self.objects, RESULT, &bytes);
             open.call.result = Some(ty);
         }
         self.end(view.memory, view.count, Ended::Returned);
