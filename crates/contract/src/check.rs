@@ -329,11 +329,7 @@ impl Checking<'_> {
     }
 
     /// Functions with their contracts, and what both versions have for them.
-    fn targets<'m>(
-        &mut self,
-        both: &Both<'_, 'm>,
-        uses: &[Uses; 2],
-    ) -> Result<Vec<(String, Contract, [Vec<Watched<'m>>; 2])>> {
+    fn targets<'m>(&mut self, both: &Both<'_, 'm>, uses: &[Uses; 2]) -> Result<Vec<Wanted<'m>>> {
         let [good, bad] = both.versions;
         let (ours, theirs) = (good.functions(), bad.functions());
         let mut wanted: BTreeMap<String, (Contract, bool)> = BTreeMap::new();
@@ -640,6 +636,9 @@ fn follows(functions: &BTreeMap<String, Checked>) -> BTreeMap<String, Vec<(usize
     }
     all
 }
+
+/// A function's name, its contract, and what good and bad have of this name.
+type Wanted<'m> = (String, Contract, [Vec<Watched<'m>>; 2]);
 
 /// A function in both versions.
 struct Target<'m> {

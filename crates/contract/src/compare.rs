@@ -205,6 +205,10 @@ impl<'s, 'm> Comparing<'s, 'm> {
                 || (m.bits > 0 && m.bits != 8 * ty.size() && ty.size() <= 8)
         };
         if is_bits(good.2, &one) || is_bits(bad.2, &other) {
+            let at = |(record, _, m): (u64, &program::model::Module, &Member)| record + m.bit_offset / 8;
+            if self.good.state.is_address(at(good)) && self.bad.state.is_address(at(bad)) {
+                return;
+            }
             let a = bits(self.good.state, good.0, good.2);
             let b = bits(self.bad.state, bad.0, bad.2);
             if let (Some(a), Some(b)) = (a, b)

@@ -158,10 +158,7 @@ fn collect<'e>(e: &'e Expr, parts: &mut Vec<&'e Expr>) {
     match &e.kind {
         ExprKind::Name(name) if name.starts_with('$') && name != "$result" => {}
         ExprKind::Name(_) | ExprKind::Member { .. } | ExprKind::Index(..) => parts.push(e),
-        ExprKind::Call(function, _) => match function.name() {
-            Some("$old" | "$prev") => parts.push(e),
-            _ => {}
-        },
+        ExprKind::Call(function, _) if matches!(function.name(), Some("$old" | "$prev")) => parts.push(e),
         ExprKind::Unary(expression::ast::Unary::Dereference, _) => parts.push(e),
         ExprKind::Unary(_, of) | ExprKind::Cast(_, of) => collect(of, parts),
         ExprKind::Binary(_, a, b) => {

@@ -5,7 +5,7 @@
 //! result lie at addresses of their own that no program has, so that all roots are places in memory.
 
 use expression::types::Type;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bytes of a piece.
 pub(crate) const PIECE: u64 = 64;
@@ -65,11 +65,11 @@ pub(crate) enum Knowledge {
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    pieces: HashMap<u64, Piece>,
+    pieces: FxHashMap<u64, Piece>,
     /// Of what pointers point to, by address and size of their type: start and end of the object.
-    objects: HashMap<(u64, u64), (u64, u64)>,
+    objects: FxHashMap<(u64, u64), (u64, u64)>,
     /// Words that hold addresses, whatever their type says.
-    addresses: HashSet<u64>,
+    addresses: FxHashSet<u64>,
     /// Bytes that were taken.
     pub bytes: u64,
     /// There was more than is kept.
@@ -124,7 +124,24 @@ impl State {
     /// Whether bytes are the same as those of another state, and the same of them are known.
     #[must_use]
     pub fn is_same(&self, address: u64, other: &State, at: u64, len: u64) -> bool {
-        (0..len).all(|n| self.byte(address.wrapping_add(n)) == other.byte(at.wrapping_add(n)))
+        let nothing = Piece::default();
+        let mut done = 0;
+        while done < len {
+            let (a, b) = (address.wrapping_add(done), at.wrapping_add(done));
+            let run = (PIECE - a % PIECE).min(PIECE - b % PIECE).min(len - done) as usize;
+            let one = self.pieces.get(&(a / PIECE)).unwrap_or(&nothing);
+            let two = other.pieces.get(&(b / PIECE)).unwrap_or(&nothing);
+            let (i, j) = ((a % PIECE) as usize, (b % PIECE) as usize);
+            let known = one.known >> i & mask(0, run);
+            if known != two.known >> j & mask(0, run) {
+                return false;
+            }
+            if (0..run).any(|n| known >> n & 1 == 1 && one.bytes[i + n] != two.bytes[j + n]) {
+                return false;
+            }
+            done += run as u64;
+        }
+        true
     }
 
     /// A word holds an address.
@@ -193,4 +210,41 @@ pub enum RootKind {
     Parameter(usize),
     Global,
     Result,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(bits: &'static [u8]) -> impl Fn(usize) -> Knowledge {
+        move |n| match bits[n] {
+            b'.' => Knowledge::Nothing,
+            b'r' => Knowledge::Seen,
+            _ => Knowledge::Set,
+        }
+    }
+
+    #[test]
+    fn only_what_is_known_can_be_read() {
+        let mut state = State::default();
+        state.put(62, b"abcdef", known(b"ww.rww"));
+        assert_eq!(state.read(62, 2).as_deref(), Some(&b"ab"[..]));
+        assert_eq!(state.read(62, 3), None);
+        assert_eq!(state.read(65, 3).as_deref(), Some(&b"def"[..]));
+        assert_eq!([state.is_set(65), state.is_set(66)], [false, true]);
+        assert_eq!(state.string(65, 10).as_deref(), Some(&b"def"[..]));
+        assert_eq!(state.string(64, 10), None);
+    }
+
+    #[test]
+    fn states_are_the_same_where_they_know_the_same() {
+        let (mut one, mut two) = (State::default(), State::default());
+        one.put(60, b"abcdefgh", known(b"wwww.www"));
+        two.put(1000, b"abcdXfgh", known(b"wwww.www"));
+        assert!(one.is_same(60, &two, 1000, 8));
+        assert!(one.is_same(60, &two, 1000, 200));
+        two.put(1004, b"X", known(b"w"));
+        assert!(!one.is_same(60, &two, 1000, 8));
+        assert!(one.is_same(60, &two, 1000, 4));
+    }
 }
