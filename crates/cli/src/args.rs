@@ -33,6 +33,8 @@ Examples:
   relapse alternate old new           on which inputs near to this one do two versions part?
   relapse diff old new                what do two runs do differently?
   relapse cause old new old-ok new-ok which of the differences made the test fail?
+  relapse contract check --good v1 --bad v2 --build make --test ./test --unchanged
+                                      did the refactoring change anything?
   relapse environment find there -- make check
                                       it passes there and fails here; what does it?
 
@@ -61,6 +63,8 @@ pub enum Command {
     Views(commands::views::ViewsArgs),
     Diff(commands::diff::DiffArgs),
     Cause(commands::cause::CauseArgs),
+    #[command(subcommand)]
+    Contract(commands::contract::ContractCommand),
     #[command(subcommand)]
     Environment(commands::environment::EnvironmentCommand),
     #[command(subcommand)]

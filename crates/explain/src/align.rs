@@ -25,7 +25,7 @@ pub use executed::{executed_functions, executed_lines};
 pub use keys::Lines;
 pub use pair::{pair_processes, pair_streams};
 pub use stores::{Stored, stores_of};
-pub(crate) use track::Track;
+pub use track::{Activation, Track};
 
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};

@@ -4,7 +4,7 @@ use crate::arithmetic::{self, Scalar, int};
 use crate::ast::{Binary, Expr, ExprKind, Expression, Span, TypeName, Unary};
 use crate::error::{Error, Kind};
 use crate::place::{Base, Place};
-use crate::scope::{Home, Scope};
+use crate::scope::{Form, Home, Scope};
 use crate::types::{self, Shape, Type};
 use program::model::TypeKind;
 
@@ -56,8 +56,19 @@ const MAX_BYTES: u64 = 1 << 16;
 /// If a name or an operand is wrong, or there is no value at this moment
 /// ([`Error::is_of_the_moment`]).
 pub fn evaluate<'m>(expression: &Expression, scope: &dyn Scope<'m>) -> Result<Evaluated<'m>, Error> {
+    evaluate_part(expression, &expression.root, scope)
+}
+
+/// Evaluates a part of an expression.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_part<'m>(
+    expression: &Expression,
+    root: &Expr,
+    scope: &dyn Scope<'m>,
+) -> Result<Evaluated<'m>, Error> {
     let mut evaluator = Evaluator { expression, scope, reads: Vec::new() };
-    let root = &expression.root;
     let (ty, bytes, known) = match evaluator.operand(root)? {
         Operand::Place(place) => {
             let ty = place.ty.completed(scope);
@@ -148,6 +159,11 @@ impl<'m> Evaluator<'_, 'm> {
             ExprKind::Call(function, arguments) => match (self.type_in_parentheses(function), &arguments[..])
             {
                 (Some(ty), [of]) => return self.cast(&ty, of),
+                _ if let Some(name) = function.name()
+                    && let Some(operand) = self.form(name, arguments, &e.span) =>
+                {
+                    return operand;
+                }
                 _ => return Err(self.at(&e.span, Kind::Unsupported("a call"))),
             },
         })
@@ -160,7 +176,22 @@ impl<'m> Evaluator<'_, 'm> {
         Some(TypeName { base: name.to_owned(), pointers: 0, span: e.span.clone() })
     }
 
+    /// What a form that C does not have stands for.
+    fn form(&self, name: &str, arguments: &[Expr], span: &Span) -> Option<Result<Operand<'m>, Error>> {
+        if !name.starts_with('$') {
+            return None;
+        }
+        let value = self.scope.form(&Form { expression: self.expression, name, arguments, span })?;
+        Some(value.map(|Evaluated { ty, bytes, known, .. }| {
+            let base = Base::Registers { number: u32::MAX, bytes, known, offset: 0 };
+            Operand::Place(Place { ty, base, bits: None, null: None })
+        }))
+    }
+
     fn name(&mut self, name: &str, span: &Span) -> Result<Operand<'m>, Error> {
+        if let Some(operand) = self.form(name, &[], span) {
+            return operand;
+        }
         if let Some(variable) = self.scope.variable(name) {
             let base = match variable.home {
                 Home::Memory(address) => Base::Memory(address),
@@ -312,6 +343,12 @@ impl<'m> Evaluator<'_, 'm> {
             return Ok(truth(equal == (operator == Binary::Equal)));
         }
         let (x, y) = (self.scalar(a)?, self.scalar(b)?);
+        if let Binary::Equal | Binary::NotEqual = operator
+            && let (Scalar::Pointer(one, of), Scalar::Pointer(other, to)) = (&x, &y)
+            && let Some(equal) = self.scope.same((*one, of), (*other, to))
+        {
+            return Ok(truth(equal == (operator == Binary::Equal)));
+        }
         let scalar = arithmetic::binary(operator, x, y).map_err(|kind| self.at(&e.span, kind))?;
         let ty = scalar.ty();
         Ok(Operand::Value(scalar, ty))
@@ -384,7 +421,12 @@ impl<'m> Evaluator<'_, 'm> {
         if known.contains(&false) {
             return Err(self.no_value(&e.span));
         }
-        Ok(scalar)
+        Ok(match (scalar, &place.base) {
+            (Scalar::Pointer(address, to), Base::Memory(at)) => {
+                Scalar::Pointer(self.scope.pointer_at(*at, address), to)
+            }
+            (scalar, _) => scalar,
+        })
     }
 
     /// The bytes at a place, and which of them are known.

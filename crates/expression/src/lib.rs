@@ -17,6 +17,8 @@
 //! Nothing is changed by an evaluation, and nothing is called: assignments, `++` and calls
 //! are errors that say so. Macros are not known; enumerators are.
 //!
+//! A scope may have forms that C does not have: names that begin with `$`, alone or called.
+//!
 //! # What must not be known here
 //! Recordings and replay, terminals. Whoever has variables and memory implements
 //! [`Scope`](scope::Scope).
@@ -33,9 +35,9 @@ pub mod types;
 
 pub use ast::{Expression, Span};
 pub use error::{Error, Kind};
-pub use evaluate::{Evaluated, Read, evaluate};
+pub use evaluate::{Evaluated, Read, evaluate, evaluate_part};
 pub use parse::parse;
-pub use scope::{Home, Scope, Variable};
+pub use scope::{Form, Home, Scope, Variable};
 pub use types::{Shape, Type};
 
 pub type Result<T> = std::result::Result<T, Error>;

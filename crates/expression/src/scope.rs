@@ -1,5 +1,8 @@
 //! What an evaluation asks of a moment.
 
+use crate::ast::{Expr, Expression, Span};
+use crate::error::Error;
+use crate::evaluate::Evaluated;
 use crate::types::Type;
 use program::model::Module;
 
@@ -17,6 +20,33 @@ pub trait Scope<'m> {
 
     /// Bytes of memory; false if nothing is known of them.
     fn read(&self, address: u64, out: &mut [u8]) -> bool;
+
+    /// The value of a form that C does not have; none if the scope has no such form either.
+    fn form(&self, _form: &Form<'_>) -> Option<Result<Evaluated<'m>, Error>> {
+        None
+    }
+
+    /// What a pointer points to that was loaded from the address `at`: scopes over several
+    /// memories tell their addresses apart.
+    fn pointer_at(&self, _at: u64, address: u64) -> u64 {
+        address
+    }
+
+    /// Whether two pointers are equal; none if that is a matter of addresses.
+    fn same(&self, _one: (u64, &Type<'m>), _other: (u64, &Type<'m>)) -> Option<bool> {
+        None
+    }
+}
+
+/// A name that begins with `$`, alone or called.
+#[derive(Clone, Copy, Debug)]
+pub struct Form<'e> {
+    pub expression: &'e Expression,
+    /// With its `$`.
+    pub name: &'e str,
+    pub arguments: &'e [Expr],
+    /// Of the whole form.
+    pub span: &'e Span,
 }
 
 /// What a name stands for.

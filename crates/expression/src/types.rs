@@ -154,6 +154,12 @@ impl<'m> Type<'m> {
     /// The type with its members, where this module only declares it and another defines it.
     #[must_use]
     pub fn completed(&self, scope: &(impl Scope<'m> + ?Sized)) -> Type<'m> {
+        self.completed_in(|| std::iter::once(scope.module()).chain(scope.modules()).collect())
+    }
+
+    /// As [`Type::completed`], with the modules of the program.
+    #[must_use]
+    pub fn completed_in(&self, modules: impl FnOnce() -> Vec<&'m Module>) -> Type<'m> {
         let Type::Declared(module, index) = self.stripped() else { return self.clone() };
         let ty = &module.types[index as usize];
         let TypeKind::Record { union, members } = &ty.kind else { return self.clone() };
@@ -164,7 +170,11 @@ impl<'m> Type<'m> {
             t.name == ty.name
                 && matches!(&t.kind, TypeKind::Record { union: u, members } if u == union && !members.is_empty())
         };
-        find(scope, is_it).unwrap_or_else(|| self.clone())
+        let found = modules().into_iter().find_map(|module| {
+            let index = module.types.iter().position(is_it)?;
+            Some(Type::Declared(module, index as u32))
+        });
+        found.unwrap_or_else(|| self.clone())
     }
 }
 
@@ -224,7 +234,10 @@ fn find<'m>(
 }
 
 /// The type that a cast names.
-pub(crate) fn named<'m>(scope: &(impl Scope<'m> + ?Sized), name: &TypeName) -> Result<Type<'m>, Error> {
+///
+/// # Errors
+/// If there is no such type.
+pub fn named<'m>(scope: &(impl Scope<'m> + ?Sized), name: &TypeName) -> Result<Type<'m>, Error> {
     let error = || Error { kind: Kind::NoType(name.base.clone()), span: name.span.clone() };
     let mut ty = base(scope, &name.base).ok_or_else(error)?;
     for _ in 0..name.pointers {

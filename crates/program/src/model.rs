@@ -67,6 +67,8 @@ pub struct Function {
     pub symbol: u32,
     pub params: Vec<Param>,
     pub ret: Vec<Ty>,
+    /// Type of the result in the source; none for `void`, or if debug information is silent.
+    pub result: Option<u32>,
     pub variadic: bool,
     /// Number of register slots.
     pub slots: u32,

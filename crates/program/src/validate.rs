@@ -194,6 +194,7 @@ impl Check<'_> {
         };
         f.places.iter().try_for_each(|p| file(p.file, p.line))?;
         file(f.file, f.line)?;
+        check_type_index(m, f.result).map_err(|what| format!("result: {what}"))?;
         for v in &f.variables {
             check_type_index(m, v.ty).map_err(|what| format!("variable {}: {what}", v.name))?;
             file(v.file, v.line)?;

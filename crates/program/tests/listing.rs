@@ -19,6 +19,7 @@ fn sum() -> Module {
         symbol: 0,
         params: vec![Param { ty: ArgTy::Value(int), reg: 0, frame_offset: 0 }],
         ret: vec![int],
+        result: None,
         variadic: false,
         slots: 6,
         frame_size: 0,

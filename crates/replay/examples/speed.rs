@@ -44,6 +44,7 @@ fn function(
         symbol,
         params: (0..params).map(|i| Param { ty: ArgTy::Value(I64), reg: i, frame_offset: 0 }).collect(),
         ret: vec![I32],
+        result: None,
         variadic: false,
         slots,
         frame_size: 0,

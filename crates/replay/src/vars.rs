@@ -575,6 +575,7 @@ mod tests {
             symbol: 0,
             params: Vec::new(),
             ret: Vec::new(),
+            result: None,
             variadic: false,
             slots: 0,
             frame_size: 0,

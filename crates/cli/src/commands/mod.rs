@@ -3,6 +3,7 @@
 pub mod alternate;
 pub mod cause;
 pub mod compile;
+pub mod contract;
 pub mod diff;
 pub mod dump;
 pub mod environment;
@@ -39,6 +40,7 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Views(args) => views::run(&args, session),
         Command::Diff(args) => diff::run(&args, session),
         Command::Cause(args) => cause::run(&args, session),
+        Command::Contract(command) => contract::run(&command, session),
         Command::Environment(command) => environment::run(&command, session),
         Command::Dump(args) => dump::run(&args, session),
         Command::Cc(args) => Ok(compile::cc(&args)),

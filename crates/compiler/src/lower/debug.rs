@@ -37,6 +37,9 @@ const VARIABLE_TYPE: usize = 3;
 const TYPE_NAME: usize = 2;
 const TYPE_BASE: usize = 5;
 const TYPE_ELEMENTS: usize = 6;
+// Of DISubprogram its type, and of DISubroutineType the list that begins with the result.
+const SUBPROGRAM_TYPE: usize = 4;
+const SUBROUTINE_TYPES: usize = 5;
 
 pub struct DebugInfo {
     files: Vec<String>,
@@ -155,6 +158,14 @@ impl DebugInfo {
             None => (self.file(None), 0),
             Some(s) => (self.file(s.scope_file()), s.subprogram_line()),
         }
+    }
+
+    /// Type of a function's result in the source.
+    pub fn result(&mut self, f: Val) -> Option<u32> {
+        let ops = md_operands(self.unit().as_value(f.subprogram()?));
+        let ty = ops.get(SUBPROGRAM_TYPE).copied().flatten()?;
+        let types = md_operands(ty).get(SUBROUTINE_TYPES).copied().flatten()?;
+        md_operands(types).first().copied().flatten().and_then(|t| self.ty(t))
     }
 
     /// Type, file and line of a global variable with debug information.

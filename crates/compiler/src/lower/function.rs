@@ -209,6 +209,7 @@ impl Lowering<'_> {
             symbol: 0,
             params,
             ret,
+            result: self.debug.result(f),
             variadic: f.value_type().is_variadic(),
             slots: self.next,
             frame_size: self.frame_size.next_multiple_of(self.frame_align),

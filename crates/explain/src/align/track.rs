@@ -9,8 +9,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A function that runs.
-pub(crate) struct Activation {
+pub struct Activation {
+    /// What alignment knows of its function.
     pub keys: Rc<FunctionKeys>,
+    /// Names the activation: equal in both runs for calls that correspond.
     pub key: u128,
     /// The instruction that ran last here, and when.
     pub index: u32,
@@ -29,7 +31,7 @@ pub(crate) struct Activation {
 
 /// The stack of activations. Its user passes on the calls it gets as an
 /// observer.
-pub(crate) struct Track<'a> {
+pub struct Track<'a> {
     side: Side,
     lines: &'a Lines<'a>,
     functions: Vec<Option<Rc<FunctionKeys>>>,
@@ -40,6 +42,8 @@ pub(crate) struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
+    /// Nothing runs yet.
+    #[must_use]
     pub fn new(image: &Image, side: Side, lines: &'a Lines<'a>) -> Track<'a> {
         Track {
             side,
@@ -124,6 +128,7 @@ impl<'a> Track<'a> {
     }
 
     /// Iterations of the loops around a frame's instruction.
+    #[must_use]
     pub fn iterations(&self, depth: usize) -> &[u32] {
         self.frames
             .get(depth.wrapping_sub(1))
@@ -132,6 +137,7 @@ impl<'a> Track<'a> {
     }
 
     /// Hashes of line and instruction of a frame.
+    #[must_use]
     pub fn hashes(&self, depth: usize) -> Option<(u128, u128)> {
         let f = self.frames.get(depth.wrapping_sub(1))?;
         let here = mix(at(f.key, self.iterations(depth)), f.odd.into());
@@ -141,6 +147,7 @@ impl<'a> Track<'a> {
     }
 
     /// The index of the instruction a frame stands at.
+    #[must_use]
     pub fn index(&self, depth: usize) -> Option<Index> {
         let f = self.frames.get(depth.wrapping_sub(1))?;
         let (line, hash) = self.hashes(depth)?;
@@ -155,6 +162,7 @@ impl<'a> Track<'a> {
     }
 
     /// The indices of all frames up to a depth, and when each ran last.
+    #[must_use]
     pub fn stack(&self, depth: usize) -> Vec<(Index, u64)> {
         (1..=depth).filter_map(|d| Some((self.index(d)?, self.frames[d - 1].step))).collect()
     }

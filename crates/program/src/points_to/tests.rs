@@ -22,6 +22,7 @@ fn module(functions: Vec<Vec<Inst>>) -> (Module, Vec<u64>) {
             symbol: f as u32,
             params: vec![Param { ty: ArgTy::Value(Ty::Ptr), reg: 0, frame_offset: 0 }],
             ret: vec![Ty::Ptr],
+            result: None,
             variadic: false,
             slots: SLOTS,
             frame_size: 32,

@@ -23,6 +23,7 @@ fn function(blocks: Vec<(Vec<Phi>, Vec<Inst>, Vec<u32>)>) -> Function {
         symbol: 0,
         params: vec![],
         ret: vec![],
+        result: None,
         variadic: false,
         slots: 64,
         frame_size: 0,

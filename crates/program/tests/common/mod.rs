@@ -132,6 +132,7 @@ fn function(random: &mut Mutator, symbol: u32, first_site: u32, name: String) ->
             Param { ty: ArgTy::Value(Ty::Float(FloatKind::F80)), reg: 2, frame_offset: 0 },
         ],
         ret: vec![Ty::Int(32)],
+        result: Some(0),
         variadic: random.below(2) == 0,
         slots: SLOTS,
         frame_size: FRAME,

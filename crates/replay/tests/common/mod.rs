@@ -89,6 +89,7 @@ impl Builder {
             symbol,
             params,
             ret: ret.to_vec(),
+            result: None,
             variadic: false,
             slots,
             frame_size,

@@ -1,0 +1,282 @@
+//! `relapse contract check` as a user meets it.
+
+mod desk;
+
+use desk::Desk;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Versions that are directories `good` and `bad`; `·` is a blank within a word.
+const VERSIONS: &str = "--quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c";
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/contracts")
+}
+
+/// A desk with both versions of a program.
+fn versions(good: &str, bad: &str, ending: &str) -> Desk {
+    let desk = Desk::new();
+    for (version, text) in [("good", good), ("bad", bad)] {
+        std::fs::create_dir(desk.path().join(version)).unwrap();
+        desk.file(&format!("{version}/p.{ending}"), text);
+    }
+    desk
+}
+
+/// The exit codes for the right and the wrong change of a program in `tests/contracts`.
+fn checked(name: &str) -> [Option<i32>; 2] {
+    let directory = fixtures().join(name);
+    let ending = if directory.join("good.cpp").is_file() { "cpp" } else { "c" };
+    let read = |file: &str| std::fs::read_to_string(directory.join(file)).unwrap();
+    let mut words = String::new();
+    for line in read("case").lines() {
+        match line.split_once(' ') {
+            Some(("test", test)) => words += &format!(" --test {}", test.replace(' ', "·")),
+            Some(("options", options)) => words += &format!(" {options}"),
+            _ => panic!("{name}: {line}"),
+        }
+    }
+    let build = if ending == "cpp" { "$CXX·-g·-o·p·p.cpp" } else { "$CC·-g·-o·p·p.c" };
+    ["right", "wrong"].map(|change| {
+        let desk = versions(&read(&format!("good.{ending}")), &read(&format!("{change}.{ending}")), ending);
+        let line = format!(
+            "relapse contract check --quiet --work work --good good --bad bad --build {build}{words}"
+        );
+        let output = desk.execute(&line, "");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!said.contains("vacuous"), "{name}, {change}: {said}");
+        output.status.code()
+    })
+}
+
+macro_rules! worked {
+    ($($test:ident $name:literal)*) => {
+        $(#[test]
+        fn $test() {
+            assert_eq!(checked($name), [Some(0), Some(1)]);
+        })*
+        const WORKED: &[&str] = &[$($name),*];
+    };
+}
+
+worked! {
+    a_refactoring "merged-helper"
+    a_mended_crash "null-fixed"
+    three_states "three-states"
+    the_kind_of_a_result "kind-of-result"
+    a_new_parameter "new-parameter"
+    a_range_of_an_array "array-range"
+    a_named_error "named-error"
+    an_added_field "added-field"
+    an_exit_status "exit-status"
+    several_cases "several-cases"
+    an_exception "exception"
+}
+
+#[test]
+fn the_page_shows_the_contracts_that_are_tested() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/contracts.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut names: Vec<String> = std::fs::read_dir(fixtures())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let mut known: Vec<String> = WORKED.iter().map(|name| (*name).to_owned()).collect();
+    known.sort();
+    assert_eq!(names, known);
+    for name in names {
+        assert!(page.contains(&format!("(`{name}`)")), "{name}");
+        let text = ["c", "cpp"]
+            .iter()
+            .find_map(|ending| {
+                std::fs::read_to_string(fixtures().join(&name).join(format!("right.{ending}"))).ok()
+            })
+            .unwrap();
+        let is_contract =
+            |line: &&str| line.starts_with("//@") || line.starts_with("/*@") || line.starts_with("  @");
+        let contract: Vec<&str> = text.lines().filter(is_contract).collect();
+        assert!(page.contains(&contract.join("\n")), "{name}:\n{}", contract.join("\n"));
+    }
+}
+
+const GOOD: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+int total;
+int add(int n) {
+    total += n;
+    return total;
+}
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        printf(\"%d\\n\", add(atoi(argv[i])));
+    return 0;
+}
+";
+
+/// The program with another body of `add` and a contract before it.
+fn changed(contract: &str, body: &str) -> String {
+    GOOD.replace("int add(int n) {\n    total += n;", &format!("{contract}int add(int n) {{\n    {body}"))
+}
+
+#[test]
+fn a_violation_shows_both_states() {
+    let contract = "//@ changed_behavior\n//@   requires n < 0;\n//@   ensures total == \\old(total);\n";
+    let mut desk = versions(GOOD, &changed(contract, "if (n != -1) total += n;"), "c");
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·-2"));
+    assert_session!(desk, @r#"
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·-2
+    1 function is not as the contracts say: 1 function, 1 pair of calls compared
+
+    add (p.c:7)  violated by 1 pair
+      contract at p.c:4:5
+      1 call in good, 1 call in bad; 1 pair counted
+      violated p.c:6:7: ensures total == \old(total)
+      it does not hold
+      in call 1 from main (p.c:13)
+      called with n = -2
+      both: returns -2
+      where total = -2, \old(total) = 0
+    [exit 1]
+    "#);
+}
+
+#[test]
+fn a_vacuous_case_is_told() {
+    let contract = "//@ changed_behavior requires n > 100; ensures \\result == 0\n";
+    let mut desk = versions(GOOD, &changed(contract, "total += n;"), "c");
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
+    assert_session!(desk, @r#"
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
+    the change is as its contracts say: 1 function, 1 pair of calls compared
+
+    add (p.c:5)  as its contract says
+      contract at p.c:4:5
+      1 call in good, 1 call in bad; 1 pair counted
+      warning: the case at p.c:4:5 is vacuous: it applied to no pair of calls
+    "#);
+}
+
+#[test]
+fn the_whole_program_may_not_change() {
+    let mut desk = versions(GOOD, &changed("", "total += n > 6 ? 6 : n;"), "c");
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5·7 --unchanged"));
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --unchanged add"));
+    assert_session!(desk, @r#"
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5·7 --unchanged
+    1 function has changed: 2 functions, 3 pairs of calls compared
+
+    add (p.c:4)  violated by 1 pair
+      2 calls in good, 2 calls in bad; 2 pairs counted
+      changed: it may not change, and no case speaks of it
+      in call 2 from main (p.c:10)
+      called with n = 7
+      good: returns 12
+      bad:  returns 11
+      total: 12 in good, 11 in bad
+
+    main differs too: it calls add
+    [exit 1]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5 --unchanged add
+    nothing changed: 1 function, 1 pair of calls compared
+
+    add (p.c:4)  unchanged
+      1 call in good, 1 call in bad; 1 pair counted
+    "#);
+}
+
+#[test]
+fn mistakes_in_contracts_have_their_place() {
+    for contract in [
+        "//@ changed_behavior\n//@   ensures \\result == sum;\n",
+        "//@ changed_behavior\n//@   ensures \\forall int i; i > 0; total > i;\n",
+        "//@ changed_behaviour\n",
+        "//@ changed_behavior requires n->x == 1\n",
+    ] {
+        let mut desk = versions(GOOD, &changed(contract, "total += n;"), "c");
+        desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
+        MISTAKES.with_borrow_mut(|all| all.push_str(&desk.transcript()));
+    }
+    let all = MISTAKES.take();
+    insta::with_settings!({ filters => desk::FILTERS.to_vec() }, { insta::assert_snapshot!(all, @r#"
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
+    [stderr] relapse: p.c:5:26: nothing is called sum in bad: a contract sees parameters (n) and global variables, no locals
+    [stderr]  //@  ensures \result == sum;
+    [stderr]  ^^^
+    [exit 3]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
+    [stderr] relapse: p.c:5:30: the range of i has no bounds: it needs both, as in 0 <= i && i < n
+    [stderr]  //@  ensures \forall int i; i > 0; total > i;
+    [stderr]  ^^^^^
+    [exit 3]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
+    [stderr] relapse: p.c:4:5: changed_behavior is expected here, not "changed_behaviour"
+    [stderr]  //@ changed_behaviour
+    [stderr]  ^^^^^^^^^^^^^^^^^
+    [exit 3]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
+    [stderr] relapse: p.c:4:31: int is not a pointer
+    [stderr]  //@ changed_behavior requires n->x == 1
+    [stderr]  ^
+    [exit 3]
+    "#); });
+}
+
+thread_local! {
+    static MISTAKES: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let mut desk = versions(GOOD, &changed("", "total += n;"), "c");
+    desk.file("contracts", "function add\nchanged_behavior ensures \\result > 0\n");
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --unchanged ad"));
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p --unchanged add"));
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./q --unchanged add"));
+    desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5 --contracts contracts"));
+    assert_session!(desk, @r#"
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5 --unchanged ad
+    [stderr] relapse: failed to find a function called ad in bad
+    [stderr]  There is add.
+    [exit 3]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p --unchanged add
+    [stderr] relapse: failed to compare calls of add: it is never called in either version
+    [stderr]  Name a test that calls it with --test.
+    [exit 3]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
+    [stderr] relapse: failed to find anything to check: there is no contract in the sources of bad, no file of contracts, and nothing is named as unchanged
+    [stderr]  Write a contract as //@ before the function, name a file with --contracts, or give
+    [stderr]  --unchanged for a refactoring. docs/contracts.md has examples.
+    [exit 2]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./q --unchanged add
+    [stderr] relapse: failed to run the test in good: sh: 1: ./q: not found
+    [stderr]  The test runs where the build ran. Correct --test, or have --build make what it needs.
+    [exit 10]
+    $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5 --contracts contracts
+    the change is as its contracts say: 1 function, 1 pair of calls compared
+
+    add (p.c:4)  as its contract says
+      contract at contracts:2:1
+      1 call in good, 1 call in bad; 1 pair counted
+    "#);
+}
+
+#[test]
+fn the_answer_is_json() {
+    let contract = "//@ changed_behavior requires n == 7; ensures total == \\prev(total) + 1\n";
+    let desk = versions(GOOD, &changed(contract, "total += n == 7 ? 9 : n;"), "c");
+    let output = desk.execute(&format!("relapse contract check {VERSIONS} --test ./p·7·3 --json -"), "");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["schema"], &answer["verdict"]), (&"relapse.contract/1".into(), &"violated".into()));
+    let add = &answer["functions"][0];
+    assert_eq!((&add["name"], &add["counted"]["by_index"]), (&"add".into(), &1.into()));
+    // The second call begins with another total.
+    assert_eq!(add["counted"]["first_difference"]["path"], "total");
+    let violation = &add["violations"][0];
+    assert_eq!(violation["clause"], "p.c:4:39");
+    assert_eq!(violation["call"]["place"], "p.c:11");
+    assert_eq!((&violation["good"], &violation["bad"]), (&"returns 7".into(), &"returns 9".into()));
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -1,0 +1,246 @@
+//! Taking a state: from the roots along the declared types, breadth first, up to a bound.
+
+use crate::objects::Objects;
+use crate::state::{Knowledge, Root, State};
+use expression::types::{Shape, Type};
+use program::model::Module;
+use replay::constants::Initial;
+use replay::image::Image;
+use replay::memory::Memory;
+use replay::vars::Data;
+use slice::touched::Touched;
+use std::collections::{HashSet, VecDeque};
+
+/// Bytes of a state.
+pub const MAX_BYTES: u64 = 1 << 15;
+/// Bytes that are taken of what one pointer points to.
+pub const MAX_OBJECT: u64 = 1 << 12;
+/// Bytes of a text.
+pub const MAX_STRING: u64 = 4096;
+
+/// What there is to take a state from.
+pub struct Scene<'s, 'm> {
+    pub image: &'s Image,
+    pub memory: &'s Memory,
+    pub objects: &'s Objects,
+    pub touched: &'s Touched<'s>,
+    /// The variable, global or in a frame, that an address lies in: where it begins, and its type.
+    pub variable: &'s dyn Fn(u64) -> Option<(u64, Type<'m>)>,
+}
+
+impl<'m> Scene<'_, 'm> {
+    /// Start and end of what a pointer to a type points into.
+    fn object(&self, address: u64, ty: &Type<'m>, modules: &[&'m Module]) -> Option<(u64, u64)> {
+        if let Some((start, of)) = (self.variable)(address) {
+            return Some(part(start, of, address, ty.size().max(1), modules));
+        }
+        let (start, end) = self.objects.block(address)?;
+        if matches!(ty.shape(), Shape::Record(..) | Shape::Pointer(_)) {
+            return Some((start, end));
+        }
+        // A pointer behind shows that this is no array of numbers.
+        let end = end.min(address.saturating_add(MAX_OBJECT));
+        let is_pointer = |at: &u64| {
+            let word = self.memory.peek_word(*at, 8);
+            word != 0 && self.objects.is_defined(*at) && self.objects.is_tracked(word)
+        };
+        let behind = (address.next_multiple_of(8)..end.saturating_sub(7)).step_by(8).find(is_pointer);
+        Some(match behind {
+            Some(_) => (address, address + ty.size().max(1)),
+            None => (start, end),
+        })
+    }
+
+    /// Bytes, and what is known of each.
+    fn read(&self, address: u64, len: usize) -> (Vec<u8>, Vec<Knowledge>) {
+        let constant = self.image.constant(address).map_or(0, <[u8]>::len).min(len);
+        let mut bytes = vec![0; len];
+        self.memory.peek(address, &mut bytes);
+        if constant > 0 {
+            let data = Data { memory: self.memory, image: Some(self.image) };
+            bytes[..constant].copy_from_slice(&data.read(address, constant));
+        }
+        let mut knowledge = self.objects.knowledge(address, len);
+        knowledge[..constant].fill(Knowledge::Set);
+        for part in self.image.initial_within(address, len as u64) {
+            for at in part {
+                let n = (at - address) as usize;
+                match self.touched.initial(at) {
+                    Some(Initial::Byte(initial)) if bytes[n] == 0 => {
+                        (bytes[n], knowledge[n]) = (initial, Knowledge::Set);
+                    }
+                    // Where it points to is not known.
+                    Some(Initial::Address) => knowledge[n] = Knowledge::Nothing,
+                    _ => {}
+                }
+            }
+        }
+        (bytes, knowledge)
+    }
+}
+
+/// Takes what can be reached from roots. Parameters and results are in `state` already.
+pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>, modules: &[&'m Module]) {
+    let mut queue: VecDeque<(u64, Type<'m>, u64)> = VecDeque::new();
+    let mut seen = HashSet::new();
+    for root in roots {
+        if !matches!(root.kind, crate::state::RootKind::Global) {
+            pointers(state, root.address, &root.ty, &mut queue, modules, 0);
+            continue;
+        }
+        take(state, scene, root.address, root.ty.size().min(MAX_OBJECT));
+        pointers(state, root.address, &root.ty, &mut queue, modules, 0);
+    }
+    while let Some((address, ty, _)) = queue.pop_front() {
+        if !seen.insert((address, ty.size(), matches!(ty.shape(), Shape::Record(..)))) {
+            continue;
+        }
+        if state.bytes >= MAX_BYTES {
+            state.truncated = true;
+            break;
+        }
+        let ty = completed(&ty, modules);
+        let size = ty.size().max(1);
+        let object = scene.object(address, &ty, modules);
+        if let Some(object) = object {
+            state.set_object(address, size, object);
+        }
+        let len = extent(&ty, address, object, size);
+        let room = MAX_OBJECT.min(MAX_BYTES - state.bytes);
+        let len = if ty.is_character() && object.is_none() {
+            text(scene, address, MAX_STRING.min(room))
+        } else {
+            // What nobody set is nothing that could be missed.
+            state.truncated |= (room..len.min(1 << 20)).any(|n| scene.objects.is_defined(address + n));
+            len.min(room)
+        };
+        take(state, scene, address, len);
+        for n in 0..len / size {
+            pointers(state, address + n * size, &ty, &mut queue, modules, 0);
+        }
+    }
+}
+
+/// The part of a variable that a pointer to something of a size points into: an array, or one value.
+fn part<'m>(mut start: u64, mut of: Type<'m>, address: u64, size: u64, modules: &[&'m Module]) -> (u64, u64) {
+    for _ in 0..MAX_NESTING {
+        of = completed(&of, modules);
+        let end = start + of.size().max(1);
+        match of.shape() {
+            Shape::Record(..) if of.size() == size || is_union(&of) => return (start, end),
+            Shape::Record(module, members) => {
+                let offset = address - start;
+                let inside = members.iter().find(|m| {
+                    let from = m.bit_offset / 8;
+                    (from..from + (m.bits / 8).max(1)).contains(&offset)
+                });
+                let Some(member) = inside else { return (address, address + size) };
+                start += member.bit_offset / 8;
+                of = Type::of(module, member.ty);
+            }
+            Shape::Array(element, _)
+                if size < element.size()
+                    && matches!(element.shape(), Shape::Record(..) | Shape::Array(..)) =>
+            {
+                start += (address - start) / element.size() * element.size();
+                of = element;
+            }
+            _ => return (start, end),
+        }
+    }
+    (address, address + size)
+}
+
+/// How many bytes a pointer to a type stands for.
+pub(crate) fn extent(ty: &Type<'_>, address: u64, object: Option<(u64, u64)>, size: u64) -> u64 {
+    match (ty.shape(), object) {
+        (Shape::Void | Shape::Function, _) => 0,
+        // One of many in a pool.
+        (Shape::Record(..), Some((start, end)))
+            if address != start || !(end - start).is_multiple_of(size) =>
+        {
+            size
+        }
+        (_, Some((_, end))) => (end.saturating_sub(address) / size * size).max(size),
+        (_, None) => size,
+    }
+}
+
+/// Bytes of a text with its NUL.
+fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
+    let (bytes, known) = scene.read(address, limit as usize);
+    let end = bytes.iter().zip(&known).position(|(byte, known)| *byte == 0 || *known == Knowledge::Nothing);
+    end.map_or(limit, |n| n as u64 + 1)
+}
+
+fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
+    let (bytes, known) = scene.read(address, len as usize);
+    state.put(address, &bytes, |n| known[n]);
+    note_addresses(state, scene.objects, address, &bytes);
+}
+
+/// Notes words that hold addresses.
+pub(crate) fn note_addresses(state: &mut State, objects: &Objects, address: u64, bytes: &[u8]) {
+    let lead = (address.next_multiple_of(8) - address) as usize;
+    let words = bytes.get(lead..).unwrap_or_default().chunks_exact(8);
+    for (n, word) in words.enumerate() {
+        let value = u64::from_le_bytes(word.try_into().unwrap_or_default());
+        if value >= 4096 && objects.is_tracked(value) {
+            state.note_address(address + lead as u64 + 8 * n as u64);
+        }
+    }
+}
+
+/// Structs in structs beyond this many are a loop.
+const MAX_NESTING: usize = 16;
+
+/// Queues what the pointers of a value point to.
+fn pointers<'m>(
+    state: &State,
+    address: u64,
+    ty: &Type<'m>,
+    queue: &mut VecDeque<(u64, Type<'m>, u64)>,
+    modules: &[&'m Module],
+    nesting: usize,
+) {
+    if nesting > MAX_NESTING {
+        return;
+    }
+    match completed(ty, modules).shape() {
+        Shape::Pointer(to) => {
+            let Some(bytes) = state.read(address, 8) else { return };
+            let target = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+            if target != 0 {
+                queue.push_back((target, to, 0));
+            }
+        }
+        Shape::Array(of, count) => {
+            let has_pointers = !matches!(
+                completed(&of, modules).shape(),
+                Shape::Integer { .. } | Shape::Character { .. } | Shape::Bool | Shape::Float { .. }
+            );
+            let size = of.size().max(1);
+            for n in 0..if has_pointers { count.min(MAX_OBJECT / size) } else { 0 } {
+                pointers(state, address + n * size, &of, queue, modules, nesting + 1);
+            }
+        }
+        Shape::Record(module, members) if !is_union(ty) => {
+            for member in members {
+                let ty = Type::of(module, member.ty);
+                pointers(state, address + member.bit_offset / 8, &ty, queue, modules, nesting + 1);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a type is a union.
+pub(crate) fn is_union(ty: &Type<'_>) -> bool {
+    let Type::Declared(module, index) = ty.stripped() else { return false };
+    matches!(module.types[index as usize].kind, program::model::TypeKind::Record { union: true, .. })
+}
+
+/// The type with its members, where one module only declares it and another defines it.
+pub(crate) fn completed<'m>(ty: &Type<'m>, modules: &[&'m Module]) -> Type<'m> {
+    ty.completed_in(|| modules.to_vec())
+}

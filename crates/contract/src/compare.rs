@@ -1,0 +1,479 @@
+//! What differs between two states of two versions, by declared shape.
+//!
+//! Roots are paired by name, members of structs too: what only one version has is passed over.
+//! Pointers are followed, never compared as numbers; that two of them point to one object in one
+//! version and to two in the other is a difference. Bytes that the program never set are not
+//! compared, except that good set them and bad did not.
+
+use crate::capture::{completed, extent, is_union};
+use crate::state::{Root, RootKind, State};
+use crate::version::Version;
+use expression::types::{Shape, Type};
+use program::model::{Member, TypeKind};
+use replay::memory::Memory;
+use replay::vars::{self, Data, Limits, Value, quoted};
+use std::collections::{HashMap, VecDeque};
+
+/// A place in both states, and what it holds in each.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Difference {
+    pub path: String,
+    pub good: String,
+    pub bad: String,
+}
+
+/// One version's half of a comparison.
+#[derive(Clone, Copy)]
+pub struct Half<'s, 'm> {
+    pub version: &'s Version<'m>,
+    pub state: &'s State,
+}
+
+/// What stands for a byte that the program never set.
+const NOT_SET: &str = "not set";
+
+/// Differences beyond these are not looked for.
+const MAX_DIFFERENCES: usize = 8;
+/// Places beyond these are not looked at.
+const MAX_PLACES: usize = 100_000;
+/// Bytes of a text.
+const MAX_TEXT: usize = 4096;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Before: what only one version has set is a difference.
+    Entry,
+    /// After: what good has not set is free.
+    Exit,
+}
+
+struct Task<'m> {
+    path: String,
+    good: (u64, Type<'m>),
+    bad: (u64, Type<'m>),
+}
+
+struct Comparing<'s, 'm> {
+    good: Half<'s, 'm>,
+    bad: Half<'s, 'm>,
+    what: What,
+    queue: VecDeque<Task<'m>>,
+    /// Which target of bad stands for one of good, and the other way round.
+    partners: [HashMap<(u64, u64), u64>; 2],
+    found: Vec<Difference>,
+}
+
+/// Compares what can be reached from roots.
+#[must_use]
+pub fn compare<'m>(
+    good: (Half<'_, 'm>, &[Root<'m>]),
+    bad: (Half<'_, 'm>, &[Root<'m>]),
+    what: What,
+) -> Vec<Difference> {
+    let mut comparing = Comparing::new(good.0, bad.0, what);
+    for (one, other) in paired(good.1, bad.1) {
+        let path = other.name.clone();
+        comparing.queue.push_back(Task {
+            path,
+            good: (one.address, one.ty.clone()),
+            bad: (other.address, other.ty.clone()),
+        });
+    }
+    comparing.run()
+}
+
+/// Compares what two pointers point to.
+#[must_use]
+pub fn compare_targets<'m>(
+    good: (Half<'_, 'm>, u64, &Type<'m>),
+    bad: (Half<'_, 'm>, u64, &Type<'m>),
+) -> Vec<Difference> {
+    let mut comparing = Comparing::new(good.0, bad.0, What::Exit);
+    comparing.targets("p", (good.1, good.2.clone()), (bad.1, bad.2.clone()));
+    comparing.run()
+}
+
+/// Roots of both versions: by name; parameters that only have another name now, by their place.
+fn paired<'r, 'm>(good: &'r [Root<'m>], bad: &'r [Root<'m>]) -> Vec<(&'r Root<'m>, &'r Root<'m>)> {
+    let mut pairs = Vec::new();
+    for root in bad {
+        let same_kind = |other: &&Root<'m>| match (root.kind, other.kind) {
+            (RootKind::Parameter(_), RootKind::Parameter(_)) => other.name == root.name,
+            (a, b) => a == b && other.name == root.name,
+        };
+        let renamed = |other: &&Root<'m>| {
+            matches!(root.kind, RootKind::Parameter(_))
+                && other.kind == root.kind
+                && !bad.iter().any(|b| b.name == other.name)
+                && other.ty.name() == root.ty.name()
+        };
+        if let Some(partner) = good.iter().find(same_kind).or_else(|| good.iter().find(renamed)) {
+            pairs.push((partner, root));
+        }
+    }
+    pairs
+}
+
+impl<'s, 'm> Comparing<'s, 'm> {
+    fn new(good: Half<'s, 'm>, bad: Half<'s, 'm>, what: What) -> Self {
+        Comparing { good, bad, what, queue: VecDeque::new(), partners: Default::default(), found: Vec::new() }
+    }
+
+    fn run(mut self) -> Vec<Difference> {
+        let mut places = 0;
+        while let Some(task) = self.queue.pop_front() {
+            places += 1;
+            if places > MAX_PLACES || self.found.len() >= MAX_DIFFERENCES {
+                break;
+            }
+            self.place(task);
+        }
+        self.found
+    }
+
+    fn differ(&mut self, path: &str, good: impl Into<String>, bad: impl Into<String>) {
+        self.found.push(Difference { path: inner(path).to_owned(), good: good.into(), bad: bad.into() });
+    }
+
+    /// Bytes of both; none if there is nothing to compare.
+    fn bytes(&mut self, path: &str, good: (u64, usize), bad: (u64, usize)) -> Option<(Vec<u8>, Vec<u8>)> {
+        match (self.good.state.read(good.0, good.1), self.bad.state.read(bad.0, bad.1)) {
+            (Some(a), Some(b)) => Some((a, b)),
+            (Some(_), None) if (0..good.1 as u64).all(|n| self.good.state.is_set(good.0 + n)) => {
+                self.differ(path, "set", NOT_SET);
+                None
+            }
+            (None, Some(_))
+                if self.what == What::Entry
+                    && (0..bad.1 as u64).all(|n| self.bad.state.is_set(bad.0 + n)) =>
+            {
+                self.differ(path, NOT_SET, "set");
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn place(&mut self, Task { path, good, bad }: Task<'m>) {
+        let good = (good.0, completed(&good.1, &self.good.version.modules));
+        let bad = (bad.0, completed(&bad.1, &self.bad.version.modules));
+        match (good.1.shape(), bad.1.shape()) {
+            (Shape::Record(of, ours), Shape::Record(to, theirs)) => {
+                if is_union(&good.1) || is_union(&bad.1) {
+                    return self.union(&path, &good, &bad);
+                }
+                let mut nameless = 0;
+                for member in theirs {
+                    let partner = if member.name.is_empty() {
+                        nameless += 1;
+                        ours.iter().filter(|m| m.name.is_empty()).nth(nameless - 1)
+                    } else {
+                        ours.iter().find(|m| m.name == member.name)
+                    };
+                    // Tables of virtual functions are addresses.
+                    let Some(partner) = partner.filter(|_| !member.name.starts_with("_vptr")) else {
+                        continue;
+                    };
+                    self.member(&path, (good.0, of, partner), (bad.0, to, member));
+                }
+            }
+            (Shape::Array(of, count), Shape::Array(to, other)) => {
+                self.elements(&path, (good.0, of, count), (bad.0, to, other));
+            }
+            (Shape::Pointer(of), Shape::Pointer(to)) => {
+                let Some((a, b)) = self.bytes(&path, (good.0, 8), (bad.0, 8)) else { return };
+                let word = |bytes: Vec<u8>| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+                self.targets(&path, (word(a), of), (word(b), to));
+            }
+            (Shape::Void | Shape::Function, _) | (_, Shape::Void | Shape::Function) => {}
+            _ => self.scalars(&path, &good, &bad),
+        }
+    }
+
+    fn member(
+        &mut self,
+        path: &str,
+        good: (u64, &'m program::model::Module, &'m Member),
+        bad: (u64, &'m program::model::Module, &'m Member),
+    ) {
+        let name = if bad.2.name.is_empty() { path.to_owned() } else { joined(path, &bad.2.name) };
+        let (one, other) = (Type::of(good.1, good.2.ty), Type::of(bad.1, bad.2.ty));
+        let is_bits = |m: &Member, ty: &Type<'_>| {
+            !m.bit_offset.is_multiple_of(8)
+                || !m.bits.is_multiple_of(8)
+                || (m.bits > 0 && m.bits != 8 * ty.size() && ty.size() <= 8)
+        };
+        if is_bits(good.2, &one) || is_bits(bad.2, &other) {
+            let at = |(record, _, m): (u64, &program::model::Module, &Member)| record + m.bit_offset / 8;
+            if self.good.state.is_address(at(good)) && self.bad.state.is_address(at(bad)) {
+                return;
+            }
+            let a = bits(self.good.state, good.0, good.2);
+            let b = bits(self.bad.state, bad.0, bad.2);
+            if let (Some(a), Some(b)) = (a, b)
+                && a != b
+            {
+                self.differ(&name, a.to_string(), b.to_string());
+            }
+            return;
+        }
+        self.queue.push_back(Task {
+            path: name,
+            good: (good.0 + good.2.bit_offset / 8, one),
+            bad: (bad.0 + bad.2.bit_offset / 8, other),
+        });
+    }
+
+    /// Unions without pointers, byte by byte.
+    fn union(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
+        if has_pointers(&good.1, 0) || has_pointers(&bad.1, 0) {
+            return;
+        }
+        for n in 0..good.1.size().min(bad.1.size()) {
+            let (a, b) = (self.good.state.read(good.0 + n, 1), self.bad.state.read(bad.0 + n, 1));
+            if let (Some(a), Some(b)) = (a, b)
+                && a != b
+            {
+                let shown = |half: Half<'_, 'm>, at: &(u64, Type<'m>)| show(&half, at.0, &at.1);
+                let (a, b) = (shown(self.good, good), shown(self.bad, bad));
+                return self.differ(path, a, b);
+            }
+        }
+    }
+
+    fn elements(&mut self, path: &str, good: (u64, Type<'m>, u64), bad: (u64, Type<'m>, u64)) {
+        if is_text(&good.1) && is_text(&bad.1) {
+            return self.texts(path, (good.0, good.2), (bad.0, bad.2));
+        }
+        let count = good.2.min(bad.2);
+        let (of, to) = (good.1.size().max(1), bad.1.size().max(1));
+        // Most arrays are equal.
+        let has = |ty: &Type<'m>, half: &Half<'_, 'm>| has_pointers(&completed(ty, &half.version.modules), 0);
+        if of == to
+            && !has(&good.1, &self.good)
+            && !has(&bad.1, &self.bad)
+            && self.good.state.is_same(good.0, self.bad.state, bad.0, count * of)
+        {
+            return;
+        }
+        for n in 0..count {
+            self.queue.push_back(Task {
+                path: format!("{}[{n}]", inner(path)),
+                good: (good.0 + n * of, good.1.clone()),
+                bad: (bad.0 + n * to, bad.1.clone()),
+            });
+        }
+    }
+
+    /// Texts up to their NUL, at most so many characters.
+    fn texts(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) {
+        let limit = |n: u64| usize::try_from(n).unwrap_or(MAX_TEXT).min(MAX_TEXT);
+        let a = self.good.state.string(good.0, limit(good.1));
+        let b = self.bad.state.string(bad.0, limit(bad.1));
+        let text = |t: &[u8]| quoted(&String::from_utf8_lossy(&t[..t.len().min(200)]));
+        match (a, b) {
+            (Some(a), Some(b)) if a != b => self.differ(path, text(&a), text(&b)),
+            (Some(a), None) if self.good.state.is_set(good.0) => self.differ(path, text(&a), NOT_SET),
+            (None, Some(b)) if self.what == What::Entry && self.bad.state.is_set(bad.0) => {
+                self.differ(path, NOT_SET, text(&b));
+            }
+            _ => {}
+        }
+    }
+
+    fn targets(&mut self, path: &str, good: (u64, Type<'m>), bad: (u64, Type<'m>)) {
+        let good = (good.0, completed(&good.1, &self.good.version.modules));
+        let bad = (bad.0, completed(&bad.1, &self.bad.version.modules));
+        match (good.0, bad.0) {
+            (0, 0) => return,
+            (0, _) => return self.differ(path, "NULL", pointed(&self.bad, bad.0, &bad.1)),
+            (_, 0) => return self.differ(path, pointed(&self.good, good.0, &good.1), "NULL"),
+            _ => {}
+        }
+        if let (Shape::Function, Shape::Function) = (good.1.shape(), bad.1.shape()) {
+            let (a, b) = (function_at(&self.good, good.0), function_at(&self.bad, bad.0));
+            if a != b {
+                self.differ(path, a, b);
+            }
+            return;
+        }
+        if is_text(&good.1) && is_text(&bad.1) {
+            return self.texts(path, (good.0, MAX_TEXT as u64), (bad.0, MAX_TEXT as u64));
+        }
+        let sizes = (good.1.size().max(1), bad.1.size().max(1));
+        let known = [(0, (good.0, sizes.0), bad.0), (1, (bad.0, sizes.1), good.0)];
+        let mut is_new = false;
+        for (side, target, partner) in known {
+            match self.partners[side].get(&target) {
+                Some(earlier) if *earlier != partner => {
+                    let texts = ["what another pointer points to", "something else"];
+                    return self.differ(path, texts[side], texts[1 - side]);
+                }
+                Some(_) => {}
+                None => {
+                    self.partners[side].insert(target, partner);
+                    is_new = true;
+                }
+            }
+        }
+        if !is_new {
+            return;
+        }
+        let objects = (self.good.state.object(good.0, sizes.0), self.bad.state.object(bad.0, sizes.1));
+        if let (Some(a), Some(b)) = objects
+            && (good.0 - a.0) / sizes.0 != (bad.0 - b.0) / sizes.1
+            && !matches!(good.1.shape(), Shape::Record(..) | Shape::Void)
+        {
+            let element = |at: u64, start: u64, size: u64| format!("at element {}", (at - start) / size);
+            self.differ(path, element(good.0, a.0, sizes.0), element(bad.0, b.0, sizes.1));
+        }
+        let count = |ty: &Type<'m>, at: u64, object, size: u64| extent(ty, at, object, size) / size;
+        let counts = (count(&good.1, good.0, objects.0, sizes.0), count(&bad.1, bad.0, objects.1, sizes.1));
+        if counts.0.min(counts.1) == 1 {
+            let path = if matches!(good.1.shape(), Shape::Record(..)) {
+                format!("{path}->")
+            } else {
+                format!("*{path}")
+            };
+            self.queue.push_back(Task { path, good, bad });
+        } else {
+            self.elements(path, (good.0, good.1, counts.0), (bad.0, bad.1, counts.1));
+        }
+    }
+
+    fn scalars(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
+        let sizes = (good.1.size().min(16) as usize, bad.1.size().min(16) as usize);
+        if self.good.state.is_address(good.0) && self.bad.state.is_address(bad.0) {
+            return;
+        }
+        let Some((a, b)) = self.bytes(path, (good.0, sizes.0), (bad.0, sizes.1)) else { return };
+        let same = match (enumerator(&good.1, &a), enumerator(&bad.1, &b)) {
+            (Some(a), Some(b)) => a == b,
+            _ if sizes.0 == sizes.1 => a == b,
+            _ => number(&good.1, &a).is_some() && number(&good.1, &a) == number(&bad.1, &b),
+        };
+        if !same {
+            let (a, b) = (show(&self.good, good.0, &good.1), show(&self.bad, bad.0, &bad.1));
+            self.differ(path, a, b);
+        }
+    }
+}
+
+/// The path of a member.
+fn joined(path: &str, member: &str) -> String {
+    if path.ends_with("->") { format!("{path}{member}") } else { format!("{path}.{member}") }
+}
+
+/// The path of a struct without the arrow that its members would need.
+fn inner(path: &str) -> &str {
+    path.strip_suffix("->").unwrap_or(path)
+}
+
+/// Whether pointers to it and arrays of it are texts: `char`, but not `unsigned char`.
+fn is_text(ty: &Type<'_>) -> bool {
+    matches!(ty.shape(), Shape::Character { signed: true })
+}
+
+fn has_pointers(ty: &Type<'_>, nesting: usize) -> bool {
+    match ty.shape() {
+        Shape::Pointer(_) | Shape::Function => true,
+        Shape::Array(of, _) => nesting < 16 && has_pointers(&of, nesting + 1),
+        Shape::Record(module, members) => {
+            nesting >= 16 || members.iter().any(|m| has_pointers(&Type::of(module, m.ty), nesting + 1))
+        }
+        _ => false,
+    }
+}
+
+fn bits(state: &State, record: u64, member: &Member) -> Option<u64> {
+    let mut value = 0;
+    for n in 0..member.bits.min(64) {
+        let bit = member.bit_offset + n;
+        let byte = state.read(record + bit / 8, 1)?;
+        value |= u64::from(byte[0] >> (bit % 8) & 1) << n;
+    }
+    Some(value)
+}
+
+fn enumerator<'m>(ty: &Type<'m>, bytes: &[u8]) -> Option<&'m str> {
+    let Type::Declared(module, index) = ty.stripped() else { return None };
+    let TypeKind::Enum { values } = &module.types[index as usize].kind else { return None };
+    let value = number(ty, bytes)?;
+    values.iter().find(|v| i128::from(v.1) == value).map(|v| v.0.as_str())
+}
+
+/// The value of an integer.
+pub(crate) fn number(ty: &Type<'_>, bytes: &[u8]) -> Option<i128> {
+    let signed = match ty.shape() {
+        Shape::Integer { signed, .. } | Shape::Character { signed } => signed,
+        Shape::Bool => false,
+        _ => return None,
+    };
+    let mut wide = [0; 16];
+    let n = bytes.len().min(16);
+    wide[..n].copy_from_slice(&bytes[..n]);
+    let raw = u128::from_le_bytes(wide);
+    Some(if signed { replay::arith::signed(raw, 8 * n.max(1) as u16) } else { raw.cast_signed() })
+}
+
+fn function_at(half: &Half<'_, '_>, address: u64) -> String {
+    let image = half.version.image;
+    if let Some(number) = image.function_at(address) {
+        let code = image.code(number);
+        let function = &image.module(code.module).functions[code.function as usize];
+        return program::names::readable(&function.name).into_owned();
+    }
+    image.external_at(address).map_or_else(|| "a function".to_owned(), |e| e.0.to_owned())
+}
+
+/// What a pointer points to, as text.
+fn pointed(half: &Half<'_, '_>, address: u64, ty: &Type<'_>) -> String {
+    if is_text(ty)
+        && let Some(text) = half.state.string(address, 200)
+    {
+        return quoted(&String::from_utf8_lossy(&text));
+    }
+    match ty.shape() {
+        Shape::Function => function_at(half, address),
+        Shape::Record(..) if half.state.read(address, 1).is_some() => {
+            format!("pointer to {}", show(half, address, ty))
+        }
+        _ => "a pointer".to_owned(),
+    }
+}
+
+/// The value at a place, as text without addresses.
+#[must_use]
+pub fn show(half: &Half<'_, '_>, address: u64, ty: &Type<'_>) -> String {
+    let size = ty.size().min(1 << 12) as usize;
+    let limits = Limits { depth: 2, elements: 8, string: 80, addresses: false };
+    if let Shape::Pointer(to) = ty.shape() {
+        let Some(bytes) = half.state.read(address, 8) else { return NOT_SET.to_owned() };
+        let target = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+        return if target == 0 { "NULL".to_owned() } else { pointed(half, target, &to) };
+    }
+    let mut bytes = vec![0; size];
+    let mut known = vec![false; size];
+    for n in 0..size {
+        if let Some(byte) = half.state.read(address + n as u64, 1) {
+            (bytes[n], known[n]) = (byte[0], true);
+        }
+    }
+    if !known.contains(&true) && size > 0 {
+        return NOT_SET.to_owned();
+    }
+    let shape = ty.shape();
+    let memory = match shape {
+        Shape::Record(..) | Shape::Array(..) => half.state.memory(),
+        _ => Memory::default(),
+    };
+    match ty.stripped() {
+        Type::Declared(module, index) => {
+            let data = Data { memory: &memory, image: Some(half.version.image) };
+            let text = vars::show(module, data, Some(index), &Value::Bytes { bytes, known }, limits);
+            text.replace("<optimised out>", NOT_SET)
+        }
+        other => number(&other, &bytes).map_or_else(|| format!("{bytes:?}"), |n| n.to_string()),
+    }
+}

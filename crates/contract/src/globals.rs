@@ -1,0 +1,175 @@
+//! Which global variables a function and all it calls read or write, in one replay.
+
+use crate::version::{Version, Watched};
+use replay::machine::Machine;
+use replay::observer::{Effect, ExternalCall, Observer, View};
+use replay::tape::Stream;
+use std::collections::{BTreeSet, HashMap};
+
+/// What a run did with functions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    pub calls: u64,
+    /// Names of variables.
+    pub globals: BTreeSet<String>,
+    /// It depends on more than its state: on input, or on a function outside that nobody knows.
+    pub reads_input: bool,
+}
+
+/// Functions by module and number, as they were used.
+pub type Uses = HashMap<(u32, u32), Used>;
+
+/// Replays a stream up to where it can be replayed.
+#[must_use]
+pub fn used(version: &Version<'_>, stream: &Stream) -> Uses {
+    let words = version.globals.len().div_ceil(64);
+    let mut watch = Watch { version, words, frames: Vec::new(), found: HashMap::new(), last: (1, 0, 0) };
+    // What comes before a failure to replay is still true; the second replay tells of it.
+    let _ = Machine::new(version.image, stream).run(&mut watch, u64::MAX);
+    watch.leave(0);
+    let name = |n: usize| version.globals[n].name.clone();
+    let of = |marks: &[u64]| {
+        (0..version.globals.len()).filter(|n| marks[n / 64] >> (n % 64) & 1 == 1).map(name).collect()
+    };
+    let mut uses = Uses::new();
+    for (function, found) in watch.found {
+        let used = Used { calls: found.calls, globals: of(&found.marks), reads_input: found.reads_input };
+        uses.insert(function, used);
+    }
+    uses
+}
+
+/// Adds what another stream did.
+pub fn merge(into: &mut Uses, from: Uses) {
+    for (function, used) in from {
+        let known = into.entry(function).or_default();
+        known.calls += used.calls;
+        known.globals.extend(used.globals);
+        known.reads_input |= used.reads_input;
+    }
+}
+
+/// How a function of a version was used.
+#[must_use]
+pub fn of(uses: &Uses, watched: &Watched<'_>) -> Used {
+    uses.get(&(watched.module, watched.number)).cloned().unwrap_or_default()
+}
+
+#[derive(Clone)]
+struct Found {
+    calls: u64,
+    marks: Vec<u64>,
+    reads_input: bool,
+}
+
+struct Watch<'w, 'm> {
+    version: &'w Version<'m>,
+    words: usize,
+    frames: Vec<((u32, u32), Found)>,
+    found: HashMap<(u32, u32), Found>,
+    /// The variable that was touched last: start, end, number.
+    last: (u64, u64, usize),
+}
+
+impl Watch<'_, '_> {
+    /// Only the outer `depth` functions still run.
+    fn leave(&mut self, depth: usize) {
+        while self.frames.len() > depth {
+            let Some((function, marks)) = self.frames.pop() else { break };
+            if let Some((_, outer)) = self.frames.last_mut() {
+                outer.add(&marks);
+            }
+            let words = self.words;
+            let known = self.found.entry(function).or_insert_with(|| Found::new(words));
+            known.add(&marks);
+            known.calls += 1;
+        }
+    }
+
+    #[inline]
+    fn touch(&mut self, address: u64, len: u64) {
+        if !(self.last.0..self.last.1).contains(&address) {
+            let Some(n) = self.version.global_at(address).or_else(|| {
+                // A long range may begin before it.
+                (len > 16).then(|| self.version.global_at(address + len - 1)).flatten()
+            }) else {
+                return;
+            };
+            let global = &self.version.globals[n];
+            self.last = (global.address, global.address + global.size, n);
+        }
+        let n = self.last.2;
+        if let Some((_, found)) = self.frames.last_mut() {
+            found.marks[n / 64] |= 1 << (n % 64);
+        }
+    }
+}
+
+impl Found {
+    fn new(words: usize) -> Found {
+        Found { calls: 0, marks: vec![0; words], reads_input: false }
+    }
+
+    fn add(&mut self, other: &Found) {
+        self.reads_input |= other.reads_input;
+        for (mark, more) in self.marks.iter_mut().zip(&other.marks) {
+            *mark |= more;
+        }
+    }
+}
+
+impl Observer for Watch<'_, '_> {
+    const ALL_STEPS: bool = false;
+
+    fn enter(&mut self, view: &View<'_>, _: bool) {
+        self.leave(view.depth as usize - 1);
+        self.frames.push(((view.code.module, view.code.function), Found::new(self.words)));
+    }
+
+    fn returned(&mut self, view: &View<'_>) {
+        self.leave(view.depth as usize);
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        self.leave(view.depth as usize);
+    }
+
+    fn unwound(&mut self, view: &View<'_>) {
+        self.leave(view.depth as usize);
+    }
+
+    #[inline]
+    fn step(&mut self, _: &View<'_>, effect: Effect) {
+        match effect {
+            Effect::None => {}
+            Effect::Load { address, len }
+            | Effect::Store { address, len }
+            | Effect::Update { address, len, .. } => {
+                self.touch(address, len.into());
+            }
+            Effect::Copy { to, from, len } => {
+                self.touch(to, len);
+                self.touch(from, len);
+            }
+            Effect::Fill { to, len } => self.touch(to, len),
+        }
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.leave(view.depth as usize);
+        for (address, len) in call.reads.iter().chain(call.writes) {
+            self.touch(*address, *len);
+        }
+        let input = match call.known {
+            Some(known) => {
+                !call.modelled
+                    && (!known.hidden.is_empty()
+                        || known.io.is_some_and(|io| io.direction == externals::Direction::In))
+            }
+            None => true,
+        };
+        if let Some((_, found)) = self.frames.last_mut() {
+            found.reads_input |= input;
+        }
+    }
+}

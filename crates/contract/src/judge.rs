@@ -1,0 +1,276 @@
+//! Whether a pair of calls is as its contract says.
+//!
+//! The thesis leaves two questions open; the reading here is that of implications. A case applies
+//! if `requires` holds and the previous version ended as the case says: normally with
+//! `when_ensured`, or abnormally with `when_signaled`; either counts if the case has neither
+//! clause. Where it applies, a normal end of the current version has to fulfil `ensures`, an abnormal
+//! one every `signals` clause of its kind; and if the case has `ensures` but no `signals`, it must
+//! not end abnormally. Where no case applies, the versions have to behave alike.
+
+use crate::compare::{Difference, Half, What, compare};
+use crate::error::Result;
+use crate::language::{Case, Contract, Kind, Place, Predicate};
+use crate::moment::{Pair, Run, Shown, Truth, shown, truth};
+use crate::state::{RESULT, Root, RootKind};
+use crate::watch::Ended;
+use explain::align::Side;
+
+/// What came of a pair.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The cases that applied, by number.
+    pub applied: Vec<usize>,
+    pub violations: Vec<Violation>,
+    /// Predicates that could not be told.
+    pub unknown: Vec<String>,
+}
+
+/// What is not as it should be.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// None if it is the rule that everything else stays.
+    pub clause: Option<Place>,
+    pub what: String,
+    pub values: Vec<Shown>,
+    pub differences: Vec<Difference>,
+}
+
+/// An output of a call: where to, and the bytes.
+pub type Output = (String, Vec<u8>);
+
+/// How a call ended, in the words of a contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Manner {
+    Normal,
+    Process(Ended),
+    Named(String),
+}
+
+impl std::fmt::Display for Manner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Manner::Normal => write!(f, "it returns"),
+            Manner::Process(ended) => write!(f, "{ended}"),
+            Manner::Named(name) => write!(f, "{name}"),
+        }
+    }
+}
+
+/// Judges a pair. `globals` are the variables that belong to the states, `outputs` what the calls
+/// wrote to files.
+///
+/// # Errors
+/// If the contract itself is wrong.
+pub fn judge<'m>(
+    contract: &Contract,
+    pair: &Pair<'_, 'm>,
+    globals: [&[Root<'m>]; 2],
+    outputs: [&[Output]; 2],
+) -> Result<Judged> {
+    let mut judged = Judged { applied: Vec::new(), violations: Vec::new(), unknown: Vec::new() };
+    let previous = manner(contract, pair, Side::Good)?;
+    let current = manner(contract, pair, Side::Bad)?;
+    for (number, case) in contract.cases.iter().enumerate() {
+        match applies(case, pair, &previous)? {
+            Ok(false) => continue,
+            Ok(true) => judged.applied.push(number),
+            Err(why) => {
+                judged.unknown.push(why);
+                continue;
+            }
+        }
+        oblige(case, pair, &current, &mut judged)?;
+    }
+    if judged.applied.is_empty() && judged.unknown.is_empty() {
+        judged.violations.extend(alike(pair, globals, outputs));
+    }
+    Ok(judged)
+}
+
+fn manner(contract: &Contract, pair: &Pair<'_, '_>, side: Side) -> Result<Manner> {
+    let ended = &pair.run(side).call.ended;
+    if *ended != Ended::Returned {
+        return Ok(Manner::Process(ended.clone()));
+    }
+    for error in &contract.errors {
+        if truth(pair, side, true, &error.predicate)? == Truth::True {
+            return Ok(Manner::Named(error.name.clone()));
+        }
+    }
+    Ok(Manner::Normal)
+}
+
+fn is_of(manner: &Manner, kind: &Kind) -> bool {
+    match (manner, kind) {
+        (Manner::Normal, _) => false,
+        (_, Kind::Any) => true,
+        (Manner::Process(Ended::Abort), Kind::Abort) => true,
+        (Manner::Process(Ended::Abort), Kind::Signal(name)) => name.as_deref() == Some("SIGABRT"),
+        (Manner::Process(Ended::Signal(number)), Kind::Signal(name)) => {
+            name.as_ref().is_none_or(|name| *name == crate::watch::signal_name(*number))
+        }
+        (Manner::Process(Ended::Exit(status)), Kind::Exit(wanted)) => wanted.is_none_or(|w| w == *status),
+        (Manner::Process(Ended::Throw(ty)), Kind::Throw(wanted)) => {
+            wanted.as_ref().is_none_or(|w| ty.as_ref() == Some(w))
+        }
+        (Manner::Named(name), Kind::Named(wanted)) => name == wanted,
+        _ => false,
+    }
+}
+
+/// All of some predicates; the text of the first that cannot be told.
+fn all<'a>(
+    predicates: impl IntoIterator<Item = &'a Predicate>,
+    pair: &Pair<'_, '_>,
+    side: Side,
+    after: bool,
+) -> Result<std::result::Result<bool, String>> {
+    for predicate in predicates {
+        match truth(pair, side, after, predicate)? {
+            Truth::True => {}
+            Truth::False | Truth::Undefined(_) => return Ok(Ok(false)),
+            Truth::Unknown(why) => return Ok(Err(format!("{}: {why}", predicate.clause))),
+        }
+    }
+    Ok(Ok(true))
+}
+
+/// Whether a case speaks of this pair; the reason if that cannot be told.
+fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::result::Result<bool, String>> {
+    match all(&case.requires, pair, Side::Bad, false)? {
+        Ok(true) => {}
+        other => return Ok(other),
+    }
+    let is_silent = case.when_ensured.is_empty() && case.when_signaled.is_empty();
+    if *previous == Manner::Normal {
+        if case.when_ensured.is_empty() {
+            return Ok(Ok(is_silent));
+        }
+        return all(&case.when_ensured, pair, Side::Good, true);
+    }
+    if is_silent {
+        return Ok(Ok(true));
+    }
+    let of_kind: Vec<&Predicate> =
+        case.when_signaled.iter().filter(|(kind, _)| is_of(previous, kind)).map(|(_, p)| p).collect();
+    if of_kind.is_empty() {
+        return Ok(Ok(false));
+    }
+    all(of_kind, pair, Side::Good, true)
+}
+
+/// Checks what a case that applies demands of the current version.
+fn oblige(case: &Case, pair: &Pair<'_, '_>, current: &Manner, judged: &mut Judged) -> Result<()> {
+    let obligations: Vec<&Predicate> = match current {
+        Manner::Normal => case.ensures.iter().collect(),
+        _ => case.signals.iter().filter(|(kind, _)| is_of(current, kind)).map(|(_, p)| p).collect(),
+    };
+    if *current != Manner::Normal && !case.ensures.is_empty() && case.signals.is_empty() {
+        let clause = case.ensures.first().map(|p| p.clause.clone());
+        let what = format!("the call does not end normally in bad: {current}");
+        judged.violations.push(Violation { clause, what, values: Vec::new(), differences: Vec::new() });
+        return Ok(());
+    }
+    for predicate in obligations {
+        let what = match truth(pair, Side::Bad, true, predicate)? {
+            Truth::True => continue,
+            Truth::Unknown(why) => {
+                judged.unknown.push(format!("{}: {why}", predicate.clause));
+                continue;
+            }
+            Truth::False if *current == Manner::Normal => "it does not hold".to_owned(),
+            Truth::False => format!("the call ends with {current} in bad"),
+            Truth::Undefined(why) => format!("it has no value: {why}"),
+        };
+        judged.violations.push(Violation {
+            clause: Some(predicate.clause.clone()),
+            what,
+            values: shown(pair, Side::Bad, true, predicate),
+            differences: Vec::new(),
+        });
+    }
+    Ok(())
+}
+
+/// What differs although nothing may.
+fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]; 2]) -> Option<Violation> {
+    let (good, bad) = (&pair.good.call.ended, &pair.bad.call.ended);
+    let unchanged =
+        |what: String, differences| Violation { clause: None, what, values: Vec::new(), differences };
+    if good != bad {
+        let end = |ended: &Ended| match ended {
+            Ended::Returned => "returns".to_owned(),
+            other => format!("ends with {other}"),
+        };
+        let what = format!("the call {} in good and {} in bad", end(good), end(bad));
+        return Some(unchanged(what, Vec::new()));
+    }
+    let mut differences = Vec::new();
+    // Nobody sees the memory of a process that is gone.
+    if matches!(good, Ended::Returned | Ended::Throw(_) | Ended::Jump) {
+        let [ours, theirs] = globals;
+        let (ours, theirs) = (roots(&pair.good, ours), roots(&pair.bad, theirs));
+        differences = compare(
+            (Half { version: pair.good.version, state: &pair.good.call.exit }, &ours),
+            (Half { version: pair.bad.version, state: &pair.bad.call.exit }, &theirs),
+            What::Exit,
+        );
+    }
+    let names = outputs.iter().flat_map(|o| o.iter()).map(|o| &o.0);
+    let mut seen: Vec<&String> = Vec::new();
+    for name in names {
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        let written = |side: &[Output]| {
+            let of: Vec<u8> = side.iter().filter(|o| o.0 == *name).flat_map(|o| o.1.clone()).collect();
+            of
+        };
+        let (a, b) = (written(outputs[0]), written(outputs[1]));
+        if a != b {
+            let (a, b) = excerpts(&a, &b);
+            differences.push(Difference { path: format!("output to {name}"), good: a, bad: b });
+        }
+    }
+    (!differences.is_empty())
+        .then(|| unchanged("it may not change, and no case speaks of it".to_owned(), differences))
+}
+
+/// Texts from their first difference on.
+fn excerpts(a: &[u8], b: &[u8]) -> (String, String) {
+    let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    // From the beginning of that line on.
+    let start = a[..same].iter().rposition(|c| *c == b'\n').map_or(0, |n| n + 1);
+    let text = |t: &[u8]| {
+        let part = &t[start.min(t.len())..t.len().min(start + 80)];
+        replay::vars::quoted(&String::from_utf8_lossy(part))
+    };
+    (text(a), text(b))
+}
+
+/// Roots of the state after a call.
+fn roots<'m>(run: &Run<'_, 'm>, globals: &[Root<'m>]) -> Vec<Root<'m>> {
+    let mut roots = run.watched.roots();
+    if let Some(ty) = &run.call.result {
+        let name = "\\result".to_owned();
+        roots.push(Root { kind: RootKind::Result, name, ty: ty.clone(), address: RESULT });
+    }
+    roots.extend(globals.iter().cloned());
+    roots
+}
+
+/// What differs between the states before the calls.
+#[must_use]
+pub fn entries<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2]) -> Vec<Difference> {
+    let all = |run: &Run<'_, 'm>, globals: &[Root<'m>]| {
+        let mut roots = run.watched.roots();
+        roots.extend(globals.iter().cloned());
+        roots
+    };
+    compare(
+        (Half { version: pair.good.version, state: &pair.good.call.entry }, &all(&pair.good, globals[0])),
+        (Half { version: pair.bad.version, state: &pair.bad.call.entry }, &all(&pair.bad, globals[1])),
+        What::Entry,
+    )
+}

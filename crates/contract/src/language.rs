@@ -1,0 +1,190 @@
+//! Contracts as they are written: cases, clauses, predicates, with their places.
+
+use expression::Expression;
+use std::fmt;
+use std::sync::Arc;
+
+/// A text that contracts stand in.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// As it is shown: relative to the version, or as the user named it.
+    pub file: String,
+    pub text: String,
+}
+
+/// Bytes of a source.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Place {
+    pub source: Arc<Source>,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.line_and_column();
+        write!(f, "{}:{line}:{column}", self.source.file)
+    }
+}
+
+impl Place {
+    /// A part of this place; `span` counts from its start.
+    #[must_use]
+    pub fn part(&self, span: &std::ops::Range<usize>) -> Place {
+        let at = |n: usize| self.start.saturating_add(n).min(self.source.text.len());
+        Place { source: self.source.clone(), start: at(span.start), end: at(span.end) }
+    }
+
+    /// From 1; columns count characters.
+    #[must_use]
+    pub fn line_and_column(&self) -> (u32, u32) {
+        let before = self.source.text.get(..self.start).unwrap_or_default();
+        let line = before.bytes().filter(|b| *b == b'\n').count() as u32 + 1;
+        let start = before.rfind('\n').map_or(0, |n| n + 1);
+        (line, before[start..].chars().count() as u32 + 1)
+    }
+
+    /// The text of the place on one line, blanks put together.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let text = self.source.text.get(self.start..self.end).unwrap_or_default();
+        let lines = text.lines().map(|line| {
+            let line = line.trim_start();
+            line.strip_prefix("//@").or_else(|| line.strip_prefix('@')).unwrap_or(line)
+        });
+        lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The line, and below it a caret under the place.
+    #[must_use]
+    pub fn caret(&self) -> String {
+        let text = &self.source.text;
+        let start = text.get(..self.start).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
+        let line = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
+        let before = text.get(start..self.start).unwrap_or_default();
+        let blanks: String = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let rest = line.len().saturating_sub(before.len());
+        let marked = text.get(self.start..self.end.min(self.start + rest)).unwrap_or_default();
+        format!("{line}\n{blanks}{}", "^".repeat(marked.chars().count().max(1)))
+    }
+}
+
+/// What a change of one function is meant to change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contract {
+    /// Where it begins.
+    pub place: Place,
+    /// Results that count as abnormal ends, by a name of the user's.
+    pub errors: Vec<NamedError>,
+    /// None: nothing may change.
+    pub cases: Vec<Case>,
+}
+
+/// `error: \result < 0`
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedError {
+    pub name: String,
+    pub predicate: Predicate,
+}
+
+/// One `changed_behavior`. Clauses of a kind are conjoined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    pub place: Place,
+    pub requires: Vec<Predicate>,
+    pub ensures: Vec<Predicate>,
+    pub when_ensured: Vec<Predicate>,
+    pub signals: Vec<(Kind, Predicate)>,
+    pub when_signaled: Vec<(Kind, Predicate)>,
+}
+
+/// How a call can end other than by returning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `any`: whatever of the following.
+    Any,
+    Abort,
+    /// By its name, such as `SIGSEGV`; none for every signal but that of `abort`.
+    Signal(Option<String>),
+    /// With this status, or with any.
+    Exit(Option<u32>),
+    /// A C++ exception of this type, or of any.
+    Throw(Option<String>),
+    /// An error that the contract itself names.
+    Named(String),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Any => write!(f, "any"),
+            Kind::Abort => write!(f, "abort"),
+            Kind::Signal(None) => write!(f, "signal"),
+            Kind::Signal(Some(name)) => write!(f, "signal {name}"),
+            Kind::Exit(None) => write!(f, "exit"),
+            Kind::Exit(Some(status)) => write!(f, "exit {status}"),
+            Kind::Throw(None) => write!(f, "throw"),
+            Kind::Throw(Some(ty)) => write!(f, "throw {ty}"),
+            Kind::Named(name) => write!(f, "{name}"),
+        }
+    }
+}
+
+/// A C expression with the forms of contracts: `\result` stands in the tree as the name
+/// `$result`, `\old(e)` as a call of `$old`, the quantifier number 0 as the name `$0`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicate {
+    /// Of the expression; its spans count from here.
+    pub place: Place,
+    /// With the word that begins it.
+    pub clause: Place,
+    pub expression: Expression,
+    pub quantifiers: Vec<Quantifier>,
+}
+
+/// `\forall int i; 0 <= i && i < n; a[i] >= 0`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantifier {
+    /// Else `\exists`.
+    pub all: bool,
+    /// As C writes it.
+    pub ty: String,
+    pub variable: String,
+    pub range: Predicate,
+    pub body: Predicate,
+}
+
+/// Quantifiers in quantifiers beyond this many are refused.
+pub const MAX_QUANTIFIERS: usize = 8;
+
+impl Contract {
+    /// A contract without cases.
+    #[must_use]
+    pub fn unchanged(place: Place) -> Contract {
+        Contract { place, errors: Vec::new(), cases: Vec::new() }
+    }
+
+    /// All predicates, also those inside quantifiers.
+    #[must_use]
+    pub fn predicates(&self) -> Vec<&Predicate> {
+        let mut all: Vec<&Predicate> = self.errors.iter().map(|e| &e.predicate).collect();
+        for case in &self.cases {
+            all.extend(case.requires.iter().chain(&case.ensures).chain(&case.when_ensured));
+            all.extend(case.signals.iter().chain(&case.when_signaled).map(|(_, p)| p));
+        }
+        let mut next = 0;
+        while next < all.len() {
+            let inner: Vec<&Predicate> =
+                all[next].quantifiers.iter().flat_map(|q| [&q.range, &q.body]).collect();
+            all.extend(inner);
+            next += 1;
+        }
+        all
+    }
+}

@@ -1,0 +1,49 @@
+//! Change contracts: what a change is meant to change, checked on recordings of both versions.
+//! Everything that a contract does not speak of must stay as it was (Yi, Qi, Tan and Roychoudhury,
+//! *Expressing and checking intended changes via software change contracts*).
+//!
+//! # What lives here
+//! * [`language`]: contracts as data; [`parse`](mod@parse) and [`find`] read them out of comments and files;
+//! * [`version`]: one version's functions, parameters and global variables;
+//! * [`globals`]: which variables a function and its callees use, from a first replay;
+//! * [`watch`](mod@watch): the calls of a second replay, with the states before and after ([`state`],
+//!   taken by [`capture`](mod@capture) with the help of [`objects`]);
+//! * [`compare`](mod@compare): what differs between states of two versions, by declared shape;
+//! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
+//!   else stays;
+//! * [`pairs`]: which calls are compared; [`check`](mod@check): one check from beginning to end;
+//! * [`answer`]: what was found.
+//!
+//! # What must not be known here
+//! Terminals, command lines, environment variables. Nothing that is compared depends on an address.
+//! No text makes the parser panic.
+//!
+//! # Example
+//! ```
+//! use contract::language::Source;
+//! let text = "//@ changed_behavior requires n > 9; ensures \\result == \\prev(\\result) + 1;\n\
+//!             int f(int n) { return n + (n > 9); }\n";
+//! let source = std::sync::Arc::new(Source { file: "f.c".to_owned(), text: text.to_owned() });
+//! let found = contract::find::in_comments(&source)?;
+//! assert_eq!(found[0].contract.cases[0].requires[0].place.to_string(), "f.c:1:31");
+//! # Ok::<(), contract::Error>(())
+//! ```
+
+pub mod answer;
+pub mod capture;
+pub mod check;
+pub mod compare;
+pub mod error;
+pub mod find;
+pub mod globals;
+pub mod judge;
+pub mod language;
+pub mod moment;
+pub mod objects;
+pub mod pairs;
+pub mod parse;
+pub mod state;
+pub mod version;
+pub mod watch;
+
+pub use error::{Error, Result};

@@ -1,0 +1,253 @@
+//! Where objects begin and end in memory, and which bytes of them were ever set.
+//!
+//! C says of a pointer neither how many elements follow nor whether they have values. Both are
+//! known to a replay: heap blocks from the calls that made them, locals from their frames, global
+//! variables from the model; and every store is seen.
+
+use crate::state::Knowledge;
+use externals::flag;
+use replay::observer::{Effect, ExternalCall};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+const PAGE: u64 = 4096;
+const WORDS: usize = PAGE as usize / 64;
+
+/// See the module's documentation.
+#[derive(Default)]
+pub struct Objects {
+    /// Start and length.
+    heap: BTreeMap<u64, u64>,
+    globals: Vec<(u64, u64)>,
+    /// All frames that there were.
+    stack: Range<u64>,
+    /// Bytes that the program set.
+    defined: Bytes,
+    /// Bytes that it read: their values are known, whoever set them.
+    seen: Bytes,
+}
+
+/// A set of addresses.
+#[derive(Default)]
+struct Bytes(HashMap<u64, Box<[u64; WORDS]>>);
+
+impl Bytes {
+    fn has(&self, address: u64) -> bool {
+        let bit = (address % PAGE) as usize;
+        self.0.get(&(address / PAGE)).is_some_and(|page| page[bit / 64] >> (bit % 64) & 1 == 1)
+    }
+
+    /// Puts the numbers of the bytes of a range that are in it.
+    fn within(&self, address: u64, len: usize, mut put: impl FnMut(usize)) {
+        let mut n = 0;
+        while n < len {
+            let at = address.wrapping_add(n as u64);
+            let here = (PAGE - at % PAGE).min((len - n) as u64) as usize;
+            if let Some(page) = self.0.get(&(at / PAGE)) {
+                for i in 0..here {
+                    let bit = (at % PAGE) as usize + i;
+                    if page[bit / 64] >> (bit % 64) & 1 == 1 {
+                        put(n + i);
+                    }
+                }
+            }
+            n += here;
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, address: u64, len: u64, is_in: bool) {
+        let mut at = address;
+        let end = address.saturating_add(len.min(1 << 32));
+        while at < end {
+            let (page, bit) = (at / PAGE, (at % PAGE) as usize);
+            let here = (64 - bit % 64).min(usize::try_from(end - at).unwrap_or(64));
+            let mask = (u64::MAX >> (64 - here)) << (bit % 64);
+            if is_in {
+                self.0.entry(page).or_insert_with(|| Box::new([0; WORDS]))[bit / 64] |= mask;
+            } else if let Some(page) = self.0.get_mut(&page) {
+                page[bit / 64] &= !mask;
+            }
+            at += here as u64;
+        }
+    }
+}
+
+impl Objects {
+    /// `globals` are starts and ends of variables.
+    #[must_use]
+    pub fn new(mut globals: Vec<(u64, u64)>) -> Objects {
+        globals.sort_unstable();
+        Objects { globals, ..Objects::default() }
+    }
+
+    /// Start and end of the heap block around an address.
+    #[must_use]
+    pub fn block(&self, address: u64) -> Option<(u64, u64)> {
+        let (start, len) = self.heap.range(..=address).next_back()?;
+        (address - start < *len).then(|| (*start, start + len))
+    }
+
+    /// Whether an address lies in memory whose every store was seen.
+    #[must_use]
+    pub fn is_tracked(&self, address: u64) -> bool {
+        self.stack.contains(&address) || self.is_global(address) || self.block(address).is_some()
+    }
+
+    fn is_global(&self, address: u64) -> bool {
+        let next = self.globals.partition_point(|g| g.0 <= address);
+        next.checked_sub(1).is_some_and(|n| address < self.globals[n].1)
+    }
+
+    /// Whether a byte was ever set, since its object is there.
+    #[must_use]
+    pub fn is_defined(&self, address: u64) -> bool {
+        self.defined.has(address) || self.is_global(address)
+    }
+
+    /// What is known of the bytes of a range.
+    pub(crate) fn knowledge(&self, address: u64, len: usize) -> Vec<Knowledge> {
+        let mut known = vec![Knowledge::Nothing; len];
+        self.seen.within(address, len, |n| known[n] = Knowledge::Seen);
+        self.defined.within(address, len, |n| known[n] = Knowledge::Set);
+        let next = self.globals.partition_point(|g| g.1 <= address);
+        for (start, end) in self.globals[next..].iter().take_while(|g| g.0 < address + len as u64) {
+            let first = start.saturating_sub(address) as usize;
+            let last = (end - address).min(len as u64) as usize;
+            known[first..last].fill(Knowledge::Set);
+        }
+        known
+    }
+
+    /// Whether a byte was read, and so its value is known.
+    #[must_use]
+    pub fn is_seen(&self, address: u64) -> bool {
+        self.seen.has(address)
+    }
+
+    fn mark(&mut self, address: u64, len: u64, defined: bool) {
+        self.defined.mark(address, len, defined);
+        if !defined {
+            self.seen.mark(address, len, false);
+        }
+    }
+
+    /// Bytes have values now.
+    pub fn define(&mut self, address: u64, len: u64) {
+        self.mark(address, len, true);
+    }
+
+    /// A frame is new: nothing in it has a value.
+    pub fn enter(&mut self, frame: u64, size: u64) {
+        let end = frame.saturating_add(size.max(1));
+        self.stack = match self.stack.is_empty() {
+            true => frame..end,
+            false => self.stack.start.min(frame)..self.stack.end.max(end),
+        };
+        self.mark(frame, size, false);
+    }
+
+    fn copy(&mut self, to: u64, from: u64, len: u64) {
+        // What others set before the program ran, such as its arguments, has values.
+        let has_value = |at: u64| self.is_defined(at) || self.is_seen(at) || !self.is_tracked(at);
+        let defined: Vec<bool> = (0..len.min(1 << 24)).map(|n| has_value(from.wrapping_add(n))).collect();
+        for (n, is) in defined.into_iter().enumerate() {
+            self.mark(to.wrapping_add(n as u64), 1, is);
+        }
+    }
+
+    /// An instruction ran.
+    #[inline]
+    pub fn step(&mut self, effect: Effect) {
+        match effect {
+            Effect::Store { address, len } | Effect::Update { address, len, stored: true } => {
+                self.mark(address, len.into(), true);
+            }
+            Effect::Copy { to, from, len } => self.copy(to, from, len),
+            Effect::Fill { to, len } => self.mark(to, len, true),
+            Effect::Load { address, len } => self.seen.mark(address, len.into(), true),
+            Effect::None | Effect::Update { .. } => {}
+        }
+    }
+
+    /// A call outside has returned.
+    pub fn external(&mut self, call: &ExternalCall<'_>, name: &str) {
+        for (address, len) in call.reads {
+            self.seen.mark(*address, *len, true);
+        }
+        for (address, len) in call.writes {
+            self.define(*address, *len);
+        }
+        let flags = call.known.map_or(0, |known| known.flags);
+        let argument = |n: usize| call.args.get(n).copied().unwrap_or(0);
+        let is_new = name.starts_with("_Znwm") || name.starts_with("_Znam");
+        let is_delete = name.starts_with("_ZdlPv") || name.starts_with("_ZdaPv");
+        let given_back = if flags & (flag::FREES | flag::MOVES) != 0 || is_delete {
+            self.heap.remove(&argument(0)).unwrap_or(0)
+        } else {
+            0
+        };
+        let result = call.result.first().copied().unwrap_or(0);
+        if (flags & flag::ALLOCATES == 0 && !is_new) || result == 0 {
+            return;
+        }
+        let len = match name {
+            "calloc" => argument(0).saturating_mul(argument(1)),
+            "realloc" | "memalign" | "aligned_alloc" => argument(1),
+            "reallocarray" => argument(1).saturating_mul(argument(2)),
+            "strdup" | "__strdup" | "strndup" | "__strndup" => {
+                // As long as what was written there.
+                call.writes.iter().filter(|w| w.0 == result).map(|w| w.1).max().unwrap_or(0)
+            }
+            _ => argument(0),
+        };
+        if flags & flag::MOVES != 0 {
+            let old = given_back;
+            if argument(0) != result {
+                self.mark(result, len, false);
+                self.copy(result, argument(0), old.min(len));
+            } else if len > old {
+                self.mark(result + old, len - old, false);
+            }
+        } else if !name.contains("strdup") && !name.contains("strndup") {
+            self.mark(result, len, name == "calloc");
+        }
+        // What lay there before is gone.
+        let gone: Vec<u64> = self.heap.range(result..result.saturating_add(len)).map(|b| *b.0).collect();
+        for block in gone {
+            self.heap.remove(&block);
+        }
+        if len > 0 {
+            self.heap.insert(result, len);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_set_is_known_byte_by_byte() {
+        let mut objects = Objects::new(vec![(0x100, 0x110)]);
+        assert!(objects.is_defined(0x10f) && !objects.is_defined(0x110));
+        objects.define(0x1ffe, 4);
+        let defined: Vec<bool> = (0x1ffc..0x2004).map(|a| objects.is_defined(a)).collect();
+        assert_eq!(defined, [false, false, true, true, true, true, false, false]);
+        objects.enter(0x2000, 0x10);
+        assert!(objects.is_defined(0x1fff) && !objects.is_defined(0x2000));
+        // Of a frame nothing is known that was not stored; what lies elsewhere has some value.
+        objects.step(Effect::Copy { to: 0x3000, from: 0x1ffc, len: 8 });
+        let copied: Vec<bool> = (0x3000..0x3008).map(|a| objects.is_defined(a)).collect();
+        assert_eq!(copied, [true, true, true, true, false, false, false, false]);
+    }
+
+    #[test]
+    fn objects_have_ends() {
+        let mut objects = Objects::new(vec![(0x100, 0x110)]);
+        objects.heap.insert(0x5000, 24);
+        assert_eq!(objects.block(0x5017), Some((0x5000, 0x5018)));
+        assert_eq!(objects.block(0x5018), None);
+        assert!(objects.is_tracked(0x104) && objects.is_tracked(0x5000) && !objects.is_tracked(0x110));
+    }
+}

@@ -1,0 +1,107 @@
+//! Which calls of two runs are compared with each other.
+//!
+//! First those with the same execution index. A contract speaks of states, not of moments: two
+//! calls that begin in equal states are a pair wherever they stand. So calls that have no partner,
+//! or one with another entry state, are then paired by their entry states, in order; but only if
+//! the function depends on nothing else, such as input.
+
+use crate::compare::Difference;
+use crate::judge::entries;
+use crate::moment::{Pair, Run};
+use crate::state::Root;
+use crate::version::{Version, Watched};
+use crate::watch::Call;
+use std::collections::HashMap;
+
+/// Comparisons of entry states for calls without a partner.
+const MAX_TRIES: usize = 20_000;
+
+/// One version's calls of a function.
+pub struct Calls<'p, 'm> {
+    pub version: &'p Version<'m>,
+    /// The functions of this name.
+    pub watched: &'p [(usize, Watched<'m>)],
+    pub calls: Vec<&'p Call<'m>>,
+    pub globals: &'p [Root<'m>],
+}
+
+impl<'p, 'm> Calls<'p, 'm> {
+    fn run(&self, call: &'p Call<'m>) -> Option<Run<'p, 'm>> {
+        let (_, watched) = self.watched.iter().find(|(number, _)| *number == call.function)?;
+        Some(Run { version: self.version, watched, call })
+    }
+}
+
+/// What came of pairing.
+pub struct Paired<'p, 'm> {
+    /// Pairs with equal entry states, and whether the execution index found them.
+    pub pairs: Vec<(Pair<'p, 'm>, bool)>,
+    /// Pairs whose entry states differ, with the first difference.
+    pub differing: Vec<(Pair<'p, 'm>, Difference)>,
+    pub only_good: u64,
+    pub only_bad: u64,
+}
+
+/// Pairs the calls of a function.
+#[must_use]
+pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -> Paired<'p, 'm> {
+    let mut by_key: HashMap<u128, Vec<usize>> = HashMap::new();
+    for (n, call) in good.calls.iter().enumerate().rev() {
+        by_key.entry(call.key).or_default().push(n);
+    }
+    let globals = [good.globals, bad.globals];
+    let mut paired = Paired { pairs: Vec::new(), differing: Vec::new(), only_good: 0, only_bad: 0 };
+    let mut used = vec![false; good.calls.len()];
+    let mut left: Vec<(&'p Call<'m>, Option<(Pair<'p, 'm>, Difference)>)> = Vec::new();
+    let mut unmatched_good: Vec<usize> = Vec::new();
+    for call in &bad.calls {
+        let partner = by_key.get_mut(&call.key).and_then(Vec::pop);
+        let (Some(n), Some(run)) = (partner, bad.run(call)) else {
+            left.push((call, None));
+            continue;
+        };
+        let Some(other) = good.run(good.calls[n]) else {
+            left.push((call, None));
+            continue;
+        };
+        used[n] = true;
+        let pair = Pair { good: other, bad: run };
+        match entries(&pair, globals).into_iter().next() {
+            None => paired.pairs.push((pair, true)),
+            Some(difference) => {
+                unmatched_good.push(n);
+                left.push((call, Some((pair, difference))));
+            }
+        }
+    }
+    unmatched_good.extend((0..used.len()).filter(|n| !used[*n]));
+    unmatched_good.sort_unstable();
+    let mut tries = 0;
+    for (call, mismatch) in left {
+        let mut found = None;
+        if by_state {
+            for (at, n) in unmatched_good.iter().enumerate() {
+                tries += 1;
+                if tries > MAX_TRIES {
+                    break;
+                }
+                let (Some(run), Some(other)) = (bad.run(call), good.run(good.calls[*n])) else { continue };
+                let pair = Pair { good: other, bad: run };
+                if entries(&pair, globals).is_empty() {
+                    found = Some((at, pair));
+                    break;
+                }
+            }
+        }
+        match (found, mismatch) {
+            (Some((at, pair)), _) => {
+                unmatched_good.remove(at);
+                paired.pairs.push((pair, false));
+            }
+            (None, Some(mismatch)) => paired.differing.push(mismatch),
+            (None, None) => paired.only_bad += 1,
+        }
+    }
+    paired.only_good = (unmatched_good.len() as u64).saturating_sub(paired.differing.len() as u64);
+    paired
+}

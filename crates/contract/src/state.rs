@@ -1,0 +1,250 @@
+//! Memory of a call at one of its ends, as far as it can be reached from outside.
+//!
+//! Bytes are kept in pieces of 64 with two bits each: whether the program ever set the byte,
+//! and whether it read it. What nobody set or read is indeterminate in C and must not be compared. Parameters and the
+//! result lie at addresses of their own that no program has, so that all roots are places in memory.
+
+use expression::types::Type;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Bytes of a piece.
+pub(crate) const PIECE: u64 = 64;
+
+/// Where parameters lie, one after the other, and then the result.
+const VALUES: u64 = 1 << 60;
+/// Room for each.
+const ROOM: u64 = 1 << 20;
+
+/// Address of a parameter, counted from 0.
+pub(crate) fn parameter_address(number: usize) -> u64 {
+    VALUES + ROOM * (number as u64 + 1)
+}
+
+/// Address of the result.
+pub(crate) const RESULT: u64 = VALUES;
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    bytes: [u8; PIECE as usize],
+    /// Bytes that are known, and those of them that the program set.
+    known: u64,
+    set: u64,
+}
+
+impl Default for Piece {
+    fn default() -> Piece {
+        Piece { bytes: [0; PIECE as usize], known: 0, set: 0 }
+    }
+}
+
+/// The parts of a range that lie in one piece each: number of the piece, first byte in it, length.
+fn parts(address: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = address.wrapping_add(done);
+        let here = (PIECE - at % PIECE).min(len - done);
+        done += here;
+        (here > 0).then_some((at / PIECE, (at % PIECE) as usize, here as usize))
+    })
+}
+
+/// The bits of some bytes of a piece.
+fn mask(first: usize, len: usize) -> u64 {
+    (u64::MAX >> (PIECE as usize - len)) << first
+}
+
+/// What is known of a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Knowledge {
+    Nothing,
+    /// The program read it.
+    Seen,
+    Set,
+}
+
+/// See the module's documentation.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    pieces: FxHashMap<u64, Piece>,
+    /// Of what pointers point to, by address and size of their type: start and end of the object.
+    objects: FxHashMap<(u64, u64), (u64, u64)>,
+    /// Words that hold addresses, whatever their type says.
+    addresses: FxHashSet<u64>,
+    /// Bytes that were taken.
+    pub bytes: u64,
+    /// There was more than is kept.
+    pub truncated: bool,
+}
+
+impl State {
+    /// Takes bytes over, with what is known of each.
+    pub(crate) fn put(&mut self, address: u64, bytes: &[u8], knowledge: impl Fn(usize) -> Knowledge) {
+        let mut n = 0;
+        for (number, first, len) in parts(address, bytes.len() as u64) {
+            let piece = self.pieces.entry(number).or_default();
+            piece.bytes[first..first + len].copy_from_slice(&bytes[n..n + len]);
+            for at in first..first + len {
+                match knowledge(n) {
+                    Knowledge::Nothing => {}
+                    Knowledge::Seen => piece.known |= 1 << at,
+                    Knowledge::Set => (piece.known, piece.set) = (piece.known | 1 << at, piece.set | 1 << at),
+                }
+                n += 1;
+            }
+        }
+        self.bytes += bytes.len() as u64;
+    }
+
+    /// A byte that was taken over and is determinate.
+    fn byte(&self, address: u64) -> Option<u8> {
+        let piece = self.pieces.get(&(address / PIECE))?;
+        (piece.known >> (address % PIECE) & 1 == 1).then(|| piece.bytes[(address % PIECE) as usize])
+    }
+
+    /// Whether the program set a byte.
+    #[must_use]
+    pub fn is_set(&self, address: u64) -> bool {
+        self.pieces.get(&(address / PIECE)).is_some_and(|piece| piece.set >> (address % PIECE) & 1 == 1)
+    }
+
+    /// Bytes, if all of them are determinate.
+    #[must_use]
+    pub fn read(&self, address: u64, len: usize) -> Option<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(len);
+        for (number, first, len) in parts(address, len as u64) {
+            let piece = self.pieces.get(&number)?;
+            if !piece.known & mask(first, len) != 0 {
+                return None;
+            }
+            bytes.extend_from_slice(&piece.bytes[first..first + len]);
+        }
+        Some(bytes)
+    }
+
+    /// Whether bytes are the same as those of another state, and the same of them are known.
+    #[must_use]
+    pub fn is_same(&self, address: u64, other: &State, at: u64, len: u64) -> bool {
+        let nothing = Piece::default();
+        let mut done = 0;
+        while done < len {
+            let (a, b) = (address.wrapping_add(done), at.wrapping_add(done));
+            let run = (PIECE - a % PIECE).min(PIECE - b % PIECE).min(len - done) as usize;
+            let one = self.pieces.get(&(a / PIECE)).unwrap_or(&nothing);
+            let two = other.pieces.get(&(b / PIECE)).unwrap_or(&nothing);
+            let (i, j) = ((a % PIECE) as usize, (b % PIECE) as usize);
+            let known = one.known >> i & mask(0, run);
+            if known != two.known >> j & mask(0, run) {
+                return false;
+            }
+            if (0..run).any(|n| known >> n & 1 == 1 && one.bytes[i + n] != two.bytes[j + n]) {
+                return false;
+            }
+            done += run as u64;
+        }
+        true
+    }
+
+    /// A word holds an address.
+    pub(crate) fn note_address(&mut self, at: u64) {
+        self.addresses.insert(at / 8);
+    }
+
+    /// Whether a byte is part of a word that holds an address.
+    #[must_use]
+    pub fn is_address(&self, at: u64) -> bool {
+        self.addresses.contains(&(at / 8))
+    }
+
+    /// Up to the first NUL or byte that is not known.
+    #[must_use]
+    pub fn string(&self, address: u64, limit: usize) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        for n in 0..limit as u64 {
+            match self.byte(address.wrapping_add(n)) {
+                Some(0) => return Some(text),
+                Some(byte) => text.push(byte),
+                None if n == 0 => return None,
+                None => break,
+            }
+        }
+        Some(text)
+    }
+
+    pub(crate) fn set_object(&mut self, address: u64, size: u64, object: (u64, u64)) {
+        self.objects.insert((address, size), object);
+    }
+
+    /// Start and end of the object that a pointer to something of a size points to, where that is
+    /// known.
+    #[must_use]
+    pub fn object(&self, address: u64, size: u64) -> Option<(u64, u64)> {
+        self.objects.get(&(address, size)).copied()
+    }
+
+    /// All bytes that are determinate, for showing values.
+    #[must_use]
+    pub fn memory(&self) -> replay::memory::Memory {
+        let mut memory = replay::memory::Memory::default();
+        for (number, piece) in &self.pieces {
+            for (n, byte) in piece.bytes.iter().enumerate().filter(|(n, _)| piece.known >> n & 1 == 1) {
+                memory.write(number * PIECE + n as u64, &[*byte]);
+            }
+        }
+        memory
+    }
+}
+
+/// What a state is looked at from: a parameter, a global variable, the result.
+#[derive(Clone, Debug)]
+pub struct Root<'m> {
+    pub kind: RootKind,
+    /// Its name in the source.
+    pub name: String,
+    pub ty: Type<'m>,
+    pub address: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootKind {
+    /// By its number, from 0.
+    Parameter(usize),
+    Global,
+    Result,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(bits: &'static [u8]) -> impl Fn(usize) -> Knowledge {
+        move |n| match bits[n] {
+            b'.' => Knowledge::Nothing,
+            b'r' => Knowledge::Seen,
+            _ => Knowledge::Set,
+        }
+    }
+
+    #[test]
+    fn only_what_is_known_can_be_read() {
+        let mut state = State::default();
+        state.put(62, b"abcdef", known(b"ww.rww"));
+        assert_eq!(state.read(62, 2).as_deref(), Some(&b"ab"[..]));
+        assert_eq!(state.read(62, 3), None);
+        assert_eq!(state.read(65, 3).as_deref(), Some(&b"def"[..]));
+        assert_eq!([state.is_set(65), state.is_set(66)], [false, true]);
+        assert_eq!(state.string(65, 10).as_deref(), Some(&b"def"[..]));
+        assert_eq!(state.string(64, 10), None);
+    }
+
+    #[test]
+    fn states_are_the_same_where_they_know_the_same() {
+        let (mut one, mut two) = (State::default(), State::default());
+        one.put(60, b"abcdefgh", known(b"wwww.www"));
+        two.put(1000, b"abcdXfgh", known(b"wwww.www"));
+        assert!(one.is_same(60, &two, 1000, 8));
+        assert!(one.is_same(60, &two, 1000, 200));
+        two.put(1004, b"X", known(b"w"));
+        assert!(!one.is_same(60, &two, 1000, 8));
+        assert!(one.is_same(60, &two, 1000, 4));
+    }
+}

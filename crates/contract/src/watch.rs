@@ -1,0 +1,496 @@
+//! The calls of some functions in one replay: state before, state after, how they ended.
+
+use crate::capture::{Scene, capture, note_addresses};
+use crate::objects::Objects;
+use crate::state::{Knowledge, RESULT, Root, RootKind, State, parameter_address};
+use crate::version::{Version, Watched};
+use explain::align::{Lines, Side, Track};
+use expression::types::{Shape, Type};
+use program::inst::{Inst, Operand};
+use program::model::{Function, Home};
+use recording::event::{Event, Position};
+use replay::io::{Collector, IoList};
+use replay::machine::{End, Machine, Stop};
+use replay::memory::Memory;
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::tape::Stream;
+use slice::touched::Touched;
+use std::collections::HashMap;
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Returned,
+    /// The process ended inside the call.
+    Exit(u32),
+    Abort,
+    Signal(u32),
+    /// An exception went through; its type, if it could be seen.
+    Throw(Option<String>),
+    /// `longjmp` went over it.
+    Jump,
+    /// The recording ends inside the call.
+    Unfinished,
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ended::Returned => write!(f, "returns"),
+            Ended::Exit(status) => write!(f, "exit {status}"),
+            Ended::Abort => write!(f, "abort"),
+            Ended::Signal(signal) => write!(f, "signal {}", signal_name(*signal)),
+            Ended::Throw(Some(ty)) => write!(f, "throw {ty}"),
+            Ended::Throw(None) => write!(f, "throw"),
+            Ended::Jump => write!(f, "longjmp"),
+            Ended::Unfinished => write!(f, "does not end"),
+        }
+    }
+}
+
+/// `SIGSEGV` and the like.
+#[must_use]
+pub fn signal_name(number: u32) -> String {
+    let known = i32::try_from(number).ok().and_then(trials::signal_name);
+    known.map_or_else(|| number.to_string(), str::to_owned)
+}
+
+/// One call.
+#[derive(Clone, Debug)]
+pub struct Call<'m> {
+    /// Index into the functions that are watched.
+    pub function: usize,
+    /// The how-many-th of its function in the stream, from 1.
+    pub number: u64,
+    /// Name of the activation that both runs share.
+    pub key: u128,
+    /// Function, file and line of the caller.
+    pub caller: Option<Caller>,
+    pub entry: State,
+    pub exit: State,
+    pub result: Option<Type<'m>>,
+    pub ended: Ended,
+    /// Steps of its first and last instruction.
+    pub steps: (u64, u64),
+}
+
+/// Where a call was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+}
+
+/// What is wanted of the calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Calls of each function.
+    pub calls: u64,
+    /// Bytes of all states together.
+    pub bytes: u64,
+}
+
+/// All calls of a stream, and what the stream wrote.
+pub struct Seen<'m> {
+    pub calls: Vec<Call<'m>>,
+    pub io: IoList,
+    /// Of each watched function, calls that were not kept.
+    pub passed_over: Vec<u64>,
+    /// Why the replay ended early.
+    pub trouble: Option<String>,
+}
+
+/// Replays a stream. `functions` come with the global variables that belong to their states.
+pub fn watch<'m>(
+    version: &Version<'m>,
+    stream: &'m Stream,
+    side: Side,
+    lines: &Lines<'_>,
+    functions: &[(Watched<'m>, Vec<Root<'m>>)],
+    bounds: Bounds,
+) -> Seen<'m> {
+    let image = version.image;
+    let mut by_function = HashMap::new();
+    for (n, (watched, _)) in functions.iter().enumerate() {
+        by_function.insert((watched.module, watched.number), n);
+    }
+    let spans = version.globals.iter().map(|g| (g.address, g.address + g.size.max(1))).collect();
+    let mut watch = Watch {
+        version,
+        functions,
+        by_function,
+        bounds,
+        track: Track::new(image, side, lines),
+        objects: Objects::new(spans),
+        touched: Touched::new(image),
+        io: Collector::default(),
+        frames: Vec::new(),
+        open: Vec::new(),
+        calls: Vec::new(),
+        counts: vec![0; functions.len()],
+        passed_over: vec![0; functions.len()],
+        bytes: 0,
+        thrown: None,
+    };
+    let mut machine = Machine::new(image, stream);
+    let stop = machine.run(&mut watch, u64::MAX);
+    let (ended, trouble) = match stop {
+        Ok(Stop::Ended(End::Exit { status })) => (Ended::Exit(status), None),
+        Ok(Stop::Ended(End::Crash { signal: 6, .. })) => (Ended::Abort, None),
+        Ok(Stop::Ended(End::Crash { signal, .. })) => (Ended::Signal(signal), None),
+        Ok(Stop::Ended(End::Exec | End::Cut) | Stop::Limit) => (Ended::Unfinished, None),
+        Err(error) => (Ended::Unfinished, Some(error.to_string())),
+    };
+    watch.close(0, machine.memory(), machine.counters().instructions, &ended);
+    Seen { calls: watch.calls, io: watch.io.finish(), passed_over: watch.passed_over, trouble }
+}
+
+/// A call under way.
+struct Open<'m> {
+    depth: u32,
+    call: Call<'m>,
+    /// The prologue is not over.
+    pending: bool,
+    /// Where the caller wants a result that is no scalar.
+    returned_to: u64,
+}
+
+struct Watch<'w, 'm> {
+    version: &'w Version<'m>,
+    functions: &'w [(Watched<'m>, Vec<Root<'m>>)],
+    by_function: HashMap<(u32, u32), usize>,
+    bounds: Bounds,
+    track: Track<'w>,
+    objects: Objects,
+    touched: Touched<'m>,
+    io: Collector,
+    /// Fixed frames of all activations, with where each stands.
+    frames: Vec<(u64, &'m Function, u32, u32)>,
+    open: Vec<Open<'m>>,
+    calls: Vec<Call<'m>>,
+    counts: Vec<u64>,
+    passed_over: Vec<u64>,
+    bytes: u64,
+    /// Type of the exception under way.
+    thrown: Option<String>,
+}
+
+impl<'m> Watch<'_, 'm> {
+    /// Ends the calls deeper than `depth` other than by returning.
+    fn close(&mut self, depth: u32, memory: &Memory, step: u64, ended: &Ended) {
+        while self.open.last().is_some_and(|open| open.depth > depth) {
+            self.end(memory, step, ended.clone());
+        }
+    }
+
+    /// The innermost call is over.
+    fn end(&mut self, memory: &Memory, step: u64, ended: Ended) {
+        let Some(Open { depth, mut call, pending, .. }) = self.open.pop() else { return };
+        call.steps.1 = step;
+        if pending {
+            // It never came to its first statement.
+            self.take(&mut call.entry, call.function, memory, depth);
+        }
+        let (watched, _) = &self.functions[call.function];
+        for (n, parameter) in watched.parameters.iter().enumerate() {
+            let address = parameter_address(n);
+            let size = parameter.ty.size() as usize;
+            if let Some(bytes) = call.entry.read(address, size) {
+                call.exit.put(address, &bytes, |_| Knowledge::Set);
+                note_addresses(&mut call.exit, &self.objects, address, &bytes);
+            }
+        }
+        call.ended = ended;
+        let result = call.result.clone();
+        self.take_all(&mut call.exit, call.function, memory, depth, result);
+        self.bytes += call.entry.bytes + call.exit.bytes;
+        self.calls.push(call);
+    }
+
+    fn take(&self, state: &mut State, function: usize, memory: &Memory, depth: u32) {
+        self.take_all(state, function, memory, depth, None);
+    }
+
+    fn take_all(
+        &self,
+        state: &mut State,
+        function: usize,
+        memory: &Memory,
+        depth: u32,
+        result: Option<Type<'m>>,
+    ) {
+        let (watched, globals) = &self.functions[function];
+        let mut roots = watched.roots();
+        if let Some(ty) = result {
+            roots.push(Root { kind: RootKind::Result, name: "\\result".to_owned(), ty, address: RESULT });
+        }
+        roots.extend(globals.iter().cloned());
+        let variable = |address: u64| {
+            if let Some(n) = self.version.global_at(address) {
+                let global = &self.version.globals[n];
+                return Some((global.address, global.ty.clone()));
+            }
+            self.frames.iter().take(depth as usize).rev().find_map(|(base, function, _, module)| {
+                let offset = address.checked_sub(*base).filter(|o| *o < function.frame_size)?;
+                let model = self.version.image.module(*module);
+                function.bindings.iter().find_map(|b| {
+                    let Home::Frame(at) = b.home else { return None };
+                    let ty = Type::of(model, function.variables.get(b.variable as usize)?.ty);
+                    (b.part.is_none() && (at..at + ty.size().max(1)).contains(&offset))
+                        .then(|| (base + at, ty))
+                })
+            })
+        };
+        let scene = Scene {
+            image: self.version.image,
+            memory,
+            objects: &self.objects,
+            touched: &self.touched,
+            variable: &variable,
+        };
+        capture(state, &roots, &scene, &self.version.modules);
+    }
+
+    /// Puts the parameters into the state of the call that begins, and takes the rest of it.
+    fn begin(&mut self, view: &View<'_>) {
+        let Some(mut open) = self.open.pop() else { return };
+        open.pending = false;
+        let (watched, _) = &self.functions[open.call.function];
+        for (n, parameter) in watched.parameters.iter().enumerate() {
+            let size = parameter.ty.size().min(1 << 16) as usize;
+            let (mut bytes, mut known) = (vec![0; size], vec![false; size]);
+            for (home, part) in watched.homes(parameter) {
+                let (offset, len) = part.map_or((0, size), |(o, n)| (o as usize / 8, n.div_ceil(8) as usize));
+                let memory = |address: u64| {
+                    let mut bytes = vec![0; len];
+                    view.memory.peek(address, &mut bytes);
+                    bytes
+                };
+                let (value, defined): (Vec<u8>, bool) = match home {
+                    Home::Value(operand, _) if self.is_parameter(watched.function, operand) => {
+                        (view.wide(operand).to_le_bytes().to_vec(), true)
+                    }
+                    Home::Frame(at) => (memory(view.frame.wrapping_add(at)), true),
+                    Home::Memory(operand, at) if self.is_parameter(watched.function, operand) => {
+                        (memory(view.value(operand).wrapping_add_signed(at)), true)
+                    }
+                    _ => (Vec::new(), false),
+                };
+                for (i, byte) in value.iter().take(len).enumerate() {
+                    if let (Some(to), Some(k)) = (bytes.get_mut(offset + i), known.get_mut(offset + i)) {
+                        (*to, *k) = (*byte, defined);
+                    }
+                }
+            }
+            open.call.entry.put(parameter_address(n), &bytes, |i| {
+                if known[i] { Knowledge::Set } else { Knowledge::Nothing }
+            });
+        }
+        for n in 0..watched.parameters.len() {
+            let address = parameter_address(n);
+            if let Some(bytes) = open.call.entry.read(address, 8) {
+                note_addresses(&mut open.call.entry, &self.objects, address, &bytes);
+            }
+        }
+        if watched.function.ret.is_empty()
+            && let Some(first) = watched.function.params.first()
+        {
+            open.returned_to = view.value(Operand::Reg(first.reg));
+        }
+        let function = open.call.function;
+        self.take(&mut open.call.entry, function, view.memory, view.depth);
+        self.open.push(open);
+    }
+
+    /// Whether an operand has its value when the function is entered.
+    fn is_parameter(&self, function: &Function, operand: Operand) -> bool {
+        match operand {
+            Operand::Reg(r) => {
+                function.params.iter().any(|p| (p.reg..p.reg + p.ty.slots().max(1)).contains(&r))
+            }
+            Operand::Const(_) | Operand::Symbol { .. } => false,
+        }
+    }
+
+    /// The innermost call is about to return.
+    fn returning(&mut self, view: &View<'_>, value: Option<Operand>) {
+        let Some(open) = self.open.last_mut() else { return };
+        let (watched, _) = &self.functions[open.call.function];
+        if let Some(ty) = watched.result() {
+            let size = ty.size().min(1 << 16) as usize;
+            let bytes = match (value, &ty.shape()) {
+                (Some(Operand::Reg(r)), Shape::Record(..) | Shape::Array(..)) => {
+                    // Eight bytes of a record in each.
+                    let mut bytes = Vec::new();
+                    let mut at = r;
+                    for part in &watched.function.ret {
+                        let word = view.wide(Operand::Reg(at)).to_le_bytes();
+                        bytes.extend_from_slice(&word[..8 * part.slots().min(2) as usize]);
+                        at += part.slots();
+                    }
+                    bytes
+                }
+                (Some(operand), _) => view.wide(operand).to_le_bytes().to_vec(),
+                (None, Shape::Record(..)) if open.returned_to != 0 => {
+                    let mut bytes = vec![0; size];
+                    view.memory.peek(open.returned_to, &mut bytes);
+                    let bytes_defined: Vec<bool> =
+                        (0..size).map(|n| self.objects.is_defined(open.returned_to + n as u64)).collect();
+                    let known = |n: usize| if bytes_defined[n] { Knowledge::Set } else { Knowledge::Nothing };
+                    open.call.exit.put(RESULT, &bytes, known);
+                    Vec::new()
+                }
+                _ => Vec::new(),
+            };
+            let bytes: Vec<u8> = bytes.into_iter().take(size).collect();
+            open.call.exit.put(RESULT, &bytes, |_| Knowledge::Set);
+            note_addresses(&mut open.call.exit, &self.objects, RESULT, &bytes);
+            open.call.result = Some(ty);
+        }
+        self.end(view.memory, view.count, Ended::Returned);
+    }
+}
+
+impl Observer for Watch<'_, '_> {
+    fn enter(&mut self, view: &View<'_>, outside: bool) {
+        let depth = view.depth as usize;
+        self.close(view.depth - 1, view.memory, view.count, &Ended::Jump);
+        self.frames.truncate(depth - 1);
+        let caller = self.frames.last().copied();
+        let key = self.track.enter(view).key;
+        let model = self.version.image.module(view.code.module);
+        let function = &model.functions[view.code.function as usize];
+        self.objects.enter(view.frame, function.frame_size);
+        for p in &function.params {
+            if let program::inst::ArgTy::ByVal { size, .. } = p.ty {
+                self.objects.define(view.frame.wrapping_add(p.frame_offset), size);
+            }
+        }
+        self.frames.push((view.frame, function, 0, view.code.module));
+        let Some(number) = self.by_function.get(&(view.code.module, view.code.function)).copied() else {
+            return;
+        };
+        self.counts[number] += 1;
+        if self.counts[number] > self.bounds.calls || self.bytes > self.bounds.bytes {
+            self.passed_over[number] += 1;
+            return;
+        }
+        let caller = caller.filter(|_| !outside).map(|(_, function, index, module)| {
+            let place = function.place(index as usize);
+            Caller {
+                function: program::names::readable(&function.name).into_owned(),
+                file: self.version.image.module(module).file_path(place.file),
+                line: place.line,
+            }
+        });
+        let call = Call {
+            function: number,
+            number: self.counts[number],
+            key,
+            caller,
+            entry: State::default(),
+            exit: State::default(),
+            result: None,
+            ended: Ended::Unfinished,
+            steps: (view.count, view.count),
+        };
+        self.open.push(Open { depth: view.depth, call, pending: true, returned_to: 0 });
+        if self.functions[number].0.prologue == 0 {
+            self.begin(view);
+        }
+    }
+
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        self.track.edge(view, from, to);
+    }
+
+    #[inline]
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        self.track.step(view);
+        self.touched.step(view, effect);
+        self.objects.step(effect);
+        match view.inst() {
+            Inst::Call(_) => {
+                if let Some(frame) = self.frames.get_mut(view.depth as usize - 1) {
+                    frame.2 = view.index;
+                }
+            }
+            Inst::Return { value, .. } => {
+                self.close(view.depth, view.memory, view.count, &Ended::Jump);
+                if self.open.last().is_some_and(|open| open.depth == view.depth) {
+                    self.returning(view, *value);
+                }
+            }
+            _ => {}
+        }
+        if let Some(open) = self.open.last()
+            && open.pending
+            && open.depth == view.depth
+            && view.index + 1 == self.functions[open.call.function].0.prologue
+        {
+            self.begin(view);
+        }
+    }
+
+    fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.io.leaving(view, call);
+    }
+
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.touched.external(view, call);
+        let name = self.version.image.external_at(call.target).map_or("", |e| e.0);
+        self.objects.external(call, name);
+        self.io.external(view, call);
+    }
+
+    fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        self.touched.event(moment, position, event);
+        match event {
+            // The innermost function still stands at the call that throws.
+            Event::Land { .. } => {
+                if let Some(view) = moment.view
+                    && let Inst::Call(call) = view.inst()
+                    && let Some(ty) = thrown(&view, call)
+                {
+                    self.thrown = Some(ty);
+                }
+            }
+            Event::Patch { address, bytes } => self.objects.define(*address, bytes.len() as u64),
+            Event::Zeroed { address, length } => self.objects.define(*address, *length),
+            _ => {}
+        }
+        self.io.event(moment, position, event);
+    }
+
+    fn miss(&mut self, _: &View<'_>, address: u64, len: u32, _: Position, _: Option<u32>) {
+        self.objects.define(address, len.into());
+    }
+
+    fn landed(&mut self, view: &View<'_>) {
+        let ended = match view.inst() {
+            Inst::Landing { .. } => Ended::Throw(self.thrown.clone()),
+            _ => Ended::Jump,
+        };
+        self.close(view.depth, view.memory, view.count, &ended);
+        self.frames.truncate(view.depth as usize);
+    }
+
+    fn unwound(&mut self, view: &View<'_>) {
+        self.close(view.depth, view.memory, view.count, &Ended::Throw(self.thrown.clone()));
+        self.frames.truncate(view.depth as usize);
+    }
+}
+
+/// The type of the exception that a call throws.
+fn thrown(view: &View<'_>, call: &program::inst::Call) -> Option<String> {
+    let name = |operand: Operand| match operand {
+        Operand::Symbol { symbol, .. } => view.module().symbols.get(symbol as usize).map(|s| s.name.as_str()),
+        _ => None,
+    };
+    if name(call.callee)? != "__cxa_throw" {
+        return None;
+    }
+    let info = program::names::readable(name(call.args.get(1)?.value)?);
+    Some(info.strip_prefix("typeinfo for ")?.to_owned())
+}

@@ -1,0 +1,33 @@
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+struct Table {
+    int cells[4];
+    int at(int i);
+};
+
+//@ changed_behavior
+//@   requires i < 0;
+//@   when_signaled (throw std::out_of_range) i >= -4;
+//@   ensures \result == this->cells[4 + i];
+//@   signals (throw) false;
+int Table::at(int i) {
+    if (i < 0)
+        i += 4;
+    if (i < 0 || i >= 4)
+        throw std::out_of_range("at");
+    return cells[i];
+}
+
+int main(int argc, char **argv) {
+    Table table = {{10, 20, 30, 40}};
+    for (int i = 1; i < argc; i++) {
+        try {
+            std::printf("%d\n", table.at(std::atoi(argv[i])));
+        } catch (const std::exception &) {
+            std::puts("no");
+        }
+    }
+    return 0;
+}
