@@ -78,7 +78,9 @@ pub fn command(words: &[&str]) -> Result<()> {
         rows.extend(bench.rows(changes)?);
     }
     let mut text = render(&rows, seconds);
-    text += &explored(&tools, &directory.join("explored"), seconds, &wanted)?;
+    // Not in this repository, of which only the tracked files are a version.
+    let outside = std::env::temp_dir().join("relapse-bench-explore");
+    text += &explored(&tools, &outside, seconds, &wanted)?;
     shell::write(&shell::target().join("bench/explore.md"), &text)?;
     print!("{text}");
     Ok(())
