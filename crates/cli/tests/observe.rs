@@ -234,6 +234,36 @@ fn a_crash_inside_a_library_function_names_its_argument() {
 }
 
 #[test]
+fn a_damaged_heap_is_followed_to_what_damaged_it() {
+    let beyond = Pair::new(
+        "int main(void) {\n  char *p = malloc(24), *q = malloc(24);\n  for (int i = 0; i < @; i++)\n    \
+         p[i] = 'x';\n  free(q);\n  free(p);\n  return 0;\n}\n",
+        "24",
+        "40",
+        "./p",
+    );
+    let observed = beyond.observe();
+    let said = &observed.observation.summary;
+    assert!(
+        said.contains("wrote 1 byte, over the end of the block of 24 bytes allocated at p.c:10"),
+        "{said}"
+    );
+    assert!(said.starts_with("the process was killed by SIGABRT in main (p.c:13)"), "{said}");
+    assert_eq!(line_of(&observed.observation.place), 12);
+    assert!(beyond.instruction(&observed).contains("store.i8"));
+    let twice = Pair::new(
+        "int main(void) {\n  char *p = malloc(24);\n  strcpy(p, \"x\");\n  if (@)\n    free(p);\n  \
+         free(p);\n  return 0;\n}\n",
+        "0",
+        "1",
+        "./p",
+    );
+    let observed = twice.observe();
+    let said = &observed.observation.summary;
+    assert!(said.contains("freed a block that was already freed at p.c:13, in main (p.c:14)"), "{said}");
+}
+
+#[test]
 fn the_exit_status_is_traced_to_what_decided_it() {
     let body = "int check(int v) { return v @ 3; }\nint main(void) {\n  int wrong = 0;\n  for (int i = 0; i < 4; i++)\n    \
                 wrong += check(i);\n  END\n}\n";

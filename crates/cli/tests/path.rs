@@ -157,7 +157,7 @@ fn nothing_is_claimed_about_values_that_are_not_followed() {
          if (half > 30.0)\n        puts(\"more\");\n}\n",
     );
     desk.record("./half", "a");
-    let output = desk.execute("relapse path run", "");
+    let output = desk.execute("relapse path run --no-float", "");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("As far as can be seen: 1 value fixed"), "{said}");

@@ -131,7 +131,7 @@ fn a_stream_of_another_run_is_refused() {
     let ours = file(&desk, "t0");
     desk.quietly("relapse record --quiet -o other -- ./loop");
     let other = std::fs::read_dir(desk.path().join("other")).unwrap().map(|e| e.unwrap().path());
-    let other = other.into_iter().find(|p| p.is_dir()).unwrap().join("t0");
+    let other = other.into_iter().map(|p| p.join("t0")).find(|p| p.is_file()).unwrap();
     std::fs::copy(other, ours).unwrap();
     let output = desk.execute("relapse replay run", "");
     assert_eq!(output.status.code(), Some(3));

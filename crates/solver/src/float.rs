@@ -52,7 +52,7 @@ fn whole(x: f64, width: u32, is_signed: bool) -> Option<u128> {
     let x = x.trunc();
     // Powers of two are exact.
     let (low, high) = range(width, is_signed);
-    (low <= x && x < high).then(|| if is_signed { x as i128 as u128 } else { x as u128 })
+    (low <= x && x < high).then_some(if is_signed { x as i128 as u128 } else { x as u128 })
 }
 
 fn fitting(width: u32, value: Option<u128>) -> u128 {

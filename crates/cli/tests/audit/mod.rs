@@ -103,16 +103,19 @@ impl Shown {
     }
 
     fn ran(&self, file: &str, line: u32) -> bool {
-        self.is_cut || self.path(file).is_some_and(|path| self.lines[path].contains(&line))
+        self.is_cut || self.certainly_ran(file, line)
     }
 
-    /// Whether a line that is this one by its text ran; none if no line or several have the text.
-    fn ran_text(&self, file: &str, text: &str) -> Option<bool> {
-        let path = self.path(file)?;
-        let source = std::fs::read_to_string(path).ok()?;
+    fn certainly_ran(&self, file: &str, line: u32) -> bool {
+        self.path(file).is_some_and(|path| self.lines[path].contains(&line))
+    }
+
+    /// The only line of a file that reads like this.
+    fn only_line(&self, file: &str, text: &str) -> Option<u32> {
+        let source = std::fs::read_to_string(self.path(file)?).ok()?;
         let mut alike = (1..).zip(source.lines()).filter(|(_, line)| line.trim() == text.trim());
         let (line, _) = alike.next()?;
-        alike.next().is_none().then(|| self.lines[path].contains(&line))
+        alike.next().is_none().then_some(line)
     }
 }
 
@@ -158,14 +161,16 @@ pub fn audit(answer: &Value) -> Result<(), String> {
             }
         }
         let absent = [
-            (format!("{name} does not have this line"), &reference, here),
-            (format!("{name} did not run this line"), &reference, here),
-            ("bad does not have this line".to_owned(), &bad, there),
-            (format!("{name} ran this, bad did not"), &bad, there),
+            (format!("{name} does not have this line"), &bad, &reference, here),
+            (format!("{name} did not run this line"), &bad, &reference, here),
+            ("bad does not have this line".to_owned(), &reference, &bad, there),
+            (format!("{name} ran this, bad did not"), &reference, &bad, there),
         ];
-        for (sentence, shown, place) in absent {
+        for (sentence, own, other, place) in absent {
+            // Where a version has the line twice, the other's may be the counterpart of either.
             if let Some((file, _, text)) = place.filter(|_| what == sentence)
-                && shown.ran_text(file, text) == Some(true)
+                && own.only_line(file, text).is_some()
+                && other.only_line(file, text).is_some_and(|line| other.certainly_ran(file, line))
             {
                 say(format!("the other version ran `{}`", text.trim()));
             }

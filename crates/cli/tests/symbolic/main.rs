@@ -243,7 +243,7 @@ fn what_is_not_followed_is_fixed_with_the_reason() {
     let source = "#include <math.h>
 #include <stdio.h>
 int main(void) {
-    double x = getchar();
+    long double x = getchar();
     if (x * 0.5 > 10.25)
         puts(\"large\");
     return 0;
@@ -255,6 +255,28 @@ int main(void) {
     assert_eq!(fixed[0].reason, Some(symbolic::Reason::Float));
     assert_eq!(f.range(&Origin::Stdin, 0), [b'a']);
     assert!(f.texts(Kind::Branch).is_empty());
+}
+
+#[test]
+fn numbers_with_fractions_are_followed() {
+    let source = "#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    char text[8];
+    double x = getchar() * 0.5;
+    if (x > 48.25)
+        puts(\"large\");
+    if (scanf(\"%7s\", text) == 1 && atof(text) < 2.5)
+        puts(\"small\");
+    return 0;
+}
+";
+    let f = followed(source, "./p", "a1.9\n");
+    assert!(f.texts(Kind::Concretised).is_empty(), "{:?}", f.texts(Kind::Concretised));
+    // 48.25 times two is 96.5.
+    assert_eq!(f.range(&Origin::Stdin, 0), (97..=255).collect::<Vec<_>>());
+    assert_eq!(f.range(&Origin::Stdin, 1), [b'0', b'1']);
+    assert_eq!(f.range(&Origin::Stdin, 3), (b'0'..=b'9').collect::<Vec<_>>());
 }
 
 #[test]

@@ -109,14 +109,12 @@ impl Watcher {
     }
 
     fn freed(&mut self, view: &View<'_>, address: u64, at: Site) {
-        match self.blocks.get_mut(&address) {
-            Some(block) => match block.freed {
-                Some(freed) if self.found.is_none() => {
-                    self.found = Some((view.count, None, What::Again { freed }));
-                }
-                _ => block.freed = Some(at),
-            },
-            None => {}
+        let Some(block) = self.blocks.get_mut(&address) else { return };
+        match block.freed {
+            Some(freed) if self.found.is_none() => {
+                self.found = Some((view.count, None, What::Again { freed }));
+            }
+            _ => block.freed = Some(at),
         }
     }
 
