@@ -249,7 +249,7 @@ fn a_damaged_heap_is_followed_to_what_damaged_it() {
         "{said}"
     );
     assert!(said.starts_with("the process was killed by SIGABRT in main (p.c:13)"), "{said}");
-    assert_eq!(line_of(&observed.observation.place), 12);
+    assert_eq!(line_of(&observed.observation.place), 4);
     assert!(beyond.instruction(&observed).contains("store.i8"));
     let twice = Pair::new(
         "int main(void) {\n  char *p = malloc(24);\n  strcpy(p, \"x\");\n  if (@)\n    free(p);\n  \
