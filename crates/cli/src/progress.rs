@@ -30,3 +30,31 @@ pub fn line(watched: bool) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
 }
+
+/// What a command is doing, on standard error: for people a line that changes, for logs one line
+/// for each stage.
+pub struct Watcher {
+    bar: ProgressBar,
+    speaks: bool,
+    watched: bool,
+}
+
+impl Watcher {
+    /// `speaks`: says anything at all; `watched`: somebody sees it as it happens.
+    pub fn new(speaks: bool, watched: bool) -> Watcher {
+        Watcher { bar: line(speaks && watched), speaks, watched }
+    }
+
+    /// A sentence, and whether it belongs into a log.
+    pub fn say(&self, (text, lasting): (String, bool)) {
+        if self.speaks && self.watched {
+            self.bar.set_message(text);
+        } else if self.speaks && lasting {
+            eprintln!("relapse: {text}");
+        }
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

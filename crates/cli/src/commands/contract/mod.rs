@@ -3,14 +3,13 @@
 mod text;
 mod watch;
 
-use super::explain::{seconds, stop_on_signals, tools, write};
+use super::explain::{seconds, stop_on_signals, tools};
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use clap::{Args, Subcommand};
 use contract::answer::{Answer, Verdict};
 use contract::check::{Request, check};
 use contract::watch::Bounds;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,8 +100,8 @@ pub fn run(command: &ContractCommand, session: &mut Session) -> Result<Exit, Fai
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)
         .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
-    let watcher = watch::Watcher::new(!args.quiet, session.watched);
-    let answer = check(&request, &stop, &|news| watcher.tell(news));
+    let watcher = crate::progress::Watcher::new(!args.quiet, session.watched);
+    let answer = check(&request, &stop, &|news| watcher.say(watch::words(news)));
     watcher.finish();
     let answer = answer.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
     deliver(args, &answer, session)?;
@@ -150,15 +149,10 @@ fn request(args: &CheckArgs) -> Result<Request, Failure> {
 }
 
 fn deliver(args: &CheckArgs, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
-    if let Some(path) = &args.json {
-        let mut json = serde_json::to_string_pretty(answer)
-            .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("write the answer: {e}")))?;
-        json.push('\n');
-        if path.as_os_str() == "-" {
-            write!(session.out, "{json}")?;
-            return Ok(());
-        }
-        write(path, &json)?;
+    if let Some(path) = &args.json
+        && super::expose::json_to(path, answer, session)?
+    {
+        return Ok(());
     }
     text::write(session, answer)
 }

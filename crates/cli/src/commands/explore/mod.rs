@@ -3,7 +3,7 @@
 mod answer;
 mod text;
 
-use super::explain::{duration, stop_on_signals, write};
+use super::explain::{duration, stop_on_signals};
 use super::expose::{failure, files, workshop};
 use crate::failure::{Exit, Failure};
 use crate::{Session, opened, solvers};
@@ -150,14 +150,10 @@ fn deliver(
     written: &[PathBuf],
     session: &mut Session,
 ) -> Result<(), Failure> {
-    if let Some(path) = &args.json {
-        if path.as_os_str() == "-" {
-            session.json(answer)?;
-            return Ok(());
-        }
-        let text =
-            serde_json::to_string_pretty(answer).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
-        write(path, &format!("{text}\n"))?;
+    if let Some(path) = &args.json
+        && super::expose::json_to(path, answer, session)?
+    {
+        return Ok(());
     }
     write!(session.out, "{}", text::text(answer, written, session.paint))?;
     Ok(())

@@ -121,8 +121,8 @@ pub fn run(args: &ExposeArgs, session: &mut Session) -> Result<Exit, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)
         .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
-    let watcher = watch::Watcher::new(!args.quiet, session.watched);
-    let exposed = expose::expose(&request, &stop, &|news| watcher.tell(news));
+    let watcher = crate::progress::Watcher::new(!args.quiet, session.watched);
+    let exposed = expose::expose(&request, &stop, &|news| watcher.say(watch::words(news)));
     watcher.finish();
     let exposed = exposed.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
     let written = match &args.write {
@@ -193,20 +193,31 @@ pub(super) fn workshop(
     })
 }
 
+/// Writes an answer as a document. Whether it went to standard output, so that nothing else may.
+pub(super) fn json_to(
+    path: &Path,
+    answer: &impl serde::Serialize,
+    session: &mut Session,
+) -> Result<bool, Failure> {
+    if path.as_os_str() == "-" {
+        session.json(answer)?;
+        return Ok(true);
+    }
+    let text = serde_json::to_string_pretty(answer).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+    write(path, &format!("{text}\n"))?;
+    Ok(false)
+}
+
 fn deliver(
     args: &ExposeArgs,
     exposed: &Exposed,
     written: &[PathBuf],
     session: &mut Session,
 ) -> Result<(), Failure> {
-    if let Some(path) = &args.json {
-        if path.as_os_str() == "-" {
-            session.json(exposed)?;
-            return Ok(());
-        }
-        let text =
-            serde_json::to_string_pretty(exposed).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
-        write(path, &format!("{text}\n"))?;
+    if let Some(path) = &args.json
+        && json_to(path, exposed, session)?
+    {
+        return Ok(());
     }
     write!(session.out, "{}", text::text(exposed, written, session.paint))?;
     Ok(())

@@ -120,8 +120,8 @@ pub fn run(args: &LocateArgs, session: &mut Session) -> Result<Exit, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)
         .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
-    let watcher = watch::Watcher::new(!args.quiet, session.watched);
-    let located = session::locate(&request, &stop, &|news| watcher.tell(news));
+    let watcher = crate::progress::Watcher::new(!args.quiet, session.watched);
+    let located = session::locate(&request, &stop, &|news| watcher.say(watch::words(news)));
     watcher.finish();
     let (located, spectra) = located.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
     if let Some(path) = &args.spectra {
