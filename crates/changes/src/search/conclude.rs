@@ -4,6 +4,7 @@
 //! its changes are put into good. What turns out not to be sane is unresolved from then on,
 //! so that the next attempt to make the set minimal goes another way.
 
+use super::minimal::by_preference;
 use super::{Found, Proof, Search, Shown, Stage, list, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Sanity, Trials};
@@ -13,6 +14,9 @@ const MOST_INSANE: usize = 6;
 
 /// A larger set says nothing yet about the cause.
 const MOST_INTERIM: usize = 24;
+
+/// Of a larger passing set a beginning is looked for first.
+const MOST_AT_ONCE: usize = 128;
 
 /// Candidates whose reversion, with everything else in `full`, passes.
 #[derive(Clone, Debug)]
@@ -32,6 +36,8 @@ impl<T: Trials> Search<'_, T> {
     /// needed, sane and sufficient.
     pub(super) fn conclude(&mut self, passing: &Passing, ranked: &[ChangeId]) -> Result<bool, T::Error> {
         let order: Vec<ChangeId> = passing.candidates.iter().chain(ranked).copied().collect();
+        let shorter = self.shortened(passing, &order)?;
+        let passing = shorter.as_ref().unwrap_or(passing);
         let least = self.sane_minimal(&passing.full, &order)?;
         if self.exhausted() && self.best.is_none() {
             return Ok(false);
@@ -48,6 +54,17 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         Ok(false)
+    }
+
+    /// A large passing set (a whole file of a release, say) less most of what is not needed: what
+    /// is left out of it piece by piece mostly does not build, what is completed from its most
+    /// suspicious changes on does.
+    fn shortened(&mut self, passing: &Passing, order: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
+        if passing.full.len() <= MOST_AT_ONCE {
+            return Ok(None);
+        }
+        let units = self.structure.whole_units(&by_preference(&passing.full, order));
+        self.during(Stage::Shrinking, |search| search.shortest_beginning(&units, passing.full.len() / 2))
     }
 
     /// What is answered if the search is interrupted before an answer is complete: the smallest
@@ -174,7 +191,7 @@ impl<T: Trials> Search<'_, T> {
     /// reversion and then fails as bad does. That it then crashes, or does not compile, is
     /// no proof of guilt.
     fn roles(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<Roles, T::Error> {
-        let units = self.structure.whole_units(&super::minimal::by_preference(passing, order));
+        let units = self.structure.whole_units(&by_preference(passing, order));
         let (mut root, mut by_chain) = (ChangeSet::new(), ChangeSet::new());
         if units.len() == 1 {
             root.extend(passing);

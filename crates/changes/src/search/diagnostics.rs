@@ -77,17 +77,26 @@ pub(super) fn hinted(
     // Any other name that is spoken of.
     let named = read.named.iter().flat_map(|word| structure.mentions(word));
     circles.push(fresh(&mut named.filter(|mention| mention.old != mention.new).map(|mention| mention.id)));
-    // What stands at the place, and what mentions the same names as that.
+    // What stands at the place, what declares the names used there (with another type, if the
+    // name itself is not missing), and what mentions the same names.
     let mut at_place = ChangeSet::new();
+    let mut declaring = ChangeSet::new();
     let mut alike = ChangeSet::new();
     for (file, line) in &read.places {
         for (id, words) in structure.at(file, *line, reverted) {
             at_place.insert(id);
-            let mentions = words.iter().flat_map(|word| structure.mentions(word));
-            alike.extend(mentions.filter(|mention| mention.old != mention.new).map(|mention| mention.id));
+            for mention in words.iter().flat_map(|word| structure.mentions(word)) {
+                if structure.declares_for(mention, id) {
+                    declaring.insert(mention.id);
+                }
+                if mention.old != mention.new {
+                    alike.insert(mention.id);
+                }
+            }
         }
     }
     circles.push(fresh(&mut at_place.into_iter()));
+    circles.push(fresh(&mut declaring.into_iter()));
     circles.push(fresh(&mut alike.into_iter()));
 
     let mut seen = ChangeSet::new();

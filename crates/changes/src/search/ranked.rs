@@ -251,25 +251,40 @@ impl<T: Trials> Search<'_, T> {
         self.each(tries, Completion::ByDiagnostics, ranked)
     }
 
-    /// Ever longer beginnings of the list, each closed under what builds together, until
-    /// one passes; then the least of it.
+    /// The shortest passing beginning of the list, then the least of it.
     fn beginnings(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
         if self.exhausted() || self.best.is_some() {
             return Ok(false);
         }
+        match self.shortest_beginning(units, usize::MAX)? {
+            Some(passing) => self.conclude(&passing, ranked),
+            None => Ok(false),
+        }
+    }
+
+    /// Ever longer beginnings of a list of units, each closed under what builds together, until
+    /// one of at most so many changes passes; then the least of it.
+    pub(super) fn shortest_beginning(
+        &mut self,
+        units: &[Vec<ChangeId>],
+        most: usize,
+    ) -> Result<Option<Passing>, T::Error> {
         let units = self.structure.closed_units(units);
         let mut length = FIRST;
         loop {
             length = length.min(units.len());
             let candidates = units[..length].concat();
+            if candidates.len() > most {
+                return Ok(None);
+            }
             if let Some(full) = self.type_checked(&set(&candidates), Completion::ByDiagnostics)?
+                && full.len() <= most
                 && self.outcome(&full)? == Outcome::Pass
             {
-                let least = self.narrow(units[..length].to_vec(), full)?;
-                return self.conclude(&least, ranked);
+                return self.narrow(units[..length].to_vec(), full).map(Some);
             }
             if length == units.len() || self.exhausted() {
-                return Ok(false);
+                return Ok(None);
             }
             length *= 2;
         }

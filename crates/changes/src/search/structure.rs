@@ -337,6 +337,12 @@ impl Structure {
         self.words.get(word).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a mention declares its word, in either version, for the code of another change.
+    pub(super) fn declares_for(&self, mention: &Mention, user: ChangeId) -> bool {
+        let declares = mention.old_declares || mention.new_declares;
+        declares && (mention.global || self.places.get(&mention.id) == self.places.get(&user))
+    }
+
     /// Changes of the files with this base name.
     pub(super) fn of_file(&self, path: &str) -> Option<&ChangeSet> {
         self.bases.get(path.rsplit('/').next().unwrap_or(path))
