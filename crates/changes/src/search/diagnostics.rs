@@ -39,7 +39,8 @@ impl Toward {
 }
 
 /// Changes that the diagnostics about reverting `reverted` point at: the closest
-/// circle first, each without those before it.
+/// circle first, each without those before it. What stands in the function of the error is
+/// closer than the rest of the program: most names are local.
 pub(super) fn hinted(
     structure: &Structure,
     diagnostics: &str,
@@ -50,35 +51,35 @@ pub(super) fn hinted(
     let fresh = |ids: &mut dyn Iterator<Item = ChangeId>| -> ChangeSet {
         ids.filter(|id| reverted.contains(id) == (toward == Toward::Bad)).collect()
     };
-    let mut circles: Vec<ChangeSet> = Vec::new();
+    let mut near = ChangeSet::new();
+    for (file, line) in &read.places {
+        near.extend(structure.near(file, *line, reverted));
+    }
 
-    // Names that are missing: whoever declares them on the side we go to; else
-    // whoever stops using them by going there; else whoever has anything to do
-    // with them.
+    // Names that are missing: whoever declares them on the side we go to, or stops using them by
+    // going there, or has anything to do with them.
     let missing = |wanted: &dyn Fn(&Mention) -> bool| -> ChangeSet {
         let mentions = read.missing.iter().flat_map(|word| structure.mentions(word));
         fresh(&mut mentions.filter(|mention| wanted(mention)).map(|mention| mention.id))
     };
+    let is_near = |mention: &Mention| near.contains(&mention.id);
     let more = |mention: &Mention| toward.counts(mention).0 > toward.counts(mention).1;
     let less = |mention: &Mention| toward.counts(mention).0 < toward.counts(mention).1;
-    circles.push(missing(&|mention| more(mention) && toward.declares(mention)));
-    circles.push(missing(&less));
-    circles.push(missing(&more));
-    // Missing files, of the compiler or of make.
-    circles.push(fresh(&mut read.files.iter().filter_map(|file| structure.of_file(file)).flatten().copied()));
+    let declares = |mention: &Mention| more(mention) && toward.declares(mention);
     // Half a block.
-    if read.syntax {
-        let there: ChangeSet = match toward {
+    let there = || -> ChangeSet {
+        match toward {
             Toward::Good => reverted.clone(),
             Toward::Bad => structure.all() - reverted,
-        };
-        circles.push(fresh(&mut structure.other_halves(&there).into_iter()));
-    }
+        }
+    };
+    let halves =
+        if read.syntax { fresh(&mut structure.other_halves(&there()).into_iter()) } else { ChangeSet::new() };
     // Any other name that is spoken of.
     let named = read.named.iter().flat_map(|word| structure.mentions(word));
-    circles.push(fresh(&mut named.filter(|mention| mention.old != mention.new).map(|mention| mention.id)));
-    // What stands at the place, what declares the names used there (with another type, if the
-    // name itself is not missing), and what mentions the same names.
+    let named = fresh(&mut named.filter(|mention| mention.old != mention.new).map(|mention| mention.id));
+    // What stands at the place, what declares the names used there if none is missing (with
+    // another type, then), and what mentions the same names.
     let mut at_place = ChangeSet::new();
     let mut declaring = ChangeSet::new();
     let mut alike = ChangeSet::new();
@@ -86,7 +87,7 @@ pub(super) fn hinted(
         for (id, words) in structure.at(file, *line, reverted) {
             at_place.insert(id);
             for mention in words.iter().flat_map(|word| structure.mentions(word)) {
-                if structure.declares_for(mention, id) {
+                if read.missing.is_empty() && structure.declares_for(mention, id) {
                     declaring.insert(mention.id);
                 }
                 if mention.old != mention.new {
@@ -95,9 +96,27 @@ pub(super) fn hinted(
             }
         }
     }
-    circles.push(fresh(&mut at_place.into_iter()));
-    circles.push(fresh(&mut declaring.into_iter()));
-    circles.push(fresh(&mut alike.into_iter()));
+    let at_place = fresh(&mut at_place.into_iter());
+    let declaring = fresh(&mut declaring.into_iter());
+    let circles = [
+        missing(&|mention| declares(mention) && is_near(mention)),
+        missing(&|mention| less(mention) && is_near(mention)),
+        missing(&|mention| declares(mention) && mention.global),
+        &halves & &near,
+        missing(&|mention| more(mention) && is_near(mention)),
+        // Missing files, of the compiler or of make.
+        fresh(&mut read.files.iter().filter_map(|file| structure.of_file(file)).flatten().copied()),
+        &named & &near,
+        at_place,
+        &declaring & &near,
+        missing(&declares),
+        missing(&less),
+        missing(&more),
+        halves,
+        named,
+        declaring,
+        fresh(&mut alike.into_iter()),
+    ];
 
     let mut seen = ChangeSet::new();
     let mut distinct = Vec::new();
@@ -196,7 +215,17 @@ const MISSING: [&str; 10] = [
     "implicit declaration",
     "incomplete",
 ];
-const SYNTAX: [&str; 6] = ["expected", "extraneous", "unterminated", "#endif", "#else", "missing '"];
+const SYNTAX: [&str; 9] = [
+    "expected",
+    "extraneous",
+    "unterminated",
+    "#endif",
+    "#else",
+    "missing '",
+    "not in switch",
+    "not in a switch",
+    "not in loop",
+];
 const NO_FILE: [&str; 4] = ["file not found", "No such file", "No rule to make", "missing and no known rule"];
 
 impl Diagnostics {

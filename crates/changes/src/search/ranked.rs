@@ -262,28 +262,29 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// Ever longer beginnings of a list of units, each closed under what builds together, until
-    /// one of at most so many changes passes; then the least of it.
+    /// Ever longer beginnings of a list of units, each also closed under what builds together,
+    /// until one of at most so many changes passes; then the least of it.
     pub(super) fn shortest_beginning(
         &mut self,
         units: &[Vec<ChangeId>],
         most: usize,
     ) -> Result<Option<Passing>, T::Error> {
-        let units = self.structure.closed_units(units);
+        let closed = self.structure.closed_units(units);
         let mut length = FIRST;
         loop {
-            length = length.min(units.len());
-            let candidates = units[..length].concat();
-            if candidates.len() > most {
-                return Ok(None);
+            // What the compiler asks for is mostly less than what the names suggest.
+            for units in [units, &closed] {
+                let list = &units[..length.min(units.len())];
+                let candidates = set(&list.concat());
+                if candidates.len() <= most
+                    && let Some(full) = self.type_checked(&candidates, Completion::ByDiagnostics)?
+                    && full.len() <= most
+                    && self.outcome(&full)? == Outcome::Pass
+                {
+                    return self.narrow(list.to_vec(), full).map(Some);
+                }
             }
-            if let Some(full) = self.type_checked(&set(&candidates), Completion::ByDiagnostics)?
-                && full.len() <= most
-                && self.outcome(&full)? == Outcome::Pass
-            {
-                return self.narrow(units[..length].to_vec(), full).map(Some);
-            }
-            if length == units.len() || self.exhausted() {
+            if length >= units.len() || self.exhausted() {
                 return Ok(None);
             }
             length *= 2;

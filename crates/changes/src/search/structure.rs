@@ -5,6 +5,7 @@ use crate::change::{Change, ChangeId, ChangeKind, ChangeSet};
 use crate::diff::{Difference, Names, Spoken};
 use crate::words::{Word, code_of, words_of};
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 /// Where changes stand and what they speak of. All of it is hints: they make a
 /// search shorter, never wrong.
@@ -351,31 +352,59 @@ impl Structure {
     /// Changes that stand at a line of a file in which some are reverted, and
     /// the words they mention.
     pub(super) fn at(&self, path: &str, line: u32, reverted: &ChangeSet) -> Vec<(ChangeId, &[String])> {
-        let base = path.rsplit('/').next().unwrap_or(path);
         let mut found = Vec::new();
-        for (file, extents) in &self.files {
-            // Compilers name files from wherever they were started.
-            let same =
-                file == path || path.ends_with(&format!("/{file}")) || file.ends_with(&format!("/{path}"));
-            if !same && file.rsplit('/').next() != Some(base) {
-                continue;
-            }
-            let mut shift: i64 = 0;
-            for extent in extents {
-                let is_reverted = reverted.contains(&extent.id);
-                let length = if is_reverted { extent.old } else { extent.new };
-                let start = i64::from(extent.new_start) + shift;
-                if (start..start + i64::from(length)).contains(&i64::from(line)) {
+        for extents in self.extents(path) {
+            for (extent, lines) in laid_out(extents, reverted) {
+                if lines.contains(&i64::from(line)) {
                     found.push((extent.id, extent.words.as_slice()));
-                }
-                if is_reverted {
-                    shift += i64::from(extent.old) - i64::from(extent.new);
                 }
             }
         }
         found.sort();
         found
     }
+
+    /// Changes of the function around a line of a file in which some are reverted, as far as
+    /// changes tell: that of the change at the line, else of the last before and the next.
+    pub(super) fn near(&self, path: &str, line: u32, reverted: &ChangeSet) -> ChangeSet {
+        let mut around: Vec<ChangeId> = self.at(path, line, reverted).into_iter().map(|(id, _)| id).collect();
+        if around.is_empty() {
+            let line = i64::from(line);
+            for extents in self.extents(path) {
+                let before = laid_out(extents, reverted).take_while(|(_, lines)| lines.start <= line).last();
+                let behind = laid_out(extents, reverted).find(|(_, lines)| lines.start > line);
+                around.extend([before, behind].into_iter().flatten().map(|(extent, _)| extent.id));
+            }
+        }
+        let places = around.iter().filter_map(|id| self.places.get(id));
+        let places: Vec<&Place> = places.filter(|place| !place.heading.is_empty()).collect();
+        self.places.iter().filter(|(_, place)| places.contains(place)).map(|(id, _)| *id).collect()
+    }
+
+    /// The line changes of the files that a compiler may mean by a path: it names them from
+    /// wherever it was started.
+    fn extents<'s, 'p>(&'s self, path: &'p str) -> impl Iterator<Item = &'s [Extent]> + use<'s, 'p> {
+        let base = path.rsplit('/').next().unwrap_or(path);
+        let meant = move |file: &str| file.rsplit('/').next() == Some(base);
+        self.files.iter().filter(move |(file, _)| meant(file)).map(|(_, extents)| extents.as_slice())
+    }
+}
+
+/// The line changes of a file with the lines at which they stand when some are reverted.
+fn laid_out<'s, 'r>(
+    extents: &'s [Extent],
+    reverted: &'r ChangeSet,
+) -> impl Iterator<Item = (&'s Extent, Range<i64>)> + use<'s, 'r> {
+    let mut shift: i64 = 0;
+    extents.iter().map(move |extent| {
+        let is_reverted = reverted.contains(&extent.id);
+        let length = if is_reverted { extent.old } else { extent.new };
+        let start = i64::from(extent.new_start) + shift;
+        if is_reverted {
+            shift += i64::from(extent.old) - i64::from(extent.new);
+        }
+        (extent, start..start + i64::from(length))
+    })
 }
 
 /// The smallest member stands for a set.

@@ -1,5 +1,6 @@
 //! All methods in worlds small enough to know the truth.
 
+use super::diagnostics::{Toward, hinted};
 use super::model::{Model, World, world};
 use super::*;
 use crate::change::{Change, ChangeKind, HunkId, Matter};
@@ -563,4 +564,26 @@ proptest! {
         prop_assert!(cuts.iter().all(|part| !part.is_empty()));
         prop_assert_eq!(cuts.len(), parts.min(all.len()));
     }
+}
+
+/// A type error names nothing that is missing; a name that is missing is looked for in its own
+/// function before the rest of the program.
+#[test]
+fn hints_stand_in_the_function_of_the_error() {
+    let mut changes = vec![
+        line(0, "a.c", 10, "    double v;", "    float v;"),
+        line(1, "a.c", 12, "    scale(&v);", "    shift(&v);"),
+        line(2, "a.c", 14, "    put(k);", "    put(j);"),
+        line(3, "a.c", 40, "    double v; int j;", "    int v;"),
+    ];
+    for (change, function) in changes.iter_mut().zip(["f", "f", "f", "g"]) {
+        change.function = Some(function.to_owned());
+    }
+    let structure = Structure::of(&changes);
+    let first = |error: &str, reverted: &[u32]| {
+        hinted(&structure, error, &ids(reverted), Toward::Good).into_iter().next()
+    };
+    let types = "a.c:12:11: error: incompatible pointer types passing 'float *' to 'double *'";
+    assert_eq!(first(types, &[1]), Some(ids(&[0])));
+    assert_eq!(first("a.c:14:9: error: use of undeclared identifier 'j'", &[0]), Some(ids(&[2])));
 }
