@@ -13,7 +13,7 @@
 //! | `bench explain` | whether explanations of regressions are right, and what they take |
 //! | `bench locate` | whether faults made by mutation are located, beside other methods |
 //! | `bench explore` | whether seeded changes are exposed, beside mutations alone; groups beside paths |
-//! | `bench slice` | what slices cost by replay and by an index, and how large that is |
+//! | `bench slice` | what slices cost beside plain replay |
 //! | `bench views` | what reading events and comparing runs takes, as they grow |
 //! | `bench environment` | what recording an environment costs, and how many runs a culprit takes |
 //! | `bench symbolic` | what following input and asking about it takes |
@@ -60,7 +60,7 @@ usage: cargo xtask COMMAND
                                 expose seeded changes, beside mutations alone for the same time, and
                                 explore by output beside all paths; writes target/bench/explore.md
   bench slice [--dev] [--rounds N] [--questions N] [--limit SECONDS] [NAME...]
-                                compare slices by replay and by index, and index sizes;
+                                what slices cost beside plain replay;
                                 writes target/bench/slice.md
   bench views [--dev] [--events N] [NAME...]
                                 compare runs of two versions of real programs (lua, sqlite)

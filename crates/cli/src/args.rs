@@ -45,6 +45,7 @@ Exit codes:
   3    the recording or the program is damaged or does not fit
   4    the recording is incomplete (disk full, nothing recorded)
   5    something is missing on this machine (clang, a directory)
+  13   a defect of relapse itself; the message says what was not as it must be
   `record`, `cc` and `c++` hand on the exit code of the command they ran.";
 
 #[derive(Debug, Subcommand)]

@@ -6,7 +6,8 @@
 
 use crate::state::Knowledge;
 use externals::flag;
-use replay::observer::{Effect, ExternalCall};
+use replay::effects;
+use replay::observer::{Effect, ExternalCall, View};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -171,7 +172,7 @@ impl Objects {
     }
 
     /// A call outside has returned.
-    pub fn external(&mut self, call: &ExternalCall<'_>, name: &str) {
+    pub fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) {
         for (address, len) in call.reads {
             self.seen.mark(*address, *len, true);
         }
@@ -188,19 +189,12 @@ impl Objects {
             0
         };
         let result = call.result.first().copied().unwrap_or(0);
-        if (flags & flag::ALLOCATES == 0 && !is_new) || result == 0 {
-            return;
-        }
-        let len = match name {
-            "calloc" => argument(0).saturating_mul(argument(1)),
-            "realloc" | "memalign" | "aligned_alloc" => argument(1),
-            "reallocarray" => argument(1).saturating_mul(argument(2)),
-            "strdup" | "__strdup" | "strndup" | "__strndup" => {
-                // As long as what was written there.
-                call.writes.iter().filter(|w| w.0 == result).map(|w| w.1).max().unwrap_or(0)
-            }
-            _ => argument(0),
+        let block = match is_new {
+            true => (result != 0).then(|| (result, argument(0))),
+            false => effects::allocated(view, call),
         };
+        let Some((result, len)) = block else { return };
+        let is_filled = call.known.is_some_and(|k| k.writes.iter().any(|w| Some(w.place) == k.allocates.map(|b| b.place)));
         if flags & flag::MOVES != 0 {
             let old = given_back;
             if argument(0) != result {
@@ -209,7 +203,7 @@ impl Objects {
             } else if len > old {
                 self.mark(result + old, len - old, false);
             }
-        } else if !name.contains("strdup") && !name.contains("strndup") {
+        } else if !is_filled {
             self.mark(result, len, name == "calloc");
         }
         // What lay there before is gone.

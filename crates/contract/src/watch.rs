@@ -440,7 +440,7 @@ impl Observer for Watch<'_, '_> {
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.touched.external(view, call);
         let name = self.version.image.external_at(call.target).map_or("", |e| e.0);
-        self.objects.external(call, name);
+        self.objects.external(view, call, name);
         self.io.external(view, call);
     }
 

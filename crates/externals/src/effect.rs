@@ -18,6 +18,8 @@ pub struct External {
     pub io: Option<Io>,
     /// `printf`- and `scanf`-like functions.
     pub format: Option<Format>,
+    /// The block of the heap that it gives to the program.
+    pub allocates: Option<Range>,
     /// What it uses and changes of the state that the library keeps.
     pub hidden: &'static [Hidden],
     pub ret: Ret,
@@ -266,43 +268,42 @@ pub mod flag {
     pub const NORETURN: u32 = 1 << 1;
     /// May call a function it was given.
     pub const CALLS_BACK: u32 = 1 << 2;
-    pub const ALLOCATES: u32 = 1 << 3;
-    pub const FREES: u32 = 1 << 4;
+    pub const FREES: u32 = 1 << 3;
     /// Orders threads; see `sync` in [`super::External::sync`].
-    pub const SYNC: u32 = 1 << 5;
+    pub const SYNC: u32 = 1 << 4;
     /// Returns a new descriptor or stream.
-    pub const OPENS: u32 = 1 << 6;
+    pub const OPENS: u32 = 1 << 5;
     /// Slot 0 is a descriptor or stream that is closed or means another file
     /// afterwards.
-    pub const CLOSES: u32 = 1 << 7;
+    pub const CLOSES: u32 = 1 << 6;
     /// The position of the stream or descriptor in slot 0 changes.
-    pub const SEEKS: u32 = 1 << 8;
+    pub const SEEKS: u32 = 1 << 7;
     /// `setjmp`-like.
-    pub const RETURNS_TWICE: u32 = 1 << 9;
-    pub const FORKS: u32 = 1 << 10;
-    pub const EXECS: u32 = 1 << 11;
+    pub const RETURNS_TWICE: u32 = 1 << 8;
+    pub const FORKS: u32 = 1 << 9;
+    pub const EXECS: u32 = 1 << 10;
     /// Ends the process; slot 0 is the status.
-    pub const EXITS: u32 = 1 << 12;
+    pub const EXITS: u32 = 1 << 11;
     /// Puts a byte back to the stream in slot 1.
-    pub const UNGETS: u32 = 1 << 13;
+    pub const UNGETS: u32 = 1 << 12;
     /// Maps or unmaps memory.
-    pub const MAPS: u32 = 1 << 14;
+    pub const MAPS: u32 = 1 << 13;
     /// Sets the disposition of the signal in slot 0.
-    pub const SIGNALS: u32 = 1 << 15;
+    pub const SIGNALS: u32 = 1 << 14;
     /// Waiters: the operation of a SYNC function. Neither bit: it locks.
-    pub const UNLOCKS: u32 = 1 << 16;
-    pub const WAITS: u32 = 1 << 17;
-    pub const WAKES: u32 = 1 << 18;
-    pub const JOINS: u32 = 1 << 19;
-    pub const STARTS: u32 = 1 << 20;
+    pub const UNLOCKS: u32 = 1 << 15;
+    pub const WAITS: u32 = 1 << 16;
+    pub const WAKES: u32 = 1 << 17;
+    pub const JOINS: u32 = 1 << 18;
+    pub const STARTS: u32 = 1 << 19;
     /// Moves a block: slot 0 is the old place, the result the new one.
-    pub const MOVES: u32 = 1 << 21;
+    pub const MOVES: u32 = 1 << 20;
     /// `longjmp`-like.
-    pub const JUMPS: u32 = 1 << 22;
+    pub const JUMPS: u32 = 1 << 21;
     /// Stores two new descriptors where the first entry of `writes` is.
-    pub const OPENS_TWO: u32 = 1 << 23;
+    pub const OPENS_TWO: u32 = 1 << 22;
     /// Goes on on another machine stack.
-    pub const SWITCHES: u32 = 1 << 24;
+    pub const SWITCHES: u32 = 1 << 23;
 }
 
 impl External {
@@ -321,6 +322,7 @@ pub(crate) const fn ext(name: &'static str, ret: Ret) -> External {
         model: None,
         io: None,
         format: None,
+        allocates: None,
         hidden: &[],
         ret,
         flags: 0,
@@ -341,6 +343,11 @@ impl External {
 
     pub(crate) const fn hidden(mut self, hidden: &'static [Hidden]) -> Self {
         self.hidden = hidden;
+        self
+    }
+
+    pub(crate) const fn allocates(mut self, block: Range) -> Self {
+        self.allocates = Some(block);
         self
     }
 

@@ -118,7 +118,25 @@ fn fails(known: &externals::External, call: &ExternalCall<'_>) -> bool {
     }
 }
 
+/// The block of the heap that a call allocated: its address and size.
+#[must_use]
+pub fn allocated(view: &View<'_>, call: &ExternalCall<'_>) -> Option<(u64, u64)> {
+    let block = call.known?.allocates.as_ref()?;
+    range_of(view.memory, call, block, &mut Vec::new())
+}
+
 fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Vec<(u64, u64)>) {
+    let resolved = range_of(memory, call, range, out);
+    out.extend(resolved.filter(|(_, len)| *len > 0));
+}
+
+/// A range; what it points to besides goes to `out`.
+fn range_of(
+    memory: &Memory,
+    call: &ExternalCall<'_>,
+    range: &Range,
+    out: &mut Vec<(u64, u64)>,
+) -> Option<(u64, u64)> {
     let arg = |slot: u8| call.args.get(slot as usize).copied().unwrap_or(0);
     let result = call.result.first().copied().unwrap_or(0);
     // An `int` comes zero-extended: negative if bit 31 is the highest set.
@@ -138,7 +156,7 @@ fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Ve
         Place::At(_) | Place::Errno => 0,
     };
     if !applies || address == 0 {
-        return;
+        return None;
     }
     let n = count.unwrap_or(0);
     let len = match range.len {
@@ -192,7 +210,5 @@ fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Ve
         }
         Len::Dirent => memory.peek_word(address.wrapping_add(16), 2),
     };
-    if len > 0 {
-        out.push((address, len));
-    }
+    Some((address, len))
 }

@@ -20,7 +20,6 @@ unsafe extern "C" {
 const PLAIN: u32 = flag::BEFORE
     | flag::NORETURN
     | flag::CALLS_BACK
-    | flag::ALLOCATES
     | flag::FREES
     | flag::MOVES
     | flag::SIGNALS;
@@ -86,7 +85,7 @@ pub unsafe extern "C" fn external(
 
 unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>, slots: &mut [u64]) {
     unsafe {
-        if external.has(flag::FREES | flag::ALLOCATES) {
+        if external.has(flag::FREES) || external.allocates.is_some() {
             // The shadow of a moved block before that of the old one goes.
             if external.has(flag::MOVES) {
                 moved(ctx, external, call);

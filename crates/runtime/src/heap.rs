@@ -41,22 +41,19 @@ pub fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
     if external.has(flag::FREES) && COUNT.load(Relaxed) > 0 {
         freed(ctx, external, call);
     }
-    if external.has(flag::ALLOCATES) && call.ret != 0 {
-        let size = match (external.name, call.args) {
-            ("malloc", [n]) | ("realloc" | "aligned_alloc" | "memalign", [_, n]) => *n,
-            ("calloc", [a, b]) | ("reallocarray", [_, a, b]) => a.saturating_mul(*b),
-            _ => 0,
-        };
-        if size >= LARGE {
-            try_locked(|blocks| {
-                if let Some(place) = blocks.iter_mut().find(|b| b.0 == 0 || b.0 == call.ret) {
-                    if place.0 == 0 {
-                        COUNT.fetch_add(1, Relaxed);
-                    }
-                    *place = (call.ret, size);
+    // SAFETY: the call has returned, so what its arguments and result point to can be read.
+    let block = external.allocates.as_ref().and_then(|block| unsafe { call.range(block) });
+    if let Some((address, size)) = block
+        && size >= LARGE
+    {
+        try_locked(|blocks| {
+            if let Some(place) = blocks.iter_mut().find(|b| b.0 == 0 || b.0 == address) {
+                if place.0 == 0 {
+                    COUNT.fetch_add(1, Relaxed);
                 }
-            });
-        }
+                *place = (address, size);
+            }
+        });
     }
 }
 

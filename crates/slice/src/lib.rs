@@ -86,7 +86,6 @@ pub mod visits;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use occurrences::Which;
-pub use prepared::block_of;
 pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
 pub use slicer::{Progress, Request, Slicer, SlicerOptions};

@@ -60,8 +60,8 @@ impl Outside for Table {
             effect.returns.push(Returned::Same(0));
         }
         match known.ret {
-            Ret::Int if known.has(flag::ALLOCATES) => effect.stores_new.push(0),
-            Ret::Pointer if known.has(flag::ALLOCATES) => effect.returns.push(Returned::New),
+            Ret::Int if known.allocates.is_some() => effect.stores_new.push(0),
+            Ret::Pointer if known.allocates.is_some() => effect.returns.push(Returned::New),
             Ret::Pointer | Ret::Stream => effect.returns.push(Returned::Library),
             Ret::Into(slot) => effect.returns.push(Returned::Into(slot.into())),
             _ => {}

@@ -3,6 +3,7 @@
 use crate::heap::{Allocated, Chains};
 use recording::event::{Event, Position};
 use replay::checkpoint::Checkpoints;
+use replay::effects;
 use replay::image::Image;
 use replay::io::{Collector, IoList};
 use replay::observer::{ExternalCall, Moment, Observer, View};
@@ -117,9 +118,9 @@ impl Observer for First {
             let step = view.count.saturating_sub(1);
             self.starts.push(Start { stream: started, step, routine, argument });
         }
-        if let Some((address, size)) = block_of(view, call) {
+        if let Some((address, size)) = effects::allocated(view, call) {
             let chain = self.chains.of(call.frames.iter().rev().map(|f| (f.function, f.pc)));
-            self.allocated.push((address, Allocated { stream: 0, step: view.count, size, chain }));
+            self.allocated.push((address, Allocated { stream: 0, step: view.count, size: size.max(1), chain }));
         }
         self.io.external(view, call);
     }
@@ -127,26 +128,4 @@ impl Observer for First {
     fn landed(&mut self, view: &View<'_>) {
         self.io.landed(view);
     }
-}
-
-/// The block of the heap that a call allocated: its address and size.
-#[must_use]
-pub fn block_of(view: &View<'_>, call: &ExternalCall<'_>) -> Option<(u64, u64)> {
-    let known = call.known.filter(|k| k.has(externals::flag::ALLOCATES))?;
-    let arg = |n: usize| call.args.get(n).copied().unwrap_or(0);
-    let result = call.result.first().copied().unwrap_or(0);
-    let (address, size) = match known.name {
-        "malloc" | "valloc" | "pvalloc" => (result, arg(0)),
-        "calloc" => (result, arg(0).saturating_mul(arg(1))),
-        "realloc" | "memalign" | "aligned_alloc" => (result, arg(1)),
-        "reallocarray" => (result, arg(1).saturating_mul(arg(2))),
-        "posix_memalign" => {
-            let mut bytes = [0; 8];
-            view.memory.peek(arg(0), &mut bytes);
-            (u64::from_le_bytes(bytes), arg(2))
-        }
-        // Strings, mostly.
-        _ => (result, view.memory.peek_string(result, 1 << 16).len() as u64 + 1),
-    };
-    (address != 0).then_some((address, size.max(1)))
 }

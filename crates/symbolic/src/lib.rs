@@ -19,8 +19,8 @@
 //!   instruction, `outside/` with the meaning of library functions.
 //!
 //! # What is exact, and what is not
-//! Integers, pointers, memory and the library functions of
-//! `docs/symbolic-replay.md` are exact. What is not followed (floating point,
+//! Integers, `float` and `double`, pointers, memory and the library functions of
+//! `docs/symbolic-replay.md` are exact. What is not followed (`long double`,
 //! unknown functions, very large objects) is *concretised*: an equality with the
 //! value of the run joins the path condition, so that it never promises too
 //! much, and says why it is there. The lengths of inputs are fixed: the end of a

@@ -7,6 +7,7 @@ use crate::trace::{Kind, NONE, Shape};
 use externals::{FormatArgs, Len, Place, flag};
 use program::inst::{ArgTy, Inst, Operand, Ty};
 use program::names::readable;
+use replay::effects;
 use replay::observer::{ExternalCall, View};
 use std::sync::Arc;
 
@@ -117,7 +118,7 @@ impl Extractor<'_> {
             [ty] => plain_shape(*ty),
             _ => Shape::Unsigned(8),
         };
-        let allocates = call.known.is_some_and(|k| k.flags & flag::ALLOCATES != 0)
+        let allocates = call.known.is_some_and(|k| k.allocates.is_some())
             || is_one_of(&name, &["_Znwm", "_Znam"]);
         let deletes = is_one_of(&name, &["_ZdlPv", "_ZdaPv"]);
         let name = self.book.names.intern(&readable(&name));
@@ -137,28 +138,21 @@ impl Extractor<'_> {
         acts
     }
 
-    pub(crate) fn allocation(&mut self, act: u32, call: &ExternalCall<'_>) {
-        let result = call.result.first().copied().unwrap_or(0);
+    pub(crate) fn allocation(&mut self, act: u32, view: &View<'_>, call: &ExternalCall<'_>) {
         let argument = |n: usize| call.args.get(n).copied().unwrap_or(0);
-        let flags = call.known.map_or(0, |k| k.flags);
-        let name = call.known.map_or("", |k| k.name);
-        let len = match name {
-            "calloc" => argument(0).saturating_mul(argument(1)),
-            "realloc" => argument(1),
-            "reallocarray" => argument(1).saturating_mul(argument(2)),
-            "memalign" | "aligned_alloc" => argument(1),
-            "strdup" | "__strdup" | "strndup" => 0,
-            _ => argument(0),
+        let result = call.result.first().copied().unwrap_or(0);
+        let block = match call.known {
+            Some(_) => effects::allocated(view, call),
+            // `operator new`.
+            None => (result != 0).then(|| (result, argument(0))),
         };
-        if result == 0 {
-            self.emit(act, NONE, len, mix(self.book.acts[act as usize].hash, len));
+        let Some((address, len)) = block else {
+            self.emit(act, NONE, 0, mix(self.book.acts[act as usize].hash, 0));
             return;
-        }
-        let moved = match flags & flag::MOVES != 0 && argument(0) != 0 {
-            true => self.book.objects.moved(argument(0), result, len),
-            false => None,
         };
-        let object = moved.unwrap_or_else(|| self.book.objects.allocated(result, len.max(1), act, 0));
+        let is_moved = call.known.is_some_and(|k| k.has(flag::MOVES)) && argument(0) != 0;
+        let moved = is_moved.then(|| self.book.objects.moved(argument(0), address, len)).flatten();
+        let object = moved.unwrap_or_else(|| self.book.objects.allocated(address, len.max(1), act, 0));
         // The key is made when all is seen: only later accesses say what it is.
         self.allocations.push(self.sink.len() as u32);
         self.emit(act, object, len, len);
@@ -172,7 +166,7 @@ impl Extractor<'_> {
             return;
         }
         if act == back {
-            self.allocation(act, call);
+            self.allocation(act, view, call);
             return;
         }
         let first = self.arguments.len() as u64;

@@ -176,15 +176,15 @@ impl Observer for Watcher {
         let is = |bit| call.known.is_some_and(|k| k.has(bit));
         if is(flag::FREES) && argument != 0 && (!is(flag::MOVES) || (result != 0 && result != argument)) {
             self.freed(view, argument, at);
-        } else if !is(flag::ALLOCATES) {
+        } else if !call.known.is_some_and(|k| k.allocates.is_some()) {
             for (address, len) in effects::writes(view, call) {
                 if !effects::is_hidden(address) {
                     self.written(view, address, len, None);
                 }
             }
         }
-        if let Some((address, size)) = slice::block_of(view, call) {
-            self.allocated(address, size, at);
+        if let Some((address, size)) = effects::allocated(view, call) {
+            self.allocated(address, size.max(1), at);
         }
     }
 }

@@ -149,7 +149,7 @@ pub(super) const PART: &[External] = &[
         .writes(&[range!(ret, CStr)])
         .hidden(&[Hidden::of_process(State::WorkingDirectory, Uses)]),
     ext("__getcwd_chk", Ret::Pointer).writes(&[range!(ret, CStr)]),
-    ext("get_current_dir_name", Ret::Pointer).writes(&[range!(ret, CStr)]).flags(flag::ALLOCATES),
+    ext("get_current_dir_name", Ret::Pointer).writes(&[range!(ret, CStr)]).allocates(range!(ret, CStr)),
     ext("getwd", Ret::Pointer).writes(&[range!(ret, CStr)]),
     ext("isatty", Ret::Int),
     ext("ttyname", Ret::Pointer).writes(&[range!(ret, CStr)]),

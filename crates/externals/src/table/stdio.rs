@@ -70,22 +70,22 @@ pub(super) const PART: &[External] = &[
         .reads(&[range!(1, CStr)])
         .writes(&[range!(0, Const(8)), range!(at 0, RetAndNul)])
         .printf(1, From(2))
-        .flags(flag::ALLOCATES),
+        .allocates(range!(at 0, RetAndNul)),
     ext("vasprintf", Ret::Count)
         .reads(&[range!(1, CStr)])
         .writes(&[range!(0, Const(8)), range!(at 0, RetAndNul)])
         .printf(1, List(2))
-        .flags(flag::ALLOCATES),
+        .allocates(range!(at 0, RetAndNul)),
     ext("__asprintf_chk", Ret::Count)
         .reads(&[range!(2, CStr)])
         .writes(&[range!(0, Const(8)), range!(at 0, RetAndNul)])
         .printf(2, From(3))
-        .flags(flag::ALLOCATES),
+        .allocates(range!(at 0, RetAndNul)),
     ext("__vasprintf_chk", Ret::Count)
         .reads(&[range!(2, CStr)])
         .writes(&[range!(0, Const(8)), range!(at 0, RetAndNul)])
         .printf(2, List(3))
-        .flags(flag::ALLOCATES),
+        .allocates(range!(at 0, RetAndNul)),
     scans("scanf", Stdin, 0, From(1)).reads(&[range!(0, CStr)]),
     scans("vscanf", Stdin, 0, List(1)).reads(&[range!(0, CStr)]),
     scans("fscanf", Stream(0), 1, From(2)).reads(&[range!(1, CStr)]),
@@ -144,17 +144,17 @@ pub(super) const PART: &[External] = &[
     ext("getline", Ret::Count)
         .writes(&[range!(at 0, RetAndNul), range!(0, Const(8)), range!(1, Const(8))])
         .input(Stream(2), Data::Written(0))
-        .flags(flag::ALLOCATES)
+        .allocates(range!(at 0, At32(1)))
         .hidden(&[Hidden::of_object(State::Stream, 2, Uses)]),
     ext("getdelim", Ret::Count)
         .writes(&[range!(at 0, RetAndNul), range!(0, Const(8)), range!(1, Const(8))])
         .input(Stream(3), Data::Written(0))
-        .flags(flag::ALLOCATES)
+        .allocates(range!(at 0, At32(1)))
         .hidden(&[Hidden::of_object(State::Stream, 3, Uses)]),
     ext("__getdelim", Ret::Count)
         .writes(&[range!(at 0, RetAndNul), range!(0, Const(8)), range!(1, Const(8))])
         .input(Stream(3), Data::Written(0))
-        .flags(flag::ALLOCATES)
+        .allocates(range!(at 0, At32(1)))
         .hidden(&[Hidden::of_object(State::Stream, 3, Uses)]),
     puts_byte("fputc", Stream(1)),
     puts_byte("putc", Stream(1)),
@@ -228,6 +228,6 @@ pub(super) const PART: &[External] = &[
     ext("tmpfile", Ret::Stream).flags(flag::OPENS),
     ext("tmpfile64", Ret::Stream).flags(flag::OPENS),
     ext("tmpnam", Ret::Pointer).writes(&[range!(ret, CStr)]),
-    ext("tempnam", Ret::Pointer).writes(&[range!(ret, CStr)]).flags(flag::ALLOCATES),
+    ext("tempnam", Ret::Pointer).writes(&[range!(ret, CStr)]).allocates(range!(ret, CStr)),
     ext("ctermid", Ret::Pointer).writes(&[range!(ret, CStr)]),
 ];

@@ -65,19 +65,19 @@ pub(super) const PART: &[External] = &[
     ext("strspn", Ret::Count).reads(&[range!(0, CStr), range!(1, CStr)]).model(Model::Strspn),
     ext("strcspn", Ret::Count).reads(&[range!(0, CStr), range!(1, CStr)]).model(Model::Strcspn),
     ext("strpbrk", Ret::Into(0)).reads(&[range!(0, CStr), range!(1, CStr)]).model(Model::Strpbrk),
-    ext("strdup", Ret::Pointer).reads(&[range!(0, CStr)]).writes(&[range!(ret, CStr)]).flags(flag::ALLOCATES),
+    ext("strdup", Ret::Pointer).reads(&[range!(0, CStr)]).writes(&[range!(ret, CStr)]).allocates(range!(ret, CStr)),
     ext("__strdup", Ret::Pointer)
         .reads(&[range!(0, CStr)])
         .writes(&[range!(ret, CStr)])
-        .flags(flag::ALLOCATES),
+        .allocates(range!(ret, CStr)),
     ext("strndup", Ret::Pointer)
         .reads(&[range!(0, CStrMax(1))])
         .writes(&[range!(ret, CStr)])
-        .flags(flag::ALLOCATES),
+        .allocates(range!(ret, CStr)),
     ext("__strndup", Ret::Pointer)
         .reads(&[range!(0, CStrMax(1))])
         .writes(&[range!(ret, CStr)])
-        .flags(flag::ALLOCATES),
+        .allocates(range!(ret, CStr)),
     // A token's end is overwritten; the token is what was returned.
     ext("strtok", Ret::Pointer)
         .reads(&[range!(1, CStr), range!(ret, CStr)])
