@@ -11,7 +11,7 @@ use crate::tools::Tools;
 
 /// `cargo xtask demo`
 pub fn command() -> Result<()> {
-    setup::install(false)?;
+    setup::install(setup::Need::Use)?;
     let tools = Tools::build()?;
     let dir = shell::target().join("demo");
     shell::fresh_dir(&dir)?;

@@ -79,7 +79,7 @@ impl Fault {
 pub fn command(args: &[&str]) -> Result<()> {
     let plan =
         parse(args).ok_or("usage: cargo xtask fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev]")?;
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     let tools = if plan.dev { Tools::build_dev()? } else { Tools::build()? };
     let count = replay(&tools, &plan)?;
     println!("{} passed, {} failed", count.passed, count.failed);

@@ -25,7 +25,7 @@ pub fn home() -> PathBuf {
 
 /// `cargo xtask real [--check] [NAME…]`
 pub fn command(words: &[&str]) -> Result<()> {
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     let check = words.contains(&"--check");
     let names: Vec<&str> = words.iter().copied().filter(|word| *word != "--check").collect();
     for case in Case::select(&Case::all(&home())?, &names)? {

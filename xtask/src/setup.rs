@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use crate::shell::{self, Result};
 
-/// What a package is needed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    /// Building `relapse` and running its tests.
+/// What a package is needed for; each includes what stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// Building `relapse` and explaining a regression.
+    Use,
+    /// Running the tests.
     Test,
     /// Only `cargo xtask bench` and `fuzz-replay --shrink`.
     Bench,
@@ -20,24 +22,24 @@ enum Need {
 
 const PACKAGES: &[(&str, Need)] = &[
     // Rust links with the C compiler, and the C library's headers are for everybody.
-    ("gcc", Need::Test),
-    ("libc6-dev", Need::Test),
+    ("gcc", Need::Use),
+    ("libc6-dev", Need::Use),
     // C++ sources are compiled against this library.
-    ("libstdc++-12-dev", Need::Test),
-    ("clang-22", Need::Test),
-    ("lld-22", Need::Test),
+    ("libstdc++-12-dev", Need::Use),
+    ("clang-22", Need::Use),
+    ("lld-22", Need::Use),
     // `llvm-config`, the headers and library that the compiler crate links, and
     // `llvm-symbolizer` for reports of sanitizers.
-    ("llvm-22", Need::Test),
-    ("llvm-22-dev", Need::Test),
+    ("llvm-22", Need::Use),
+    ("llvm-22-dev", Need::Use),
     // Runtime libraries of the sanitizers: builds that look for luck, anchors of benchmarks.
-    ("libclang-rt-22-dev", Need::Test),
+    ("libclang-rt-22-dev", Need::Use),
     // Decides what inputs could have done.
-    ("cvc5", Need::Test),
+    ("cvc5", Need::Use),
     // Versions to explain, and a second opinion on their difference.
-    ("git", Need::Test),
-    // Builds that the driver's tests run.
-    ("make", Need::Test),
+    ("git", Need::Use),
+    // Builds that the demo and the driver's tests run.
+    ("make", Need::Use),
     ("cmake", Need::Test),
     ("meson", Need::Test),
     ("ninja-build", Need::Test),
@@ -67,9 +69,9 @@ const PACKAGES: &[(&str, Need)] = &[
 /// `cargo xtask setup [--bench]`
 pub fn command(args: &[&str]) -> Result<()> {
     match args {
-        [] => install(false),
+        [] => install(Need::Test),
         ["--bench"] => {
-            install(true)?;
+            install(Need::Bench)?;
             // Benchmarks name a tool that is missing; it is no reason to do without the others.
             if let Err(message) = angr() {
                 eprintln!("xtask: {message}");
@@ -80,9 +82,9 @@ pub fn command(args: &[&str]) -> Result<()> {
     }
 }
 
-/// Installs what is missing; `bench`: also what only benchmarks need.
-pub fn install(bench: bool) -> Result<()> {
-    let wanted = PACKAGES.iter().filter(|(_, need)| bench || *need == Need::Test).map(|(name, _)| *name);
+/// Installs what is missing for a purpose.
+pub fn install(purpose: Need) -> Result<()> {
+    let wanted = PACKAGES.iter().filter(|(_, need)| *need <= purpose).map(|(name, _)| *name);
     if shell::which("dpkg-query").is_none() {
         eprintln!(
             "xtask: this is no Debian system, so I cannot look what is installed; needed are: {}",

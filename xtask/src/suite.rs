@@ -37,7 +37,7 @@ impl Count {
 
 /// `cargo xtask test`
 pub fn command() -> Result<()> {
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     setup::rust_components()?;
     let mut lines = Vec::new();
     let mut total = Count::default();

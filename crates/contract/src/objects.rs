@@ -194,7 +194,9 @@ impl Objects {
             false => effects::allocated(view, call),
         };
         let Some((result, len)) = block else { return };
-        let is_filled = call.known.is_some_and(|k| k.writes.iter().any(|w| Some(w.place) == k.allocates.map(|b| b.place)));
+        let is_filled = call
+            .known
+            .is_some_and(|k| k.writes.iter().any(|w| Some(w.place) == k.allocates.map(|b| b.place)));
         if flags & flag::MOVES != 0 {
             let old = given_back;
             if argument(0) != result {

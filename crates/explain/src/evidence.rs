@@ -41,6 +41,8 @@ pub struct Clue {
     pub node: Option<(Side, NodeId)>,
     /// The node's line is a line of the change, not just near to it.
     pub exact: bool,
+    /// Some line of the change is in a slice, be it the nearest to the failure or not.
+    pub in_slice: bool,
     /// How far the nearest node is at which the difference between the runs
     /// began, if that speaks for the change.
     pub origin: Option<(Distance, Side, NodeId)>,
@@ -129,9 +131,10 @@ impl Evidence {
             } else {
                 Rank::Rest
             };
-            evidence
-                .clues
-                .insert(change.id, Clue { rank, node: None, exact: false, origin: None, latest: None });
+            evidence.clues.insert(
+                change.id,
+                Clue { rank, node: None, exact: false, in_slice: false, origin: None, latest: None },
+            );
         }
         for witness in [bad, good].into_iter().flatten() {
             evidence.lines(difference, witness);
@@ -204,8 +207,7 @@ impl Evidence {
     /// differ.
     #[must_use]
     pub fn on_chain(&self) -> ChangeSet {
-        let on_chain =
-            |clue: &Clue| clue.origin.is_some() || (clue.exact && matches!(clue.rank, Rank::Near(_)));
+        let on_chain = |clue: &Clue| clue.origin.is_some() || clue.in_slice;
         self.clues.iter().filter(|(_, clue)| on_chain(clue)).map(|(id, _)| *id).collect()
     }
 
@@ -224,6 +226,7 @@ impl Evidence {
         let decisions = distance.decisions + u32::from(side == Side::Good);
         let distance = Distance { decisions, ..distance };
         let Some(clue) = self.clues.get_mut(&id).filter(|c| c.rank != Rank::Immaterial) else { return };
+        clue.in_slice |= exact;
         // Nodes are numbered from the failure back.
         if exact && side == Side::Bad {
             clue.latest = Some(clue.latest.map_or(node, |known| known.min(node)));

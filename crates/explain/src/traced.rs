@@ -91,6 +91,13 @@ impl<'p> Traced<'p> {
         &self.process.image.module(site.module).functions[site.function as usize].code[site.index as usize]
     }
 
+    /// Whether a call only copies bytes, or moves a block.
+    fn copies(&self, site: Site, callee: Operand) -> bool {
+        let Operand::Symbol { symbol, .. } = callee else { return false };
+        let symbol = self.process.image.module(site.module).symbols.get(symbol as usize);
+        symbol.and_then(|symbol| externals::find(&symbol.name)).is_some_and(externals::External::copies)
+    }
+
     /// Lines that code was made of, whether it ran or not.
     #[must_use]
     pub fn code_lines(&self) -> HashSet<(String, u32)> {
@@ -171,6 +178,7 @@ impl Ground for Traced<'_> {
             Inst::Load { addr, .. } => *addr == reg,
             Inst::Store { addr, value, .. } | Inst::Rmw { addr, value, .. } => *addr == reg && *value != reg,
             Inst::MemCopy { to, from, len } => (*to == reg || *from == reg) && *len != reg,
+            Inst::Call(call) => self.copies(self.slice.nodes[node as usize].site, call.callee),
             _ => false,
         }
     }

@@ -311,6 +311,17 @@ impl External {
     pub const fn has(&self, flags: u32) -> bool {
         self.flags & flags != 0
     }
+
+    /// Whether the bytes that it leaves behind were elsewhere before: its arguments say where,
+    /// not what.
+    #[must_use]
+    pub const fn copies(&self) -> bool {
+        let by_model = matches!(
+            self.model,
+            Some(Model::Memcpy | Model::Mempcpy | Model::Bcopy | Model::Strcpy | Model::Strncpy)
+        );
+        by_model || self.has(flag::MOVES)
+    }
 }
 
 /// An entry that says nothing yet.

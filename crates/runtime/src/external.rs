@@ -17,12 +17,8 @@ unsafe extern "C" {
 }
 
 /// Flags that ask for nothing special after the call.
-const PLAIN: u32 = flag::BEFORE
-    | flag::NORETURN
-    | flag::CALLS_BACK
-    | flag::FREES
-    | flag::MOVES
-    | flag::SIGNALS;
+const PLAIN: u32 =
+    flag::BEFORE | flag::NORETURN | flag::CALLS_BACK | flag::FREES | flag::MOVES | flag::SIGNALS;
 
 /// A sum is logged at least so often, where there are external calls.
 const CHECK_EVERY: u64 = 16_384;

@@ -120,7 +120,8 @@ impl Observer for First {
         }
         if let Some((address, size)) = effects::allocated(view, call) {
             let chain = self.chains.of(call.frames.iter().rev().map(|f| (f.function, f.pc)));
-            self.allocated.push((address, Allocated { stream: 0, step: view.count, size: size.max(1), chain }));
+            self.allocated
+                .push((address, Allocated { stream: 0, step: view.count, size: size.max(1), chain }));
         }
         self.io.external(view, call);
     }

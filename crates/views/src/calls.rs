@@ -118,8 +118,8 @@ impl Extractor<'_> {
             [ty] => plain_shape(*ty),
             _ => Shape::Unsigned(8),
         };
-        let allocates = call.known.is_some_and(|k| k.allocates.is_some())
-            || is_one_of(&name, &["_Znwm", "_Znam"]);
+        let allocates =
+            call.known.is_some_and(|k| k.allocates.is_some()) || is_one_of(&name, &["_Znwm", "_Znam"]);
         let deletes = is_one_of(&name, &["_ZdlPv", "_ZdaPv"]);
         let name = self.book.names.intern(&readable(&name));
         let plan = &self.plans[self.current];

@@ -43,7 +43,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         ["--dev"] => true,
         _ => return Err("usage: cargo xtask bench environment [--dev]".to_owned()),
     };
-    setup::install(true)?;
+    setup::install(setup::Need::Bench)?;
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
     let folder = shell::target().join("bench/environment");
     shell::fresh_dir(&folder)?;

@@ -95,7 +95,7 @@ pub fn command(words: &[&str]) -> Result<()> {
             name => names.push(name),
         }
     }
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     let tools = Tools::build()?;
     let mut all: Vec<(Case, bool)> =
         Case::all(&cases::home())?.into_iter().map(|case| (case, false)).collect();

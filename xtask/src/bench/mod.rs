@@ -57,10 +57,10 @@ pub struct Row {
 pub fn command(words: &[&str]) -> Result<()> {
     let with_anchors = !words.contains(&"--no-anchors");
     let names: Vec<&str> = words.iter().copied().filter(|w| *w != "--no-anchors").collect();
-    if let Err(message) = setup::install(true) {
+    if let Err(message) = setup::install(setup::Need::Bench) {
         // Anchors that are missing are named in the table; the rest can be measured.
         eprintln!("xtask: {message}");
-        setup::install(false)?;
+        setup::install(setup::Need::Test)?;
     }
     let tools = Tools::build()?;
     let packages = subjects::fetch()?;

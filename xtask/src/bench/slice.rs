@@ -70,7 +70,7 @@ pub fn command(words: &[&str]) -> Result<()> {
             name => names.push(name),
         }
     }
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
     let asked = Asked { measure: build("measure", dev)?, questions, patience };
     let mut rows = Vec::new();

@@ -115,7 +115,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         ["--no-anchors"] => false,
         _ => return Err("usage: cargo xtask bench symbolic [--no-anchors]".to_owned()),
     };
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     let tools = Tools::build()?;
     let examples = Examples::build()?;
     let packages = subjects::fetch();

@@ -72,7 +72,7 @@ pub fn command(words: &[&str]) -> Result<()> {
             name => names.push(name),
         }
     }
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
     let (mut rows, mut spilled): (Vec<Row>, Vec<Spilled>) = (Vec::new(), Vec::new());
     for subject in SUBJECTS.iter().filter(|s| names.is_empty() || names.contains(&s.name)) {

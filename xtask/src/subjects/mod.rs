@@ -27,7 +27,7 @@ pub fn command(args: &[&str]) -> Result<()> {
         ["--bench", names @ ..] => (Size::Bench, names),
         names => (Size::Small, names),
     };
-    setup::install(false)?;
+    setup::install(setup::Need::Test)?;
     let count = check(&Tools::build()?, names, size)?;
     println!("{} passed, {} failed", count.passed, count.failed);
     if count.failed == 0 { Ok(()) } else { Err("some subjects failed".to_owned()) }

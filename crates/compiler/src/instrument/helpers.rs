@@ -24,12 +24,13 @@ pub const TICKED: u64 = 40;
 
 /// What the runtime offers. The miss hook touches only its arguments and its
 /// own memory, so the optimiser may keep the program's values in registers
-/// across it.
+/// across it. It must not be bound lazily: the dynamic linker, called in between for the first
+/// call from a shared library, keeps only what the C convention does.
 const DECLARATIONS: &str = "\
 @__relapse_tls = external thread_local(initialexec) global { i64, ptr }
 @__relapse_module = external global i8
 declare nonnull ptr @llvm.threadlocal.address.p0(ptr nonnull)
-declare preserve_mostcc void @__relapse_miss(ptr, ptr, i64, i64, ptr, i64) cold nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)
+declare preserve_mostcc void @__relapse_miss(ptr, ptr, i64, i64, ptr, i64) cold nounwind nonlazybind memory(argmem: readwrite, inaccessiblemem: readwrite)
 declare void @__relapse_miss_wide(ptr, ptr, i64, i64, ptr, ptr) cold nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)
 declare void @__relapse_external(ptr, ptr, ptr, ptr, ptr) cold
 declare void @__relapse_enter(ptr, ptr) cold

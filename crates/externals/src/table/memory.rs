@@ -6,15 +6,23 @@ use crate::model::Model;
 pub(super) const PART: &[External] = &[
     ext("malloc", Ret::Pointer).allocates(range!(ret, Arg(0))),
     ext("calloc", Ret::Pointer).model(Model::Calloc).allocates(range!(ret, Mul(0, 1))),
-    ext("realloc", Ret::Pointer).allocates(range!(ret, Arg(1))).flags(flag::FREES | flag::MOVES | flag::BEFORE),
-    ext("reallocarray", Ret::Pointer).allocates(range!(ret, Mul(1, 2))).flags(flag::FREES | flag::MOVES | flag::BEFORE),
+    ext("realloc", Ret::Pointer)
+        .allocates(range!(ret, Arg(1)))
+        .flags(flag::FREES | flag::MOVES | flag::BEFORE),
+    ext("reallocarray", Ret::Pointer)
+        .allocates(range!(ret, Mul(1, 2)))
+        .flags(flag::FREES | flag::MOVES | flag::BEFORE),
     ext("free", Ret::Void).model(Model::Nothing).flags(flag::FREES),
     ext("cfree", Ret::Void).model(Model::Nothing).flags(flag::FREES),
     ext("memalign", Ret::Pointer).allocates(range!(ret, Arg(1))),
     ext("aligned_alloc", Ret::Pointer).allocates(range!(ret, Arg(1))),
     ext("valloc", Ret::Pointer).allocates(range!(ret, Arg(0))),
     ext("pvalloc", Ret::Pointer).allocates(range!(ret, Arg(0))),
-    ext("posix_memalign", Ret::Int).writes(&[range!(0, Const(8), Zero)]).allocates(Range { place: Place::At(0), len: Len::Arg(2), when: When::Zero }),
+    ext("posix_memalign", Ret::Int).writes(&[range!(0, Const(8), Zero)]).allocates(Range {
+        place: Place::At(0),
+        len: Len::Arg(2),
+        when: When::Zero,
+    }),
     ext("malloc_usable_size", Ret::Count),
     ext("malloc_trim", Ret::Int),
     ext("mallopt", Ret::Int),

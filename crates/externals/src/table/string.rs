@@ -65,7 +65,10 @@ pub(super) const PART: &[External] = &[
     ext("strspn", Ret::Count).reads(&[range!(0, CStr), range!(1, CStr)]).model(Model::Strspn),
     ext("strcspn", Ret::Count).reads(&[range!(0, CStr), range!(1, CStr)]).model(Model::Strcspn),
     ext("strpbrk", Ret::Into(0)).reads(&[range!(0, CStr), range!(1, CStr)]).model(Model::Strpbrk),
-    ext("strdup", Ret::Pointer).reads(&[range!(0, CStr)]).writes(&[range!(ret, CStr)]).allocates(range!(ret, CStr)),
+    ext("strdup", Ret::Pointer)
+        .reads(&[range!(0, CStr)])
+        .writes(&[range!(ret, CStr)])
+        .allocates(range!(ret, CStr)),
     ext("__strdup", Ret::Pointer)
         .reads(&[range!(0, CStr)])
         .writes(&[range!(ret, CStr)])

@@ -31,7 +31,10 @@ pub(super) const PART: &[External] = &[
     ext("wcscpy", Ret::Into(0)).reads(&[range!(1, WStr)]).writes(&[range!(0, WStr)]),
     ext("wcsncpy", Ret::Into(0)).writes(&[range!(0, Times(2, 4))]),
     ext("wcscat", Ret::Into(0)).reads(&[range!(1, WStr)]).writes(&[range!(0, WStr)]),
-    ext("wcsdup", Ret::Pointer).reads(&[range!(0, WStr)]).writes(&[range!(ret, WStr)]).allocates(range!(ret, WStr)),
+    ext("wcsdup", Ret::Pointer)
+        .reads(&[range!(0, WStr)])
+        .writes(&[range!(ret, WStr)])
+        .allocates(range!(ret, WStr)),
     ext("wmemcpy", Ret::Into(0)).reads(&[range!(1, Times(2, 4))]).writes(&[range!(0, Times(2, 4))]),
     ext("wmemmove", Ret::Into(0)).writes(&[range!(0, Times(2, 4))]),
     ext("wmemset", Ret::Into(0)).writes(&[range!(0, Times(2, 4))]),
