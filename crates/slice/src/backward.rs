@@ -16,6 +16,7 @@ mod activation;
 mod calls;
 mod external;
 mod objects;
+mod omitted;
 mod queries;
 mod relevant;
 mod sink;
@@ -29,6 +30,7 @@ use crate::slice::{Dependence, Origin};
 use crate::uses::{Consumer, UseList};
 use activation::{Activation, Sets};
 pub use objects::MemoryObject;
+pub use omitted::OmittedOutput;
 use program::inst::{BlockId, Reg};
 pub use queries::ELSEWHERE;
 pub use relevant::Relevant;
@@ -151,6 +153,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     pub fn is_done(&self) -> bool {
         !self.has_live_memory()
             && self.last_query.is_none()
+            && !self.asks_omitted()
             && !self.landing.is_live()
             && self.activations.iter().all(|a| a.is_idle())
     }

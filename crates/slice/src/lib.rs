@@ -16,7 +16,8 @@
 //! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
-//! * [`relevance`]: slices that also follow what could have gone another way;
+//! * [`relevance`]: slices that also follow what could have gone another way; `output_effects`: what could
+//!   have been written;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
 //!   trace of one segment; `pipeline`: replayed while another is processed;
@@ -67,6 +68,7 @@ mod live;
 pub mod moment;
 pub mod nearby;
 pub mod occurrences;
+mod output_effects;
 mod outputs;
 pub mod phases;
 mod pipeline;
@@ -86,6 +88,7 @@ pub mod visits;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use occurrences::Which;
+pub use output_effects::StandardStream;
 pub use prepared::block_of;
 pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};

@@ -133,6 +133,8 @@ impl Backward<'_, '_, '_> {
             let below = activation.groups.iter().map(|g| g.1).chain(activation.groups_of_callee);
             let below = below.chain(caller.groups_of_callee);
             caller.groups_of_callee = below.reduce(|a, b| self.sink.uses.provenances.unite(a, b));
+            let wrote = activation.wrote.iter().map(|w| w.1).chain([activation.callee_wrote]);
+            wrote.for_each(|wrote| caller.callee_wrote |= wrote);
         }
         self.recycle(activation);
         if depth == 1 {
@@ -204,8 +206,9 @@ impl Backward<'_, '_, '_> {
         state.uses = self.sink.uses.join(state.uses, demand.uses);
         if self.relevant.is_some() {
             self.propagate_to_call(f, it.inst.block);
+            let wrote = self.take_callee_wrote(f, it.inst.block);
             let is_node = state.uses.is_live() || state.node.is_some() || !demand.asked.is_empty();
-            let potential = self.other_callees(it, is_node);
+            let potential = self.other_callees(it, is_node, wrote);
             if let Some(activation) = self.activations.get_mut(f) {
                 activation.callee = None;
             }

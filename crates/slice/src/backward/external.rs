@@ -16,6 +16,7 @@ impl Backward<'_, '_, '_> {
     /// `is_direct`: the step before is the call itself; nothing was called back.
     pub(super) fn external(&mut self, outside: &Outside, depth: u32, is_direct: bool) -> Checked<()> {
         let f = self.enter(depth, outside.function)?;
+        self.note_written(f, outside);
         let call = self.call_inst(outside.function, outside.index)?;
         let (dst, slots) = (call.dst, call.ret.iter().map(|t| t.slots()).sum());
         let result = self.kill_regs(f, dst, slots);
