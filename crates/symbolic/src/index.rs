@@ -48,21 +48,10 @@ pub fn indices(process: &LoadedProcess, stream: u32, steps: &[u64]) -> Result<Ve
     Ok(indexer.found)
 }
 
-/// The sums of the indices of all branch instances of a stream, in the order of time: as good as the
-/// indices for finding counterparts, and small.
-///
-/// # Errors
-/// As [`indices`].
-pub fn branch_sums(process: &LoadedProcess, stream: u32) -> Result<Vec<u128>, Error> {
-    let mut sums = Vec::new();
-    branches(process, stream, &mut |branch| sums.push(branch.sum))?;
-    Ok(sums)
-}
-
 /// An executed branch or switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchInstance {
-    /// The sum of its index.
+    /// The sum of its index: as good as the index for finding counterparts, and small.
     pub sum: u128,
     pub step: u64,
     /// Where it stands: module, function, instruction.
