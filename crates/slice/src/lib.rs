@@ -14,7 +14,7 @@
 //!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
 //! * [`nearby`]: what they could have meant;
-//! * [`snapshot`]: the values at executed instructions, for showing;
+//! * [`snapshot`]: the values at executed instructions and statements, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
 //! * [`relevance`]: slices that also follow what could have gone another way; `output_effects`: what could
 //!   have been written;
