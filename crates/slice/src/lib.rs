@@ -22,7 +22,8 @@
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
 //!   trace of one segment; `pipeline`: replayed while another is processed;
 //! * `backward`: the backward pass over it; `live`, `uses`, `provenance`: what is live, and for
-//!   which nodes; `facts`, `summary`, `library`, `heap`: what is known of the program beside.
+//!   which nodes; `facts`, `summary`, `library`, `heap`, `memory_streams`: what is known of the
+//!   program beside.
 //!
 //! # What must not be known here
 //! Good and bad versions, changes, terminals. Source files are names and line
@@ -65,6 +66,7 @@ mod heap;
 mod irregular;
 mod library;
 mod live;
+mod memory_streams;
 pub mod moment;
 pub mod nearby;
 pub mod occurrences;

@@ -253,7 +253,8 @@ impl<'p> Slicer<'p> {
             relevant = Some(Relevant::new(facts, self.heap()?, relevance, omitted));
         }
         let mut pass = Backward::new(all, stream, is_thread);
-        pass.errno = self.prepared(stream)?.errno;
+        let prepared = self.prepared(stream)?;
+        (pass.errno, pass.memory_streams) = (prepared.errno, &prepared.memory_streams);
         todo.give(&mut pass, total);
         let Some(last) = pass.last_query() else { return Ok((Vec::new(), UseList::default())) };
         pass.relevant = relevant;
