@@ -196,14 +196,14 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
         return Ok(answer);
     }
     let Some((depth, header)) = settled(loaded, &samples).1 else {
-        let step = watch.track.frames.last().map_or(0, |f| f.step);
+        let step = watch.track.activations.frames.last().map_or(0, |f| f.step);
         answer.criteria = vec![Criterion { at: occurrence(step), wanted: vec![Wanted::Ran] }];
         return Ok(answer);
     };
     let Some(frame) = frames.get(depth) else { return Ok(answer) };
     let code = loaded.image.code(frame.function);
     let model = &loaded.image.module(code.module).functions[code.function as usize];
-    let body = watch.track.frames[depth].keys.nest.body(header).unwrap_or(&[]).to_vec();
+    let body = watch.track.activations.frames[depth].keys.nest.body(header).unwrap_or(&[]).to_vec();
     for (block, b) in model.blocks.iter().enumerate().filter(|(b, _)| body.get(*b) == Some(&true)) {
         let last = &model.code[b.end as usize - 1];
         let leaves = last.successors().iter().any(|s| body.get(*s as usize) != Some(&true));
@@ -213,7 +213,7 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
         }
     }
     if answer.criteria.is_empty() {
-        let step = watch.track.frames[depth].step;
+        let step = watch.track.activations.frames[depth].step;
         answer.criteria.push(Criterion { at: occurrence(step), wanted: vec![Wanted::Ran] });
     }
     answer.function = frame.function;
