@@ -2,7 +2,8 @@
 //!
 //! csmith writes programs without undefined behaviour. Each is compiled by clang and by
 //! `relapse-cc`; both must print the same and end the same, also while recorded, and
-//! the recording must replay exactly.
+//! the recording must replay exactly. As many programs of our own generator are sliced from
+//! everywhere; each slice must be what can be reached in the whole dependence graph.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -83,7 +84,20 @@ pub fn command(args: &[&str]) -> Result<()> {
     let tools = if plan.dev { Tools::build_dev()? } else { Tools::build()? };
     let count = replay(&tools, &plan)?;
     println!("{} passed, {} failed", count.passed, count.failed);
+    slices(&plan)?;
     if count.failed == 0 { Ok(()) } else { Err("some programs failed".to_owned()) }
+}
+
+/// Slices of random programs against the definition, as a test of the command does it.
+fn slices(plan: &Plan) -> Result<()> {
+    let mut test = shell::cargo();
+    test.args(["test", "--package", "relapse", "--test", "slicing"]);
+    if !plan.dev {
+        test.arg("--release");
+    }
+    test.args(["--", "--ignored", "slices_of_many_programs"]);
+    test.env("RELAPSE_FUZZ_SEEDS", format!("{}..{}", plan.first_seed, plan.first_seed + plan.count));
+    shell::run(&mut test)
 }
 
 fn parse(args: &[&str]) -> Option<Plan> {

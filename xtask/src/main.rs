@@ -8,7 +8,7 @@
 //! | `lint` | format and lints only |
 //! | `subjects [NAME…]` | builds real C programs with `relapse cc`, records and replays them |
 //! | `real [NAME…]` | prepares regressions between released versions of real programs |
-//! | `fuzz-replay N` | records and replays N random C programs |
+//! | `fuzz-replay N` | records and replays N random C programs, and checks slices of as many |
 //! | `bench record` | speed and size beside the plain programs and other tools |
 //! | `bench explain` | whether explanations of regressions are right, and what they take |
 //! | `bench locate` | whether faults made by mutation are located, beside other methods |
@@ -45,7 +45,8 @@ usage: cargo xtask COMMAND
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
   real [--check] [NAME...]      prepare released versions between which something broke
   fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev]
-                                record and replay N random C programs, from seed S on
+                                record and replay N random C programs, from seed S on, and
+                                compare slices of as many with the definition
   bench record [--no-anchors] [NAME...]
                                 compare speed and size, with other tools beside; writes
                                 target/bench/record.md

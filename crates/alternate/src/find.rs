@@ -80,7 +80,7 @@ pub fn find(
         searched.extend(more);
         candidates = found;
     }
-    rank(&mut candidates, options.traces);
+    rank(&mut candidates);
     name_moments(&case.runs, &mut candidates)?;
     let verdict = match candidates.is_empty() {
         false => Verdict::Found,
@@ -167,11 +167,7 @@ fn name_moments(runs: &Both<&Run<'_>>, candidates: &mut [Candidate]) -> Result<(
     Ok(())
 }
 
-/// What passes first, then what changes least; the order of time decides between equals. Reports from
-/// traces are the better the fewer branches they name, whether or not an input passes.
-fn rank(candidates: &mut [Candidate], traces: bool) {
-    candidates.sort_by_key(|c| {
-        let (fails, turned, changed) = c.best().map_or((true, u64::MAX, usize::MAX), order);
-        if traces { (false, turned, usize::from(fails), changed) } else { (fails, 0, changed, 0) }
-    });
+/// What passes first, then what changes least; the order of time decides between equals.
+fn rank(candidates: &mut [Candidate]) {
+    candidates.sort_by_key(|c| c.best().map_or((true, usize::MAX), order));
 }

@@ -20,7 +20,6 @@
 //! * [`same`]: another input for the same way;
 //! * `search`: one direction, question by question; `ask`: one question;
 //! * `way`: whether two runs took the same way up to a branch;
-//! * [`align`]: aligning two traces in linear space; `trace`: reports from aligned traces;
 //! * [`accuracy`]: how near a report is to a known truth.
 //!
 //! # What is true of every alternate input
@@ -50,7 +49,6 @@
 //! ```
 
 pub mod accuracy;
-pub mod align;
 mod ask;
 mod error;
 mod facts;
@@ -63,7 +61,6 @@ pub mod run;
 pub mod same;
 mod search;
 mod side;
-mod trace;
 mod way;
 
 pub use error::Error;
@@ -74,4 +71,3 @@ pub use report::{Alternate, Candidate, Changed, Part, Report, Searched, Verdict}
 pub use rerun::{Ended, Rerun, Runner, Status, Untried};
 pub use run::Run;
 pub use side::{Both, Side};
-pub use trace::Turned;

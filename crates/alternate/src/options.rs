@@ -38,8 +38,6 @@ pub struct Options {
     pub predicates: Predicates,
     /// Time for one direction.
     pub budget: Duration,
-    /// Compare whole traces: questions without the branches before, reports by alignment.
-    pub traces: bool,
     /// Whether decisions inside of library functions are candidates.
     pub libraries: bool,
     /// Runs of one branch that are tried at most, unless one passes before.
@@ -63,7 +61,6 @@ impl Options {
             direction: Direction::default(),
             predicates: Predicates::default(),
             budget: Duration::from_secs(300),
-            traces: false,
             libraries: true,
             instances: 8,
             anyway: false,

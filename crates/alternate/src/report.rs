@@ -3,7 +3,6 @@
 use crate::facts::What;
 use crate::rerun::Ended;
 use crate::side::{Both, Side};
-use crate::trace::Turned;
 use solver::Statistics;
 use std::time::Duration;
 use symbolic::{At, Index, Input, Origin};
@@ -46,8 +45,6 @@ pub struct Alternate {
     pub ended: Both<Ended>,
     /// Both versions gave the same output and ended the same way.
     pub passes: bool,
-    /// If traces are compared: the branches that turn out differently than in the failing run.
-    pub turned: Vec<Turned>,
 }
 
 /// A branch where the versions disagree about inputs near to the failing one.

@@ -8,7 +8,6 @@ use crate::report::{Alternate, Candidate, Changed, Part, Searched};
 use crate::rerun::{Ended, Rerun, Runner, Status, Untried};
 use crate::run::Run;
 use crate::side::{Both, Side};
-use crate::trace;
 use crate::way::{self, Way};
 use solver::{Model, Outcome};
 use std::collections::HashMap;
@@ -90,7 +89,7 @@ impl Case<'_> {
                     branches[at].alternates.push(alternate);
                 }
             }
-            if !self.options.traces && (!relaxed || fact.what != fixed) {
+            if !relaxed || fact.what != fixed {
                 asker.pass(&mut self.world.pool, fact.term);
             }
         }
@@ -178,9 +177,6 @@ impl Case<'_> {
             Err(e) => return Trial::Rejected(format!("failed to replay the {held} version: {e}")),
         }
         let rerun = reruns.of(side);
-        if self.options.traces {
-            return self.compared(side, fact, model, input, reruns);
-        }
         // This one must go the same way up to the branch, and then not.
         let flips = match way::up_to(&rerun.process, rerun.stream, fact.at.step) {
             Ok(Some(mark)) => self.ways.of(side).at(fact.at.step).is_some_and(|own| {
@@ -217,29 +213,6 @@ impl Case<'_> {
         !here.any(|f| text(&world, f.term) == before)
     }
 
-    /// Aligns the trace of an input with that of the failing one; any difference will do.
-    fn compared(
-        &mut self,
-        side: Side,
-        fact: &Fact,
-        model: &Model,
-        input: Both<Input>,
-        reruns: Both<Rerun>,
-    ) -> Trial {
-        let (run, rerun) = (self.runs.of(side), reruns.of(side));
-        let turned = match trace::turned((&run.process, run.stream), (&rerun.process, rerun.stream)) {
-            Ok(turned) => turned,
-            Err(e) => return Trial::Rejected(format!("failed to replay the {side} version: {e}")),
-        };
-        if turned.is_empty() {
-            return Trial::Rejected(format!("an input turns no branch of the {side} version around"));
-        }
-        let ended = Both { old: reruns.old.ended, new: reruns.new.ended };
-        let mut alternate = self.alternate(fact, model, input, ended);
-        alternate.turned = turned;
-        Trial::Confirmed(Box::new(alternate))
-    }
-
     fn alternate(&mut self, fact: &Fact, model: &Model, input: Both<Input>, ended: Both<Ended>) -> Alternate {
         let variables = &self.world.variables;
         let given = |v: u32| variables.value(v);
@@ -261,7 +234,6 @@ impl Case<'_> {
             input,
             passes: same_end(&ended),
             ended,
-            turned: Vec::new(),
         }
     }
 
@@ -301,10 +273,9 @@ fn key(fact: &Fact) -> Key {
     (fact.at.module, fact.at.function, fact.at.index, words)
 }
 
-/// What comes first: what passes, then what differs or changes least.
-pub(crate) fn order(a: &Alternate) -> (bool, u64, usize) {
-    let turned = a.turned.iter().map(|t| t.times).sum();
-    (!a.passes, turned, a.changed.len())
+/// What comes first: what passes, then what changes least.
+pub(crate) fn order(a: &Alternate) -> (bool, usize) {
+    (!a.passes, a.changed.len())
 }
 
 /// Both versions gave the same output and ended the same way.

@@ -113,6 +113,61 @@ static void number_format(int n) {
     printf("%.1f\n", strtod("1.5", NULL));
 }
 
+static void into_memory(int n) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *other = open_memstream(&text, &size); /* NOT */
+    fprintf(other, "other\n"); /* NOT */
+    fclose(other);
+    free(text);
+    FILE *stream = open_memstream(&text, &size); /* SET */
+    fprintf(stream, "%d\n", n + 30); /* SET */
+    fputs("more\n", stderr); /* NOT */
+    fclose(stream);
+    printf("%.2s\n", text);
+    free(text);
+}
+
+static void into_memory_byte_by_byte(int n) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size); /* SET */
+    fputc('d' + n, stream); /* SET */
+    fflush(stream);
+    char byte = text[0];
+    fclose(stream);
+    printf("%c\n", byte);
+    free(text);
+}
+
+static void size_of_what_was_written(int n) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size); /* SET */
+    fprintf(stream, "%*d", n + 40, 1); /* SET */
+    fclose(stream);
+    printf("%zu\n", size);
+    free(text);
+}
+
+static void into_a_buffer(int n) {
+    char buffer[16] = "before";
+    FILE *stream = fmemopen(buffer, sizeof buffer, "w"); /* SET */
+    fprintf(stream, "%d", n + 50); /* SET */
+    fclose(stream);
+    printf("%s\n", buffer);
+}
+
+static void out_of_a_buffer(int n) {
+    char buffer[16] = "70";
+    int number = 0;
+    buffer[1] = '1' + n; /* SET */
+    FILE *stream = fmemopen(buffer, 2, "r"); /* SET */
+    fscanf(stream, "%d", &number);
+    fclose(stream);
+    printf("%d\n", number);
+}
+
 int main(int argc, char **argv) {
     int n = argc; /* SET */
     environment(n);
@@ -127,6 +182,11 @@ int main(int argc, char **argv) {
     error_number(n);
     options(n);
     number_format(n);
+    into_memory(n);
+    into_memory_byte_by_byte(n);
+    size_of_what_was_written(n);
+    into_a_buffer(n);
+    out_of_a_buffer(n);
     return 0;
 }
 "#;

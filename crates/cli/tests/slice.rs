@@ -255,8 +255,34 @@ int main(int argc, char **argv) {
       [N]  k = 2;
     >  6  printf("%d\n", k);
 
-    Lines marked with ? could have gone another way, on which something of this is assigned.
+    Lines marked with ? could have gone another way, on which something of this is assigned or written.
     "#);
+}
+
+#[test]
+fn a_relevant_slice_of_output_marks_what_kept_earlier_bytes_from_being_written() {
+    let source = "#include <stdio.h>
+int main(int argc, char **argv) {
+    int level = argc - 1;
+    if (level > 0)
+        printf(\"level %d\\n\", level);
+    printf(\"%d\\n\", argc + 4);
+    return 0;
+}
+";
+    let mut desk = Desk::with_program("omitted", source);
+    desk.record("./omitted", "");
+    for question in ["stdout@0", "stdout:5"] {
+        let dynamic = desk.quietly(&format!("relapse slice run --output {question}"));
+        assert_eq!(marked_lines(&dynamic), [6], "{dynamic}");
+        let relevant = desk.quietly(&format!("relapse slice run --output {question} --relevant"));
+        assert!(relevant.contains("came from 3 lines"), "{relevant}");
+        let words: Vec<&str> = relevant.split_whitespace().collect();
+        let words = words.join(" ");
+        for line in ["3 int level = argc - 1;", "? 4 if (level > 0)", "> 6 printf"] {
+            assert!(words.contains(line), "{relevant}");
+        }
+    }
 }
 
 /// What is asked about must be there: a failure, and a byte that the program wrote itself.

@@ -1,13 +1,6 @@
 //! Which moment of one run corresponds to which of the other.
 //!
-//! Execution indexing (Xin, Sumner and Zhang, *Efficient Program Execution
-//! Indexing*): the index of an executed instruction is the path that leads to
-//! it. From the outside in: the calls under way, each with the instruction it
-//! stands at and the iteration numbers of the loops around it; then the
-//! instruction itself, in the same way. Two moments of two runs correspond if
-//! their indices are equal. An inner loop that runs once more in one of the
-//! runs changes nothing for what comes behind it: only the loops *around* an
-//! instruction count, and each counts from its own entry.
+//! Two moments of two runs correspond if their execution indices are equal ([`replay::activations`]).
 //!
 //! Instructions are named so that both versions agree ([`keys`]): by function,
 //! by line in the *good* version, and by what kind of instruction it is, the
@@ -163,8 +156,8 @@ pub fn stack_of(
     // An instruction that ended the program was never reported.
     let track = &mut stacker.track;
     let depth = machine.frames().len();
-    track.frames.truncate(depth);
-    if let (Some(f), Some(ours)) = (machine.frames().last(), track.frames.last_mut()) {
+    track.activations.frames.truncate(depth);
+    if let (Some(f), Some(ours)) = (machine.frames().last(), track.activations.frames.last_mut()) {
         (ours.index, ours.step) = (f.pc, at.step);
     }
     Ok(at_stream(track.stack(depth), at.stream))
@@ -326,7 +319,7 @@ impl Finder<'_> {
         let depth = view.depth as usize;
         let Some((line, hash)) = self.track.hashes(depth) else { return };
         let at = Occurrence { stream: self.stream, step: view.count };
-        let keys = &self.track.frames[depth - 1].keys;
+        let keys = &self.track.activations.frames[depth - 1].keys;
         for &i in &self.groups[mark as usize - 1] {
             let (index, found) = (&self.wanted[i], &mut self.found[i]);
             if index.line == line {

@@ -12,7 +12,7 @@
 //! * [`observe`]: what went wrong, and where in the recordings it shows;
 //! * [`traced`], [`ways`]: the slice of a run, and the easiest way to each part of it;
 //! * [`evidence`]: how near each change is to the failure: the order of the search;
-//! * [`causes`], [`values`], [`glance`]: the tree from the failure to the changes, with
+//! * [`causes`], [`values`]: the tree from the failure to the changes, with
 //!   values in both versions; `library`: steps in installed headers, as calls;
 //! * [`links`]: which of its steps decide, by running bad with another value there;
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
@@ -41,7 +41,6 @@ pub mod error;
 pub mod evidence;
 pub mod findings;
 pub mod formula;
-pub mod glance;
 pub mod held;
 mod library;
 pub mod links;

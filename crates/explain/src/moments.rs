@@ -229,20 +229,16 @@ pub fn value(view: &View<'_>) -> Option<u64> {
     (ty != Ty::Ptr).then(|| view.value(operand))
 }
 
-/// What an instruction computes, stores or decides by.
+/// What an instruction computes, stores or decides by, if its type tells numbers from addresses.
 pub(crate) fn result(inst: &Inst) -> Option<(Operand, Ty)> {
-    Some(match inst {
-        Inst::Bin { dst, bits, .. } => (Operand::Reg(*dst), Ty::Int(*bits)),
-        Inst::Float { dst, kind, .. } => (Operand::Reg(*dst), Ty::Float(*kind)),
-        Inst::ICmp { dst, .. } | Inst::FCmp { dst, .. } => (Operand::Reg(*dst), Ty::Int(1)),
-        Inst::Cast { dst, to, from, .. } if *from != Ty::Ptr => (Operand::Reg(*dst), *to),
-        Inst::Load { dst, ty, .. } => (Operand::Reg(*dst), *ty),
-        Inst::Store { value, ty, .. } => (*value, *ty),
-        Inst::Branch { cond, .. } => (*cond, Ty::Int(1)),
-        Inst::Switch { value, bits, .. } => (*value, Ty::Int(*bits)),
-        Inst::Return { value: Some(value), ret } if ret.len() == 1 => (*value, ret[0]),
-        _ => return None,
-    })
+    let is_told = match inst {
+        Inst::Bin { .. } | Inst::Float { .. } | Inst::ICmp { .. } | Inst::FCmp { .. } => true,
+        Inst::Load { .. } | Inst::Store { .. } | Inst::Branch { .. } | Inst::Switch { .. } => true,
+        Inst::Cast { from, .. } => *from != Ty::Ptr,
+        Inst::Return { ret, .. } => ret.len() == 1,
+        _ => false,
+    };
+    inst.value().filter(|_| is_told)
 }
 
 /// The arguments of a call, without addresses.

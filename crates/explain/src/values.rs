@@ -10,13 +10,13 @@ use crate::case::Case;
 use crate::causes::Step;
 use crate::findings::{Findings, Run};
 use crate::formula::formula;
-use crate::glance::{Decision, Glance, glance};
 use crate::library;
 use crate::links::links;
 use crate::moments::counterparts;
 use program::inst::Inst;
 use program::names::{brief, readable};
 use replay::vars::POINTER;
+use slice::snapshot::line::{Decision, LineSnapshot};
 use slice::{Dependence, Occurrence};
 use std::collections::{HashMap, HashSet};
 
@@ -29,8 +29,8 @@ pub struct Comparison<'c, 'l> {
 
 /// A step with what was seen there in its own run and in the other.
 struct Sight {
-    own: Option<Glance>,
-    other: Option<Glance>,
+    own: Option<LineSnapshot>,
+    other: Option<LineSnapshot>,
     /// Where the other run did the same.
     other_place: Option<Place>,
     /// Both runs were looked at, and the other did not come here.
@@ -246,7 +246,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .map(|((step, at), (found, link))| {
                 let own_text = self.case.sources.line(step.side, run.traced.file(step.line), step.line.line);
                 let own_text = own_text.unwrap_or_default();
-                let own = glance(&run.slicer, at, &own_text);
+                let own = run.slicer.line_snapshot(at, &own_text);
                 let (Some(other_run), Some(found)) = (other_run, found) else {
                     return Sight {
                         own,
@@ -272,7 +272,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 };
                 let other_place = self.place_of(other_run, there);
                 let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
-                let other = glance(&other_run.slicer, there, &text);
+                let other = other_run.slicer.line_snapshot(there, &text);
                 let same_text = text.trim() == own_text.trim();
                 // Another value of another expression proves nothing, another decision does.
                 let node = run.traced.slice.nodes[step.node as usize];
@@ -337,8 +337,8 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
         Side::Good => (&sight.other, &sight.own),
     };
     let mut pairs: Vec<ValuePair> = Vec::new();
-    for (is_bad, glance) in [(true, bad), (false, good)] {
-        for (name, value) in glance.iter().flat_map(|g| &g.variables) {
+    for (is_bad, snapshot) in [(true, bad), (false, good)] {
+        for (name, value) in snapshot.iter().flat_map(|g| &g.variables) {
             let at = pairs.iter().position(|p| p.name == *name).unwrap_or_else(|| {
                 pairs.push(ValuePair { name: name.clone(), ..ValuePair::default() });
                 pairs.len() - 1
@@ -350,7 +350,7 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
     // That something is a pointer says nothing, unless it is none in the other version.
     let tells = |value: &Option<String>| value.as_ref().is_some_and(|v| v != POINTER);
     pairs.retain(|pair| tells(&pair.bad) || tells(&pair.good));
-    let result = |glance: &Option<Glance>| glance.as_ref().and_then(|g| g.result.clone());
+    let result = |snapshot: &Option<LineSnapshot>| snapshot.as_ref().and_then(|g| g.result.clone());
     let (bad, good) = (result(bad), result(good));
     let shown = |value: &Option<String>, of: fn(&ValuePair) -> &Option<String>| {
         let is =
@@ -402,7 +402,7 @@ fn sentence(
         };
     }
     let (own, other) = (sight.own.as_ref(), sight.other.as_ref());
-    let decision = |g: Option<&Glance>| g.and_then(|g| g.decision.clone());
+    let decision = |g: Option<&LineSnapshot>| g.and_then(|g| g.decision.clone());
     let words = |d: &Decision| match d {
         Decision::Held(true) => "true".to_owned(),
         Decision::Held(false) => "false".to_owned(),

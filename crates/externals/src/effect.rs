@@ -113,6 +113,9 @@ pub enum State {
     Errno,
     /// Position, pushed-back bytes and unwritten output of a `FILE`.
     Stream,
+    /// What was written to a `FILE` that has no file: it shows in memory. Every output function adds
+    /// to that of its stream.
+    MemoryStream,
     /// Position of a `DIR`.
     Directory,
     WorkingDirectory,
@@ -127,6 +130,8 @@ pub enum Owner {
     Process,
     /// The object that this slot points to.
     Object(u8),
+    /// The object that is returned.
+    Result,
     /// The variable of the environment that the string in this slot names, up to a `=`.
     Name(u8),
 }
@@ -156,6 +161,10 @@ impl Hidden {
 
     pub(crate) const fn of_object(state: State, slot: u8, access: Access) -> Hidden {
         Hidden { state, owner: Owner::Object(slot), access }
+    }
+
+    pub(crate) const fn of_result(state: State, access: Access) -> Hidden {
+        Hidden { state, owner: Owner::Result, access }
     }
 
     pub(crate) const fn of_variable(slot: u8, access: Access) -> Hidden {

@@ -10,8 +10,8 @@ use crate::dataflow::{Differs, differing};
 use crate::failure::{Depends, Failure};
 use crate::pool::Passing;
 use explain::answer::{Place, ValuePair};
-use explain::glance::{Decision, Glance, glance};
 use program::inst::Inst;
+use slice::snapshot::line::{Decision, LineSnapshot};
 use slice::{Leaf, NodeId, Occurrence, Origin, Slicer, SlicerOptions};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,8 @@ pub fn branches(
         let (at, partner) = (moment(shown), passing.partners[shown]);
         let there = Occurrence { stream: passing.stream, step: partner.step };
         let place = failure.place(site);
-        let (ours, theirs) = (glance(&failure.slicer, at, &place.text), glance(&slicer, there, &place.text));
+        let (ours, theirs) =
+            (failure.slicer.line_snapshot(at, &place.text), slicer.line_snapshot(there, &place.text));
         let depends = failure.depends(at);
         let entry = BranchEntry {
             failing: way(ours.as_ref()),
@@ -83,16 +84,16 @@ fn by_line(entries: impl Iterator<Item = BranchEntry>) -> Vec<BranchEntry> {
     list
 }
 
-fn way(glance: Option<&Glance>) -> String {
-    match glance.and_then(|glance| glance.decision.as_ref()) {
+fn way(snapshot: Option<&LineSnapshot>) -> String {
+    match snapshot.and_then(|snapshot| snapshot.decision.as_ref()) {
         Some(Decision::Held(held)) => held.to_string(),
         Some(Decision::Value(value)) => value.clone(),
         None => "?".to_owned(),
     }
 }
 
-fn pairs(failing: Option<&Glance>, passing: Option<&Glance>) -> Vec<ValuePair> {
-    let list = |glance: Option<&Glance>| glance.map(|g| g.variables.clone()).unwrap_or_default();
+fn pairs(failing: Option<&LineSnapshot>, passing: Option<&LineSnapshot>) -> Vec<ValuePair> {
+    let list = |snapshot: Option<&LineSnapshot>| snapshot.map(|g| g.variables.clone()).unwrap_or_default();
     let theirs = list(passing);
     let of = |name: &str| theirs.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
     let mut pairs: Vec<ValuePair> = list(failing)
@@ -127,11 +128,13 @@ pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing) -> Result<V
         }
         let (at, there) =
             (Occurrence { stream, step }, Occurrence { stream: passing.stream, step: passing_step });
-        let (ours, theirs) = (glance(&failure.slicer, at, &place.text), glance(&slicer, there, &place.text));
+        let (ours, theirs) =
+            (failure.slicer.line_snapshot(at, &place.text), slicer.line_snapshot(there, &place.text));
         let mut values = pairs(ours.as_ref(), theirs.as_ref());
         values.retain(|pair| pair.good != pair.bad);
         if values.is_empty() {
-            let result = |glance: Option<&Glance>| glance.and_then(|glance| glance.result.clone());
+            let result =
+                |snapshot: Option<&LineSnapshot>| snapshot.and_then(|snapshot| snapshot.result.clone());
             let (good, bad) = (result(theirs.as_ref()), result(ours.as_ref()));
             if good != bad {
                 values.push(ValuePair { name: "the value".to_owned(), good, bad });
@@ -187,7 +190,7 @@ pub fn initial(failure: &Failure<'_>) -> Vec<InitialValue> {
             continue;
         }
         let node = &slice.nodes[leaf.needed_by as usize];
-        let seen = glance(&failure.slicer, node.at, &variable.name);
+        let seen = failure.slicer.line_snapshot(node.at, &variable.name);
         let value = seen.and_then(|seen| seen.variables.into_iter().find(|(name, _)| *name == variable.name));
         found.push(InitialValue {
             name: variable.name.clone(),

@@ -508,6 +508,62 @@ impl Inst {
         (n > 0).then_some((dst, n))
     }
 
+    /// The first value that this instruction assigns, and its type. What is only copied from slot to
+    /// slot has the type of a word.
+    #[must_use]
+    pub fn result(&self) -> Option<(Reg, Ty)> {
+        let (dst, _) = self.defines()?;
+        let ty = match self {
+            Inst::Bin { bits, .. } => Ty::Int(*bits),
+            Inst::Float { kind, .. } => Ty::Float(*kind),
+            Inst::ICmp { .. } | Inst::FCmp { .. } => Ty::Int(1),
+            Inst::Cast { to, .. } => *to,
+            Inst::Pure { op: Pure::FpClass, .. } => Ty::Int(1),
+            Inst::Pure { ty, .. } | Inst::Load { ty, .. } => *ty,
+            Inst::Rmw { ty, .. } | Inst::CmpXchg { ty, .. } => *ty,
+            Inst::Call(call) => *call.ret.first()?,
+            Inst::Unknown { ret, .. } => *ret.first()?,
+            Inst::Select { .. } | Inst::Copy { .. } | Inst::Landing { .. } => Ty::Int(64),
+            _ => Ty::Ptr,
+        };
+        Some((dst, ty))
+    }
+
+    /// The types of all values that this instruction assigns, in the order of their slots.
+    #[must_use]
+    pub fn result_types(&self) -> Vec<Ty> {
+        let slots = self.defines().map_or(0, |(_, slots)| slots);
+        let mut types = match self {
+            Inst::Call(call) => call.ret.clone(),
+            Inst::Unknown { ret, .. } => ret.clone(),
+            _ => self.result().map(|(_, ty)| ty).into_iter().collect(),
+        };
+        let mut left = slots.saturating_sub(types.iter().map(|ty| ty.slots()).sum());
+        // An overflow or exchange bit, and further words of what is copied.
+        let more = match self {
+            Inst::Pure { .. } | Inst::CmpXchg { .. } => Ty::Int(1),
+            _ => Ty::Int(64),
+        };
+        while left > 0 {
+            types.push(more);
+            left -= 1;
+        }
+        types
+    }
+
+    /// The value that this instruction is about, and its type: what it assigns, stores, returns or
+    /// decides by.
+    #[must_use]
+    pub fn value(&self) -> Option<(Operand, Ty)> {
+        match self {
+            Inst::Store { value, ty, .. } => Some((*value, *ty)),
+            Inst::Branch { cond, .. } => Some((*cond, Ty::Int(1))),
+            Inst::Switch { value, bits, .. } => Some((*value, Ty::Int(*bits))),
+            Inst::Return { value, ret } => Some(((*value)?, *ret.first()?)),
+            _ => self.result().map(|(dst, ty)| (Operand::Reg(dst), ty)),
+        }
+    }
+
     /// Calls `f` for every operand with the number of slots read there. A
     /// constant or symbol read as two slots has zero in the second.
     pub fn for_each_use(&self, mut f: impl FnMut(Operand, u32)) {

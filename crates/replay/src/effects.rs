@@ -8,7 +8,7 @@
 
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, View};
-use externals::{Access, Len, Owner, Place, Range, Ret, State, When};
+use externals::{Access, Channel, Direction, Len, Owner, Place, Range, Ret, State, When};
 
 /// Strings and arrays are followed no further than this.
 const LIMIT: u64 = 1 << 24;
@@ -94,6 +94,7 @@ fn hidden(
         let owner = match hidden.owner {
             Owner::Process => 0,
             Owner::Object(slot) => arg(slot),
+            Owner::Result => call.result.first().copied().unwrap_or(0),
             Owner::Name(slot) => {
                 let text = memory.peek_string(arg(slot), LIMIT as usize);
                 // The process has number 0.
@@ -104,6 +105,14 @@ fn hidden(
             out.push((state_address(hidden.state, owner), 1));
         }
     }
+}
+
+/// The state that a call adds to by writing to a stream: what was there before stays.
+#[must_use]
+pub fn appends(call: &ExternalCall<'_>) -> Option<u64> {
+    let io = call.known?.io.filter(|io| io.direction == Direction::Out)?;
+    let Channel::Stream(slot) = io.channel else { return None };
+    Some(state_address(State::MemoryStream, *call.args.get(slot as usize)?))
 }
 
 /// Whether a call may have set `errno`: by its result, or because its result does not tell.

@@ -22,6 +22,7 @@
 //! * [`verify`](mod@verify): is the recording exact?
 //! * [`io`], [`format`](mod@format), [`decimal`]: input and output, byte by byte;
 //! * [`effects`]: ranges that known external calls read and wrote;
+//! * [`activations`]: execution indices, names of moments that runs share;
 //! * [`vars`]: values of source-level variables; [`constants`]: data that nothing changes;
 //! * [`writers`](mod@writers): which store of another thread a load saw.
 //!
@@ -69,6 +70,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod activations;
 pub mod arith;
 pub mod checkpoint;
 pub mod code;

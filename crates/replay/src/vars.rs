@@ -269,6 +269,35 @@ pub fn show_variable(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) ->
     show(view.module(), Data::of(view), ty, &value(view, bindings, variable), Limits::default())
 }
 
+/// Numbers from here on are addresses, or structures that are copied as a word.
+const LARGE: u128 = 1 << 48;
+
+/// A value without a declared type as text, as an instruction took it.
+#[must_use]
+pub fn show_untyped(ty: Ty, raw: u128) -> String {
+    match ty {
+        Ty::Int(1) => (raw & 1 != 0).to_string(),
+        Ty::Int(bits) => {
+            let raw = raw & arith::mask(bits);
+            let number = arith::signed(raw, bits);
+            if number.unsigned_abs() < LARGE { number.to_string() } else { format!("{raw:#x}") }
+        }
+        Ty::Ptr if raw as u64 == 0 => "NULL".to_owned(),
+        Ty::Ptr => format!("{:#x}", raw as u64),
+        Ty::Float(_) => float(ty.bytes() as usize, raw),
+    }
+}
+
+/// Whether a value that no declared type says to be a number is one.
+#[must_use]
+pub fn is_number(ty: Ty, raw: u128) -> bool {
+    match ty {
+        Ty::Int(bits) => bits <= 64 && arith::signed(raw & arith::mask(bits), bits).unsigned_abs() < LARGE,
+        Ty::Float(kind) => kind != FloatKind::F80,
+        Ty::Ptr => false,
+    }
+}
+
 struct Shower<'v> {
     module: &'v Module,
     data: Data<'v>,
@@ -316,7 +345,7 @@ impl Shower<'_> {
                     number.to_string()
                 }
             }
-            TypeKind::Float => float(bytes, raw),
+            TypeKind::Float => float(bytes.len(), raw),
             TypeKind::Pointer { to } => self.pointer(raw as u64, *to),
             TypeKind::Enum { values } => {
                 let v = arith::signed(raw, bits.max(8)) as i64;
@@ -455,8 +484,8 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The shortest text that reads back as the same value; `long double` with 21
 /// digits.
-fn float(bytes: &[u8], raw: u128) -> String {
-    match bytes.len() {
+fn float(bytes: usize, raw: u128) -> String {
+    match bytes {
         4 => f32::from_bits(raw as u32).to_string(),
         8 => f64::from_bits(raw as u64).to_string(),
         _ => {
@@ -549,6 +578,20 @@ mod tests {
         s[4] = 0b1010_1110; // low = -2, high = 21
         s[8..16].copy_from_slice(&0x1000u64.to_le_bytes());
         assert_eq!(text(5, &s, &m), r#"{a = 9, low = -2, high = 21, name = 0x1000 "hi \"there\"\n"}"#);
+    }
+
+    #[test]
+    fn values_without_a_declared_type_read_like_numbers() {
+        assert_eq!(show_untyped(Ty::Int(1), 1), "true");
+        assert_eq!(show_untyped(Ty::Int(32), 0xffff_fffe), "-2");
+        assert_eq!(show_untyped(Ty::Int(64), 0xffff_fffe), "4294967294");
+        assert_eq!(show_untyped(Ty::Int(64), 0x7fff_0000_1234_5678), "0x7fff000012345678");
+        assert_eq!(show_untyped(Ty::Int(128), 1 << 64 | 1), "0x10000000000000001");
+        assert_eq!(show_untyped(Ty::Float(FloatKind::F64), 1.5f64.to_bits().into()), "1.5");
+        assert_eq!(show_untyped(Ty::Float(FloatKind::F32), 0.25f32.to_bits().into()), "0.25");
+        assert_eq!(show_untyped(Ty::Float(FloatKind::F80), crate::f80::from_signed(3)), "3");
+        assert_eq!((show_untyped(Ty::Ptr, 0), show_untyped(Ty::Ptr, 16)), ("NULL".into(), "0x10".into()));
+        assert!(is_number(Ty::Int(32), 0xffff_fffe) && !is_number(Ty::Int(64), 1 << 50));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod activation;
 mod calls;
 mod external;
 mod objects;
+mod omitted;
 mod queries;
 mod relevant;
 mod sink;
@@ -25,10 +26,12 @@ mod transfer;
 use crate::InconsistentTrace;
 use crate::criterion::{Criterion, Occurrence};
 use crate::live::{LiveMemory, LiveRange};
+use crate::memory_streams::Shown;
 use crate::slice::{Dependence, Origin};
 use crate::uses::{Consumer, UseList};
 use activation::{Activation, Sets};
 pub use objects::MemoryObject;
+pub use omitted::OmittedOutput;
 use program::inst::{BlockId, Reg};
 pub use queries::ELSEWHERE;
 pub use relevant::Relevant;
@@ -70,6 +73,8 @@ pub struct Backward<'w, 'a, 'p> {
     last_query: Option<u64>,
     /// Where the thread's `errno` is, if the program has asked for it.
     pub errno: Option<u64>,
+    /// Where the library shows what was written to streams without a file.
+    pub memory_streams: &'w [Shown],
     /// The step that is visited.
     position: u64,
     pub inter_thread: Vec<InterThreadUse>,
@@ -100,6 +105,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             chosen: UseList::default(),
             landing: UseList::default(),
             errno: None,
+            memory_streams: &[],
             asked: BTreeMap::new(),
             read_after: BTreeMap::new(),
             starts: BTreeMap::new(),
@@ -151,6 +157,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     pub fn is_done(&self) -> bool {
         !self.has_live_memory()
             && self.last_query.is_none()
+            && !self.asks_omitted()
             && !self.landing.is_live()
             && self.activations.iter().all(|a| a.is_idle())
     }

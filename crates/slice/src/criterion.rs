@@ -1,5 +1,6 @@
 //! Where a slice begins.
 
+use crate::output_effects::StandardStream;
 use program::inst::Reg;
 
 /// One execution of an instruction (or of the phis on an edge, which belong
@@ -26,6 +27,9 @@ pub enum Wanted {
     /// Bits of up to eight bytes of memory, just before it ran: a bit-field. Bit 0 is the
     /// lowest of the byte at the address.
     Bits { address: u64, mask: u64 },
+    /// The branches that kept bytes from being written to a stream before it ran. Only relevant
+    /// slices have them.
+    Omitted(StandardStream),
 }
 
 /// A question: why was this so, here?
@@ -33,4 +37,13 @@ pub enum Wanted {
 pub struct Criterion {
     pub at: Occurrence,
     pub wanted: Vec<Wanted>,
+}
+
+impl Criterion {
+    /// Asks also what kept earlier bytes from being written, if the name is `stdout` or `stderr`.
+    #[must_use]
+    pub fn with_omitted(mut self, sink: &str) -> Criterion {
+        self.wanted.extend(StandardStream::named(sink).map(Wanted::Omitted));
+        self
+    }
 }

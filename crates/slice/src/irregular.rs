@@ -40,6 +40,8 @@ pub struct Outside {
     pub writes: Vec<(u64, u64)>,
     /// Bytes that went between memory and files: to, from, length.
     pub transfers: Vec<(u64, u64, u64)>,
+    /// State of the library that it added to: where that is.
+    pub appends: Option<u64>,
     pub known: Option<&'static externals::External>,
 }
 
@@ -147,6 +149,7 @@ impl Observer for Irregular {
             reads: merged([effects::reads(view, call), formatted].concat()),
             writes: merged(effects::writes(view, call)),
             transfers: call.transfers.to_vec(),
+            appends: effects::appends(call),
             known: call.known,
         });
     }

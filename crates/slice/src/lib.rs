@@ -14,14 +14,16 @@
 //!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
 //! * [`nearby`]: what they could have meant;
-//! * [`snapshot`]: the values at executed instructions, for showing;
+//! * [`snapshot`]: the values at executed instructions and statements, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
-//! * [`relevance`]: slices that also follow what could have gone another way;
+//! * [`relevance`]: slices that also follow what could have gone another way; `output_effects`: what could
+//!   have been written;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
 //!   trace of one segment; `pipeline`: replayed while another is processed;
 //! * `backward`: the backward pass over it; `live`, `uses`, `provenance`: what is live, and for
-//!   which nodes; `facts`, `summary`, `library`, `heap`: what is known of the program beside.
+//!   which nodes; `facts`, `summary`, `library`, `heap`, `memory_streams`: what is known of the
+//!   program beside.
 //!
 //! # What must not be known here
 //! Good and bad versions, changes, terminals. Source files are names and line
@@ -64,9 +66,11 @@ mod heap;
 mod irregular;
 mod library;
 mod live;
+mod memory_streams;
 pub mod moment;
 pub mod nearby;
 pub mod occurrences;
+mod output_effects;
 mod outputs;
 pub mod phases;
 mod pipeline;
@@ -86,6 +90,7 @@ pub mod visits;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use occurrences::Which;
+pub use output_effects::StandardStream;
 pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
 pub use slicer::{Progress, Request, Slicer, SlicerOptions};

@@ -1,6 +1,7 @@
 //! The first pass over a stream: checkpoints for later ones, and what is seen on the way.
 
 use crate::heap::{Allocated, Chains};
+use crate::memory_streams::{MemoryStreams, Shown};
 use recording::event::{Event, Position};
 use replay::checkpoint::Checkpoints;
 use replay::effects;
@@ -23,6 +24,8 @@ pub struct Prepared<'p> {
     pub entries: BTreeSet<u32>,
     /// Where the thread's `errno` is, if the program has asked for it.
     pub errno: Option<u64>,
+    /// Where the library shows what was written to streams without a file, in the order of time.
+    pub memory_streams: Vec<Shown>,
 }
 
 /// A call that started a thread.
@@ -53,11 +56,12 @@ impl<'p> Prepared<'p> {
             checkpoints,
             io: first.io.finish(),
             starts: first.starts,
-            allocated: first.allocated,
             chains: first.chains,
             entry,
             entries: entries.collect(),
             errno: first.errno,
+            memory_streams: first.memory_streams.finish(&first.allocated),
+            allocated: first.allocated,
         }
     }
 }
@@ -78,6 +82,7 @@ struct First {
     /// All functions that were called from outside: module and number there.
     entries: BTreeSet<(u32, u32)>,
     errno: Option<u64>,
+    memory_streams: MemoryStreams,
 }
 
 impl Observer for First {
@@ -118,6 +123,7 @@ impl Observer for First {
             let step = view.count.saturating_sub(1);
             self.starts.push(Start { stream: started, step, routine, argument });
         }
+        self.memory_streams.opened(view, call);
         if let Some((address, size)) = effects::allocated(view, call) {
             let chain = self.chains.of(call.frames.iter().rev().map(|f| (f.function, f.pc)));
             self.allocated
@@ -128,5 +134,9 @@ impl Observer for First {
 
     fn landed(&mut self, view: &View<'_>) {
         self.io.landed(view);
+    }
+
+    fn miss(&mut self, view: &View<'_>, address: u64, _: u32, _: Position, _: Option<u32>) {
+        self.memory_streams.missed(view, address);
     }
 }

@@ -8,6 +8,7 @@
 use crate::backward::{ELSEWHERE, MemoryObject};
 use crate::facts::AllFacts;
 use crate::library::Table;
+use crate::output_effects::{OutputEffects, Streams};
 use program::bits::Bits;
 use program::inst::{BlockId, Inst, Operand, Reg};
 use program::may_define::{MayDefine, Target};
@@ -217,6 +218,9 @@ pub struct AlternativeEffects<'p> {
     /// Many ways may assign the same.
     known: Mutex<HashMap<(u32, Bits), Arc<Defined>>>,
     others: AtomicU32,
+    /// Functions that were called from outside.
+    entries: Vec<u32>,
+    outputs: OnceLock<OutputEffects>,
 }
 
 impl<'p> AlternativeEffects<'p> {
@@ -243,7 +247,16 @@ impl<'p> AlternativeEffects<'p> {
         data.reverse();
         data.sort_by_key(|d| d.0);
         data.dedup_by_key(|d| d.0);
-        AlternativeEffects { whole, may, functions, data, known: Mutex::default(), others: AtomicU32::new(0) }
+        AlternativeEffects {
+            whole,
+            may,
+            functions,
+            data,
+            known: Mutex::default(),
+            others: AtomicU32::new(0),
+            entries,
+            outputs: OnceLock::new(),
+        }
     }
 
     /// Whether pointers had to be followed less exactly than asked.
@@ -379,6 +392,22 @@ impl<'p> AlternativeEffects<'p> {
             let ways = successors.into_iter().map(|to| self.way(function, all, model, (block, to)));
             ways.filter(|w| w.assigns_registers() || !w.memory.defined.is_empty()).collect()
         })
+    }
+
+    fn outputs(&self) -> &OutputEffects {
+        self.outputs.get_or_init(|| OutputEffects::new(&self.whole, &self.may, &self.entries))
+    }
+
+    /// The ways of the branch that a block ends in by which a standard stream may be written to.
+    pub fn writing_ways(&self, function: u32, block: BlockId) -> &[(BlockId, Streams)] {
+        let model = self.whole.function(function);
+        let branch = &model.code[model.blocks[block as usize].end as usize - 1];
+        self.outputs().alternatives(function, block, &self.get(function).ways, branch)
+    }
+
+    /// The standard streams that a function may write to, with all that it calls.
+    pub fn written_by(&self, function: u32) -> Streams {
+        self.outputs().of_function(function)
     }
 
     fn way(

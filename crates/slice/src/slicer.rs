@@ -1,10 +1,12 @@
 //! A recorded process, made ready for questions.
 
-use crate::backward::{Backward, InterThreadUse, Relevant, Sink};
+use crate::backward::{Backward, InterThreadUse, OmittedOutput, Relevant, Sink};
 use crate::criterion::{Criterion, Occurrence};
 use crate::facts::AllFacts;
 use crate::heap::{Allocated, Heap};
 use crate::live::LiveRange;
+use crate::output_effects::StandardStream;
+use crate::outputs;
 use crate::pipeline::pipeline;
 use crate::prepared::Prepared;
 use crate::relevance::{AlternativeEffects, Precision, Relevance};
@@ -246,10 +248,13 @@ impl<'p> Slicer<'p> {
         let mut relevant = None;
         if let Some(relevance) = request.relevance.filter(|_| all.slice.asked_back_to.is_none()) {
             all.slice.coarse = self.potentials(relevance.precision)?.is_coarse();
-            relevant = Some(Relevant::new(self.potentials(relevance.precision)?, self.heap()?, relevance));
+            let facts = self.potentials(relevance.precision)?;
+            let omitted = OmittedOutput::new(self.standard_outputs(stream)?);
+            relevant = Some(Relevant::new(facts, self.heap()?, relevance, omitted));
         }
         let mut pass = Backward::new(all, stream, is_thread);
-        pass.errno = self.prepared(stream)?.errno;
+        let prepared = self.prepared(stream)?;
+        (pass.errno, pass.memory_streams) = (prepared.errno, &prepared.memory_streams);
         todo.give(&mut pass, total);
         let Some(last) = pass.last_query() else { return Ok((Vec::new(), UseList::default())) };
         pass.relevant = relevant;
@@ -289,6 +294,17 @@ impl<'p> Slicer<'p> {
         all.slice.walked += walked;
         all.slice.incomplete |= stopped;
         Ok((inter_thread, start_uses))
+    }
+
+    /// The calls of a stream that wrote to standard output or error, by their steps.
+    fn standard_outputs(&self, stream: u32) -> Result<Vec<(u64, StandardStream)>> {
+        let io = self.io(stream)?;
+        let outputs = io.events.iter().filter(|e| e.out && e.length > 0);
+        let calls = outputs.filter_map(|e| {
+            let stream = StandardStream::of_kind(io.sources[e.source].kind)?;
+            Some((outputs::whole(e).step, stream))
+        });
+        Ok(calls.collect())
     }
 
     /// Replays a segment for a backward pass. The trace of an earlier one can be used again.

@@ -1,15 +1,17 @@
-//! The values at an executed instruction, as text.
+//! The values at an executed instruction, as text; [`line`]: at the statement it belongs to.
+
+pub mod line;
 
 use crate::Result;
 use crate::criterion::Occurrence;
 use crate::slice::Site;
 use crate::slicer::Slicer;
-use program::inst::{FloatKind, Inst, Operand, Reg, Ty};
+use program::inst::{Inst, Operand, Reg, Ty};
 use program::model::{Function, Home, Module, Place};
 use program::names::readable;
 use replay::machine::Machine;
 use replay::observer::{Effect, ExternalCall, Observer, View};
-use replay::vars::{self, Bindings, Data, Limits, Value};
+use replay::vars::{self, Bindings, Data, Limits, Value, show_untyped};
 
 /// A place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,7 +131,7 @@ impl Slicer<'_> {
         let names = Names { module, function, bindings: &bindings, limits };
         let inst = &function.code[site.index as usize];
         out.callee = match inst {
-            Inst::Call(c) => Some(callee(&view, view.value(c.callee))),
+            Inst::Call(c) => Some(callee(&view, c.callee)),
             _ => None,
         };
         // Operands of a step that never runs are as good now as then.
@@ -176,12 +178,23 @@ fn place(module: &Module, function: &Function, index: u32) -> Where {
     Where { file: path, line, column, function: readable(&function.name).into_owned() }
 }
 
-fn callee(view: &View<'_>, address: u64) -> String {
+fn callee(view: &View<'_>, callee: Operand) -> String {
+    let name = called(view, callee);
+    name.map_or_else(|| format!("{:#x}", view.value(callee)), |name| readable(name).into_owned())
+}
+
+/// The name of the function that an operand calls, as the linker knows it.
+fn called<'v>(view: &View<'v>, callee: Operand) -> Option<&'v str> {
+    let address = view.value(callee);
     if let Some(number) = view.image.function_at(address) {
         let code = view.image.code(number);
-        return readable(&view.image.module(code.module).functions[code.function as usize].name).into_owned();
+        return Some(&view.image.module(code.module).functions[code.function as usize].name);
     }
-    view.image.external_at(address).map_or_else(|| format!("{address:#x}"), |e| readable(e.0).into_owned())
+    let symbol = match callee {
+        Operand::Symbol { symbol, .. } => view.module().symbols.get(symbol as usize),
+        _ => None,
+    };
+    view.image.external_at(address).map(|e| e.0).or(symbol.map(|s| s.name.as_str()))
 }
 
 /// Finds names for the values of one function.
@@ -219,7 +232,7 @@ impl Names<'_> {
         let raw = view.wide(operand);
         let value = match variable.and_then(|v| self.function.variables[v as usize].ty) {
             Some(t) => self.typed(view, t, raw),
-            None => plain(ty, raw),
+            None => show_untyped(ty, raw),
         };
         Named { name, value, raw: raw as u64, reg }
     }
@@ -238,17 +251,17 @@ impl Names<'_> {
                 named.name = self.pointed(view.index, *addr, 4);
                 Some(named)
             }
-            Inst::Call(c) => {
+            Inst::Call(_) => {
                 let raw = *external?.first()?;
-                let ty = c.ret.first().copied()?;
-                let variable = self.assigned_variable(c.dst);
-                Some(self.result_named(view, c.dst, variable, ty, raw.into()))
+                let (dst, ty) = inst.result()?;
+                let variable = self.assigned_variable(dst);
+                Some(self.result_named(view, dst, variable, ty, raw.into()))
             }
             _ => {
-                let (dst, _) = inst.defines()?;
+                let (dst, ty) = inst.result()?;
                 let variable = self.assigned_variable(dst);
                 let raw = view.wide(Operand::Reg(dst));
-                Some(self.result_named(view, dst, variable, result_type(inst), raw))
+                Some(self.result_named(view, dst, variable, ty, raw))
             }
         }
     }
@@ -257,7 +270,7 @@ impl Names<'_> {
         let declared = variable.and_then(|v| self.function.variables.get(v as usize));
         let value = match declared.and_then(|v| v.ty) {
             Some(t) => self.typed(view, t, raw),
-            None => plain(ty, raw),
+            None => show_untyped(ty, raw),
         };
         Named { name: declared.map(|v| v.name.clone()), value, raw: raw as u64, reg: Some(dst) }
     }
@@ -364,36 +377,5 @@ fn operand_type(inst: &Inst, n: usize) -> Ty {
         Inst::MemCopy { .. } | Inst::MemSet { .. } if n == 2 => Ty::Int(64),
         Inst::MemSet { .. } if n == 1 => Ty::Int(8),
         _ => Ty::Ptr,
-    }
-}
-
-fn result_type(inst: &Inst) -> Ty {
-    match inst {
-        Inst::Bin { bits, .. } => Ty::Int(*bits),
-        Inst::Float { kind, .. } => Ty::Float(*kind),
-        Inst::ICmp { .. } | Inst::FCmp { .. } => Ty::Int(1),
-        Inst::Cast { to, .. } => *to,
-        Inst::Pure { ty, .. } | Inst::Load { ty, .. } | Inst::Rmw { ty, .. } | Inst::CmpXchg { ty, .. } => {
-            *ty
-        }
-        Inst::Unknown { ret, .. } => ret.first().copied().unwrap_or(Ty::Int(64)),
-        Inst::Select { .. } | Inst::Copy { .. } => Ty::Int(64),
-        _ => Ty::Ptr,
-    }
-}
-
-/// A value without a declared type.
-fn plain(ty: Ty, raw: u128) -> String {
-    match ty {
-        Ty::Int(1) => if raw & 1 != 0 { "true" } else { "false" }.to_owned(),
-        Ty::Int(bits) => {
-            let mask = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
-            replay::arith::signed(raw & mask, bits).to_string()
-        }
-        Ty::Ptr if raw as u64 == 0 => "NULL".to_owned(),
-        Ty::Ptr => format!("{:#x}", raw as u64),
-        Ty::Float(FloatKind::F32) => f32::from_bits(raw as u32).to_string(),
-        Ty::Float(FloatKind::F64) => f64::from_bits(raw as u64).to_string(),
-        Ty::Float(FloatKind::F80) => format!("{raw:#x}"),
     }
 }

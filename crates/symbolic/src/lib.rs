@@ -76,7 +76,7 @@ pub mod watch;
 
 pub use condition::{At, Condition, Kind, Loss, Reason};
 pub use engine::World;
-pub use index::{BranchInstance, Index, branch_sums, branches, indices, steps};
+pub use index::{BranchInstance, Index, branches, indices, steps};
 pub use input::Input;
 pub use inputs::{Inputs, Origin, Variable, Variables};
 pub use output::Output;

@@ -1,7 +1,7 @@
 //! Two runs compared: pairs of threads, similar events, sequences of differences.
 
 use crate::align::{Matching, align};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lcs;
 use crate::moves::{self, Reach};
 use crate::trace::{NONE, Trace};
@@ -14,15 +14,11 @@ pub struct Settings {
     pub window: usize,
     /// Functions may have been renamed, split or merged.
     pub relaxed: bool,
-    /// The quadratic baseline instead of views.
-    pub lcs: bool,
-    /// Most steps that the baseline may take.
-    pub patience: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { window: 32, relaxed: true, lcs: false, patience: 400_000_000_000 }
+        Settings { window: 32, relaxed: true }
     }
 }
 
@@ -104,27 +100,58 @@ impl Comparison {
 /// Compares two runs.
 ///
 /// # Errors
-/// If the baseline was asked for and would take too long, or an index has no
-/// room on disk.
+/// If an index has no room on disk.
 pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Comparison> {
     let threads = pair_threads(left, right);
     let mut matching = Matching::new(left.len(), right.len());
-    let both = |pair: &(Option<usize>, Option<usize>)| {
-        let (l, r) = (&left.threads[pair.0?], &right.threads[pair.1?]);
-        Some((l.first..l.last, r.first..r.last))
-    };
-    let pairs: Vec<_> = threads.iter().filter_map(both).collect();
+    let pairs = ranges(left, right, &threads);
     for (l, r) in &pairs {
-        match settings.lcs {
-            true => baseline(left, l.clone(), right, r.clone(), settings, &mut matching)?,
-            false => align(left, l.clone(), right, r.clone(), settings.window, &mut matching),
-        }
+        align(left, l.clone(), right, r.clone(), settings.window, &mut matching);
     }
     let mut index_bytes = 0;
-    if !settings.lcs && matching.differences() > 0 {
+    if matching.differences() > 0 {
         let reach = Reach { window: settings.window, relaxed: settings.relaxed };
         index_bytes = moves::find(left, right, &pairs, reach, &mut matching);
     }
+    Ok(Comparison { index_bytes, ..gathered(left, right, threads, matching) })
+}
+
+/// Compares two runs by longest common subsequence, which takes quadratic time and is blind to what
+/// has moved: the baseline of benches and tests. None if it would take more than `patience` steps.
+#[must_use]
+pub fn compare_by_lcs(left: &Trace, right: &Trace, patience: u64) -> Option<Comparison> {
+    let threads = pair_threads(left, right);
+    let mut matching = Matching::new(left.len(), right.len());
+    for (l, r) in ranges(left, right, &threads) {
+        let a: Vec<u64> = l.clone().map(|i| left.key(i)).collect();
+        let b: Vec<u64> = r.clone().map(|j| right.key(j)).collect();
+        let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+        let (n, m) = ((a.len() - head - tail) as u64, (b.len() - head - tail) as u64);
+        if n.saturating_mul(m) > patience {
+            return None;
+        }
+        for (i, j) in lcs::longest(&a, &b, &mut matching.compared) {
+            matching.pair(l.start + i, r.start + j);
+        }
+    }
+    Some(gathered(left, right, threads, matching))
+}
+
+/// A thread of the one run and its partner in the other; none if it has none.
+type ThreadPair = (Option<usize>, Option<usize>);
+
+/// The events of threads that both runs have.
+fn ranges(left: &Trace, right: &Trace, threads: &[ThreadPair]) -> Vec<(Range<usize>, Range<usize>)> {
+    let both = |pair: &ThreadPair| {
+        let (l, r) = (&left.threads[pair.0?], &right.threads[pair.1?]);
+        Some((l.first..l.last, r.first..r.last))
+    };
+    threads.iter().filter_map(both).collect()
+}
+
+/// The sequences of differences that a matching leaves.
+fn gathered(left: &Trace, right: &Trace, threads: Vec<ThreadPair>, matching: Matching) -> Comparison {
     let mut sequences = Vec::new();
     for (n, pair) in threads.iter().enumerate() {
         let range = |trace: &Trace, thread: Option<usize>| {
@@ -132,29 +159,7 @@ pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Compa
         };
         gather(n, range(left, pair.0), range(right, pair.1), &matching, &mut sequences);
     }
-    Ok(Comparison { matching, threads, sequences, functions: functions(left, right), index_bytes })
-}
-
-fn baseline(
-    left: &Trace,
-    l: Range<usize>,
-    right: &Trace,
-    r: Range<usize>,
-    settings: &Settings,
-    matching: &mut Matching,
-) -> Result<()> {
-    let a: Vec<u64> = l.clone().map(|i| left.key(i)).collect();
-    let b: Vec<u64> = r.clone().map(|j| right.key(j)).collect();
-    let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let (n, m) = ((a.len() - head - tail) as u64, (b.len() - head - tail) as u64);
-    if n.saturating_mul(m) > settings.patience {
-        return Err(Error::TooLongForLcs { left: n, right: m });
-    }
-    for (i, j) in lcs::longest(&a, &b, &mut matching.compared) {
-        matching.pair(l.start + i, r.start + j);
-    }
-    Ok(())
+    Comparison { matching, threads, sequences, functions: functions(left, right), index_bytes: 0 }
 }
 
 /// Sequences of one pair of threads.
@@ -248,6 +253,11 @@ mod tests {
         compare(&left, &right, settings).unwrap()
     }
 
+    fn by_lcs(l: &[Said], r: &[Said]) -> Comparison {
+        let (left, right) = traces(l, r);
+        compare_by_lcs(&left, &right, u64::MAX).unwrap()
+    }
+
     fn events(most: usize, values: u64) -> impl Strategy<Value = Vec<Said>> {
         proptest::collection::vec((0u32..3, 0u32..4, 0..values), 0..most)
     }
@@ -279,10 +289,8 @@ mod tests {
             window in 2usize..20,
             relaxed: bool,
         ) {
-            for lcs in [false, true] {
-                let settings = Settings { window, relaxed, lcs, ..Settings::default() };
-                check(&l, &r, &compared(&l, &r, &settings))?;
-            }
+            check(&l, &r, &compared(&l, &r, &Settings { window, relaxed }))?;
+            check(&l, &r, &by_lcs(&l, &r))?;
         }
 
         #[test]
@@ -307,7 +315,7 @@ mod tests {
         fn small_runs_are_compared_as_well_as_by_the_baseline(l in events(40, 8), r in events(40, 8)) {
             let settings = Settings { window: 50, ..Settings::default() };
             let views = compared(&l, &r, &settings).matching.differences();
-            let lcs = compared(&l, &r, &Settings { lcs: true, ..settings }).matching.differences();
+            let lcs = by_lcs(&l, &r).matching.differences();
             prop_assert!(views <= lcs, "{} > {}", views, lcs);
         }
     }
@@ -328,7 +336,7 @@ mod tests {
             }
             let views = compared(&l, &r, &Settings::default());
             check(&l, &r, &views).unwrap();
-            let lcs = compared(&l, &r, &Settings { lcs: true, ..Settings::default() });
+            let lcs = by_lcs(&l, &r);
             let all = (l.len() + r.len()) as f64;
             let similar = |c: &Comparison| all - c.matching.differences() as f64;
             logs += (similar(&views).max(1.0) / similar(&lcs).max(1.0)).ln();
@@ -350,7 +358,7 @@ mod tests {
         let moved = compared(&l, &r, &settings);
         assert_eq!(moved.matching.differences(), 0);
         assert!(!moved.matching.moved.is_empty());
-        let blind = compared(&l, &r, &Settings { lcs: true, ..settings });
+        let blind = by_lcs(&l, &r);
         assert_eq!(blind.matching.differences(), 20);
     }
 
@@ -378,8 +386,8 @@ mod tests {
 
     #[test]
     fn the_baseline_refuses_what_takes_too_long() {
-        let settings = Settings { lcs: true, patience: 10, ..Settings::default() };
         let (left, right) = traces(&[(0, 0, 1); 5], &[(0, 0, 2); 5]);
-        assert!(matches!(compare(&left, &right, &settings), Err(Error::TooLongForLcs { left: 5, right: 5 })));
+        assert!(compare_by_lcs(&left, &right, 10).is_none());
+        assert!(compare_by_lcs(&left, &right, 25).is_some());
     }
 }

@@ -12,16 +12,6 @@ pub enum Error {
     /// There are more events than can be numbered.
     #[error("number more than {0} events of one run; leave reads out or record a shorter run")]
     TooMany(u64),
-    /// The quadratic method was asked for on runs that are too long for it.
-    #[error(
-        "compare {left} with {right} events by longest common subsequence: that takes {left} times {right} steps"
-    )]
-    TooLongForLcs {
-        /// Events left over on one side when the common beginning and end are taken off.
-        left: u64,
-        /// And on the other.
-        right: u64,
-    },
 }
 
 /// Shorthand.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::symbolic::figures;
 use super::views_pairs;
 use super::views_table::{Pair, Row, Spilled, render};
 use crate::cases::Case;
@@ -74,6 +75,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     }
     setup::install(setup::Need::Test)?;
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
+    let baseline = Baseline::build()?;
     let (mut rows, mut spilled): (Vec<Row>, Vec<Spilled>) = (Vec::new(), Vec::new());
     for subject in SUBJECTS.iter().filter(|s| names.is_empty() || names.contains(&s.name)) {
         let programs = build(&tools, subject)?;
@@ -85,7 +87,7 @@ pub fn command(words: &[&str]) -> Result<()> {
             }
             eprintln!("== {} with {rounds} rounds", subject.name);
             let recordings = record(&tools, subject, &programs, *rounds)?;
-            let row = measure(&tools, subject, &recordings, *rounds)?;
+            let row = measure(&tools, &baseline, subject, &recordings, *rounds)?;
             eprintln!("   {} events", row.events[0]);
             last = Some((row.events[0], *rounds));
             rows.push(row);
@@ -99,7 +101,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         }
     }
     let small = names.is_empty() || names.contains(&"pairs");
-    let pairs = if small { views_pairs::measure(&tools)? } else { Vec::new() };
+    let pairs = if small { views_pairs::measure(&tools, &baseline)? } else { Vec::new() };
     let text = render(&rows, &spilled, &pairs);
     let path = shell::target().join("bench/views.md");
     shell::write(&path, &text)?;
@@ -155,7 +157,13 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or(0.0)
 }
 
-fn measure(tools: &Tools, subject: &Subject, recordings: &[PathBuf], rounds: u64) -> Result<Row> {
+fn measure(
+    tools: &Tools,
+    baseline: &Baseline,
+    subject: &Subject,
+    recordings: &[PathBuf],
+    rounds: u64,
+) -> Result<Row> {
     let replayed = tools.replay(&recordings[0], Cores::One, LIMIT)?;
     if !replayed.exact {
         return Err(format!("{}: replay is not exact", subject.name));
@@ -171,7 +179,7 @@ fn measure(tools: &Tools, subject: &Subject, recordings: &[PathBuf], rounds: u64
     let (said, memory) = diff(tools, recordings, &[])?;
     let events = [number(&said["left"]["events"]), number(&said["right"]["events"])];
     let lcs = match events[0] * events[1] <= LCS_PAIRS {
-        true => diff(tools, recordings, &["--lcs"]).ok().map(|l| l.0),
+        true => baseline.compare(recordings),
         false => None,
     };
     Ok(Row {
@@ -186,18 +194,38 @@ fn measure(tools: &Tools, subject: &Subject, recordings: &[PathBuf], rounds: u64
             + number(&said["right"]["bytes"])
             + number(&said["index_bytes"]),
         memory,
-        pair: pair(&said, lcs.as_ref()),
+        pair: pair(&said, lcs),
     })
 }
 
+/// The program that compares runs by longest common subsequence.
+pub struct Baseline {
+    program: PathBuf,
+}
+
+impl Baseline {
+    fn build() -> Result<Baseline> {
+        let words = ["build", "--release", "--quiet", "--package", "relapse-views", "--example", "lcs"];
+        shell::run(shell::cargo().args(words))?;
+        Ok(Baseline { program: shell::target().join("release/examples/lcs") })
+    }
+
+    /// Differences, and events that were compared; none if it takes too long.
+    pub fn compare(&self, recordings: &[PathBuf]) -> Option<(f64, f64)> {
+        let said = figures(Command::new(&self.program).args(recordings), LIMIT).ok()?;
+        let figure = |name: &str| said.get(name)?.parse().ok();
+        Some((figure("differences")?, figure("compared")?))
+    }
+}
+
 /// What two answers to one question say of views and of the baseline.
-pub fn pair(said: &Value, lcs: Option<&Value>) -> Pair {
+pub fn pair(said: &Value, lcs: Option<(f64, f64)>) -> Pair {
     Pair {
         events: number(&said["left"]["events"]) + number(&said["right"]["events"]),
         differences: number(&said["differences"]),
         sequences: number(&said["sequences"]["all"]),
         compared: number(&said["compared"]),
-        lcs: lcs.map(|l| (number(&l["differences"]), number(&l["compared"]))),
+        lcs,
     }
 }
 

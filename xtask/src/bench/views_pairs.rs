@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::views::{diff, pair};
+use super::views::{Baseline, diff, pair};
 use super::views_table::Pair;
 use crate::cases::{self, Case};
 use crate::shell::{self, Result};
@@ -18,7 +18,7 @@ const RUN_LIMIT: Duration = Duration::from_secs(1);
 const TIMED_OUT: i32 = 124;
 
 /// Pairs by name.
-pub fn measure(tools: &Tools) -> Result<Vec<(String, Pair)>> {
+pub fn measure(tools: &Tools, baseline: &Baseline) -> Result<Vec<(String, Pair)>> {
     let home = shell::target().join("bench/views");
     let mut out = Vec::new();
     for case in Case::all(&cases::home())? {
@@ -34,13 +34,13 @@ pub fn measure(tools: &Tools) -> Result<Vec<(String, Pair)>> {
             }
             recordings.extend(record(tools, &tree, &["sh", "-c", &case.test])?);
         }
-        out.extend(compared(tools, &case.name, &recordings));
+        out.extend(compared(tools, baseline, &case.name, &recordings));
     }
     for seed in 1..=SEEDS {
         let dir = home.join(format!("random-{seed}"));
         shell::fresh_dir(&dir)?;
         if let Some(recordings) = random(tools, &dir, seed)? {
-            out.extend(compared(tools, &format!("random-{seed}"), &recordings));
+            out.extend(compared(tools, baseline, &format!("random-{seed}"), &recordings));
         }
     }
     Ok(out)
@@ -58,16 +58,21 @@ fn record(tools: &Tools, tree: &Path, words: &[&str]) -> Result<Option<PathBuf>>
     Ok((recording.exists() && !stopped).then_some(recording))
 }
 
-fn compared(tools: &Tools, name: &str, recordings: &[PathBuf]) -> Option<(String, Pair)> {
+fn compared(
+    tools: &Tools,
+    baseline: &Baseline,
+    name: &str,
+    recordings: &[PathBuf],
+) -> Option<(String, Pair)> {
     if recordings.len() < 2 {
         eprintln!("== {name} was not recorded");
         return None;
     }
     let views = diff(tools, recordings, &[]).ok()?.0;
-    let lcs = diff(tools, recordings, &["--lcs"]).ok()?.0;
-    let found = pair(&views, Some(&lcs));
+    let lcs = baseline.compare(recordings)?;
+    let found = pair(&views, Some(lcs));
     eprintln!("== {name}: {} events, {} differences", found.events, found.differences);
-    (found.differences > 0.0 || lcs["differences"].as_f64() > Some(0.0)).then(|| (name.to_owned(), found))
+    (found.differences > 0.0 || lcs.0 > 0.0).then(|| (name.to_owned(), found))
 }
 
 /// A program by csmith, and the same with another number in it.

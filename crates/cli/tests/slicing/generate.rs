@@ -1,6 +1,6 @@
 //! Random C programs that end, do nothing undefined, and use what a slicer must
-//! get right: arrays, structs, pointers, loops, calls, recursion, globals,
-//! copies, switches, variadic functions.
+//! get right: arrays, structs, bit-fields, pointers, loops, calls, recursion, globals,
+//! copies, switches, variadic functions, functions of the C library.
 
 use std::fmt::Write as _;
 
@@ -39,11 +39,13 @@ const HEAD: &str = "\
 
 struct point { int x; long y; char name[12]; };
 struct big { int head; int body[20]; };
+struct flags { unsigned low : 3; int middle : 7; unsigned high : 9; signed char whole; unsigned far : 20; };
 int g0 = 3, g1, g2 = -7;
 long wide = 12;
 int table[8] = { 1, 2, 3, 4, 5 };
 struct point places[3];
 struct big large;
+struct flags shared = { 1, -2, 3, 4, 5 };
 int *link = &g1;
 
 static int mix(int n, ...)
@@ -111,7 +113,8 @@ impl Program {
 
     fn body(&mut self, n: u64) {
         self.text += "    int l0 = a, l1 = 1, l2 = b - 1, arr[8] = { 0 };\n    struct point here = { 1, 2, \"abc\" };\n";
-        self.text += "    (void)out, (void)here;\n";
+        self.text += "    struct flags own = { 0 };\n";
+        self.text += "    (void)out, (void)here, (void)own;\n";
         for _ in 0..n {
             self.statement();
         }
@@ -124,7 +127,7 @@ impl Program {
     }
 
     fn variable(&mut self) -> String {
-        match self.random.below(14) {
+        match self.random.below(18) {
             0 => "g0".into(),
             1 => "g1".into(),
             2 => "g2".into(),
@@ -137,7 +140,25 @@ impl Program {
             9 => "*link".into(),
             10 => format!("large.body[{}]", self.random.below(16)),
             11 => "large.head".into(),
+            12 | 13 => format!("shared.{}", self.member()),
+            14 | 15 => format!("own.{}", self.member()),
             _ => "l0".into(),
+        }
+    }
+
+    fn member(&mut self) -> &'static str {
+        ["low", "middle", "high", "whole", "far"][self.random.below(5) as usize]
+    }
+
+    /// What a function of the library makes of text.
+    fn of_text(&mut self) -> String {
+        let n = self.random.below(3);
+        match self.random.below(5) {
+            0 => "atoi(here.name)".into(),
+            1 => format!("(int)strtol(places[{n}].name, NULL, 10)"),
+            2 => format!("strcmp(here.name, places[{n}].name) > 0"),
+            3 => "(int)strlen(here.name)".into(),
+            _ => format!("strchr(places[{n}].name, '1') != NULL"),
         }
     }
 
@@ -155,7 +176,7 @@ impl Program {
 
     fn expression(&mut self) -> String {
         let (a, b) = (self.variable(), self.variable());
-        match self.random.below(12) {
+        match self.random.below(14) {
             0 => format!("(int)((unsigned){a} + {b})"),
             1 => format!("(int)((unsigned){a} - {b})"),
             2 => format!("({a} & 255) * ({b} & 63)"),
@@ -167,6 +188,7 @@ impl Program {
             8 => format!("mix(3, ({a}) & 4095, (long)(({b}) & 4095), {})", self.random.below(9)),
             9 => format!("weigh(large, {a})"),
             10 => format!("(int)(wide & 1023) + (({a}) >> 3)"),
+            11 | 12 => self.of_text(),
             _ => a,
         }
     }
@@ -181,12 +203,16 @@ impl Program {
             }
             4 => {
                 let n = self.random.below(3);
-                let line = match self.random.below(6) {
+                let line = match self.random.below(10) {
                     0 => format!("memcpy(&places[{n}], &here, sizeof here);"),
                     1 => format!("memcpy(arr, table + {n}, ((unsigned)l1 & 3) * sizeof *arr);"),
                     2 => format!("memmove(table + {n}, table, 4 * sizeof *table);"),
                     3 => format!("here = moved(places[{n}], l0 & 15);"),
                     4 => format!("memset(arr + {n}, (int)strlen(here.name), 8);"),
+                    5 => format!("sprintf(here.name, \"%d\", {} & 1023);", self.simple()),
+                    6 => format!("snprintf(places[{n}].name, 12, \"%s-%d\", here.name, l1 & 7);"),
+                    7 => format!("strncpy(places[{n}].name, here.name, {});", 4 + n),
+                    8 => "own = shared;".into(),
                     _ => format!("strcpy(places[{n}].name, here.name);"),
                 };
                 self.text += &line;

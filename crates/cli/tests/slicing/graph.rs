@@ -1,5 +1,5 @@
 //! The dependence graph of a run, made the simple way: forwards, all of it, with
-//! the last writer of every register and byte. What the slicer finds walking
+//! the last writer of every register and bit of memory. What the slicer finds walking
 //! back must be what can be reached here.
 
 use program::cfg::Graph as Flow;
@@ -44,7 +44,8 @@ pub struct Graph {
     /// What a question for all that a step used must reach besides.
     more: HashMap<u64, Vec<Id>>,
     frames: Vec<Frame>,
-    memory: HashMap<u64, Id>,
+    /// By address and bit.
+    memory: HashMap<(u64, u8), Id>,
     control: HashMap<(u32, u32), Vec<Vec<u32>>>,
     /// Slots that the function just left has returned.
     returned: Vec<Option<Id>>,
@@ -83,13 +84,29 @@ impl Graph {
     }
 
     fn bytes(&self, at: u64, len: u64) -> Vec<Id> {
-        (0..len).filter_map(|i| self.memory.get(&at.wrapping_add(i)).copied()).collect()
+        let all = (0..len).flat_map(|i| (0..8).map(move |bit| (at.wrapping_add(i), bit)));
+        let nodes: BTreeSet<Id> = all.filter_map(|place| self.memory.get(&place).copied()).collect();
+        nodes.into_iter().collect()
     }
 
     fn set_bytes(&mut self, at: u64, len: u64, node: Id) {
         for i in 0..len {
-            self.memory.insert(at.wrapping_add(i), node);
+            self.set_byte(at.wrapping_add(i), Some(node));
         }
+    }
+
+    fn set_byte(&mut self, at: u64, node: Option<Id>) {
+        for bit in 0..8 {
+            match node {
+                Some(node) => self.memory.insert((at, bit), node),
+                None => self.memory.remove(&(at, bit)),
+            };
+        }
+    }
+
+    /// The bits of a bit-field: bit 0 is the lowest of the byte at the address.
+    fn field(&self, at: u64, mask: u64) -> Vec<Id> {
+        places(at, mask).filter_map(|place| self.memory.get(&place).copied()).collect()
     }
 
     fn set_regs(&mut self, dst: Reg, n: u32, node: Id) {
@@ -100,12 +117,11 @@ impl Graph {
 
     /// Copies byte by byte, each copy needing `base` too.
     fn copy_bytes(&mut self, to: u64, from: u64, len: u64, base: &[Id]) {
-        let sources: Vec<Option<Id>> =
-            (0..len).map(|i| self.memory.get(&from.wrapping_add(i)).copied()).collect();
+        let sources: Vec<Vec<Id>> = (0..len).map(|i| self.bytes(from.wrapping_add(i), 1)).collect();
         for (i, source) in sources.into_iter().enumerate() {
             let needs = base.iter().copied().chain(source).collect();
             let node = self.add(None, needs);
-            self.memory.insert(to.wrapping_add(i as u64), node);
+            self.set_byte(to.wrapping_add(i as u64), Some(node));
         }
     }
 
@@ -164,6 +180,32 @@ impl Graph {
     }
 }
 
+/// Places of the bits of a mask.
+fn places(at: u64, mask: u64) -> impl Iterator<Item = (u64, u8)> {
+    let bits = (0..64u64).filter(move |bit| mask >> bit & 1 != 0);
+    bits.map(move |bit| (at.wrapping_add(bit / 8), (bit % 8) as u8))
+}
+
+/// The length of the string at an address, with its NUL.
+fn string(view: &View<'_>, address: u64) -> u64 {
+    view.memory.peek_string(address, 1 << 16).len() as u64 + 1
+}
+
+/// Strings that a `printf` formats: those of `%s`, as far as the programs here use them.
+fn formatted(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
+    let first = match call.known.map(|k| k.name) {
+        Some("printf") => 1,
+        Some("sprintf") => 2,
+        Some("snprintf") => 3,
+        _ => return Vec::new(),
+    };
+    let text = view.memory.peek_string(call.args[first - 1], 1 << 16);
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let kinds = text.split('%').skip(1).map(|c| c.trim_start_matches('l').starts_with('s'));
+    let strings = (first..).zip(kinds).filter(|(_, is_string)| *is_string);
+    strings.map(|(slot, _)| (call.args[slot], string(view, call.args[slot]))).collect()
+}
+
 /// Whether a way leads from a block to another without coming through a third.
 fn reaches(flow: &Flow, from: u32, to: u32, without: u32) -> bool {
     let mut seen = BTreeSet::from([without]);
@@ -185,8 +227,15 @@ impl Observer for Graph {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         let node = self.begin(view);
         let inst = view.inst();
+        let field = view.function().bit_access(view.index);
         let mut uses = Vec::new();
         match inst {
+            Inst::Store { addr, value, ty } => {
+                let slots = ty.slots();
+                let value = field.and_then(|f| f.value).unwrap_or(*value);
+                uses.extend(self.reg(*addr, 0));
+                uses.extend((0..slots).filter_map(|k| self.reg(value, k)));
+            }
             Inst::Select { slots, cond, a, b, .. } => {
                 uses.extend(self.reg(*cond, 0));
                 let chosen = if view.value(*cond) & 1 != 0 { *a } else { *b };
@@ -227,10 +276,16 @@ impl Observer for Graph {
         match effect {
             Effect::None => {}
             Effect::Load { address, len } => {
-                let bytes = self.bytes(address, len.into());
+                let bytes = match field {
+                    Some(field) => self.field(address, field.mask),
+                    None => self.bytes(address, len.into()),
+                };
                 self.nodes[node].needs.extend(bytes);
             }
-            Effect::Store { address, len } => self.set_bytes(address, len.into(), node),
+            Effect::Store { address, len } => match field {
+                Some(field) => self.memory.extend(places(address, field.mask).map(|place| (place, node))),
+                None => self.set_bytes(address, len.into(), node),
+            },
             Effect::Update { address, len, stored } => {
                 let bytes = self.bytes(address, len.into());
                 self.nodes[node].needs.extend(bytes);
@@ -347,15 +402,20 @@ impl Observer for Graph {
         let Some((base, args, _)) = self.frames.last_mut().and_then(|f| f.call.take()) else { return };
         let mut needs: Vec<Id> = vec![base];
         needs.extend(args.iter().flatten().flatten());
-        let copies = call.known.is_some_and(|k| matches!(k.name, "memcpy" | "memmove"));
+        let copying = ["memcpy", "memmove", "strcpy", "strncpy"];
+        let copies = call.known.is_some_and(|k| copying.contains(&k.name));
         let step = self.nodes[base].step.expect("the call's step");
-        let reads: Vec<Id> =
-            effects::reads(view, call).into_iter().flat_map(|(at, len)| self.bytes(at, len)).collect();
-        if let ([(to, len)], [(from, _)], true) = (call.writes, call.reads, copies) {
+        let ranges = effects::reads(view, call).into_iter().chain(formatted(view, call));
+        let reads: Vec<Id> = ranges.flat_map(|(at, len)| self.bytes(at, len)).collect();
+        if let ([(to, len)], [(from, read)], true) = (call.writes, call.reads, copies) {
             let result = self.add(None, needs.clone());
             self.set_regs(inst.dst, inst.ret.len() as u32, result);
-            self.copy_bytes(*to, *from, *len, &needs);
+            let copied = (*len).min(*read);
+            self.copy_bytes(*to, *from, copied, &needs);
             needs.extend(reads);
+            // What is filled up says how long the string was.
+            let rest = self.add(None, needs.clone());
+            self.set_bytes(to.wrapping_add(copied), len - copied, rest);
             self.more.insert(step, needs);
             return;
         }
@@ -381,14 +441,14 @@ impl Observer for Graph {
     fn event(&mut self, _: &Moment<'_>, _: Position, event: &Event<'_>) {
         if let Event::Patch { address, bytes } = event {
             for i in 0..bytes.len() as u64 {
-                self.memory.remove(&address.wrapping_add(i));
+                self.set_byte(address.wrapping_add(i), None);
             }
         }
     }
 
     fn miss(&mut self, _: &View<'_>, address: u64, len: u32, _: Position, _: Option<u32>) {
         for i in 0..u64::from(len) {
-            self.memory.remove(&address.wrapping_add(i));
+            self.set_byte(address.wrapping_add(i), None);
         }
     }
 }

@@ -12,9 +12,9 @@ use expression::Expression;
 use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slicer, SlicerOptions, Wanted, Which};
 use std::collections::BTreeSet;
 
-#[test]
-fn slices_are_what_can_be_reached_in_the_whole_graph() {
-    for seed in 0..8 {
+/// Slices of the programs of some seeds, from everywhere, against the whole graph.
+fn agree_with_the_whole_graph(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
         let (_desk, process) = recorded(&generate::Program::write(seed), "");
         let mut whole = graph::Graph::default();
         let stream = &process.streams[0].stream;
@@ -32,6 +32,20 @@ fn slices_are_what_can_be_reached_in_the_whole_graph() {
             }
         }
     }
+}
+
+#[test]
+fn slices_are_what_can_be_reached_in_the_whole_graph() {
+    agree_with_the_whole_graph(0..8);
+}
+
+/// `cargo xtask fuzz-replay` says which.
+#[test]
+#[ignore = "takes a second for each program"]
+fn slices_of_many_programs_are_what_can_be_reached() {
+    let said = std::env::var("RELAPSE_FUZZ_SEEDS").unwrap_or_else(|_| "8..108".to_owned());
+    let (first, last) = said.split_once("..").expect("seeds as FIRST..LAST");
+    agree_with_the_whole_graph(first.parse().expect("a number")..last.parse().expect("a number"));
 }
 
 /// The worked example.

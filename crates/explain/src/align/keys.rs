@@ -5,6 +5,7 @@ use program::cfg::Graph;
 use program::inst::{Inst, Operand};
 use program::model::{Function, Module};
 use program::nest::Nest;
+use replay::activations::mix;
 use replay::image::Image;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -123,15 +124,6 @@ pub(crate) fn tidy(path: &Path) -> PathBuf {
         }
     }
     out
-}
-
-/// One step of a hash. Collisions would only align moments that do not
-/// belong together; with 128 bits they do not happen.
-#[inline]
-pub(crate) fn mix(hash: u128, value: u64) -> u128 {
-    const PRIME: u128 = 0x0123_4567_89ab_cdef_0fed_cba9_8765_4321;
-    let h = (hash ^ u128::from(value)).wrapping_mul(PRIME);
-    h ^ (h >> 67)
 }
 
 pub(crate) fn text(text: &str) -> u128 {

@@ -208,7 +208,7 @@ impl Observer for Walk<'_> {
 
     fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
         let depth = view.depth as usize;
-        let mark = self.track.frames.get(depth.wrapping_sub(1)).map_or(0, |f| f.mark);
+        let mark = self.track.activations.frames.get(depth.wrapping_sub(1)).map_or(0, |f| f.mark);
         if let Some(level) = (mark as usize).checked_sub(1).and_then(|l| self.levels.get_mut(l))
             && level.ran.is_none()
             && level.deciding.get(from as usize) == Some(&true)
@@ -220,7 +220,7 @@ impl Observer for Walk<'_> {
             let common = here.len().min(wanted.len());
             if here[..common] <= wanted[..common] {
                 // Another round of a loop around it is not this round.
-                let round = self.track.frames[depth - 1]
+                let round = self.track.activations.frames[depth - 1]
                     .keys
                     .nest
                     .body(to)

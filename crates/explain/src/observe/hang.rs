@@ -166,8 +166,8 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
     let mut longer = s.stream.clone();
     // The header's checksum belongs to the time that was written down.
     (longer.time, longer.sum) = (horizon, None);
-    let glances = glances(loaded, &longer)?;
-    let (limit, _) = settled(loaded, &glances);
+    let samples = samples(loaded, &longer)?;
+    let (limit, _) = settled(loaded, &samples);
     let mut machine = Machine::new(&loaded.image, &longer);
     let mut watch = Watch { track: Track::new(&loaded.image, Side::Bad, lines), exits: Vec::new() };
     machine.run(&mut watch, limit)?;
@@ -184,10 +184,10 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
         stack,
     };
     let occurrence = |step| Occurrence { stream: stream as u32, step };
-    let last = glances.last().map_or(&[][..], |g| &g.frames);
+    let last = samples.last().map_or(&[][..], |g| &g.frames);
     let waiting = last.last().and_then(|f| call_at(&loaded.image, f)).map(|c| c.0).filter(|n| waits(n));
     if let Some(name) = waiting {
-        let step = glances.last().map_or(0, |g| g.instructions.saturating_sub(1));
+        let step = samples.last().map_or(0, |g| g.instructions.saturating_sub(1));
         answer.criteria = vec![Criterion { at: occurrence(step), wanted: vec![Wanted::All] }];
         answer.what = What::Waiting(name);
         answer.stack = last.iter().map(|f| (f.function, f.pc)).collect();
@@ -195,15 +195,15 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
         (answer.function, answer.index) = answer.stack.last().copied().unwrap_or((0, 0));
         return Ok(answer);
     }
-    let Some((depth, header)) = settled(loaded, &glances).1 else {
-        let step = watch.track.frames.last().map_or(0, |f| f.step);
+    let Some((depth, header)) = settled(loaded, &samples).1 else {
+        let step = watch.track.activations.frames.last().map_or(0, |f| f.step);
         answer.criteria = vec![Criterion { at: occurrence(step), wanted: vec![Wanted::Ran] }];
         return Ok(answer);
     };
     let Some(frame) = frames.get(depth) else { return Ok(answer) };
     let code = loaded.image.code(frame.function);
     let model = &loaded.image.module(code.module).functions[code.function as usize];
-    let body = watch.track.frames[depth].keys.nest.body(header).unwrap_or(&[]).to_vec();
+    let body = watch.track.activations.frames[depth].keys.nest.body(header).unwrap_or(&[]).to_vec();
     for (block, b) in model.blocks.iter().enumerate().filter(|(b, _)| body.get(*b) == Some(&true)) {
         let last = &model.code[b.end as usize - 1];
         let leaves = last.successors().iter().any(|s| body.get(*s as usize) != Some(&true));
@@ -213,7 +213,7 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
         }
     }
     if answer.criteria.is_empty() {
-        let step = watch.track.frames[depth].step;
+        let step = watch.track.activations.frames[depth].step;
         answer.criteria.push(Criterion { at: occurrence(step), wanted: vec![Wanted::Ran] });
     }
     answer.function = frame.function;
@@ -224,35 +224,35 @@ fn in_stream(process: &ProcessEnd, stream: usize, lines: &Lines<'_>) -> Result<H
 }
 
 /// The stack at some moment.
-struct Glance {
+struct Sample {
     instructions: u64,
     frames: Vec<Frame>,
 }
 
-/// More glances than this are thinned out.
-const GLANCES: usize = 256;
+/// More samples than this are thinned out.
+const SAMPLES: usize = 256;
 
 /// Instructions looked at behind the moment from which the loop ran.
 const CLOSER: u64 = 200_000;
 
 /// The stack at regular intervals from the start to the end, without watching
 /// what lies between.
-fn glances(process: &LoadedProcess, stream: &Stream) -> Result<Vec<Glance>, Error> {
+fn samples(process: &LoadedProcess, stream: &Stream) -> Result<Vec<Sample>, Error> {
     let mut machine = Machine::new(&process.image, stream);
-    let mut glances: Vec<Glance> = Vec::new();
+    let mut samples: Vec<Sample> = Vec::new();
     let mut every = 1 << 10;
     let mut next = every;
     loop {
         let stop = machine.run(&mut Null, next)?;
         let instructions = machine.counters().instructions;
-        glances.push(Glance { instructions, frames: machine.frames().to_vec() });
+        samples.push(Sample { instructions, frames: machine.frames().to_vec() });
         if stop != Stop::Limit {
-            return Ok(glances);
+            return Ok(samples);
         }
-        if glances.len() >= GLANCES {
+        if samples.len() >= SAMPLES {
             every *= 2;
             let mut number = 0;
-            glances.retain(|_| {
+            samples.retain(|_| {
                 number += 1;
                 number % 2 == 0
             });
@@ -264,14 +264,14 @@ fn glances(process: &LoadedProcess, stream: &Stream) -> Result<Vec<Glance>, Erro
 /// The innermost loop that the process was in for the second half of its run
 /// (its frame and header), and how far to look closer: somewhat behind the
 /// moment from which it was in that loop.
-fn settled(process: &LoadedProcess, glances: &[Glance]) -> (u64, Option<(usize, u32)>) {
-    let Some(end) = glances.last() else { return (0, None) };
-    let half = glances.partition_point(|g| g.instructions < end.instructions / 2);
-    let late = &glances[half.min(glances.len() - 1)..];
+fn settled(process: &LoadedProcess, samples: &[Sample]) -> (u64, Option<(usize, u32)>) {
+    let Some(end) = samples.last() else { return (0, None) };
+    let half = samples.partition_point(|g| g.instructions < end.instructions / 2);
+    let late = &samples[half.min(samples.len() - 1)..];
     let mut best = None;
     'frames: for depth in 0..end.frames.len() {
         let of_end = &end.frames[depth];
-        let same = |g: &Glance| {
+        let same = |g: &Sample| {
             g.frames
                 .get(depth)
                 .is_some_and(|f| (f.function, f.saved_stack) == (of_end.function, of_end.saved_stack))
@@ -282,24 +282,24 @@ fn settled(process: &LoadedProcess, glances: &[Glance]) -> (u64, Option<(usize, 
         let nest = nest_of(process, of_end.function);
         for header in nest.headers(block_of(process, of_end.function, of_end.pc)) {
             let body = nest.body(header).unwrap_or(&[]);
-            let inside = |g: &Glance| {
+            let inside = |g: &Sample| {
                 let f = &g.frames[depth];
                 body.get(block_of(process, f.function, f.pc) as usize) == Some(&true)
             };
             if !late.iter().all(inside) {
                 break 'frames;
             }
-            let since = glances.iter().rposition(|g| !(same(g) && inside(g))).map_or(0, |i| i + 1);
+            let since = samples.iter().rposition(|g| !(same(g) && inside(g))).map_or(0, |i| i + 1);
             best = Some((since, depth, header));
         }
         // A callee that the loop calls again and again is not what hangs.
-        let going = |g: &Glance| g.frames[depth].pc == of_end.pc;
+        let going = |g: &Sample| g.frames[depth].pc == of_end.pc;
         if !late.iter().all(going) {
             break;
         }
     }
-    let since = best.map_or(glances.len() - 1, |b| b.0);
-    let limit = glances[since].instructions.saturating_add(CLOSER).min(end.instructions);
+    let since = best.map_or(samples.len() - 1, |b| b.0);
+    let limit = samples[since].instructions.saturating_add(CLOSER).min(end.instructions);
     (limit, best.map(|(_, depth, header)| (depth, header)))
 }
 

@@ -74,12 +74,8 @@ fn fact(view: &View<'_>, effect: Effect) -> Fact {
     let inst = view.inst();
     let mut operands = Vec::new();
     inst.for_each_use(|operand, _| operands.push((operand, view.value(operand))));
-    let value = match inst {
-        Inst::Store { value, .. } | Inst::Return { value: Some(value), .. } => view.value(*value),
-        Inst::Branch { cond, .. } => view.value(*cond) & 1,
-        Inst::Switch { value, .. } => view.value(*value),
-        _ => inst.defines().map_or(0, |(dst, _)| view.value(Operand::Reg(dst))),
-    };
+    let mask = if matches!(inst, Inst::Branch { .. }) { 1 } else { u64::MAX };
+    let value = inst.value().map_or(0, |(operand, _)| view.value(operand) & mask);
     let (address, from) = match effect {
         Effect::Load { address, .. } | Effect::Store { address, .. } | Effect::Update { address, .. } => {
             (address, 0)

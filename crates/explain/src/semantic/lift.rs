@@ -370,10 +370,10 @@ impl<'g, G: Ground> Lift<'g, G> {
 
 /// How wide the value is that an instruction assigns; all of a register where that is not plain.
 fn assigned(inst: &Inst) -> u32 {
-    match inst {
-        Inst::Bin { bits, .. } if *bits <= 64 => u32::from(*bits),
-        Inst::ICmp { .. } => 1,
-        Inst::Cast { to: ty, .. } | Inst::Load { ty, .. } if whole(*ty) => u32::from(ty.bits()),
+    let is_plain =
+        matches!(inst, Inst::Bin { .. } | Inst::ICmp { .. } | Inst::Cast { .. } | Inst::Load { .. });
+    match inst.result() {
+        Some((_, ty)) if is_plain && whole(ty) => u32::from(ty.bits()),
         _ => 64,
     }
 }

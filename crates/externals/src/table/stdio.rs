@@ -12,7 +12,11 @@ const fn prints(name: &'static str, to: Channel, format: u8, args: FormatArgs) -
 
 /// A `scanf`: what it stores is said by the format.
 const fn scans(name: &'static str, from: Channel, format: u8, args: FormatArgs) -> External {
-    ext(name, Ret::Count).input(from, Data::Consumed).scanf(format, args).flags(flag::BEFORE)
+    let scan = ext(name, Ret::Count).input(from, Data::Consumed).scanf(format, args).flags(flag::BEFORE);
+    match from {
+        Stream(_) => scan.hidden(const { &[Hidden::of_object(State::Stream, 0, Uses)] }),
+        _ => scan.hidden(const { &[Hidden::of_process(State::Stream, Uses)] }),
+    }
 }
 
 const fn gets_byte(name: &'static str, from: Channel) -> External {
@@ -181,8 +185,15 @@ pub(super) const PART: &[External] = &[
     ext("freopen", Ret::Stream).reads(&[range!(0, CStr), range!(1, CStr)]).flags(flag::OPENS),
     ext("freopen64", Ret::Stream).reads(&[range!(0, CStr), range!(1, CStr)]).flags(flag::OPENS),
     ext("fdopen", Ret::Stream).reads(&[range!(1, CStr)]).flags(flag::OPENS),
-    ext("fmemopen", Ret::Stream).reads(&[range!(2, CStr)]).flags(flag::OPENS),
-    ext("open_memstream", Ret::Stream).writes(&[range!(0, Const(8)), range!(1, Const(8))]).flags(flag::OPENS),
+    // What is read from the stream was in the buffer.
+    ext("fmemopen", Ret::Stream)
+        .reads(&[range!(0, Arg(1)), range!(2, CStr)])
+        .flags(flag::OPENS)
+        .hidden(&[Hidden::of_result(State::Stream, Sets), Hidden::of_result(State::MemoryStream, Sets)]),
+    ext("open_memstream", Ret::Stream)
+        .writes(&[range!(0, Const(8)), range!(1, Const(8))])
+        .flags(flag::OPENS)
+        .hidden(&[Hidden::of_result(State::MemoryStream, Sets)]),
     ext("fopencookie", Ret::Stream).flags(flag::OPENS | flag::CALLS_BACK),
     ext("popen", Ret::Stream).reads(&[range!(0, CStr), range!(1, CStr)]).flags(flag::OPENS),
     ext("pclose", Ret::Int).flags(flag::CLOSES),

@@ -1,6 +1,7 @@
 //! One activation during the backward pass: its live registers and pending control dependences.
 
 use super::calls::CallState;
+use crate::output_effects::Streams;
 use crate::provenance::Group;
 use crate::slice::Dependence;
 use crate::uses::{Consumer, UseList, Uses};
@@ -22,6 +23,11 @@ pub struct Activation {
     pub groups: Vec<(BlockId, Group)>,
     /// Groups of an activation that this one called: they reach the call next.
     pub groups_of_callee: Option<Group>,
+    /// Omitted output: blocks in which something was written to a stream that is asked about, or
+    /// under a branch that ends them; their controlling branches are still to be found.
+    pub wrote: Vec<(BlockId, Streams)>,
+    /// What an activation that this one called wrote to.
+    pub callee_wrote: Streams,
     /// Registers that only the condition of a dummy branch of the running block uses.
     pub condition_regs: Vec<Reg>,
     /// Phis that live registers may have passed, as a set; perhaps with others.
@@ -63,6 +69,8 @@ impl Activation {
         self.returns.clear();
         self.variadic.clear();
         self.groups.clear();
+        self.wrote.clear();
+        self.callee_wrote = Streams::NONE;
         self.condition_regs.clear();
         self.passed_phis.clear();
         (self.call, self.groups_of_callee, self.callee) = (None, None, None);
@@ -89,6 +97,12 @@ impl Activation {
             && self.variadic.is_empty()
             && self.call.is_none()
             && self.returns.is_empty()
+    }
+
+    /// Whether the call under way has to be told of what it called.
+    #[inline]
+    pub fn has_news_of_callee(&self) -> bool {
+        self.groups_of_callee.is_some() || !self.callee_wrote.is_empty()
     }
 
     #[inline]

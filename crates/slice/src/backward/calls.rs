@@ -35,6 +35,8 @@ pub struct CallState {
     pub reads: Option<Vec<(u64, u64)>>,
     /// And it wrote these.
     pub writes: Vec<(u64, u64)>,
+    /// Of what it read, what it found otherwise than the program knew it: written outside before.
+    pub found: Vec<(u64, u64)>,
     /// Its node, if it has one already.
     pub node: Option<Option<NodeId>>,
 }
@@ -133,6 +135,8 @@ impl Backward<'_, '_, '_> {
             let below = activation.groups.iter().map(|g| g.1).chain(activation.groups_of_callee);
             let below = below.chain(caller.groups_of_callee);
             caller.groups_of_callee = below.reduce(|a, b| self.sink.uses.provenances.unite(a, b));
+            let wrote = activation.wrote.iter().map(|w| w.1).chain([activation.callee_wrote]);
+            wrote.for_each(|wrote| caller.callee_wrote |= wrote);
         }
         self.recycle(activation);
         if depth == 1 {
@@ -202,10 +206,12 @@ impl Backward<'_, '_, '_> {
         let state = self.activations.get_mut(f).and_then(|a| a.call.take());
         let mut state = state.map_or_else(CallState::default, |state| *state);
         state.uses = self.sink.uses.join(state.uses, demand.uses);
+        let found = std::mem::take(&mut state.found);
         if self.relevant.is_some() {
             self.propagate_to_call(f, it.inst.block);
+            let wrote = self.take_callee_wrote(f, it.inst.block);
             let is_node = state.uses.is_live() || state.node.is_some() || !demand.asked.is_empty();
-            let potential = self.other_callees(it, is_node);
+            let potential = self.other_callees(it, is_node, wrote);
             if let Some(activation) = self.activations.get_mut(f) {
                 activation.callee = None;
             }
@@ -258,6 +264,12 @@ impl Backward<'_, '_, '_> {
             }
         }
         self.answer(f, (it.inst.dst, it.inst.count), consumer, &demand.asked);
+        // What came to be live just before the call was so already when the call read it.
+        for (address, len) in found {
+            for range in self.kill_ranges(address, len) {
+                self.made_outside(range);
+            }
+        }
         self.add_pending(f, it.function, it.inst.block, consumer);
         Ok(())
     }

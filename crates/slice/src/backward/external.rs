@@ -5,6 +5,8 @@ use super::transfer::asks_all;
 use super::{Backward, Checked, InterThreadUse};
 use crate::InconsistentTrace;
 use crate::irregular::{Change, Miss, Outside};
+use crate::live::LiveRange;
+use crate::memory_streams::Shown;
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::uses::{Consumer, UseList};
 use externals::{Model, State};
@@ -16,6 +18,7 @@ impl Backward<'_, '_, '_> {
     /// `is_direct`: the step before is the call itself; nothing was called back.
     pub(super) fn external(&mut self, outside: &Outside, depth: u32, is_direct: bool) -> Checked<()> {
         let f = self.enter(depth, outside.function)?;
+        self.note_written(f, outside);
         let call = self.call_inst(outside.function, outside.index)?;
         let (dst, slots) = (call.dst, call.ret.iter().map(|t| t.slots()).sum());
         let result = self.kill_regs(f, dst, slots);
@@ -26,6 +29,12 @@ impl Backward<'_, '_, '_> {
                 written = self.sink.uses.join(written, range.uses);
                 copied.push(source(outside, range.start, range.len));
             }
+        }
+        let appended = outside.appends.filter(|at| self.touches(*at, 1));
+        if let Some(at) = appended {
+            let added = self.kill_memory(at, 1);
+            written = self.sink.uses.join(written, added);
+            copied.push(None);
         }
         let asked = self.position.checked_sub(1).filter(|_| is_direct).and_then(|s| self.asked.get(&s));
         let is_asked = asked.is_some_and(|asked| asks_all(asked, (dst, slots)));
@@ -47,7 +56,8 @@ impl Backward<'_, '_, '_> {
             } else {
                 outside.reads.clone()
             };
-            for (address, len) in reads {
+            // What was added to stays.
+            for (address, len) in reads.into_iter().chain(appended.map(|at| (at, 1))) {
                 self.use_memory(address, len, Consumer::definite(node));
             }
             state.node = Some(node);
@@ -99,6 +109,13 @@ impl Backward<'_, '_, '_> {
             // What is live of it is what was there before the call.
             return Ok(());
         }
+        if let (Change::Patch { .. }, Some(f)) = (change, under_way)
+            && self.is_read(f, address, len)
+            && !self.is_written(f, address, len)
+            && let Some(call) = &mut self.activations[f].call
+        {
+            call.found.push((address, len));
+        }
         for range in self.kill_ranges(address, len) {
             let by_call = under_way.filter(|f| match change {
                 Change::Patch { .. } => {
@@ -107,9 +124,7 @@ impl Backward<'_, '_, '_> {
                 Change::Moved { .. } | Change::Zeroed { .. } => true,
             });
             let Some(f) = by_call else {
-                let variable = self.sink.variable(range.start);
-                let origin = Origin::Outside { address: range.start, len: range.len, variable };
-                self.sink.leaf(range.uses, &origin);
+                self.made_outside(range);
                 continue;
             };
             self.use_external(f, range.uses)?;
@@ -120,6 +135,17 @@ impl Backward<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// A range was written outside of the program, unseen.
+    pub(super) fn made_outside(&mut self, range: LiveRange) {
+        if let Some(state) = self.memory_stream(range.start) {
+            self.make_memory_live(state, 1, range.uses);
+            return;
+        }
+        let variable = self.sink.variable(range.start);
+        let origin = Origin::Outside { address: range.start, len: range.len, variable };
+        self.sink.leaf(range.uses, &origin);
     }
 
     /// Whether the call under way read a range, so that a patch of it says what was there, not
@@ -163,7 +189,7 @@ impl Backward<'_, '_, '_> {
             // The library keeps it: who set it is known, or it has been there from the start.
             let state = match range.start {
                 at if Some(at) == self.errno => Some(state_address(State::Errno, 0)),
-                at => self.sink.state_variable(at),
+                at => self.sink.state_variable(at).or_else(|| self.memory_stream(at)),
             };
             if let Some(state) = state {
                 self.make_memory_live(state, 1, range.uses);
@@ -177,6 +203,17 @@ impl Backward<'_, '_, '_> {
                 self.initial.make_live(range.start, range.len, range.uses, &mut self.sink.uses);
             }
         }
+    }
+
+    /// The state of the memory stream that shows at an address.
+    fn memory_stream(&self, address: u64) -> Option<u64> {
+        let shows =
+            |shown: &&Shown| shown.since <= self.position && address.wrapping_sub(shown.start) < shown.len;
+        self.memory_streams
+            .iter()
+            .rev()
+            .find(shows)
+            .map(|shown| state_address(State::MemoryStream, shown.file))
     }
 
     /// Control came back to a call by a jump out of the step before.

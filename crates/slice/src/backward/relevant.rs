@@ -12,10 +12,12 @@
 //! there is a statement of its own: `n = n + 1; if (n < 3)`.
 
 use super::objects::Objects;
+use super::omitted::OmittedOutput;
 use super::queries::{Answer, ELSEWHERE, LiveIn, QueryCache};
 use super::transfer::InstExec;
 use super::{Activation, Backward, Checked, LiveMemory};
 use crate::heap::Heap;
+use crate::output_effects::Streams;
 use crate::provenance::{Group, Phis, Provenance};
 use crate::relevance::{AlternativeEffects, BranchAlternative, MayDef, Relevance, Variant};
 use crate::slice::Dependence;
@@ -29,7 +31,7 @@ type Question = (u32, BlockId, BlockId, Reg, Phis);
 
 /// What the pass must know for a relevant slice.
 pub struct Relevant<'w> {
-    facts: &'w AlternativeEffects<'w>,
+    pub(super) facts: &'w AlternativeEffects<'w>,
     pub(super) objects: Objects<'w>,
     relevance: Relevance,
     /// The edge just crossed: activation, and the block it led to.
@@ -37,10 +39,16 @@ pub struct Relevant<'w> {
     /// Answers about registers.
     may_define: FxHashMap<Question, bool>,
     queries: QueryCache,
+    pub(super) omitted: OmittedOutput,
 }
 
 impl<'w> Relevant<'w> {
-    pub fn new(facts: &'w AlternativeEffects<'w>, heap: &'w Heap, relevance: Relevance) -> Relevant<'w> {
+    pub fn new(
+        facts: &'w AlternativeEffects<'w>,
+        heap: &'w Heap,
+        relevance: Relevance,
+        omitted: OmittedOutput,
+    ) -> Relevant<'w> {
         Relevant {
             facts,
             objects: Objects::new(facts, heap),
@@ -48,6 +56,7 @@ impl<'w> Relevant<'w> {
             edge: None,
             may_define: FxHashMap::default(),
             queries: QueryCache::default(),
+            omitted,
         }
     }
 
@@ -61,7 +70,7 @@ impl<'w> Relevant<'w> {
         self.edge.filter(|(depth, _)| *depth as usize == f + 1).map(|edge| edge.1)
     }
 
-    fn is_left_out(&self, function: u32) -> bool {
+    pub(super) fn is_left_out(&self, function: u32) -> bool {
         !self.relevance.libraries && self.facts.get(function).library
     }
 }
@@ -122,7 +131,13 @@ impl Backward<'_, '_, '_> {
         if activation.is_some_and(|a| !a.groups.is_empty() && propagates(a)) {
             return false;
         }
+        if activation.is_some_and(|a| !a.wrote.is_empty() && self.is_under(a, function, block)) {
+            return false;
+        }
         let Some(to) = relevant.edge_of(f) else { return true };
+        if self.may_have_written(function, (block, to), Streams::NONE).is_some() {
+            return false;
+        }
         let (registers, memory) = (activation.filter(|a| a.has_live()), self.has_live_memory());
         if registers.is_none() && !memory || relevant.is_left_out(function) {
             return true;
@@ -154,9 +169,15 @@ impl Backward<'_, '_, '_> {
                 !propagates
             });
         }
+        let wrote = self.wrote_under(f, function, block);
         let mut uses = UseList::default();
         if let (Some((_, to)), false) = (edge, is_node) {
             uses = self.could_matter(f, function, (block, to), &below);
+            if !uses.is_live()
+                && let Some(omitted) = self.may_have_written(function, (block, to), wrote)
+            {
+                uses = self.potentially(omitted);
+            }
         }
         for group in below {
             self.propagate(f, block, group);
@@ -255,7 +276,7 @@ impl Backward<'_, '_, '_> {
     }
 
     /// One of the uses of a place, as one that potentially depends.
-    fn potentially(&mut self, uses: UseList) -> UseList {
+    pub(super) fn potentially(&mut self, uses: UseList) -> UseList {
         let first = self.sink.uses.iter(uses).next();
         let consumer = Consumer::definite(first.map(|e| e.0));
         self.sink.uses.one(consumer, Dependence::Potential)
@@ -358,7 +379,7 @@ impl Backward<'_, '_, '_> {
 
     /// Why a call through a pointer becomes a dummy, if it does: another function could have been
     /// called.
-    pub(super) fn other_callees(&mut self, it: InstExec<'_>, is_node: bool) -> UseList {
+    pub(super) fn other_callees(&mut self, it: InstExec<'_>, is_node: bool, wrote: Streams) -> UseList {
         let InstExec { f, function, inst, .. } = it;
         let Some(relevant) = &self.relevant else { return UseList::default() };
         if inst.uses.is_empty() || is_node || relevant.is_left_out(function) {
@@ -367,8 +388,11 @@ impl Backward<'_, '_, '_> {
         let called = self.activations.get(f).and_then(|a| a.callee);
         let facts = relevant.facts;
         let Some(callees) = facts.get(function).calls.get(&inst.index) else { return UseList::default() };
-        for (_, other) in callees.iter().filter(|(callee, _)| Some(*callee) != called) {
-            let uses = self.memory_of(f, other, &[]);
+        for (callee, other) in callees.iter().filter(|(callee, _)| Some(*callee) != called) {
+            let mut uses = self.memory_of(f, other, &[]);
+            if !uses.is_live() {
+                uses = self.omitted_uses(|| facts.written_by(*callee), wrote).unwrap_or_default();
+            }
             if uses.is_live() {
                 return self.potentially(uses);
             }
@@ -378,6 +402,6 @@ impl Backward<'_, '_, '_> {
 }
 
 /// Whether a block is in a set.
-fn contains(set: &[u64], block: BlockId) -> bool {
+pub(super) fn contains(set: &[u64], block: BlockId) -> bool {
     set.get(block as usize / 64).is_some_and(|w| w >> (block % 64) & 1 != 0)
 }

@@ -147,8 +147,10 @@ impl<'w> Backward<'w, '_, '_> {
                     && self.are_alternatives_idle(f, function, tail.block)
             }
             Kind::Call => {
-                !activation.is_some_and(|a| a.call.is_some() || a.groups_of_callee.is_some())
-                    && (self.relevant.is_none() || tail.uses.is_empty() || !self.has_live_memory())
+                !activation.is_some_and(|a| a.call.is_some() || a.has_news_of_callee())
+                    && (self.relevant.is_none()
+                        || tail.uses.is_empty()
+                        || !self.has_live_memory() && !self.asks_omitted())
             }
             Kind::Return => activation.is_none_or(|a| a.returns.is_empty()) && self.called_back(f).is_none(),
             Kind::Jump => !self.chosen.is_live(),
@@ -398,6 +400,7 @@ impl<'w> Backward<'w, '_, '_> {
                         let len = u64::from((64 - mask.leading_zeros()).div_ceil(8));
                         self.use_bits(*address, len, *mask, consumer);
                     }
+                    Wanted::Omitted(stream) => self.use_omitted(*stream, consumer),
                 }
             }
         }
@@ -409,6 +412,6 @@ pub(super) fn asks_all(asked: &[(usize, &Criterion)], (dst, count): (Reg, u32)) 
     asked.iter().flat_map(|(_, c)| &c.wanted).any(|w| match w {
         Wanted::All => true,
         Wanted::Registers(regs) => regs.iter().any(|r| (dst..dst + count).contains(r)),
-        Wanted::Ran | Wanted::Memory { .. } | Wanted::Bits { .. } => false,
+        Wanted::Ran | Wanted::Memory { .. } | Wanted::Bits { .. } | Wanted::Omitted(_) => false,
     })
 }

@@ -73,17 +73,7 @@ pub struct Input {
     pub changed: Vec<Byte>,
     pub parts: Vec<Part>,
     pub outcome: Versions<Outcome>,
-    /// With --trace: the branches that turn out differently.
-    pub turned: Vec<Turned>,
     pub directory: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Turned {
-    pub file: String,
-    pub line: u32,
-    pub function: String,
-    pub times: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -203,16 +193,6 @@ fn input(alternate: &Alternate, directory: Option<&PathBuf>) -> Input {
             .map(|p| Part { name: p.origin.name(), old: p.old.clone(), new: p.new.clone() })
             .collect(),
         outcome: versions(&alternate.ended),
-        turned: alternate
-            .turned
-            .iter()
-            .map(|t| Turned {
-                file: source::short(&t.file),
-                line: t.line,
-                function: t.function.clone(),
-                times: t.times,
-            })
-            .collect(),
         directory: directory.map(|d| d.display().to_string()),
     }
 }

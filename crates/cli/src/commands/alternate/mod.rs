@@ -48,9 +48,6 @@ pub struct AlternateArgs {
     /// if nothing passes]
     #[arg(long, value_enum)]
     direction: Option<Way>,
-    /// Compare whole traces: the report is the fewest branches that turn out differently
-    #[arg(long, hide = true)]
-    trace: bool,
     /// Test values where the program does not: results for null and sign, variables for equality
     #[arg(long, num_args = 0..=1, value_enum, default_missing_value = "equal", value_name = "KIND")]
     predicates: Option<PredicateKind>,
@@ -109,7 +106,6 @@ impl AlternateArgs {
         let mut options = Options::new(solvers::named(self.solver.as_deref())?);
         options.solver.limits.timeout = Duration::from_secs(self.timeout);
         options.budget = Duration::from_secs(self.budget);
-        options.traces = self.trace;
         options.libraries = !self.no_libraries;
         options.anyway = self.anyway;
         options.follow.inputs.only.clone_from(&self.only);

@@ -113,16 +113,6 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
 /// The changed bytes in their surroundings, and what both versions make of them.
 fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
     let paint = session.paint;
-    for t in &input.turned {
-        writeln!(
-            session.out,
-            "   turns {}:{} in {}, {}",
-            t.file,
-            t.line,
-            t.function,
-            counted(t.times, "time")
-        )?;
-    }
     for part in &input.parts {
         let (old, new) = excerpts(&part.old, &part.new);
         writeln!(session.out, "   {}:", part.name)?;

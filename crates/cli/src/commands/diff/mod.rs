@@ -65,9 +65,6 @@ pub struct HowArgs {
     /// How many events around a place are looked at
     #[arg(long, value_name = "N", default_value_t = 32)]
     window: usize,
-    /// Compare by longest common subsequence: slow, and blind to what has moved
-    #[arg(long, hide = true)]
-    lcs: bool,
     /// Functions of different names never correspond
     #[arg(long)]
     strict: bool,
@@ -84,7 +81,7 @@ pub struct HowArgs {
 
 impl HowArgs {
     pub fn settings(&self) -> Settings {
-        Settings { window: self.window, relaxed: !self.strict, lcs: self.lcs, ..Settings::default() }
+        Settings { window: self.window, relaxed: !self.strict }
     }
 
     /// The budget is shared by all runs of the command.
@@ -132,9 +129,6 @@ pub fn failed(error: &views::Error) -> Failure {
         }
         views::Error::Spill(_) => Failure::failed_to(Exit::Environment, error)
             .hint("Events that do not fit into --memory are kept in the directory for temporary files."),
-        views::Error::TooLongForLcs { .. } => {
-            Failure::failed_to(Exit::Usage, error).hint("Leave out --lcs: views take linear time.")
-        }
     }
 }
 

@@ -4,10 +4,11 @@ use crate::failure::{Exit, Failure};
 use crate::source::{self, Spot};
 use crate::{Session, opened, render};
 use clap::Args;
-use program::inst::{FloatKind, Inst, Ty};
+use program::inst::Inst;
 use replay::machine::{Machine, Stop};
 use replay::observer::{Effect, ExternalCall, Null, Observer, View};
 use replay::process::{LoadedProcess, Options};
+use replay::vars::show_untyped;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -256,50 +257,15 @@ fn instruction(view: &View<'_>) -> String {
 /// What an instruction assigned.
 fn result(view: &View<'_>) -> Option<String> {
     let (dst, slots) = view.inst().defines()?;
-    let regs = view.regs.get(dst as usize..(dst + slots) as usize)?;
-    let types: Vec<Ty> = match view.inst() {
-        Inst::Float { kind, .. } => vec![Ty::Float(*kind)],
-        Inst::Cast { to, .. } => vec![*to],
-        Inst::Load { ty, .. } => vec![*ty],
-        Inst::Bin { bits, .. } => vec![Ty::Int(*bits)],
-        Inst::Pure { ty, .. } if ty.slots() == slots => vec![*ty],
-        Inst::Call(call) => call.ret.clone(),
-        _ => vec![Ty::Int(64); regs.len()],
-    };
-    let mut rest = regs;
+    let mut rest = view.regs.get(dst as usize..(dst + slots) as usize)?;
     let mut words = Vec::new();
-    for ty in types {
-        let (mine, others) = rest.split_at_checked(ty.slots() as usize)?;
-        words.push(value(ty, mine));
+    for ty in view.inst().result_types() {
+        let (own, others) = rest.split_at_checked(ty.slots() as usize)?;
+        let raw = own.iter().rev().fold(0, |raw, slot| raw << 64 | u128::from(*slot));
+        words.push(show_untyped(ty, raw));
         rest = others;
     }
-    words.extend(rest.iter().map(|r| integer(*r, 64)));
     Some(words.join(", "))
-}
-
-fn value(ty: Ty, slots: &[u64]) -> String {
-    match (ty, slots) {
-        (Ty::Float(FloatKind::F64), [bits]) => format!("{:?}", f64::from_bits(*bits)),
-        (Ty::Float(FloatKind::F32), [bits]) => format!("{:?}", f32::from_bits(*bits as u32)),
-        (Ty::Float(FloatKind::F80), [low, high]) => format!("0x{high:04x}_{low:016x} (long double)"),
-        (Ty::Ptr, [address]) => format!("{address:#x}"),
-        (_, [low, high]) => format!("{:#x}", u128::from(*high) << 64 | u128::from(*low)),
-        (_, [word]) => integer(*word, ty.bits()),
-        _ => String::new(),
-    }
-}
-
-/// As a signed number while it is small, else in hexadecimal.
-fn integer(word: u64, bits: u16) -> String {
-    let shift = 64 - u32::from(bits.clamp(1, 64));
-    let signed = (word << shift).cast_signed() >> shift;
-    if bits == 1 {
-        (word & 1).to_string()
-    } else if signed.unsigned_abs() < 1 << 32 {
-        signed.to_string()
-    } else {
-        format!("{word:#x}")
-    }
 }
 
 fn effect_answer(effect: Effect) -> Option<EffectAnswer> {
@@ -327,26 +293,5 @@ fn effect_words(effect: Effect) -> String {
             format!("   {} from {from:#x} to {to:#x}", render::counted(len, "byte"))
         }
         Effect::Fill { to, len } => format!("   {} at {to:#x}", render::counted(len, "byte")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn integers_have_the_sign_of_their_width() {
-        assert_eq!(integer(0xffff_fffe, 32), "-2");
-        assert_eq!(integer(0xffff_fffe, 64), "4294967294");
-        assert_eq!(integer(1, 1), "1");
-        assert_eq!(integer(0x7fff_0000_1234, 64), "0x7fff00001234");
-    }
-
-    #[test]
-    fn values_have_their_types() {
-        assert_eq!(value(Ty::Float(FloatKind::F64), &[1.5f64.to_bits()]), "1.5");
-        assert_eq!(value(Ty::Float(FloatKind::F32), &[u64::from(0.25f32.to_bits())]), "0.25");
-        assert_eq!(value(Ty::Ptr, &[0x10]), "0x10");
-        assert_eq!(value(Ty::Int(128), &[1, 1]), "0x10000000000000001");
     }
 }

@@ -64,13 +64,13 @@ pub fn ask_written(
     which: &WhichArgs,
     start: &mut Option<u64>,
 ) -> slice::Result<Vec<Criterion>> {
-    match &written.what {
+    let mut criteria = match &written.what {
         Content::Offset(offset) => {
             if start.is_none() {
                 *start = slicer.output_start(&written.sink)?;
             }
             let offset = offset.saturating_add(start.unwrap_or(0));
-            Ok(slicer.ask_output(&written.sink, offset)?.into_iter().collect())
+            slicer.ask_output(&written.sink, offset)?.into_iter().collect()
         }
         Content::Text(text) => {
             let found = slicer.find_output(&written.sink, text.as_bytes())?;
@@ -86,9 +86,14 @@ pub fn ask_written(
                     written.sink
                 );
             }
-            slicer.ask_outputs(&written.sink, at..at + text.len() as u64)
+            slicer.ask_outputs(&written.sink, at..at + text.len() as u64)?
         }
+    };
+    // What is missing before the first of the bytes is missing before the others.
+    if let Some(first) = criteria.first_mut() {
+        *first = first.clone().with_omitted(&written.sink);
     }
+    Ok(criteria)
 }
 
 /// No recorded call wrote what is asked about.

@@ -67,7 +67,7 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
     if answer.lines.iter().any(|l| l.potential) {
         writeln!(
             out,
-            "\nLines marked with ? could have gone another way, on which something of this is assigned."
+            "\nLines marked with ? could have gone another way, on which something of this is assigned or written."
         )?;
     }
     answer.bounds.write(out)?;

@@ -5,18 +5,20 @@
 //! instruction on, through the calls that the line makes, until it leaves the line or
 //! branches.
 
-use program::inst::{FloatKind, Inst, Operand, Ty};
+use super::called;
+use crate::criterion::Occurrence;
+use crate::slicer::Slicer;
+use program::inst::{Inst, Operand, Ty};
 use program::model::SymbolKind;
 use program::names::brief;
 use replay::machine::Stop;
 use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::vars::{self, Bindings, Limits, Value};
-use slice::{Occurrence, Slicer};
 use std::collections::BTreeSet;
 
 /// What was seen at an instruction, right after it ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Glance {
+pub struct LineSnapshot {
     /// Variables of the line, in its order, with their values after the statement.
     pub variables: Vec<(String, String)>,
     /// What the instruction computed, loaded or stored.
@@ -40,26 +42,30 @@ const LIMITS: Limits = Limits { depth: 2, elements: 8, string: 60, addresses: fa
 /// Calls of a statement are followed for so many instructions.
 const MOST_STEPS: u64 = 20_000_000;
 
-/// Looks at an occurrence; `text` is its source line. None if it cannot be
-/// replayed.
-#[must_use]
-pub fn glance(slicer: &Slicer<'_>, at: Occurrence, text: &str) -> Option<Glance> {
-    let mut machine = slicer.machine_at(at).ok()?;
-    let mut eye = Eye { step: at.step, words: words(text), seen: None, statement: None };
-    let mut chunk = 1;
-    // A crash ends in the middle of its instruction.
-    while chunk < MOST_STEPS && matches!(machine.run(&mut eye, at.step + chunk), Ok(Stop::Limit)) {
-        match &eye.statement {
-            Some(statement) if statement.is_open => chunk *= 16,
-            _ => break,
+impl Slicer<'_> {
+    /// The values at the statement of an occurrence; `text` is its source line. None if it cannot
+    /// be replayed.
+    #[must_use]
+    pub fn line_snapshot(&self, at: Occurrence, text: &str) -> Option<LineSnapshot> {
+        let mut machine = self.machine_at(at).ok()?;
+        let mut follower = Follower { step: at.step, words: words(text), seen: None, statement: None };
+        let mut chunk = 1;
+        // A crash ends in the middle of its instruction.
+        while chunk < MOST_STEPS && matches!(machine.run(&mut follower, at.step + chunk), Ok(Stop::Limit)) {
+            match &follower.statement {
+                Some(statement) if statement.is_open => chunk *= 16,
+                _ => break,
+            }
         }
+        if let (Some(seen), Some(true)) =
+            (&mut follower.seen, follower.statement.map(|statement| statement.is_open))
+        {
+            // It did not come to its end: nothing was assigned yet.
+            let assigned = assigned(text);
+            seen.variables.retain(|(name, _)| !assigned.contains(name));
+        }
+        follower.seen.or_else(|| machine.view().map(|view| look(&view, &words(text), false)))
     }
-    if let (Some(seen), Some(true)) = (&mut eye.seen, eye.statement.map(|statement| statement.is_open)) {
-        // It did not come to its end: nothing was assigned yet.
-        let assigned = assigned(text);
-        seen.variables.retain(|(name, _)| !assigned.contains(name));
-    }
-    eye.seen.or_else(|| machine.view().map(|view| look(&view, &words(text), false)))
 }
 
 /// Names to the left of an assignment.
@@ -85,10 +91,10 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-struct Eye {
+struct Follower {
     step: u64,
     words: Vec<String>,
-    seen: Option<Glance>,
+    seen: Option<LineSnapshot>,
     statement: Option<Statement>,
 }
 
@@ -100,7 +106,7 @@ struct Statement {
     is_open: bool,
 }
 
-impl Eye {
+impl Follower {
     fn refresh(&mut self, view: &View<'_>) {
         if let Some(seen) = &mut self.seen {
             seen.variables = variables(view, &self.words, true);
@@ -120,7 +126,7 @@ fn line(view: &View<'_>) -> (u32, u32) {
     (place.file, place.line)
 }
 
-impl Observer for Eye {
+impl Observer for Follower {
     fn step(&mut self, view: &View<'_>, _: Effect) {
         let ends = matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. } | Inst::Return { .. });
         if view.count == self.step && self.seen.is_none() {
@@ -146,15 +152,15 @@ impl Observer for Eye {
     }
 }
 
-fn look(view: &View<'_>, words: &[String], ran: bool) -> Glance {
+fn look(view: &View<'_>, words: &[String], ran: bool) -> LineSnapshot {
     let inst = view.inst();
-    Glance {
+    LineSnapshot {
         variables: variables(view, words, ran),
         result: if ran { result(view, inst) } else { None },
         decision: match inst {
             Inst::Branch { cond, .. } => Some(Decision::Held(view.value(*cond) & 1 != 0)),
             Inst::Switch { bits, value, .. } => {
-                Some(Decision::Value(signed(view.value(*value), u32::from(*bits)).to_string()))
+                Some(Decision::Value(vars::show_untyped(Ty::Int(*bits), view.wide(*value))))
             }
             _ => None,
         },
@@ -166,15 +172,10 @@ fn look(view: &View<'_>, words: &[String], ran: bool) -> Glance {
 }
 
 fn callee(view: &View<'_>, callee: Operand) -> Option<String> {
-    if let Operand::Symbol { symbol, .. } = callee {
-        let name = brief(&view.module().symbols.get(symbol as usize)?.name);
-        // The C library's names for the functions of a standard.
-        let plain = ["__isoc99_", "__isoc23_"].iter().find_map(|standard| name.strip_prefix(standard));
-        return Some(plain.map_or_else(|| name.clone(), str::to_owned));
-    }
-    let number = view.image.function_at(view.value(callee))?;
-    let code = view.image.code(number);
-    Some(brief(&view.image.module(code.module).functions[code.function as usize].name))
+    let name = brief(called(view, callee)?);
+    // The C library's names for the functions of a standard.
+    let plain = ["__isoc99_", "__isoc23_"].iter().find_map(|standard| name.strip_prefix(standard));
+    Some(plain.map_or_else(|| name.clone(), str::to_owned))
 }
 
 /// Variables of the words: locals first, then globals.
@@ -210,37 +211,18 @@ fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, Strin
     list
 }
 
-/// The value of an instruction that has one worth showing.
+/// The value of an instruction that has one worth showing. What only decides, calls or makes an
+/// address is shown otherwise.
 fn result(view: &View<'_>, inst: &Inst) -> Option<String> {
-    let (operand, ty) = match inst {
-        Inst::Bin { dst, bits, .. } => (Operand::Reg(*dst), Ty::Int(*bits)),
-        Inst::Float { dst, kind, .. } => (Operand::Reg(*dst), Ty::Float(*kind)),
-        Inst::Cast { dst, to, .. } => (Operand::Reg(*dst), *to),
-        Inst::Load { dst, ty, .. } => (Operand::Reg(*dst), *ty),
-        Inst::Store { value, ty, .. } => (*value, *ty),
-        Inst::ICmp { dst, .. } | Inst::FCmp { dst, .. } => {
-            return Some(if view.value(Operand::Reg(*dst)) & 1 != 0 { "true" } else { "false" }.to_owned());
-        }
-        Inst::Return { value: Some(value), ret } if ret.len() == 1 => (*value, ret[0]),
-        _ => return None,
+    let is_shown = match inst {
+        Inst::Bin { .. } | Inst::Float { .. } | Inst::ICmp { .. } | Inst::FCmp { .. } => true,
+        Inst::Cast { .. } | Inst::Load { .. } | Inst::Store { .. } => true,
+        Inst::Return { ret, .. } => ret.len() == 1,
+        _ => false,
     };
-    let value = view.value(operand);
-    match ty {
-        Ty::Int(1) => Some((value & 1 != 0).to_string()),
-        Ty::Int(bits @ ..=64) => {
-            let number = signed(value, u32::from(bits));
-            // A structure that is copied as a word is no number.
-            (bits < 64 || number.unsigned_abs() < 1 << 48).then(|| number.to_string())
-        }
-        Ty::Float(FloatKind::F64) => Some(f64::from_bits(value).to_string()),
-        Ty::Float(FloatKind::F32) => Some(f32::from_bits(value as u32).to_string()),
-        _ => None,
-    }
-}
-
-fn signed(value: u64, bits: u32) -> i64 {
-    let shift = 64 - bits.clamp(1, 64);
-    (value << shift).cast_signed() >> shift
+    let (operand, ty) = inst.value().filter(|_| is_shown)?;
+    let raw = view.wide(operand);
+    vars::is_number(ty, raw).then(|| vars::show_untyped(ty, raw))
 }
 
 #[cfg(test)]
@@ -259,12 +241,5 @@ mod tests {
         assert_eq!(names("node->count += f(y);"), ["count", "node"]);
         assert_eq!(names("if (f(x) == 3 && x <= y)"), Vec::<String>::new());
         assert_eq!(names("f(x);"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn narrow_values_have_their_sign() {
-        assert_eq!(signed(0xffff_ffff, 32), -1);
-        assert_eq!(signed(0xffff_ffff, 64), 0xffff_ffff);
-        assert_eq!(signed(1, 1), -1);
     }
 }

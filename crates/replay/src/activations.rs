@@ -1,0 +1,174 @@
+//! The activations under way, named by execution indices.
+//!
+//! The index of an executed instruction (Xin, Sumner and Zhang, "Efficient Program Execution
+//! Indexing", PLDI 2008) is the path that leads to it: the calls under way, each with the
+//! instruction it stands at and how often the loops around that went round, then the instruction
+//! itself in the same way. Only the loops *around* an instruction count, and each from its own
+//! entry: an inner loop that runs once more changes nothing for what comes behind it.
+//!
+//! An index is kept as a hash of 128 bits. What functions and instructions are called in it is up
+//! to the user ([`Keys`]): by their numbers, for two runs of one program, or by names that two
+//! versions share.
+
+use crate::image::Image;
+use crate::observer::View;
+use program::nest::Nest;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Names of a function and its instructions.
+pub trait Keys {
+    /// Its loops.
+    fn nest(&self) -> &Nest;
+    fn function(&self) -> u64;
+    fn instruction(&self, index: u32) -> u64;
+}
+
+/// A function that runs.
+pub struct Activation<K> {
+    pub keys: Rc<K>,
+    /// Names the activation: equal for calls that correspond.
+    pub key: u128,
+    /// The instruction that ran last here, and when.
+    pub index: u32,
+    pub step: u64,
+    /// Functions entered from that instruction: an external function may call
+    /// back many times.
+    entries: u32,
+    /// Start and number of its iteration counts.
+    base: u32,
+    loops: u32,
+    /// Times round cycles that are no loops.
+    pub odd: u32,
+    /// How many entries its caller's instruction had made before; from outside, how often its
+    /// function had been entered.
+    pub nth: u32,
+    /// For the observer that follows.
+    pub mark: u32,
+}
+
+/// The stack of activations. Its user passes on the calls it gets as an observer.
+pub struct Activations<K> {
+    functions: Vec<Option<Rc<K>>>,
+    pub frames: Vec<Activation<K>>,
+    /// Iterations of the loops around the instructions of all frames.
+    counts: Vec<u32>,
+    /// Functions entered at the top, by name.
+    roots: HashMap<u64, u32>,
+}
+
+impl<K: Keys> Activations<K> {
+    /// Nothing runs yet.
+    #[must_use]
+    pub fn new(image: &Image) -> Activations<K> {
+        Activations {
+            functions: (0..image.functions()).map(|_| None).collect(),
+            frames: Vec::new(),
+            counts: Vec::new(),
+            roots: HashMap::new(),
+        }
+    }
+
+    /// A function was entered; `keys` makes its names, once.
+    pub fn enter(&mut self, view: &View<'_>, keys: impl FnOnce() -> K) -> &mut Activation<K> {
+        let number = view.image.function(view.code.module, view.code.function).unwrap_or(0);
+        let keys = self.functions[number as usize].get_or_insert_with(|| Rc::new(keys())).clone();
+        let caller = (view.depth as usize).saturating_sub(1);
+        self.frames.truncate(caller);
+        let (key, base, nth) = match self.frames.last_mut() {
+            Some(f) => {
+                let end = f.base + f.loops;
+                let counts = &self.counts[f.base as usize..end as usize];
+                let entry = u64::from(f.entries) << 32 | u64::from(f.odd);
+                f.entries += 1;
+                let site = f.keys.instruction(f.index);
+                (mix(mix(at(f.key, counts), site), entry), end, f.entries - 1)
+            }
+            None => {
+                let nth = self.roots.entry(keys.function()).or_default();
+                *nth += 1;
+                (u128::from(*nth), 0, *nth - 1)
+            }
+        };
+        let loops = keys.nest().depth(0) as u32;
+        self.counts.truncate(base as usize);
+        self.counts.resize((base + loops) as usize, 0);
+        let key = mix(key, keys.function());
+        // The frames below are those of the machine; one it has and we do not
+        // can only come from a jump into the middle, which does not happen.
+        self.frames.push(Activation {
+            keys,
+            key,
+            index: 0,
+            step: view.count,
+            entries: 0,
+            base,
+            loops,
+            odd: 0,
+            nth,
+            mark: 0,
+        });
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// An instruction ran.
+    #[inline]
+    pub fn step(&mut self, view: &View<'_>) -> Option<&mut Activation<K>> {
+        let f = self.frames.get_mut((view.depth as usize).wrapping_sub(1))?;
+        f.index = view.index;
+        f.step = view.count;
+        f.entries = 0;
+        Some(f)
+    }
+
+    /// Control went over an edge.
+    #[inline]
+    pub fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        let depth = view.depth as usize;
+        self.frames.truncate(depth);
+        let Some(f) = self.frames.get_mut(depth.wrapping_sub(1)) else { return };
+        self.counts.truncate((f.base + f.loops) as usize);
+        let odd = f.keys.nest().pass(&mut self.counts, f.base as usize, from, to);
+        f.odd += u32::from(odd);
+        f.loops = self.counts.len() as u32 - f.base;
+    }
+
+    /// Iterations of the loops around a frame's instruction.
+    #[must_use]
+    pub fn iterations(&self, depth: usize) -> &[u32] {
+        self.frames
+            .get(depth.wrapping_sub(1))
+            .and_then(|f| self.counts.get(f.base as usize..(f.base + f.loops) as usize))
+            .unwrap_or(&[])
+    }
+
+    /// Names the round of the loops that a frame is in.
+    #[must_use]
+    pub fn round(&self, depth: usize) -> Option<u128> {
+        let f = self.frames.get(depth.wrapping_sub(1))?;
+        Some(mix(at(f.key, self.iterations(depth)), f.odd.into()))
+    }
+
+    /// The index of the instruction that a frame stands at.
+    #[must_use]
+    pub fn index(&self, depth: usize) -> Option<u128> {
+        let round = self.round(depth)?;
+        let f = &self.frames[depth - 1];
+        Some(mix(round, f.keys.instruction(f.index)))
+    }
+}
+
+fn at(key: u128, counts: &[u32]) -> u128 {
+    counts.iter().fold(mix(key, counts.len() as u64), |h, c| mix(h, u64::from(*c)))
+}
+
+/// One step of a hash. Collisions would only align moments that do not
+/// belong together; with 128 bits they do not happen.
+#[inline]
+#[must_use]
+pub fn mix(hash: u128, value: u64) -> u128 {
+    const PRIME: u128 = 0x0123_4567_89ab_cdef_0fed_cba9_8765_4321;
+    let h = (hash ^ u128::from(value)).wrapping_mul(PRIME);
+    h ^ (h >> 67)
+}
