@@ -46,6 +46,22 @@ fn a_foreign_library_that_calls_back() {
     check("clang-22");
 }
 
+/// The hook for loads that were not predicted keeps nearly all registers; the dynamic linker, which
+/// a lazily bound call enters first, does not.
+#[test]
+fn a_hook_that_keeps_registers_is_bound_at_start() {
+    let mut desk = Desk::new();
+    desk.file(
+        "lib.c",
+        "static const char *names[] = {\"a\", \"b\"};\nconst char *name(int n) { return names[n]; }",
+    );
+    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libname.so lib.c");
+    let relocations = desk.quietly("llvm-readelf-22 --relocations --wide libname.so");
+    let of_hook: Vec<&str> = relocations.lines().filter(|line| line.contains("__relapse_miss ")).collect();
+    assert!(of_hook.iter().any(|line| line.contains("GLOB_DAT")), "{relocations}");
+    assert!(!of_hook.iter().any(|line| line.contains("JUMP_SLOT")), "{relocations}");
+}
+
 fn check_loaded(library_compiler: &str) {
     let mut desk = Desk::new();
     desk.file("lib.c", LIBRARY);
