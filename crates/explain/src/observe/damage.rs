@@ -176,7 +176,7 @@ impl Observer for Watcher {
         let is = |bit| call.known.is_some_and(|k| k.has(bit));
         if is(flag::FREES) && argument != 0 && (!is(flag::MOVES) || (result != 0 && result != argument)) {
             self.freed(view, argument, at);
-        } else if !call.known.is_some_and(|k| k.allocates.is_some()) {
+        } else if call.known.is_none_or(|k| k.allocates.is_none()) {
             for (address, len) in effects::writes(view, call) {
                 if !effects::is_hidden(address) {
                     self.written(view, address, len, None);
