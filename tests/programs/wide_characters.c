@@ -19,7 +19,7 @@ int main(void) {
     char back[64];
     wcstombs(back, w, sizeof back);
     puts(back);
-    printf("%d %ls\n", wcscmp(w, L"NAÏVE"), L"wide");
+    printf("%d %ls\n", wcscmp(w, L"NAÏVE") > 0, L"wide");
     wchar_t num[16];
     swprintf(num, 16, L"%d-%ls", 12, L"x");
     printf("%ls %ld\n", num, wcstol(num, NULL, 10));
