@@ -392,14 +392,14 @@ fn threads_are_compared_pair_by_pair() {
 }
 
 #[test]
-fn the_baseline_and_the_disk_give_the_same_answer_here() {
+fn a_trace_kept_on_disk_gives_the_same_answer() {
     let desk = desk(&["store_old", "store_wrong"]);
     record(&desk, "old", "./store_old");
     record(&desk, "new", "./store_wrong");
     let of =
         |options: &str| json(&desk, &format!("relapse diff old new --json --all {options}"))["shown"].clone();
     let views = of("");
-    assert_eq!(all_said(&views, "right"), all_said(&of("--lcs"), "right"));
+    assert!(views.as_array().is_some_and(|shown| !shown.is_empty()));
     assert_eq!(views, of("--memory 0"));
 }
 
