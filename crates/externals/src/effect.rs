@@ -327,6 +327,7 @@ impl External {
     pub const fn copies(&self) -> bool {
         let by_model = matches!(
             self.model,
+            // Not `stpcpy`, whose result says how long the string was.
             Some(Model::Memcpy | Model::Mempcpy | Model::Bcopy | Model::Strcpy | Model::Strncpy)
         );
         by_model || self.has(flag::MOVES)

@@ -9,7 +9,7 @@ use crate::live::LiveRange;
 use crate::memory_streams::Shown;
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::uses::{Consumer, UseList};
-use externals::{Model, State};
+use externals::State;
 use program::inst::Inst;
 use replay::effects::{is_state, state_address};
 
@@ -267,11 +267,6 @@ fn source(outside: &Outside, start: u64, len: u64) -> Option<(u64, u64)> {
 
 /// The function copies one range to another, byte by byte, and returns an address.
 fn copies(outside: &Outside) -> bool {
-    let model = outside.known.and_then(|k| k.model);
-    let copying = matches!(
-        model,
-        // Not `stpcpy`, whose result says how long the string was.
-        Some(Model::Memcpy | Model::Mempcpy | Model::Bcopy | Model::Strcpy | Model::Strncpy)
-    );
+    let copying = outside.known.is_some_and(externals::External::copies);
     copying && outside.reads.len() == 1 && outside.writes.len() == 1
 }
