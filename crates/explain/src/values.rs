@@ -82,13 +82,31 @@ impl<'c, 'l> Comparison<'c, 'l> {
                     }
                 }
             }
-            (None, from_good) => causes = from_good,
+            (None, from_good) => causes = self.ended_by_failure(from_good),
         }
         if let Some(top) = causes.first_mut() {
             "failure".clone_into(&mut top.kind);
             top.what.clone_from(&self.observation.summary);
         }
         causes
+    }
+
+    /// Ways of good's run end where that went another way. Bad fails further on: that is the
+    /// last step, if it stands elsewhere.
+    fn ended_by_failure(&self, mut causes: Vec<Cause>) -> Vec<Cause> {
+        let line = |place: &Option<Place>| place.as_ref().map(|place| (place.file.clone(), place.line));
+        let (Some(top), Some(place)) = (causes.first(), &self.observation.place) else { return causes };
+        if line(&top.place) == line(&self.observation.place) {
+            return causes;
+        }
+        for cause in &mut causes {
+            later(cause);
+            if cause.kind == "branch" {
+                cause.how = format!("from here on, {} goes another way", self.case.reference);
+            }
+        }
+        let (place, step) = (Some(place.clone()), self.observation.step);
+        vec![Cause { place, step, children: causes, ..Cause::default() }]
     }
 
     fn forest(&self, steps: &[Step], run: Option<&Run<'l>>, numbers: &mut u32) -> Vec<Cause> {
@@ -136,6 +154,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let how = match step.how {
             None => String::new(),
             Some(Dependence::Control | Dependence::Call) => "controls whether the next step runs".to_owned(),
+            Some(Dependence::Jump) => "did not return: jumped out to the next step".to_owned(),
             Some(Dependence::External) => "called back".to_owned(),
             Some(Dependence::Potential) => "could have changed it, going the other way".to_owned(),
             Some(_) => self.passed_on(step, run),
@@ -315,6 +334,12 @@ impl<'c, 'l> Comparison<'c, 'l> {
         let file = run.traced.relative(&view.module().file_path(place.file));
         Some(self.place(run.traced.side, &file, place.line, &readable(&view.function().name)))
     }
+}
+
+/// Leaves the first number to the failure.
+fn later(cause: &mut Cause) {
+    cause.id += 1;
+    cause.children.iter_mut().for_each(later);
 }
 
 /// What a closing bracket returns was made by the one step below it, which then stands in its

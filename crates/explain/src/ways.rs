@@ -52,7 +52,17 @@ pub trait Ground {
 /// Whether this dependence is a decision rather than a value.
 #[must_use]
 pub fn decides(how: Dependence) -> bool {
-    matches!(how, Dependence::Control | Dependence::Call | Dependence::External | Dependence::Potential)
+    match how {
+        Dependence::Control
+        | Dependence::Call
+        | Dependence::External
+        | Dependence::Jump
+        | Dependence::Potential => true,
+        Dependence::Register(_)
+        | Dependence::Memory { .. }
+        | Dependence::Return(_)
+        | Dependence::Thread { .. } => false,
+    }
 }
 
 impl Ways {

@@ -292,7 +292,19 @@ pub fn pure(op: Pure, ty: Ty, args: &[u128]) -> (u128, bool) {
         Pure::USubSat => a.saturating_sub(b),
         Pure::PtrMask => a & b,
         // Float operations on integers do not exist; the bits pass unchanged.
-        _ => a,
+        Pure::FNeg
+        | Pure::FAbs
+        | Pure::Sqrt
+        | Pure::Floor
+        | Pure::Ceil
+        | Pure::FTrunc
+        | Pure::Rint
+        | Pure::Round
+        | Pure::CopySign
+        | Pure::MinNum
+        | Pure::MaxNum
+        | Pure::Fma
+        | Pure::FpClass => a,
     };
     (v & m, false)
 }

@@ -6,8 +6,9 @@ use crate::decimal::{Class, Real, digits};
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::observer::View;
+use crate::sequences::{self, Sequence};
 use program::inst::{FloatKind, Ty};
-use program::model::{Binding, Function, Home, Module, TypeKind};
+use program::model::{Binding, Function, Home, Module, Type, TypeKind};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -298,6 +299,11 @@ pub fn is_number(ty: Ty, raw: u128) -> bool {
     }
 }
 
+/// A string or vector with more content is one that was never made, or is gone.
+const MOST_CONTENT: u64 = 1 << 40;
+/// An object that is a string or a vector has no more bytes of its own.
+const LARGEST_HEAD: usize = 64;
+
 struct Shower<'v> {
     module: &'v Module,
     data: Data<'v>,
@@ -310,14 +316,25 @@ impl Shower<'_> {
     }
 
     /// Behind typedefs and qualifiers.
-    fn strip(&self, mut ty: Option<u32>) -> Option<u32> {
-        for _ in 0..64 {
-            match ty.and_then(|t| self.module.types.get(t as usize)).map(|t| &t.kind) {
-                Some(TypeKind::Alias { of }) => ty = *of,
-                _ => break,
+    fn strip(&self, ty: Option<u32>) -> Option<u32> {
+        sequences::stripped(self.module, ty).map(|found| found.0)
+    }
+
+    /// The content of a string or a vector. None if the type is no such, or the object is not
+    /// in order: its memory may not be its own any more.
+    fn sequence(&self, ty: &Type, bytes: &[u8], depth: u32) -> Option<String> {
+        match sequences::of_object(self.module, ty, bytes)? {
+            Sequence::Text { at, len } if len <= MOST_CONTENT => {
+                let shown = len.min(self.limits.string as u64 + 1) as usize;
+                Some(quote(&self.data.read(at, shown), self.limits.string))
             }
+            Sequence::Elements { at, len, of } if len <= MOST_CONTENT => {
+                let shown = len.min(self.limits.elements as u64 + 1) as usize;
+                let bytes = self.data.read(at, shown.saturating_mul(self.size(of)).min(1 << 16));
+                Some(self.array(of, &bytes, None, depth))
+            }
+            _ => None,
         }
-        ty
     }
 
     fn show(&self, ty: Option<u32>, bytes: &[u8], known: Option<&[bool]>, depth: u32) -> String {
@@ -356,6 +373,10 @@ impl Shower<'_> {
             }
             TypeKind::Array { of, .. } => self.array(*of, bytes, known, depth),
             TypeKind::Record { members, .. } => {
+                let all_known = known.is_none_or(|known| known.iter().all(|known| *known));
+                if let Some(text) = self.sequence(t, bytes, depth).filter(|_| all_known) {
+                    return text;
+                }
                 if depth >= self.limits.depth {
                     return "{...}".to_owned();
                 }
@@ -439,7 +460,16 @@ impl Shower<'_> {
                 return if self.limits.addresses { format!("{address:#x} {text}") } else { text };
             }
         }
-        if self.limits.addresses { format!("{address:#x}") } else { POINTER.to_owned() }
+        let content = target.and_then(|ty| {
+            let size = usize::try_from(ty.size).ok().filter(|size| *size <= LARGEST_HEAD)?;
+            self.sequence(ty, &self.data.read(address, size), 0)
+        });
+        match content {
+            Some(text) if self.limits.addresses => format!("{address:#x} {text}"),
+            Some(text) => text,
+            None if self.limits.addresses => format!("{address:#x}"),
+            None => POINTER.to_owned(),
+        }
     }
 }
 

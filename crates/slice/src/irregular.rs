@@ -23,6 +23,9 @@ pub enum Item {
     External { depth: u32, call: u32 },
     /// Control came back to the call at `index` by a jump.
     Landed { function: u32, index: u32, depth: u32 },
+    /// Code outside caught a jump or an exception out of functions that it had called back. The
+    /// call of activation `depth` is under way again.
+    Unwound { depth: u32 },
     /// An event changed memory: an index in [`Irregular::changes`].
     Changed { depth: u32, change: u32 },
     /// A load saw what the thread did not write: an index in [`Irregular::misses`].
@@ -157,6 +160,10 @@ impl Observer for Irregular {
     fn landed(&mut self, view: &View<'_>) {
         let function = self.number(view);
         self.items.push(Item::Landed { function, index: view.index, depth: view.depth });
+    }
+
+    fn unwound(&mut self, view: &View<'_>) {
+        self.items.push(Item::Unwound { depth: view.depth });
     }
 
     fn event(&mut self, moment: &Moment<'_>, _: Position, event: &Event<'_>) {

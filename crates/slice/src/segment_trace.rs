@@ -338,11 +338,18 @@ impl Observer for SegmentTrace<'_> {
         self.start = if handler { view.index + 1 } else { NATURAL };
     }
 
+    fn unwound(&mut self, view: &View<'_>) {
+        self.cut(view);
+        self.irregular.unwound(view);
+        self.other();
+    }
+
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
         let before = self.irregular.items.len();
         self.irregular.event(moment, position, event);
         let noted = self.irregular.items.len() > before;
-        if let (true, Some(view)) = (noted || matches!(event, Event::Land { .. }), &moment.view) {
+        let leaves = matches!(event, Event::Land { .. } | Event::Unwound { .. });
+        if let (true, Some(view)) = (noted || leaves, &moment.view) {
             self.cut(view);
         }
         if noted {

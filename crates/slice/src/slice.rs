@@ -39,6 +39,9 @@ pub enum Dependence {
     /// A call out of the program under which the other was called back, and
     /// which chose the arguments.
     External,
+    /// It left functions that the other, a call out of the program, had called back, by a jump
+    /// or an exception.
+    Jump,
     /// It could have gone another way, on which what the other used might have been assigned
     /// anew. Only in relevant slices; of those who would depend, one is named.
     Potential,

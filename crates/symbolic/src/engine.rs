@@ -11,6 +11,7 @@ use crate::outside::scan::Expected;
 use crate::outside::token::Replaced;
 use crate::path::Options;
 use crate::regions::Regions;
+use crate::semantics;
 use crate::shadow::{Piece, Shadow};
 use crate::transfer::Transfer;
 use crate::watch::{Now, Watch};
@@ -147,13 +148,7 @@ impl<'a, W: Watch> Engine<'a, W> {
 
     /// A term in another width: cut off, or zeros above.
     pub fn fit(&mut self, term: Term, width: u32) -> Term {
-        let pool = &mut self.world.pool;
-        let has = pool.width(term);
-        match has.cmp(&width) {
-            std::cmp::Ordering::Equal => term,
-            std::cmp::Ordering::Greater => pool.extract(term, 0, width),
-            std::cmp::Ordering::Less => pool.zext(term, width),
-        }
+        semantics::fit(&mut self.world.pool, term, width)
     }
 
     fn top(&self, view: &View<'_>) -> Option<&Frame> {

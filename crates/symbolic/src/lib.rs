@@ -11,6 +11,7 @@
 //! * [`path`]: replaying a stream; what comes out of it;
 //! * [`condition`]: conditions, and what was given up, with reasons;
 //! * [`output`]: the bytes that went out, as terms;
+//! * [`semantics`]: what instructions compute, as terms;
 //! * [`watch`]: asking for terms of registers, memory and variables on the way;
 //! * [`trail`]: whether two runs took the same way;
 //! * [`index`]: names of moments that all runs of a program share;
@@ -68,6 +69,7 @@ mod outside;
 pub mod path;
 mod pure;
 mod regions;
+pub mod semantics;
 mod shadow;
 mod step;
 pub mod trail;

@@ -2,9 +2,10 @@
 
 use crate::condition::{Kind, Reason};
 use crate::engine::{Engine, bits};
+use crate::semantics;
 use crate::shadow::Piece;
 use crate::watch::Watch;
-use program::inst::{BinOp, BlockId, CastOp, Inst, IntPred, Operand, RmwOp, Ty};
+use program::inst::{BinOp, BlockId, CastOp, Inst, Operand, RmwOp, Ty};
 use replay::observer::{Effect, View};
 use solver::{Binary, Term, Unary};
 
@@ -18,7 +19,8 @@ impl<W: Watch> Engine<'_, W> {
                 self.assign(view, *dst, *bits, term);
             }
             Inst::ICmp { pred, bits, dst, a, b } => {
-                let term = self.both(view, *bits, *a, *b).map(|(a, b)| self.compare(*pred, a, b));
+                let term =
+                    self.both(view, *bits, *a, *b).map(|(a, b)| semantics::compare(self.pool(), *pred, a, b));
                 self.assign(view, *dst, 1, term);
             }
             Inst::Cast { op, from, to, dst, a } => {
@@ -170,41 +172,21 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     fn binary(&mut self, view: &View<'_>, op: BinOp, bits: u16, a: Operand, b: Operand) -> Option<Term> {
-        let (x, mut y) = self.both(view, bits, a, b)?;
-        let width = u32::from(bits);
-        let op = match op {
-            BinOp::Add => Binary::Add,
-            BinOp::Sub => Binary::Sub,
-            BinOp::Mul => Binary::Mul,
-            BinOp::And => Binary::And,
-            BinOp::Or => Binary::Or,
-            BinOp::Xor => Binary::Xor,
-            BinOp::UDiv => Binary::UDiv,
-            BinOp::URem => Binary::URem,
-            BinOp::SDiv => Binary::SDiv,
-            BinOp::SRem => Binary::SRem,
-            BinOp::Shl => Binary::Shl,
-            BinOp::LShr => Binary::LShr,
-            BinOp::AShr => Binary::AShr,
-        };
-        if matches!(op, Binary::Shl | Binary::LShr | Binary::AShr) {
-            // The model takes amounts modulo the width.
-            let size = self.constant(width, width.into());
-            y = self.pool().binary(Binary::URem, y, size);
+        let (x, y) = self.both(view, bits, a, b)?;
+        if matches!(op, BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem) {
+            self.no_trap(view, op, x, y);
         }
-        if matches!(op, Binary::UDiv | Binary::URem | Binary::SDiv | Binary::SRem) {
-            self.no_trap(view, op, width, x, y);
-        }
-        Some(self.pool().binary(op, x, y))
+        Some(semantics::binary(self.pool(), op, x, y))
     }
 
     /// The run went on behind a division: it did not trap.
-    fn no_trap(&mut self, view: &View<'_>, op: Binary, width: u32, x: Term, y: Term) {
+    fn no_trap(&mut self, view: &View<'_>, op: BinOp, x: Term, y: Term) {
+        let width = self.pool().width(x);
         let zero = self.constant(width, 0);
         let is_zero = self.pool().binary(Binary::Eq, y, zero);
         let fine = self.pool().not(is_zero);
         self.assume(view, fine, Kind::Bounds, 0, None);
-        if matches!(op, Binary::SDiv | Binary::SRem) {
+        if matches!(op, BinOp::SDiv | BinOp::SRem) {
             let low = self.constant(width, 1 << (width - 1));
             let minus = self.constant(width, u128::MAX);
             let lowest = self.pool().binary(Binary::Eq, x, low);
@@ -215,37 +197,12 @@ impl<W: Watch> Engine<'_, W> {
         }
     }
 
-    pub(crate) fn compare(&mut self, pred: IntPred, a: Term, b: Term) -> Term {
-        let pool = self.pool();
-        match pred {
-            IntPred::Eq => pool.binary(Binary::Eq, a, b),
-            IntPred::Ne => {
-                let same = pool.binary(Binary::Eq, a, b);
-                pool.not(same)
-            }
-            IntPred::Ult => pool.binary(Binary::Ult, a, b),
-            IntPred::Ule => pool.binary(Binary::Ule, a, b),
-            IntPred::Ugt => pool.binary(Binary::Ult, b, a),
-            IntPred::Uge => pool.binary(Binary::Ule, b, a),
-            IntPred::Slt => pool.binary(Binary::Slt, a, b),
-            IntPred::Sle => pool.binary(Binary::Sle, a, b),
-            IntPred::Sgt => pool.binary(Binary::Slt, b, a),
-            IntPred::Sge => pool.binary(Binary::Sle, b, a),
-        }
-    }
-
     fn cast(&mut self, view: &View<'_>, op: CastOp, from: Ty, to: Ty, a: Operand) -> Option<Term> {
         let term = self.operand(view, a, bits(from))?;
         let width = u32::from(bits(to));
-        match op {
-            CastOp::Trunc | CastOp::Zext | CastOp::Bits => Some(self.fit(term, width)),
-            CastOp::Sext => Some(self.pool().sext(term, width)),
-            CastOp::FpTrunc
-            | CastOp::FpExt
-            | CastOp::FpToUi
-            | CastOp::FpToSi
-            | CastOp::UiToFp
-            | CastOp::SiToFp => self.float_cast(view, op, (from, to), a, term),
+        match semantics::integer_cast(self.pool(), op, term, width) {
+            Some(term) => Some(term),
+            None => self.float_cast(view, op, (from, to), a, term),
         }
     }
 
@@ -307,13 +264,7 @@ impl<W: Watch> Engine<'_, W> {
             Some(t) => t,
             None => self.term(view, index, index_bits),
         };
-        let by = if index_bits > 64 { self.fit(by, 64) } else { self.pool().sext(by, 64) };
-        let scale = self.constant(64, scale.cast_unsigned().into());
-        let offset = self.constant(64, offset.cast_unsigned().into());
-        let pool = self.pool();
-        let scaled = pool.binary(Binary::Mul, by, scale);
-        let sum = pool.binary(Binary::Add, at, scaled);
-        Some(pool.binary(Binary::Add, sum, offset))
+        Some(semantics::address(self.pool(), at, by, scale, offset))
     }
 
     fn switch(

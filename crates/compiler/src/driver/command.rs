@@ -387,6 +387,19 @@ fn kind_of(path: &OsStr, language: Option<&OsStr>) -> Kind {
     }
 }
 
+impl Input {
+    /// Whether the driver of a language takes this for C++. That of C++ takes C for it too.
+    pub fn is_cxx(&self, driver: Language) -> bool {
+        let extension = self.path.extension().and_then(OsStr::to_str);
+        match (self.language.as_deref().and_then(OsStr::to_str), extension) {
+            (Some(language), _) => language.starts_with("c++"),
+            (None, Some("i")) => false,
+            (None, Some("c")) => driver == Language::Cxx,
+            (None, _) => true,
+        }
+    }
+}
+
 /// The language that `--driver-mode` is set for.
 pub fn driver_mode(language: Language) -> Option<&'static str> {
     match language {
@@ -501,6 +514,16 @@ mod tests {
         assert!(!parse("-O0 -O2 a.c").unoptimised);
         assert!(parse("-O2 -O0 a.c").unoptimised);
         assert!(!parse("-O a.c").unoptimised);
+    }
+
+    #[test]
+    fn the_language_of_an_input() {
+        let is_cxx = |line: &str, driver| parse(line).inputs[0].is_cxx(driver);
+        assert!(!is_cxx("a.c", Language::C));
+        assert!(is_cxx("a.c", Language::Cxx));
+        assert!(is_cxx("a.cc", Language::C));
+        assert!(is_cxx("-x c++ a.c", Language::C));
+        assert!(!is_cxx("-x c a.cc", Language::Cxx));
         assert!(parse("-O3 a.c").aggressive);
         assert!(parse("-g a.c").debug_is_full);
         assert!(parse("-g0 -gline-tables-only a.c").debug_is_wanted);

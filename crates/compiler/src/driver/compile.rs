@@ -17,7 +17,7 @@ use super::command::{Command, Goal, Input, Kind};
 use super::options::Role;
 use super::process::Voice;
 use super::setup::Mode;
-use super::{Session, command};
+use super::{Session, command, templates};
 use crate::intervene::requested;
 use program::intervention::Intervention;
 
@@ -87,7 +87,10 @@ pub fn fresh(
     std::fs::create_dir(&instrumented_dir)?;
     let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
 
-    let args = to_bitcode(session, command, input, &bitcode, first);
+    let mut args = to_bitcode(session, command, input, &bitcode, first);
+    if input.is_cxx(session.language) {
+        args.extend(templates::with_strings(dir.path())?);
+    }
     let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
     if code != 0 || !bitcode.exists() {
         return Ok(Made { code, as_asked: true });

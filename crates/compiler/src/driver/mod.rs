@@ -33,6 +33,7 @@ mod process;
 mod response;
 mod setup;
 mod signals;
+mod templates;
 mod toolchain;
 mod tree;
 mod units;

@@ -2,11 +2,12 @@
 
 use super::Question;
 use super::facts::Fact;
-use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Reg, Ty};
+use program::inst::{Inst, Operand, Reg, Ty};
 use slice::slice::Needs;
 use slice::{Dependence, NodeId};
 use solver::{Binary, Pool, Term};
 use std::collections::HashMap;
+use symbolic::semantics;
 
 /// Marks registers among the parts of what a call handed on.
 const CALLS: u64 = 1 << 63;
@@ -153,20 +154,23 @@ impl<'g, G: Ground> Lift<'g, G> {
             Inst::Bin { op, bits, a, b, .. } if *bits <= 64 => {
                 let width = u32::from(*bits);
                 let (a, b) = (self.operand(node, *a, width)?, self.operand(node, *b, width)?);
-                Some(self.binary(*op, width, a, b))
+                Some(semantics::binary(&mut self.all.pool, *op, a, b))
             }
             Inst::ICmp { pred, bits, a, b, .. } if *bits <= 64 => {
                 let width = u32::from(*bits);
                 let (a, b) = (self.operand(node, *a, width)?, self.operand(node, *b, width)?);
-                Some(self.compare(*pred, a, b))
+                Some(semantics::compare(&mut self.all.pool, *pred, a, b))
             }
             Inst::Cast { op, from, to, a, .. } if whole(*from) && whole(*to) => {
                 let (from, to) = (u32::from(from.bits()), u32::from(to.bits()));
                 let a = self.operand(node, *a, from)?;
-                Some(match op {
-                    CastOp::Sext => self.all.pool.sext(a, to.max(from)),
-                    _ => self.fit(a, to),
-                })
+                semantics::integer_cast(&mut self.all.pool, *op, a, to)
+            }
+            Inst::Pure { op, ty, args, .. } if whole(*ty) && op.result_slots(*ty) == 1 => {
+                let width = u32::from(ty.bits());
+                let args: Option<Vec<Term>> = args.iter().map(|a| self.operand(node, *a, width)).collect();
+                let result = args.and_then(|args| semantics::intrinsic(&mut self.all.pool, *op, &args));
+                result.map(|result| result.value)
             }
             Inst::Select { slots: 1, cond, a, b, .. } => {
                 // Only the operand that was chosen has a history in a slice.
@@ -177,12 +181,7 @@ impl<'g, G: Ground> Lift<'g, G> {
             Inst::Address { base, index, index_bits, scale, offset, .. } => {
                 let base = self.operand(node, *base, 64)?;
                 let index = self.operand(node, *index, u32::from(*index_bits))?;
-                let index = self.all.pool.sext(index, 64);
-                let scale = self.all.pool.constant(64, u128::from(scale.cast_unsigned()));
-                let offset = self.all.pool.constant(64, u128::from(offset.cast_unsigned()));
-                let index = self.all.pool.binary(Binary::Mul, index, scale);
-                let sum = self.all.pool.binary(Binary::Add, base, index);
-                Some(self.all.pool.binary(Binary::Add, sum, offset))
+                Some(semantics::address(&mut self.all.pool, base, index, *scale, *offset))
             }
             Inst::Load { ty, .. } if whole(*ty) => {
                 let fact = self.ground.fact(node)?;
@@ -316,55 +315,7 @@ impl<'g, G: Ground> Lift<'g, G> {
     }
 
     fn fit(&mut self, term: Term, width: u32) -> Term {
-        match self.all.pool.width(term) {
-            own if own > width => self.all.pool.extract(term, 0, width),
-            own if own < width => self.all.pool.zext(term, width),
-            _ => term,
-        }
-    }
-
-    fn binary(&mut self, op: BinOp, width: u32, a: Term, b: Term) -> Term {
-        let shift = matches!(op, BinOp::Shl | BinOp::LShr | BinOp::AShr);
-        let b = if shift {
-            // The model takes the amount modulo the width.
-            let size = self.all.pool.constant(width, width.into());
-            self.all.pool.binary(Binary::URem, b, size)
-        } else {
-            b
-        };
-        let op = match op {
-            BinOp::Add => Binary::Add,
-            BinOp::Sub => Binary::Sub,
-            BinOp::Mul => Binary::Mul,
-            BinOp::UDiv => Binary::UDiv,
-            BinOp::SDiv => Binary::SDiv,
-            BinOp::URem => Binary::URem,
-            BinOp::SRem => Binary::SRem,
-            BinOp::Shl => Binary::Shl,
-            BinOp::LShr => Binary::LShr,
-            BinOp::AShr => Binary::AShr,
-            BinOp::And => Binary::And,
-            BinOp::Or => Binary::Or,
-            BinOp::Xor => Binary::Xor,
-        };
-        self.all.pool.binary(op, a, b)
-    }
-
-    fn compare(&mut self, pred: IntPred, a: Term, b: Term) -> Term {
-        let (op, a, b, not) = match pred {
-            IntPred::Eq => (Binary::Eq, a, b, false),
-            IntPred::Ne => (Binary::Eq, a, b, true),
-            IntPred::Ult => (Binary::Ult, a, b, false),
-            IntPred::Ule => (Binary::Ule, a, b, false),
-            IntPred::Ugt => (Binary::Ult, b, a, false),
-            IntPred::Uge => (Binary::Ule, b, a, false),
-            IntPred::Slt => (Binary::Slt, a, b, false),
-            IntPred::Sle => (Binary::Sle, a, b, false),
-            IntPred::Sgt => (Binary::Slt, b, a, false),
-            IntPred::Sge => (Binary::Sle, b, a, false),
-        };
-        let term = self.all.pool.binary(op, a, b);
-        if not { self.all.pool.not(term) } else { term }
+        semantics::fit(&mut self.all.pool, term, width)
     }
 }
 

@@ -216,6 +216,15 @@ impl Backward<'_, '_, '_> {
             .map(|shown| state_address(State::MemoryStream, shown.file))
     }
 
+    /// The step before left functions that were called back: test frameworks do so when a check
+    /// fails. The call out of the program, if it is in the slice, did what it did by that.
+    pub(super) fn unwound(&mut self, depth: u32) {
+        if let Some(caller) = self.called_back(depth as usize) {
+            let one = self.sink.uses.one(Consumer::definite(caller), Dependence::Jump);
+            self.landing = self.sink.uses.join(self.landing, one);
+        }
+    }
+
     /// Control came back to a call by a jump out of the step before.
     pub(super) fn landed(&mut self, function: u32, index: u32, depth: u32) -> Checked<()> {
         let f = self.enter(depth, function)?;

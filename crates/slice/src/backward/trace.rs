@@ -207,6 +207,7 @@ impl Backward<'_, '_, '_> {
                 self.external(&events.externals[call as usize], depth, is_direct)?;
             }
             Item::Landed { function, index, depth } => self.landed(function, index, depth)?,
+            Item::Unwound { depth } => self.unwound(depth),
             Item::Changed { depth, change } => self.changed(events.changes[change as usize], depth)?,
             Item::Missed { miss } => self.missed(&events.misses[miss as usize]),
             Item::Spilled { depth, spill } => self.spilled(events.spills[spill as usize], depth),
