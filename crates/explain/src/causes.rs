@@ -92,10 +92,15 @@ fn without_dull_end<'w>(traced: &Traced<'_>, way: &'w [Need]) -> &'w [Need] {
 /// leads to: a flag of the build, a file that nobody was seen to read.
 #[must_use]
 pub fn beginning(traced: &Traced<'_>, ways: &Ways, difference: &Difference) -> Vec<Step> {
+    let nearest = traced.nearest_origin(ways);
+    nearest.map_or_else(Vec::new, |node| way_to(traced, ways, difference, node))
+}
+
+/// The way to one node.
+#[must_use]
+pub fn way_to(traced: &Traced<'_>, ways: &Ways, difference: &Difference, node: NodeId) -> Vec<Step> {
     let mut forest = Vec::new();
-    if let Some(node) = traced.nearest_origin(ways) {
-        merge(&mut forest, steps(traced, &ways.to(node), difference).into_iter());
-    }
+    merge(&mut forest, steps(traced, &ways.to(node), difference).into_iter());
     forest
 }
 

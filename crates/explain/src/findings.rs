@@ -3,19 +3,19 @@
 use crate::align::Side;
 use crate::answer::{Cause, Observation};
 use crate::case::{Case, Loaded};
-use crate::causes::{Step, beginning, graft, tree};
+use crate::causes::{Step, beginning, graft, tree, way_to};
 use crate::evidence::{Evidence, InputRead, Witness, touching};
-use crate::moments::compare;
+use crate::moments::{compare, counterparts};
 use crate::names::Bodies;
 use crate::semantic::layers::{Layers, layers};
 use crate::semantic::why::Solving;
-use crate::traced::Traced;
+use crate::traced::{Crossing, Traced};
 use crate::values::Comparison;
-use crate::ways::{Ground, Ways, decides};
+use crate::ways::{Distance, Ground, Ways, decides};
 use changes::search::Found;
 use changes::{ChangeSet, Difference};
 use replay::process::LoadedProcess;
-use slice::{Criterion, Dependence, NodeId, Relevance, Slice, Slicer, SlicerOptions};
+use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slice, Slicer, SlicerOptions, Wanted};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ const MOST_STEPS: u64 = 50_000_000;
 /// Executed instructions of a slice that are kept one by one. A node takes some 200 bytes, and two
 /// runs are held at a time: this keeps an explanation below 512 MiB.
 const MAX_NODES: usize = 600_000;
+/// The way goes over to good's run at so many places, the nearest to the failure.
+const MOST_CROSSINGS: usize = 16;
 
 /// One run, sliced.
 pub struct Run<'l> {
@@ -69,6 +71,7 @@ impl<'l> Findings<'l> {
         findings.compare(case);
         if findings.omits(case) {
             findings.follow_omissions(case);
+            findings.cross_over(case);
         }
         findings.ask_why(case);
         findings
@@ -79,15 +82,50 @@ impl<'l> Findings<'l> {
     /// changed. Then something else was to have been assigned, and was not.
     fn omits(&self, case: &Case<'_>) -> bool {
         let Some(bad) = &self.bad else { return false };
-        if self.good.is_none() {
-            return true;
+        self.good.is_none() || !bad.unchanged_origins(case).is_empty()
+    }
+
+    /// Where the runs differ although all that bad made this of is the same, the way goes on in
+    /// good's run: what that made it of, bad left out.
+    fn cross_over(&mut self, case: &Case<'_>) {
+        if self.steps() > MOST_STEPS {
+            return;
         }
-        bad.traced.compared.origins.iter().any(|node| {
-            let line = bad.traced.line(*node);
-            let file = bad.traced.file(line);
-            case.difference.touching(file, line.line).is_none()
-                && case.difference.deleted_near(file, line.line).next().is_none()
-        })
+        let (Some(good), Some(bad)) = (&mut self.good, &self.bad) else { return };
+        let mut origins: Vec<(Distance, NodeId)> = bad
+            .unchanged_origins(case)
+            .into_iter()
+            .filter_map(|node| Some((bad.ways.distance(node)?, node)))
+            .collect();
+        origins.sort_unstable();
+        origins.truncate(MOST_CROSSINGS);
+        let at: Vec<Occurrence> = origins.iter().map(|o| bad.traced.slice.nodes[o.1 as usize].at).collect();
+        let there = counterparts(&at, bad, good, case).into_iter().map(|found| found?.exact);
+        let (crossed, there): (Vec<_>, Vec<_>) =
+            origins.into_iter().zip(there).filter_map(|(origin, there)| Some((origin, there?))).unzip();
+        if there.is_empty() {
+            return;
+        }
+        let mut criteria = self.loaded.observed.good_criteria.clone();
+        let own = criteria.len();
+        criteria.extend(there.into_iter().map(|at| Criterion { at, wanted: vec![Wanted::All] }));
+        match good.slicer.slice(&criteria, &mut |_| {}) {
+            Ok(slice) => {
+                let starts = slice.criteria.iter().skip(own).zip(crossed);
+                let crossings = starts
+                    .flat_map(|(nodes, (distance, from))| {
+                        nodes.iter().map(move |node| (*node, Crossing { from, distance }))
+                    })
+                    .collect();
+                good.replace(slice, case);
+                good.traced.crossings = crossings;
+                self.compare(case);
+            }
+            Err(error) => self.notes.push(format!(
+                "What {} did where the runs part could not be followed: failed to {error}.",
+                case.reference
+            )),
+        }
     }
 
     /// Takes the relevant slice of bad's run in place of the dynamic one, of which it has all.
@@ -211,6 +249,14 @@ impl<'l> Findings<'l> {
         comparison.causes(&bad, &good)
     }
 
+    /// If a way of good's run was crossed over to from bad's: the way there.
+    #[must_use]
+    pub fn way_before(&self, top: &Step, difference: &Difference) -> Option<Vec<Step>> {
+        let (good, bad) = (self.good.as_ref()?, self.bad.as_ref()?);
+        let crossing = good.traced.crossings.get(&top.node)?;
+        Some(way_to(&bad.traced, &bad.ways, difference, crossing.from))
+    }
+
     /// What the reader should know about the causes.
     #[must_use]
     pub fn notes(&self, found: &Found, causes: &[Cause]) -> Vec<String> {
@@ -241,6 +287,18 @@ impl<'l> Findings<'l> {
 }
 
 impl<'l> Run<'l> {
+    /// Where this run differs from the other although all that it needed there is the same, in
+    /// lines that no change touches.
+    fn unchanged_origins(&self, case: &Case<'_>) -> Vec<NodeId> {
+        let is_unchanged = |node: &&NodeId| {
+            let line = self.traced.line(**node);
+            let file = self.traced.file(line);
+            case.difference.touching(file, line.line).is_none()
+                && case.difference.deleted_near(file, line.line).next().is_none()
+        };
+        self.traced.compared.origins.iter().filter(is_unchanged).copied().collect()
+    }
+
     /// Goes on with another slice of the same.
     fn replace(&mut self, slice: Slice, case: &Case<'_>) {
         let old = &self.traced;

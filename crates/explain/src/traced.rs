@@ -4,7 +4,7 @@ use crate::align::Side;
 use crate::align::keys::tidy;
 use crate::moments::Compared;
 use crate::names::Bodies;
-use crate::ways::{Ground, Ways};
+use crate::ways::{Distance, Ground, Ways};
 use program::inst::{Inst, Operand};
 use replay::process::LoadedProcess;
 use slice::slice::Needs;
@@ -34,6 +34,17 @@ pub struct Traced<'p> {
     pub compared: Compared,
     /// See [`Ways::find`].
     pub free: bool,
+    /// Criteria that the other run led to.
+    pub crossings: HashMap<NodeId, Crossing>,
+}
+
+/// Where the way to the failure goes over from one run to the other: the runs differ there,
+/// although all that this run made it of is the same. What the other run made it of tells why.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    /// The node of the other run.
+    pub from: NodeId,
+    pub distance: Distance,
 }
 
 impl<'p> Traced<'p> {
@@ -50,6 +61,7 @@ impl<'p> Traced<'p> {
             slice,
             compared: Compared::default(),
             free,
+            crossings: HashMap::new(),
         };
         let mut paths: HashMap<String, u32> = HashMap::new();
         let mut known: HashMap<(u32, u32), u32> = HashMap::new();
@@ -169,6 +181,10 @@ impl Ground for Traced<'_> {
     fn differs(&self, node: NodeId) -> bool {
         let Compared { dull, origins, differs } = &self.compared;
         differs.contains(&node) || dull.is_empty() && origins.is_empty() && differs.is_empty()
+    }
+
+    fn start(&self, node: NodeId) -> Distance {
+        self.crossings.get(&node).map(|crossing| crossing.distance).unwrap_or_default()
     }
 
     fn reaches(&self, node: NodeId, how: Dependence) -> bool {

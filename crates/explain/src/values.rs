@@ -67,7 +67,18 @@ impl<'c, 'l> Comparison<'c, 'l> {
     pub fn causes(&self, bad: &[Step], good: &[Step]) -> Vec<Cause> {
         let mut numbers = 0;
         let mut causes = self.forest(bad, self.findings.bad.as_ref(), &mut numbers);
-        let from_good = self.forest(good, self.findings.good.as_ref(), &mut numbers);
+        let mut from_good = Vec::new();
+        for step in good {
+            let here = self.forest(std::slice::from_ref(step), self.findings.good.as_ref(), &mut numbers);
+            let Some(before) = self.findings.way_before(step, self.case.difference) else {
+                from_good.extend(here);
+                continue;
+            };
+            for mut way in self.forest(&before, self.findings.bad.as_ref(), &mut numbers) {
+                go_on(&mut way, here.clone());
+                merge(&mut causes, way);
+            }
+        }
         match (causes.first_mut(), from_good) {
             (Some(top), from_good) => {
                 for cause in from_good {
@@ -88,6 +99,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             "failure".clone_into(&mut top.kind);
             top.what.clone_from(&self.observation.summary);
         }
+        number(&mut causes, &mut 0);
         causes
     }
 
@@ -100,7 +112,6 @@ impl<'c, 'l> Comparison<'c, 'l> {
             return causes;
         }
         for cause in &mut causes {
-            later(cause);
             if cause.kind == "branch" {
                 cause.how = format!("from here on, {} goes another way", self.case.reference);
             }
@@ -336,10 +347,41 @@ impl<'c, 'l> Comparison<'c, 'l> {
     }
 }
 
-/// Leaves the first number to the failure.
-fn later(cause: &mut Cause) {
-    cause.id += 1;
-    cause.children.iter_mut().for_each(later);
+/// File and line of bad and of good.
+fn lines(cause: &Cause) -> [Option<(&str, u32)>; 2] {
+    [&cause.place, &cause.good_place].map(|place| place.as_ref().map(|place| (&*place.file, place.line)))
+}
+
+/// Puts causes of good's run behind the end of a way of bad's.
+fn go_on(way: &mut Cause, causes: Vec<Cause>) {
+    if let Some(next) = way.children.last_mut() {
+        return go_on(next, causes);
+    }
+    for cause in causes {
+        // The line where it crosses over is there already.
+        if lines(&cause)[1] == lines(way)[1] {
+            way.children.extend(cause.children);
+        } else {
+            way.children.push(cause);
+        }
+    }
+}
+
+/// Puts a way into a tree, where it begins like one of that.
+fn merge(causes: &mut Vec<Cause>, way: Cause) {
+    match causes.iter_mut().find(|cause| lines(cause) == lines(&way)) {
+        Some(known) => way.children.into_iter().for_each(|next| merge(&mut known.children, next)),
+        None => causes.push(way),
+    }
+}
+
+/// Numbers causes in the order of a walk.
+fn number(causes: &mut [Cause], next: &mut u32) {
+    for cause in causes {
+        cause.id = *next;
+        *next += 1;
+        number(&mut cause.children, next);
+    }
 }
 
 /// What a closing bracket returns was made by the one step below it, which then stands in its

@@ -47,6 +47,11 @@ pub trait Ground {
     /// The dependence only says where in memory the node's value was: not what
     /// it is, but how it was reached.
     fn reaches(&self, node: NodeId, how: Dependence) -> bool;
+    /// How far a criterion is from what was observed: not at all, unless the way to it is one of
+    /// the other run.
+    fn start(&self, _node: NodeId) -> Distance {
+        Distance::default()
+    }
 }
 
 /// Whether this dependence is a decision rather than a value.
@@ -75,8 +80,9 @@ impl Ways {
         let mut heap = BinaryHeap::new();
         let criteria: Vec<NodeId> = slice.criteria.iter().flatten().copied().collect();
         for &node in &criteria {
-            reached[node as usize] = Some((Distance::default(), None));
-            heap.push(Reverse((Distance::default(), node)));
+            let start = ground.start(node);
+            reached[node as usize] = Some((start, None));
+            heap.push(Reverse((start, node)));
         }
         while let Some(Reverse((distance, node))) = heap.pop() {
             if reached[node as usize].is_some_and(|(known, _)| known < distance) {
