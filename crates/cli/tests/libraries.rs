@@ -2,7 +2,7 @@
 
 mod desk;
 
-use desk::Desk;
+use desk::{Desk, marked_lines};
 
 const LIBRARY: &str = r#"
 static int calls;
@@ -257,4 +257,88 @@ fn code_outside_jumps_over_recorded_frames() {
     let output = desk.record("./main", "");
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
     assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}
+
+/// What a framework reports depends on the check that jumped, and on what that compared; not on
+/// checks that held.
+#[test]
+fn a_failed_check_is_what_the_framework_reports() {
+    let mut desk = Desk::new();
+    desk.file(
+        "lib.c",
+        r#"
+        #include <setjmp.h>
+        static jmp_buf here;
+        void check(int holds) { if (!holds) longjmp(here, 1); }
+        int run(void (*test)(void)) {
+            if (setjmp(here) == 0) { test(); return 0; }
+            return 1;
+        }"#,
+    );
+    desk.file(
+        "main.c",
+        r#"void check(int);
+int run(void (*)(void));
+static int held, wrong;
+static void test(void) {
+    check(held == 1);
+    check(wrong == 1);
+}
+int main(void) {
+    held = 1;
+    wrong = 2;
+    return run(test);
+}
+"#,
+    );
+    desk.quietly("clang-22 -g -shared -fPIC -o libcheck.so lib.c");
+    desk.quietly("relapse cc -g -o main main.c -L. -lcheck -Wl,-rpath,$ORIGIN");
+    assert_eq!(desk.record("./main", "").status.code(), Some(1));
+    let slice = desk.quietly("relapse slice run --failure");
+    assert_eq!(marked_lines(&slice), [6, 10, 11], "{slice}");
+}
+
+/// Strings of C++ are compiled into the program, whether it is optimised or not: what their members
+/// do to them is known.
+#[test]
+fn strings_of_cxx_are_known() {
+    let mut desk = Desk::new();
+    desk.file(
+        "main.cpp",
+        r#"#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+struct entry { std::string name; std::vector<int> values; };
+static int count(const std::string &wanted, const entry &in, std::string_view part) {
+    return wanted == in.name ? in.values.size() : part.size();
+}
+int main(int argc, char **argv) {
+    std::string text = "abc";
+    text += "defghijklmnopqrstuvwxyz";
+    std::string part = text.substr(2, 5);
+    std::vector<std::string> both{text, part};
+    entry one{"cdefg", {3, 1, 4}};
+    printf("%d\n", count(part, one, both[0]));
+    return 0;
+}
+"#,
+    );
+    for level in ["-O0", "-O2"] {
+        desk.quietly(&format!("relapse c++ -g {level} -o main main.cpp"));
+        desk.quietly("rm -rf run");
+        assert_eq!(String::from_utf8_lossy(&desk.record("./main", "").stdout), "3\n");
+        assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+        let mut value = |what: &str| {
+            let text = desk.quietly(&format!("relapse values run main.cpp:{what} --json"));
+            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+            json["executions"][0]["values"][0].as_str().unwrap_or_default().to_owned()
+        };
+        assert_eq!(value("15 text"), "\"abcdefghijklmnopqrstuvwxyz\"", "{level}");
+        assert_eq!(value("15 part"), "\"cdefg\"", "{level}");
+        assert_eq!(value("15 both"), "{\"abcdefghijklmnopqrstuvwxyz\", \"cdefg\"}", "{level}");
+        assert_eq!(value("15 one"), "{name = \"cdefg\", values = {3, 1, 4}}", "{level}");
+        assert!(value("7 wanted").ends_with(" \"cdefg\""), "{level}");
+        assert_eq!(value("7 part"), "\"abcdefghijklmnopqrstuvwxyz\"", "{level}");
+    }
 }

@@ -39,6 +39,8 @@ struct Sight {
     same_text: bool,
     /// Its branches decide by its whole condition, in both versions.
     one_test: bool,
+    /// What it negates and decides by, if that is all it does.
+    negated: Option<String>,
     /// How the other run's value is put into this one.
     link: Option<Link>,
 }
@@ -285,6 +287,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         absent: None,
                         same_text: true,
                         one_test: has_one_test(&own_text),
+                        negated: negated(&own_text).map(str::to_owned),
                         link: None,
                     };
                 };
@@ -297,6 +300,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
                         absent,
                         same_text: true,
                         one_test: has_one_test(&own_text),
+                        negated: negated(&own_text).map(str::to_owned),
                         link: None,
                     };
                 };
@@ -309,7 +313,8 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 let decides = matches!(run.traced.inst(node.site), Inst::Branch { .. });
                 let link = link.filter(|_| same_text || decides);
                 let one_test = has_one_test(&own_text) && has_one_test(&text);
-                Sight { own, other, other_place, absent: None, same_text, one_test, link }
+                let negated = negated(&own_text).filter(|_| same_text).map(str::to_owned);
+                Sight { own, other, other_place, absent: None, same_text, one_test, negated, link }
             })
             .collect()
     }
@@ -451,6 +456,27 @@ fn has_one_test(text: &str) -> bool {
     !negated && !["&&", "||", "?"].iter().any(|sign| text.contains(sign))
 }
 
+/// What a line negates and then decides by: `x` of `if (!x)`. Branches test it, not its negation.
+fn negated(text: &str) -> Option<&str> {
+    let from = ["if (", "while ("].iter().find_map(|word| Some(text.find(word)? + word.len()))?;
+    let operand = text[from..].strip_prefix('!')?;
+    let (mut depth, mut last) = (0u32, ' ');
+    for (at, sign) in operand.char_indices() {
+        match sign {
+            '(' | '[' => depth += 1,
+            ')' if depth == 0 => return (at > 0).then(|| &operand[..at]),
+            ')' | ']' => depth = depth.checked_sub(1)?,
+            '>' if last == '-' => {}
+            '=' | '<' | '>' | '?' | '&' | '|' | '+' | '*' | '/' | '%' | '^' | '!' if depth == 0 => {
+                return None;
+            }
+            _ => {}
+        }
+        last = sign;
+    }
+    None
+}
+
 /// One sentence about a step.
 fn sentence(
     step: &Step,
@@ -483,7 +509,10 @@ fn sentence(
     let condition = match formula {
         Some(formula) => format!("`{formula}`"),
         None if sight.one_test => "the condition".to_owned(),
-        None => "what is tested here".to_owned(),
+        None => match sight.negated.as_deref() {
+            Some(operand) => format!("`{operand}`"),
+            None => "what is tested here".to_owned(),
+        },
     };
     match (bad, good) {
         (Some(bad), Some(good)) if bad != good && sight.same_text => {
@@ -517,6 +546,17 @@ fn sentence(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_negated_is_what_is_tested() {
+        assert_eq!(negated("    if (!empty)"), Some("empty"));
+        assert_eq!(negated("} else if (!list->next) {"), Some("list->next"));
+        assert_eq!(negated("while (!is_end(at, 1 + n))"), Some("is_end(at, 1 + n)"));
+        assert_eq!(negated("if (!a && b)"), None);
+        assert_eq!(negated("if (!a == b)"), None);
+        assert_eq!(negated("if (a != b)"), None);
+        assert_eq!(negated("x = !y;"), None);
+    }
 
     #[test]
     fn a_number_without_a_sign_may_be_shown_with_one() {

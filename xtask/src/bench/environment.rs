@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::publish;
 use crate::setup;
 use crate::shell::{self, Result};
 use crate::tools::{LONG, Tools};
@@ -58,8 +59,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     for case in CASES {
         find(&tools, &folder, &case, &mut report)?;
     }
-    print!("{report}");
-    shell::write(&shell::target().join("bench/environment.md"), report)
+    publish::publish("environment", &report)
 }
 
 fn line(report: &mut String, cost: &Cost) {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::bisect::{Bisected, bisect};
 use super::explain_story::{self, Story};
-use super::{explain_judge, explain_table, watch};
+use super::{explain_judge, explain_table, publish, watch};
 use crate::cases::{self, Case, FIRST};
 use crate::shell::{self, Result};
 use crate::tools::Tools;
@@ -106,15 +106,13 @@ pub fn command(words: &[&str]) -> Result<()> {
     Case::select(&known, &names)?;
     all.retain(|(case, _)| names.is_empty() || names.contains(&case.name.as_str()));
 
-    let path = shell::target().join("bench/explain.md");
     let mut rows = Vec::new();
     for (case, real) in all {
         rows.push(compare(&tools, &case, real, (!only_auto).then_some(cap)));
         // A long run that is stopped leaves what it has.
-        shell::write(&path, explain_table::render(&rows, cap))?;
+        publish::store("explain", &explain_table::render(&rows, cap))?;
     }
-    println!("{}", explain_table::render(&rows, cap));
-    println!("written to {}", path.display());
+    publish::publish("explain", &explain_table::render(&rows, cap))?;
     let failed: Vec<&str> = rows
         .iter()
         .filter(|row| row.auto.problem.is_some() || row.problem.is_some())

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::locate_inputs::{Dice, input};
 use super::mutate::{Mutant, mutants};
+use super::publish;
 use crate::shell::{self, Result};
 use crate::tools::Tools;
 
@@ -85,9 +86,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     // Not in this repository, of which only the tracked files are a version.
     let outside = std::env::temp_dir().join("relapse-bench-explore");
     text += &explored(&tools, &outside, seconds, &wanted)?;
-    shell::write(&shell::target().join("bench/explore.md"), &text)?;
-    print!("{text}");
-    Ok(())
+    publish::publish("explore", &text)
 }
 
 struct Bench<'t> {

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::locate_inputs::{Dice, input};
 use super::locate_table::render;
 use super::mutate::{Mutant, mutants};
+use super::publish;
 use super::spectra::{FORMULAS, nearest_neighbour, rank, read};
 use crate::shell::{self, Result};
 use crate::tools::Tools;
@@ -70,9 +71,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         rows.extend(bench.faults(faults)?);
     }
     let text = render(&rows);
-    shell::write(&shell::target().join("bench/locate.md"), &text)?;
-    print!("{text}");
-    Ok(())
+    publish::publish("locate", &text)
 }
 
 /// One program with its inputs and what it is to print for them.

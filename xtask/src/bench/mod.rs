@@ -14,6 +14,7 @@ pub mod locate;
 mod locate_inputs;
 mod locate_table;
 mod mutate;
+mod publish;
 pub mod slice;
 mod slice_phases;
 mod slice_table;
@@ -76,10 +77,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     }
     let gdb = anchors::gdb_record(&tools);
     let text = table::render(&rows, &gdb, &problems);
-    let path = shell::target().join("bench/record.md");
-    shell::write(&path, &text)?;
-    println!("{text}");
-    println!("written to {}", path.display());
+    publish::publish("record", &text)?;
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use super::publish;
 use super::slice_phases;
 use super::slice_table::render;
 use super::symbolic::{Figures, figures};
@@ -120,10 +121,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     for problem in &problems {
         let _ = writeln!(text, "\nNot measured: {problem}");
     }
-    let path = shell::target().join("bench/slice.md");
-    shell::write(&path, &text)?;
-    println!("{text}");
-    println!("written to {}", path.display());
+    publish::publish("slice", &text)?;
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 

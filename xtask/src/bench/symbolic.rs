@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::publish;
 use super::symbolic_table;
 use crate::setup;
 use crate::shell::{self, Result};
@@ -153,10 +154,7 @@ pub fn command(words: &[&str]) -> Result<()> {
         measured.anchor = Some(setup::angr().and_then(|python| angr(&tools, &python, &home, &ledger)));
     }
     let (text, met) = symbolic_table::render(&measured);
-    let path = shell::target().join("bench/symbolic.md");
-    shell::write(&path, &text)?;
-    println!("{text}");
-    println!("written to {}", path.display());
+    publish::publish("symbolic", &text)?;
     if met { Ok(()) } else { Err("a target was missed, or could not be measured".to_owned()) }
 }
 

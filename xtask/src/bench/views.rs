@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::publish;
 use super::symbolic::figures;
 use super::views_pairs;
 use super::views_table::{Pair, Row, Spilled, render};
@@ -103,11 +104,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     let small = names.is_empty() || names.contains(&"pairs");
     let pairs = if small { views_pairs::measure(&tools, &baseline)? } else { Vec::new() };
     let text = render(&rows, &spilled, &pairs);
-    let path = shell::target().join("bench/views.md");
-    shell::write(&path, &text)?;
-    println!("{text}");
-    println!("written to {}", path.display());
-    Ok(())
+    publish::publish("views", &text)
 }
 
 /// Both versions with recording built in.

@@ -88,7 +88,7 @@ pub fn fresh(
     let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
 
     let mut args = to_bitcode(session, command, input, &bitcode, first);
-    if input.is_cxx(session.language) {
+    if input.is_cxx(session.language) && !templates::is_precompiled(&args) {
         args.extend(templates::with_strings(dir.path())?);
     }
     let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;

@@ -41,6 +41,22 @@ pub fn with_strings(dir: &Path) -> io::Result<Vec<OsString>> {
     Ok(vec!["-ivfsoverlay".into(), path.into()])
 }
 
+/// Whether headers come precompiled: those were compiled with the header as it is, and clang
+/// refuses them beside another.
+pub fn is_precompiled(args: &[OsString]) -> bool {
+    let is_option = |arg: &OsString| {
+        let arg = arg.to_string_lossy();
+        arg == "-include-pch" || arg.starts_with("-fmodule") || arg == "-fcxx-modules"
+    };
+    // `-include x.h` takes `x.h.pch` or `x.h.gch` if there is one.
+    let has_image = |header: &OsString| {
+        let image = |extension| Path::new(header).with_added_extension(extension).exists();
+        image("pch") || image("gch")
+    };
+    let included = args.windows(2).filter(|pair| pair[0] == "-include").map(|pair| &pair[1]);
+    args.iter().any(is_option) || included.into_iter().any(has_image)
+}
+
 /// The configuration of every installed version of libstdc++: `TARGET/c++/VERSION` with Debian,
 /// `c++/VERSION/TARGET` elsewhere.
 fn headers(include: &Path) -> Vec<PathBuf> {
@@ -63,6 +79,19 @@ fn headers(include: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn precompiled_headers_need_the_header_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let header = dir.path().join("all.h").into_os_string();
+        let args = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert!(is_precompiled(&args("-c -Xclang -include-pch -Xclang all.pch a.cc")));
+        assert!(!is_precompiled(&args("-c a.cc")));
+        let included = [OsString::from("-include"), header.clone()];
+        assert!(!is_precompiled(&included));
+        std::fs::write(Path::new(&header).with_added_extension("gch"), "").unwrap();
+        assert!(is_precompiled(&included));
+    }
 
     #[test]
     fn a_copy_stands_in_for_the_header() {

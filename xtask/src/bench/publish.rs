@@ -1,0 +1,62 @@
+//! Where figures go: `target/bench/NAME.md`, with what was measured on what.
+
+use std::fs;
+use std::process::Command;
+
+use crate::shell::{self, Result};
+
+/// Writes the report of a bench, prints it, and says where it is.
+pub fn publish(name: &str, text: &str) -> Result<()> {
+    let path = store(name, text)?;
+    println!("{}", fs::read_to_string(&path).unwrap_or_default());
+    println!("written to {}", path.display());
+    Ok(())
+}
+
+/// Writes the report of a bench, or as much as there is of it.
+pub fn store(name: &str, text: &str) -> Result<std::path::PathBuf> {
+    let path = shell::target().join("bench").join(name).with_added_extension("md");
+    shell::write(&path, with_origin(text, &origin()))?;
+    Ok(path)
+}
+
+/// The commit and the machine, below the title.
+fn with_origin(text: &str, origin: &str) -> String {
+    let (title, rest) = text.split_once("\n\n").unwrap_or(("", text));
+    if title.starts_with('#') {
+        format!("{title}\n\n{origin}\n\n{rest}")
+    } else {
+        format!("{origin}\n\n{text}")
+    }
+}
+
+fn origin() -> String {
+    let git = |words: &[&str]| {
+        let output = Command::new("git").args(words).current_dir(shell::root()).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()).filter(|_| output.status.success())
+    };
+    let commit = git(&["log", "-1", "--format=%h (%cs)"]).unwrap_or_else(|| "unknown".to_owned());
+    let changed =
+        git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| !list.is_empty());
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("unknown processor", |(_, name)| name);
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or("unknown").to_owned();
+    format!(
+        "Commit {commit}{}; {cores} cores of {model}; load at the end {load}.",
+        if changed { " with local changes" } else { "" }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_origin_stands_below_the_title() {
+        assert_eq!(with_origin("# Title\n\ntext\n", "here"), "# Title\n\nhere\n\ntext\n");
+        assert_eq!(with_origin("text\n\nmore", "here"), "here\n\ntext\n\nmore");
+    }
+}
