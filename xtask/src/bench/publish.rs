@@ -1,23 +1,25 @@
 //! Where figures go: `target/bench/NAME.md`, with what was measured on what.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::shell::{self, Result};
 
 /// Writes the report of a bench, prints it, and says where it is.
 pub fn publish(name: &str, text: &str) -> Result<()> {
-    let path = store(name, text)?;
-    println!("{}", fs::read_to_string(&path).unwrap_or_default());
+    let (path, report) = store(name, text)?;
+    println!("{report}");
     println!("written to {}", path.display());
     Ok(())
 }
 
-/// Writes the report of a bench, or as much as there is of it.
-pub fn store(name: &str, text: &str) -> Result<std::path::PathBuf> {
+/// Writes the report of a bench, or as much as there is of it: where, and what.
+pub fn store(name: &str, text: &str) -> Result<(PathBuf, String)> {
     let path = shell::target().join("bench").join(name).with_added_extension("md");
-    shell::write(&path, with_origin(text, &origin()))?;
-    Ok(path)
+    let report = with_origin(text, &origin());
+    shell::write(&path, &report)?;
+    Ok((path, report))
 }
 
 /// The commit and the machine, below the title.

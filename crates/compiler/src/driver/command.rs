@@ -514,6 +514,13 @@ mod tests {
         assert!(!parse("-O0 -O2 a.c").unoptimised);
         assert!(parse("-O2 -O0 a.c").unoptimised);
         assert!(!parse("-O a.c").unoptimised);
+        assert!(parse("-O3 a.c").aggressive);
+        assert!(parse("-g a.c").debug_is_full);
+        assert!(parse("-g0 -gline-tables-only a.c").debug_is_wanted);
+        assert!(!parse("-g -g0 a.c").debug_is_wanted);
+        assert!(!parse("a.c").debug_is_wanted);
+        assert!(!parse("-g -g0 a.c").debug_is_full);
+        assert!(!parse("-gline-tables-only a.c").debug_is_full);
     }
 
     #[test]
@@ -524,12 +531,5 @@ mod tests {
         assert!(is_cxx("a.cc", Language::C));
         assert!(is_cxx("-x c++ a.c", Language::C));
         assert!(!is_cxx("-x c a.cc", Language::Cxx));
-        assert!(parse("-O3 a.c").aggressive);
-        assert!(parse("-g a.c").debug_is_full);
-        assert!(parse("-g0 -gline-tables-only a.c").debug_is_wanted);
-        assert!(!parse("-g -g0 a.c").debug_is_wanted);
-        assert!(!parse("a.c").debug_is_wanted);
-        assert!(!parse("-g -g0 a.c").debug_is_full);
-        assert!(!parse("-gline-tables-only a.c").debug_is_full);
     }
 }

@@ -87,10 +87,7 @@ pub fn fresh(
     std::fs::create_dir(&instrumented_dir)?;
     let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
 
-    let mut args = to_bitcode(session, command, input, &bitcode, first);
-    if input.is_cxx(session.language) && !templates::is_precompiled(&args) {
-        args.extend(templates::with_strings(dir.path())?);
-    }
+    let args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
     let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
     if code != 0 || !bitcode.exists() {
         return Ok(Made { code, as_asked: true });
@@ -132,7 +129,7 @@ fn with_intervention(
 ) -> io::Result<Made> {
     let dir = tempfile::tempdir_in(session.temp.path())?;
     let (bitcode, replaced) = (dir.path().join("before.bc"), dir.path().join("after.bc"));
-    let mut args = to_bitcode(session, command, input, &bitcode, first);
+    let mut args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
     // After the user's warnings, before the input.
     let end = args.iter().position(|word| word == "-emit-llvm").unwrap_or(0);
     args.insert(end, "-Wno-unknown-pragmas".into());
@@ -264,14 +261,15 @@ pub fn to_text(
     args
 }
 
-/// The first step: diagnostics, dependency files, bitcode.
+/// The first step: diagnostics, dependency files, bitcode. `dir` is for what clang needs beside.
 fn to_bitcode(
     session: &Session,
     command: &Command,
     input: &Input,
+    dir: &Path,
     bitcode: &Path,
     first: bool,
-) -> Vec<OsString> {
+) -> io::Result<Vec<OsString>> {
     let mut args = mode(session);
     args.extend(user_options(session, command, first));
     args.extend(dependencies(command, input));
@@ -289,9 +287,12 @@ fn to_bitcode(
     if command.unoptimised {
         args.extend(["-Xclang".into(), "-disable-O0-optnone".into()]);
     }
+    if input.is_cxx(session.language) && !templates::is_precompiled(&args) {
+        args.extend(templates::with_strings(dir)?);
+    }
     args.extend(["-emit-llvm".into(), "-c".into(), "-o".into(), bitcode.into()]);
     args.extend(input_words(input));
-    args
+    Ok(args)
 }
 
 /// The last step: code from instrumented bitcode, always optimised, because
