@@ -31,7 +31,7 @@ pub enum DecodeError {
 }
 
 /// A place in a stream to come back to: before some event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Mark {
     at: usize,
     state: Encoder,

@@ -25,6 +25,7 @@ pub enum Refused {
 
 /// What the next event's differences refer to. All zero at a stream's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "read", derive(serde::Serialize, serde::Deserialize))]
 pub struct Encoder {
     pub(crate) time: u64,
     pub(crate) seq: u64,

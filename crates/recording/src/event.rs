@@ -202,6 +202,7 @@ pub mod process {
 
 /// When and where an event happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "read", derive(serde::Serialize, serde::Deserialize))]
 pub struct Position {
     /// The stream's time.
     pub time: u64,

@@ -3,21 +3,27 @@
 //! A first pass over the stream leaves a checkpoint every so many instructions;
 //! from then on any instruction can be reached from the checkpoint before it,
 //! segments can be replayed in any order, and several at once.
+//!
+//! Checkpoints can be stored ([`crate::stored`]): all of them by their instruction counts, some with
+//! registers and memory. The checkpoints from one of these to the next are a *span*. They are made
+//! again, by replaying the span, when one of them is first needed.
 
 use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::machine::{Counters, End, Frame, Machine, Stop};
 use crate::memory::{History, Memory};
 use crate::observer::{Null, Observer};
+use crate::stored::Stored;
 use crate::tape::{Stream, Tape, TapeMark};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Everything but memory, whose pages are in the [`History`].
-#[derive(Clone)]
-struct Point {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Point {
     regs: Vec<u64>,
     frames: Vec<Frame>,
     va: Vec<u64>,
@@ -27,10 +33,53 @@ struct Point {
     context: (u64, u64),
     context_before: u64,
     tls: HashMap<(u32, u32), u64>,
+    files: BTreeMap<(usize, u64), u64>,
     tape: TapeMark,
     last_event: u64,
     counters: Counters,
-    memory: u32,
+    pub(crate) memory: u32,
+}
+
+impl Point {
+    /// Instructions executed before.
+    pub(crate) fn instructions(&self) -> u64 {
+        self.counters.instructions
+    }
+
+    /// Whether a machine over the image and the stream can be in this state, as far as the machine
+    /// relies on it.
+    pub(crate) fn is_possible(&self, image: &Image, stream: &Stream) -> bool {
+        let mut from = 0;
+        self.tape.is_in(stream)
+            && self.frames.iter().all(|f| {
+                let fits = f.function < image.functions() && {
+                    let code = image.code(f.function);
+                    let end = f.base.checked_add(code.total());
+                    f.base >= from
+                        && end.is_some_and(|end| end <= self.regs.len())
+                        && (f.pc as usize) < code.ops.len()
+                        && f.va_base <= self.va.len()
+                        && f.va.is_none_or(|(function, call)| {
+                            function < image.functions() && (call as usize) < image.code(function).calls.len()
+                        })
+                };
+                from = f.base;
+                fits
+            })
+    }
+}
+
+/// Checkpoints that were made together.
+struct Made {
+    points: Vec<Point>,
+    history: Arc<History>,
+}
+
+/// See the module's documentation.
+struct Span {
+    /// Index of its first segment.
+    first: usize,
+    made: OnceLock<Made>,
 }
 
 /// Instructions between two checkpoints.
@@ -45,8 +94,11 @@ pub struct Segment {
 pub struct Checkpoints<'a> {
     image: &'a Image,
     stream: &'a Stream,
-    points: Vec<Point>,
-    history: Arc<History>,
+    /// The first instruction of each segment.
+    starts: Vec<u64>,
+    spans: Vec<Span>,
+    /// What the spans are made from, all but the first.
+    stored: Stored,
     counters: Counters,
     end: Option<End>,
     error: Option<Error>,
@@ -69,6 +121,7 @@ impl<'a> Checkpoints<'a> {
         let mut points = Vec::new();
         let (mut end, mut error) = (None, None);
         loop {
+            observer.checkpoint(&machine);
             points.push(machine.point(&mut history));
             let next = machine.counters.instructions.saturating_add(every);
             match machine.run(observer, next) {
@@ -86,12 +139,89 @@ impl<'a> Checkpoints<'a> {
         Checkpoints {
             image,
             stream,
-            points,
-            history: Arc::new(history),
+            starts: points.iter().map(Point::instructions).collect(),
+            spans: vec![Span { first: 0, made: Made { points, history: Arc::new(history) }.into() }],
+            stored: Stored::default(),
             counters: machine.counters,
             end,
             error,
         }
+    }
+
+    /// As they were stored; none if the bytes are damaged or of something else.
+    #[must_use]
+    pub fn load(image: &'a Image, stream: &'a Stream, bytes: Vec<u8>) -> Option<Checkpoints<'a>> {
+        let (table, stored) = Stored::load(image, stream, bytes)?;
+        let spans = std::iter::once(0).chain(stored.segments());
+        Some(Checkpoints {
+            image,
+            stream,
+            starts: table.starts,
+            spans: spans.map(|first| Span { first, made: OnceLock::new() }).collect(),
+            stored,
+            counters: table.counters,
+            end: table.end,
+            error: None,
+        })
+    }
+
+    /// The checkpoints as bytes, with at most so many pages of memory. None if the first pass
+    /// failed, or if these were stored before.
+    #[must_use]
+    pub fn store(&self, most_pages: usize) -> Option<Vec<u8>> {
+        let made = self.spans.first()?.made.get()?;
+        if self.error.is_some() || made.points.len() != self.starts.len() {
+            return None;
+        }
+        Stored::encode(&made.points, &made.history, (self.counters, self.end), most_pages)
+    }
+
+    /// The segments whose beginning is stored with registers and memory.
+    pub fn stored_segments(&self) -> impl Iterator<Item = usize> + '_ {
+        self.stored.segments()
+    }
+
+    /// The checkpoint at the beginning of a segment, and the pages of its memory.
+    fn at(&self, index: usize) -> Result<(&Point, &Arc<History>)> {
+        let number = self.spans.partition_point(|s| s.first <= index).max(1) - 1;
+        let span = &self.spans[number];
+        let made = match span.made.get() {
+            Some(made) => made,
+            None => {
+                let made = self.make_span(number)?;
+                span.made.get_or_init(|| made)
+            }
+        };
+        Ok((&made.points[index - span.first], &made.history))
+    }
+
+    /// Makes the checkpoints of a span that begins with a stored one, or with the stream.
+    fn make_span(&self, number: usize) -> Result<Made> {
+        let first = self.spans[number].first;
+        let end = self.spans.get(number + 1).map_or(self.starts.len(), |next| next.first);
+        let mut points = Vec::new();
+        let (mut machine, mut history) = match number.checked_sub(1) {
+            None => {
+                let mut history = History::default();
+                let mut machine = Machine::new(self.image, self.stream);
+                points.push(machine.point(&mut history));
+                (machine, history)
+            }
+            Some(stored) => {
+                let (point, pages) = self.stored.get(stored)?;
+                let history = History::of(&pages);
+                points.push(point.clone());
+                (self.restore(point, &Arc::new(history.clone())), history)
+            }
+        };
+        for start in &self.starts[first + 1..end] {
+            machine.run(&mut Null, *start)?;
+            if machine.counters.instructions != *start {
+                return Err(Error::Stored);
+            }
+            points.push(machine.point(&mut history));
+        }
+        Ok(Made { points, history: Arc::new(history) })
     }
 
     /// What the first pass counted.
@@ -114,24 +244,29 @@ impl<'a> Checkpoints<'a> {
     /// Bytes of memory the checkpoints hold.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.history.bytes() + self.points.iter().map(|p| 8 * (p.regs.len() + p.va.len())).sum::<usize>()
+        let made = self.spans.iter().filter_map(|span| span.made.get());
+        made.map(|made| {
+            let registers = made.points.iter().map(|p| 8 * (p.regs.len() + p.va.len())).sum::<usize>();
+            made.history.bytes() + registers
+        })
+        .sum()
     }
 
     /// How many segments there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.points.len()
+        self.starts.len()
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.points.is_empty()
+        self.starts.is_empty()
     }
 
     #[must_use]
     pub fn segment(&self, index: usize) -> Segment {
-        let first = self.points[index].counters.instructions;
-        let last = self.points.get(index + 1).map_or(self.counters.instructions, |p| p.counters.instructions);
+        let first = self.starts[index];
+        let last = self.starts.get(index + 1).copied().unwrap_or(self.counters.instructions);
         Segment { index, instructions: first..last }
     }
 
@@ -143,22 +278,36 @@ impl<'a> Checkpoints<'a> {
         if instruction > self.counters.instructions {
             return Err(Error::PastEnd(instruction, self.counters.instructions));
         }
-        let n = self.points.partition_point(|p| p.counters.instructions <= instruction).max(1);
-        let mut machine = self.restore(n - 1);
+        let mut machine = self.machine_of(self.segment_of(instruction))?;
         machine.run(&mut Null, instruction)?;
         Ok(machine)
     }
 
-    fn restore(&self, index: usize) -> Machine<'a> {
-        let p = &self.points[index];
+    /// The segment of an instruction, or the last one.
+    #[must_use]
+    pub fn segment_of(&self, instruction: u64) -> usize {
+        self.starts.partition_point(|start| *start <= instruction).max(1) - 1
+    }
+
+    /// A machine at the beginning of a segment.
+    ///
+    /// # Errors
+    /// If what was stored cannot be replayed.
+    pub fn machine_of(&self, index: usize) -> Result<Machine<'a>> {
+        let (point, history) = self.at(index)?;
+        Ok(self.restore(point, history))
+    }
+
+    fn restore(&self, p: &Point, history: &Arc<History>) -> Machine<'a> {
         let mut m = Machine::new(self.image, self.stream);
-        m.memory = Memory::at(self.history.clone(), p.memory);
+        m.memory = Memory::at(history.clone(), p.memory);
         m.regs.clone_from(&p.regs);
         m.frames.clone_from(&p.frames);
         m.va.clone_from(&p.va);
         (m.time, m.sum, m.stack, m.context) = (p.time, p.sum, p.stack, p.context);
         m.context_before = p.context_before;
         m.tls.clone_from(&p.tls);
+        m.files.clone_from(&p.files);
         m.tape = Tape::resume(self.stream, p.tape);
         m.last_event = p.last_event;
         m.counters = p.counters;
@@ -176,9 +325,11 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// The activations at the beginning of a segment, the innermost last.
-    #[must_use]
-    pub fn frames(&self, index: usize) -> &[Frame] {
-        &self.points[index].frames
+    ///
+    /// # Errors
+    /// If what was stored cannot be replayed.
+    pub fn frames(&self, index: usize) -> Result<&[Frame]> {
+        Ok(&self.at(index)?.0.frames)
     }
 
     /// Replays one segment; the machine at its end.
@@ -186,9 +337,9 @@ impl<'a> Checkpoints<'a> {
     /// # Errors
     /// As [`Checkpoints::replay`].
     pub fn replayed<O: Observer>(&self, index: usize, observer: &mut O) -> Result<Machine<'a>> {
-        let mut machine = self.restore(index);
-        let limit = match self.points.get(index + 1) {
-            Some(next) => next.counters.instructions,
+        let mut machine = self.machine_of(index)?;
+        let limit = match self.starts.get(index + 1) {
+            Some(next) => *next,
             None if self.error.is_some() => self.counters.instructions,
             None => u64::MAX,
         };
@@ -202,7 +353,7 @@ impl<'a> Checkpoints<'a> {
         &'c self,
         mut observer: impl FnMut(&Segment) -> O + 'c,
     ) -> impl Iterator<Item = Result<(Segment, O)>> + 'c {
-        (0..self.points.len()).rev().map(move |i| {
+        (0..self.starts.len()).rev().map(move |i| {
             let segment = self.segment(i);
             let mut o = observer(&segment);
             self.replay(i, &mut o)?;
@@ -218,7 +369,7 @@ impl<'a> Checkpoints<'a> {
         &self,
         observer: impl Fn(&Segment) -> O + Sync,
     ) -> Result<Vec<(Segment, O)>> {
-        (0..self.points.len())
+        (0..self.starts.len())
             .into_par_iter()
             .map(|i| {
                 let segment = self.segment(i);
@@ -243,6 +394,7 @@ impl Machine<'_> {
             context: self.context,
             context_before: self.context_before,
             tls: self.tls.clone(),
+            files: self.files.clone(),
             tape: self.tape.mark(),
             last_event: self.last_event,
             counters: self.counters,

@@ -52,6 +52,9 @@ pub enum Error {
     Model(String),
     #[error("open the recording: {0}")]
     Recording(String),
+    /// A file of stored checkpoints whose checksum is right is wrong all the same.
+    #[error("continue from a stored checkpoint: it is of something else")]
+    Stored,
     #[error("find instruction {0}: the stream has only {1}")]
     PastEnd(u64, u64),
 }

@@ -4,6 +4,7 @@
 use crate::decimal::{Class, Real, digits, hexadecimal};
 use crate::memory::Memory;
 use externals::format::{Conversion, Number, Parser, Piece, Size};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Longest string or padding taken at face value; a damaged recording may ask
@@ -20,7 +21,7 @@ pub trait Arguments {
 }
 
 /// A part of the output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// Bytes of the output.
     pub output: Range<usize>,
@@ -30,7 +31,7 @@ pub struct Part {
     pub arg: Option<u32>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Formatted {
     pub bytes: Vec<u8>,
     pub parts: Vec<Part>,

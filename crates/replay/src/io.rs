@@ -12,13 +12,14 @@ use crate::tape::Stream;
 use externals::format::{Number, Parser, Piece, Size};
 use externals::{Data, FormatArgs};
 use recording::event::{Event, Position};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Longer transfers are listed with their first bytes only.
 const MAX_BYTES: u64 = 1 << 24;
 
 /// Where bytes come from or go to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// One of `recording::event::source`.
     pub kind: u8,
@@ -27,7 +28,7 @@ pub struct Source {
     pub name: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoEvent {
     pub position: Position,
     /// Instructions executed before the call.
@@ -48,7 +49,7 @@ pub struct IoEvent {
     pub verified: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoList {
     pub sources: Vec<Source>,
     pub events: Vec<IoEvent>,

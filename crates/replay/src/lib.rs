@@ -18,7 +18,7 @@
 //! * [`memory`]: paged memory whose checkpoints copy only what changed;
 //! * [`arith`], [`f80`]: what instructions compute;
 //! * [`observer`]: watching every step, without a cost if nobody does;
-//! * [`checkpoint`]: start anywhere, segments backward or in parallel;
+//! * [`checkpoint`]: start anywhere, segments backward or in parallel; [`stored`]: checkpoints as bytes;
 //! * [`verify`](mod@verify): is the recording exact?
 //! * [`io`], [`format`](mod@format), [`decimal`]: input and output, byte by byte;
 //! * [`effects`]: ranges that known external calls read and wrote;
@@ -99,6 +99,7 @@ pub mod process;
 mod run;
 mod sequences;
 mod slow;
+pub mod stored;
 mod stride;
 pub mod tape;
 pub mod vars;

@@ -9,6 +9,7 @@ use crate::observer::{Moment, Observer, View};
 use crate::tape::{Stream, Tape};
 use recording::decode::Head;
 use recording::event::{Event, Position, kind, source};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 /// Registers and frames are bounded, so that a damaged recording cannot make
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) const MAX_REGISTERS: usize = 1 << 28;
 
 /// How a function came to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entered {
     /// Called by modelled code.
     Linked,
@@ -25,7 +26,7 @@ pub enum Entered {
     Outside,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// Number of the function in the image.
     pub function: u32,
@@ -44,7 +45,7 @@ pub struct Frame {
 }
 
 /// How a stream ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// Orderly, with this status.
     Exit { status: u32 },
@@ -64,7 +65,7 @@ pub enum Stop {
     Ended(End),
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Instructions executed.
     pub instructions: u64,

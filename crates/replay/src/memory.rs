@@ -15,7 +15,7 @@ const WAYS: usize = 4096;
 /// No page has this index.
 const NO_PAGE: u32 = u32::MAX;
 
-type Page = [u8; PAGE];
+pub(crate) type Page = [u8; PAGE];
 
 /// Page numbers are well spread already; multiplying is enough.
 #[derive(Default, Clone)]
@@ -36,7 +36,8 @@ impl Hasher for PageHasher {
     }
 }
 
-type PageMap<V> = HashMap<u64, V, BuildHasherDefault<PageHasher>>;
+/// By page number.
+pub(crate) type PageMap<V> = HashMap<u64, V, BuildHasherDefault<PageHasher>>;
 
 /// The pages of all checkpoints of one replay: for each page its versions,
 /// oldest first, with the number of the checkpoint that saw it first.
@@ -52,6 +53,24 @@ impl History {
         let versions = self.versions.get(&number)?;
         let n = versions.partition_point(|v| v.0 <= checkpoint);
         versions[..n].last().map(|v| &v.1)
+    }
+
+    /// The history of one checkpoint, number 0, at which memory had these pages.
+    pub(crate) fn of(pages: &PageMap<Arc<Page>>) -> History {
+        let versions = pages.iter().map(|(number, page)| (*number, vec![(0, page.clone())])).collect();
+        History { versions, checkpoints: 1, pages: pages.len() }
+    }
+
+    /// The pages that were ever written, each with its version (the checkpoint that saw it first)
+    /// at a checkpoint; none if it was not written by then.
+    pub(crate) fn pages_at(
+        &self,
+        checkpoint: u32,
+    ) -> impl Iterator<Item = (u64, Option<&(u32, Arc<Page>)>)> + '_ {
+        self.versions.iter().map(move |(number, versions)| {
+            let n = versions.partition_point(|v| v.0 <= checkpoint);
+            (*number, versions[..n].last())
+        })
     }
 
     /// Bytes held by page copies.

@@ -7,7 +7,7 @@
 
 use crate::code::{CallSite, Code};
 use crate::image::Image;
-use crate::machine::Frame;
+use crate::machine::{Frame, Machine};
 use crate::memory::Memory;
 use program::inst::{BlockId, Inst, Operand};
 use program::model::{Function, Module, Place};
@@ -201,6 +201,9 @@ pub trait Observer {
     /// An event of the recording was used. For data the memory is already up
     /// to date.
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {}
+
+    /// The first pass makes a checkpoint here ([`crate::checkpoint::Checkpoints::make`]).
+    fn checkpoint(&mut self, machine: &Machine<'_>) {}
 
     /// A load saw something else than predicted; `event` has preceded.
     fn miss(&mut self, view: &View<'_>, address: u64, len: u32, position: Position, writer: Option<u32>) {}

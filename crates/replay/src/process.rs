@@ -36,6 +36,8 @@ pub struct LoadedStream {
 /// See the module's documentation.
 pub struct LoadedProcess {
     pub name: String,
+    /// Its directory in the recording, for what is to be kept beside it.
+    pub directory: Option<PathBuf>,
     pub pid: u32,
     pub image: Image,
     pub streams: Vec<LoadedStream>,
@@ -74,6 +76,7 @@ impl LoadedProcess {
         }
         Ok(LoadedProcess {
             name: process.name.clone(),
+            directory: Some(recording.path.join(&process.name)),
             pid: process.info.pid,
             image: Image::load(&wanted(recording, process, options))?,
             streams,

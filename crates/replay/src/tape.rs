@@ -3,6 +3,7 @@
 use crate::error::Result;
 use recording::decode::{Decoder, Head, Mark};
 use recording::event::{Event, Position};
+use serde::{Deserialize, Serialize};
 
 /// What replay needs to know of a stream.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +32,7 @@ impl Stream {
 }
 
 /// Where a tape stands, for checkpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapeMark {
     part: usize,
     mark: Mark,
@@ -43,6 +44,15 @@ pub struct Tape<'a> {
     parts: &'a [Vec<u8>],
     part: usize,
     decoder: Decoder<'a>,
+}
+
+impl TapeMark {
+    /// Whether it stands in a stream at all.
+    #[must_use]
+    pub fn is_in(&self, stream: &Stream) -> bool {
+        let bytes = stream.parts.get(self.part).map_or(0, Vec::len);
+        (self.part == 0 || self.part < stream.parts.len()) && self.mark.offset() <= bytes
+    }
 }
 
 impl<'a> Tape<'a> {

@@ -264,6 +264,50 @@ fn segments_in_any_order_see_what_the_whole_run_sees() {
     assert_eq!(stores[0].2, Effect::Store { address: OUT, len: 8 });
 }
 
+#[test]
+fn stored_checkpoints_are_those_that_were_made() {
+    let image = factorial();
+    let sum = Inst::branch_mix(3).wrapping_mul(19).wrapping_add((1..=20).product::<u64>());
+    let stream = Events::default().enter(0, 0, &[20]).end(21, sum).stream();
+    let mut whole = Trace::default();
+    Machine::new(&image, &stream).run(&mut whole, u64::MAX).unwrap();
+    for (every, pages) in [(1, 1000), (1, 0), (7, 1000), (10_000, 1000)] {
+        let made = Checkpoints::make(&image, &stream, every, &mut Null);
+        let bytes = made.store(pages).unwrap();
+        let points = Checkpoints::load(&image, &stream, bytes.clone()).unwrap();
+        assert!(points.store(pages).is_none());
+        assert_eq!((points.len(), points.counters()), (made.len(), made.counters()));
+        let mut backward: Vec<_> = points.backward(|_| Trace::default()).map(|s| s.unwrap().1.0).collect();
+        backward.reverse();
+        assert_eq!(backward.concat(), whole.0);
+        for n in [0, 1, 30, 60] {
+            let points = Checkpoints::load(&image, &stream, bytes.clone()).unwrap();
+            let mut rest = Trace::default();
+            points.machine_at(n).unwrap().run(&mut rest, u64::MAX).unwrap();
+            assert_eq!(rest.0, whole.0[n as usize..]);
+        }
+    }
+}
+
+#[test]
+fn no_stored_bytes_make_replay_panic() {
+    let image = factorial();
+    let sum = Inst::branch_mix(3).wrapping_mul(19).wrapping_add((1..=20).product::<u64>());
+    let stream = Events::default().enter(0, 0, &[20]).end(21, sum).stream();
+    let bytes = Checkpoints::make(&image, &stream, 9, &mut Null).store(1000).unwrap();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            let Some(points) = Checkpoints::load(&image, &stream, changed) else { continue };
+            for index in (0..points.len()).rev() {
+                let _ = points.replay(index, &mut Null);
+            }
+        }
+        assert!(Checkpoints::load(&image, &stream, bytes[..at].to_vec()).is_none_or(|p| p.len() < 1000));
+    }
+}
+
 #[derive(Default)]
 struct Seen(Vec<(Position, String)>);
 

@@ -6,9 +6,16 @@
 //! made within the usual limit or another one. The last question's time is also given by
 //! itself. Of relevant slices it says how long the static analysis took, how many came to their
 //! limit, and whether pointers had to be followed less exactly.
+//!
+//! With dynamic ones it also says how long a plain replay takes, and a question about the last 1 % of
+//! the run: when an instruction that ran there ran last, and with which values. It is asked of two slicers,
+//! the second of which finds the timeline that the first has kept. No timeline is left behind.
 
+use replay::machine::Machine;
+use replay::observer::Null;
 use replay::process::{LoadedProcess, Options};
-use slice::{Criterion, Occurrence, Relevance, Request, Slicer, SlicerOptions, Wanted};
+use replay::vars::Limits;
+use slice::{Criterion, Occurrence, Relevance, Request, Site, Slicer, SlicerOptions, Wanted};
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
@@ -23,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let recording = recording::Recording::open(path)?;
     let first = recording.processes.first().ok_or("the recording has no process")?;
     let process = LoadedProcess::load(&recording, first, &Options::default())?;
+    forget_timelines(&process);
     let started = Instant::now();
     let slicer = Slicer::new(&process, SlicerOptions::default());
     if !["dynamic", "relevant"].contains(&mode) {
@@ -68,6 +76,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     if relevance.is_some() {
         println!("limited={limited}");
         println!("coarse={}", u32::from(coarse));
+    } else {
+        let started = Instant::now();
+        Machine::new(&process.image, &process.streams[stream as usize].stream).run(&mut Null, u64::MAX)?;
+        println!("plain={:.6}", started.elapsed().as_secs_f64());
+        let at = Occurrence { stream, step: steps - steps / 200 - 1 };
+        println!("near_first={:.6}", near_the_end(&process, at)?);
+        println!("near_second={:.6}", near_the_end(&process, at)?);
+        let file = slice::timeline::path(&process, &process.streams[stream as usize]);
+        let kept = file.and_then(|path| std::fs::metadata(path).ok());
+        println!("timeline_bytes={}", kept.map_or(0, |file| file.len()));
+        forget_timelines(&process);
     }
     Ok(())
+}
+
+/// Seconds until a new slicer has said when the instruction of a step ran last, with which values.
+fn near_the_end(process: &LoadedProcess, at: Occurrence) -> Result<f64, Box<dyn Error>> {
+    let started = Instant::now();
+    let slicer = Slicer::new(process, SlicerOptions { keep_timeline: true, ..SlicerOptions::default() });
+    let there = slicer.values(&[at], Limits::default())?;
+    let sites: Vec<Site> = there.iter().filter_map(|snapshot| snapshot.site).collect();
+    let last: Vec<Occurrence> = slicer.last_occurrences(&sites)?.into_iter().map(|l| l.1).collect();
+    slicer.values(&last, Limits::default())?;
+    Ok(started.elapsed().as_secs_f64())
+}
+
+fn forget_timelines(process: &LoadedProcess) {
+    for path in process.streams.iter().filter_map(|stream| slice::timeline::path(process, stream)) {
+        // Most often there is none.
+        let _ = std::fs::remove_file(path);
+    }
 }

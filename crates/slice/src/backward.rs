@@ -28,6 +28,7 @@ use crate::criterion::{Criterion, Occurrence};
 use crate::live::{LiveMemory, LiveRange};
 use crate::memory_streams::Shown;
 use crate::slice::{Dependence, Origin};
+use crate::summaries::Summary;
 use crate::uses::{Consumer, UseList};
 use activation::{Activation, Sets};
 pub use objects::MemoryObject;
@@ -160,6 +161,30 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             && !self.asks_omitted()
             && !self.landing.is_live()
             && self.activations.iter().all(|a| a.is_idle())
+    }
+
+    /// Whether a segment cannot change anything of what is live, by its summary: no query is
+    /// about it, only instructions ran, all in activations of which nothing is live, and they wrote to
+    /// no line of which anything is.
+    pub fn can_skip(&self, summary: &Summary, (begin, end): (u64, u64)) -> bool {
+        let asked = self.asked.range(begin..=end).next().is_some()
+            || self.read_after.range(begin..=end).next().is_some()
+            || self.starts.range(begin..=end).next().is_some();
+        let ran = summary.depth.saturating_sub(1) as usize;
+        !summary.irregular
+            && !asked
+            && self.relevant.is_none()
+            && self.initial.is_empty()
+            && !self.chosen.is_live()
+            && !self.landing.is_live()
+            && self.activations.iter().skip(ran).all(|a| a.is_idle())
+            && self.memory.lines().is_some_and(|mut lines| !lines.any(|line| summary.may_write(line)))
+    }
+
+    /// Goes over a segment that changes nothing and begins with a step.
+    pub fn skip(&mut self, summary: &Summary, begin: u64) {
+        self.unwind(summary.depth.saturating_sub(1));
+        self.position = begin;
     }
 
     /// Some memory is live, or could have been defined by an alternative.

@@ -126,6 +126,28 @@ impl<'a> Watch<'a> {
         Watch { expressions, condition, ..self }
     }
 
+    /// The instructions of the line.
+    pub(crate) fn sites(&self) -> Vec<Site> {
+        let mut sites = Vec::new();
+        for (module, functions) in (0..).zip(self.marks) {
+            for (function, marked) in (0..).zip(functions) {
+                let on_line = (0..).zip(marked.as_deref().unwrap_or_default()).filter(|(_, on)| **on);
+                sites.extend(on_line.map(|(index, _)| Site { module, function, index }));
+            }
+        }
+        sites
+    }
+
+    /// An execution is under way in an activation of that depth or deeper.
+    pub(crate) fn is_under_way(&self, depth: u32) -> bool {
+        self.running.iter().skip(depth as usize).any(Option::is_some)
+    }
+
+    /// Steps were left out; these variables were touched before the next one.
+    pub(crate) fn resume(&mut self, touched: Touched<'a>) {
+        self.touched = touched;
+    }
+
     /// The executions before were so many, in other streams.
     #[must_use]
     pub fn after(self, count: u64) -> Watch<'a> {

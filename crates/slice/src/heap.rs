@@ -1,6 +1,7 @@
 //! Blocks of the heap: where, when and by which calls they were allocated.
 
 use program::points_to::CHAIN;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::OnceLock;
@@ -10,15 +11,26 @@ type Call = (u32, u32);
 
 /// Chains of calls that allocated something, each once: the innermost first, and no longer than
 /// matters.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Chains {
     list: Vec<Vec<Call>>,
+    #[serde(skip)]
     index: HashMap<Vec<Call>, u32>,
     /// The one last met, which is often the next.
+    #[serde(skip)]
     last: u32,
 }
 
 impl Chains {
+    pub fn len(&self) -> u32 {
+        self.list.len() as u32
+    }
+
+    /// All functions in them.
+    pub fn functions(&self) -> impl Iterator<Item = u32> + '_ {
+        self.list.iter().flatten().map(|call| call.0)
+    }
+
     /// The number of a chain.
     pub fn of(&mut self, calls: impl Iterator<Item = Call> + Clone) -> u32 {
         let calls = calls.take(CHAIN);
@@ -35,7 +47,7 @@ impl Chains {
 }
 
 /// A block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocated {
     pub stream: u32,
     pub step: u64,

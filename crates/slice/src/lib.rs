@@ -19,6 +19,8 @@
 //! * [`relevance`]: slices that also follow what could have gone another way; `output_effects`: what could
 //!   have been written;
 //! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
+//! * [`timeline`]: what the first pass found, kept beside the recording; `summaries`: of each segment, so that
+//!   one that cannot matter is not replayed; `watching`: the segments in which a line runs;
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
 //!   trace of one segment; `pipeline`: replayed while another is processed;
 //! * `backward`: the backward pass over it; `live`, `uses`, `provenance`: what is live, and for
@@ -82,11 +84,14 @@ mod segment_trace;
 pub mod slice;
 pub mod slicer;
 pub mod snapshot;
+mod summaries;
 mod summary;
 mod texts;
+pub mod timeline;
 pub mod touched;
 mod uses;
 pub mod visits;
+mod watching;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use occurrences::Which;

@@ -17,6 +17,8 @@ const WORDS: usize = (PAGE / 64) as usize;
 /// Pages whose place is kept at hand.
 const CACHED: u64 = 256;
 const NOWHERE: u32 = u32::MAX;
+/// With more pages than these the lines are not listed.
+const MOST_PAGES: usize = 4096;
 
 /// Live bytes with the same uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +194,20 @@ impl Page {
 }
 
 impl LiveMemory {
+    /// The lines of 64 bytes with anything live, by number; none if there are very many.
+    pub fn lines(&self) -> Option<impl Iterator<Item = u64> + '_> {
+        let of_page = |page: &Page| {
+            let number = page.number;
+            page.live
+                .into_iter()
+                .zip(0u64..)
+                .filter(|(live, _)| *live != 0)
+                .map(move |(_, n)| number << 6 | n)
+        };
+        let partial = self.partial.keys().map(|address| address >> 6);
+        (self.pages.len() <= MOST_PAGES).then(|| self.pages.iter().flat_map(of_page).chain(partial))
+    }
+
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes == 0 && self.partial.is_empty()

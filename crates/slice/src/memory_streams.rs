@@ -8,9 +8,10 @@
 
 use crate::heap::Allocated;
 use replay::observer::{ExternalCall, View};
+use serde::{Deserialize, Serialize};
 
 /// Memory that shows what was written to a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// The step since when it does.
     pub since: u64,

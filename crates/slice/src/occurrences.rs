@@ -54,9 +54,12 @@ impl Slicer<'_> {
                 .evaluating(&[], which.when.as_ref())
                 .after(count);
             let end = self.steps(stream)?.min(which.before.unwrap_or(u64::MAX));
-            let mut machine = self.machine_at(Occurrence { stream, step: 0 })?;
-            machine.run(&mut watch, end)?;
+            let machine = self.watch(stream, &mut watch, end)?;
             if let Some(found) = watch.executions.pop() {
+                let mut machine = match machine {
+                    Some(machine) => machine,
+                    None => self.machine_at(Occurrence { stream, step: end })?,
+                };
                 let last = self.end_of(&mut machine, watch, &found)?;
                 return Ok(Some((stream, Execution { last, ..found })));
             }

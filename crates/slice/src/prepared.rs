@@ -2,18 +2,31 @@
 
 use crate::heap::{Allocated, Chains};
 use crate::memory_streams::{MemoryStreams, Shown};
+use crate::summaries::{Summaries, Summarise};
+use crate::timeline;
+use crate::touched::Touched;
 use recording::event::{Event, Position};
 use replay::checkpoint::Checkpoints;
 use replay::effects;
 use replay::image::Image;
 use replay::io::{Collector, IoList};
-use replay::observer::{ExternalCall, Moment, Observer, View};
+use replay::machine::Machine;
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
+use replay::process::{LoadedProcess, LoadedStream};
 use replay::tape::Stream;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// One stream: its checkpoints, and what the pass that made them saw.
 pub struct Prepared<'p> {
     pub checkpoints: Checkpoints<'p>,
+    pub seen: Seen,
+}
+
+/// What the first pass over a stream saw.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Seen {
+    pub summaries: Summaries,
     pub io: IoList,
     pub starts: Vec<Start>,
     /// Blocks of the heap that were allocated, by address.
@@ -28,8 +41,18 @@ pub struct Prepared<'p> {
     pub memory_streams: Vec<Shown>,
 }
 
+impl Seen {
+    /// Whether all numbers in it are of something.
+    pub fn is_sound(&self, image: &Image) -> bool {
+        self.io.events.iter().all(|e| e.source < self.io.sources.len())
+            && self.allocated.iter().all(|(_, block)| block.chain < self.chains.len())
+            && self.chains.functions().all(|function| function < image.functions())
+            && self.entries.iter().chain(self.entry.iter().map(|e| &e.0)).all(|f| *f < image.functions())
+    }
+}
+
 /// A call that started a thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// The thread's stream, if it ran before the call returned.
     pub stream: Option<u32>,
@@ -43,17 +66,35 @@ pub struct Start {
 pub type Entry = (u32, u64);
 
 impl<'p> Prepared<'p> {
-    /// Replays a stream, with a checkpoint every so many instructions.
-    pub fn new(image: &'p Image, stream: &'p Stream, every: u64) -> Prepared<'p> {
-        let mut first = First::default();
+    /// A stream of a process as its timeline has it, or else replayed, with a checkpoint every so many
+    /// instructions. The timeline is written then, if it is to be kept.
+    pub fn new(process: &'p LoadedProcess, stream: &'p LoadedStream, every: u64, keep: bool) -> Prepared<'p> {
+        let image = &process.image;
+        let file = timeline::path(process, stream);
+        let stored = file.as_ref().and_then(|file| std::fs::read(file).ok());
+        let known = stored.and_then(|bytes| timeline::decode(image, &stream.stream, every, bytes));
+        if let Some((checkpoints, seen)) = known {
+            return Prepared { checkpoints, seen };
+        }
+        let made = Prepared::replayed(image, &stream.stream, every);
+        if let Some(file) = file.filter(|_| keep && made.checkpoints.len() > 1) {
+            let bytes = timeline::encode(image, &stream.stream, every, &made.checkpoints, &made.seen);
+            // Without it, the next question takes longer.
+            let _ = bytes.map(|bytes| timeline::write(&file, &bytes));
+        }
+        made
+    }
+
+    /// Replays a stream.
+    fn replayed(image: &'p Image, stream: &'p Stream, every: u64) -> Prepared<'p> {
+        let mut first = First::new(image, every);
         let checkpoints = Checkpoints::make(image, stream, every, &mut first);
         let entry = first.entry.and_then(|(module, function, argument)| {
             Some((image.function(image.canonical(module), function)?, argument))
         });
         let entries =
             first.entries.iter().filter_map(|(module, f)| image.function(image.canonical(*module), *f));
-        Prepared {
-            checkpoints,
+        let seen = Seen {
             io: first.io.finish(),
             starts: first.starts,
             chains: first.chains,
@@ -62,13 +103,16 @@ impl<'p> Prepared<'p> {
             errno: first.errno,
             memory_streams: first.memory_streams.finish(&first.allocated),
             allocated: first.allocated,
-        }
+            summaries: first.summarise.finish(&mut first.touched),
+        };
+        Prepared { checkpoints, seen }
     }
 }
 
 /// The first pass over a stream.
-#[derive(Default)]
-struct First {
+struct First<'p> {
+    summarise: Summarise<'p>,
+    touched: Touched<'p>,
     io: Collector,
     starts: Vec<Start>,
     /// Blocks of the heap, by address.
@@ -85,10 +129,69 @@ struct First {
     memory_streams: MemoryStreams,
 }
 
-impl Observer for First {
-    const STEPS: bool = false;
+impl<'p> First<'p> {
+    fn new(image: &'p Image, every: u64) -> First<'p> {
+        First {
+            summarise: Summarise::new(image, every),
+            touched: Touched::new(image),
+            io: Collector::default(),
+            starts: Vec::new(),
+            allocated: Vec::new(),
+            chains: Chains::default(),
+            started: None,
+            entry: None,
+            entries: BTreeSet::new(),
+            errno: None,
+            memory_streams: MemoryStreams::default(),
+        }
+    }
+}
+
+impl Observer for First<'_> {
+    const ALL_STEPS: bool = false;
+    const WAYS: bool = true;
+
+    #[inline(always)] // the fast loop knows which effect it is
+    fn step(&mut self, _: &View<'_>, effect: Effect) {
+        self.summarise.step(effect);
+        self.touched.effect(effect);
+    }
+
+    #[inline(always)]
+    fn way(&mut self, way: u32) {
+        self.summarise.way(way);
+    }
+
+    fn edge(&mut self, view: &View<'_>, _: u32, to: u32) {
+        self.summarise.edge(view, to);
+    }
+
+    #[inline]
+    fn enter(&mut self, view: &View<'_>, _: bool) {
+        self.summarise.enter(view);
+    }
+
+    #[inline]
+    fn returned(&mut self, view: &View<'_>) {
+        self.summarise.returned(view);
+    }
+
+    fn unwound(&mut self, view: &View<'_>) {
+        self.summarise.came_back(view);
+    }
+
+    fn variadic(&mut self, _: &View<'_>, _: u32, _: u64, _: u64) {
+        self.summarise.irregular();
+    }
+
+    fn checkpoint(&mut self, machine: &Machine<'_>) {
+        self.summarise.checkpoint(machine, &mut self.touched);
+    }
 
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
+        if !matches!(event, Event::Check { .. }) {
+            self.summarise.irregular();
+        }
         match event {
             Event::Thread { stream, .. } => self.started = *stream,
             Event::ThreadLocal { symbol, address } => {
@@ -107,6 +210,7 @@ impl Observer for First {
             _ => {}
         }
         self.io.event(moment, position, event);
+        self.touched.event(moment, position, event);
     }
 
     fn leaving(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
@@ -130,13 +234,17 @@ impl Observer for First {
                 .push((address, Allocated { stream: 0, step: view.count, size: size.max(1), chain }));
         }
         self.io.external(view, call);
+        self.touched.external(view, call);
+        self.summarise.came_back(view);
     }
 
     fn landed(&mut self, view: &View<'_>) {
+        self.summarise.came_back(view);
         self.io.landed(view);
     }
 
     fn miss(&mut self, view: &View<'_>, address: u64, _: u32, _: Position, _: Option<u32>) {
+        self.summarise.irregular();
         self.memory_streams.missed(view, address);
     }
 }

@@ -20,7 +20,7 @@ use replay::machine::{End, Machine};
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How much memory and time a slicer may take.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +29,13 @@ pub struct SlicerOptions {
     pub segment: u64,
     /// Executed instructions listed in a slice; more are only counted.
     pub max_nodes: usize,
+    /// Keep what the first pass found beside the recording, for the next question.
+    pub keep_timeline: bool,
 }
 
 impl Default for SlicerOptions {
     fn default() -> SlicerOptions {
-        SlicerOptions { segment: 1 << 20, max_nodes: 2_000_000 }
+        SlicerOptions { segment: 1 << 20, max_nodes: 2_000_000, keep_timeline: false }
     }
 }
 
@@ -94,7 +96,7 @@ impl<'p> Slicer<'p> {
         }
         let mut entries = BTreeSet::new();
         for stream in 0..self.process.streams.len() as u32 {
-            entries.extend(&self.prepared(stream)?.entries);
+            entries.extend(&self.prepared(stream)?.seen.entries);
         }
         Ok(place.get_or_init(|| AlternativeEffects::new(&self.facts, precision, &entries)))
     }
@@ -115,7 +117,7 @@ impl<'p> Slicer<'p> {
         }
         let mut heap = Heap::default();
         for stream in 0..self.process.streams.len() as u32 {
-            let prepared = self.prepared(stream)?;
+            let prepared = &self.prepared(stream)?.seen;
             let first = heap.take_in(&prepared.chains);
             for (address, block) in &prepared.allocated {
                 heap.add(*address, Allocated { stream, chain: first + block.chain, ..*block });
@@ -133,8 +135,8 @@ impl<'p> Slicer<'p> {
         let count = self.prepared.len();
         let place = self.prepared.get(stream as usize).ok_or(Error::NoStream(stream, count))?;
         Ok(place.get_or_init(|| {
-            let stream = &self.process.streams[stream as usize].stream;
-            Prepared::new(&self.process.image, stream, self.options.segment)
+            let stream = &self.process.streams[stream as usize];
+            Prepared::new(self.process, stream, self.options.segment, self.options.keep_timeline)
         }))
     }
 
@@ -168,7 +170,7 @@ impl<'p> Slicer<'p> {
     /// # Errors
     /// If there is no such stream.
     pub fn io(&self, stream: u32) -> Result<&IoList> {
-        Ok(&self.prepared(stream)?.io)
+        Ok(&self.prepared(stream)?.seen.io)
     }
 
     /// The machine just before a step, or at the very end.
@@ -253,7 +255,7 @@ impl<'p> Slicer<'p> {
             relevant = Some(Relevant::new(facts, self.heap()?, relevance, omitted));
         }
         let mut pass = Backward::new(all, stream, is_thread);
-        let prepared = self.prepared(stream)?;
+        let prepared = &self.prepared(stream)?.seen;
         (pass.errno, pass.memory_streams) = (prepared.errno, &prepared.memory_streams);
         todo.give(&mut pass, total);
         let Some(last) = pass.last_query() else { return Ok((Vec::new(), UseList::default())) };
@@ -273,11 +275,29 @@ impl<'p> Slicer<'p> {
             .map(|index| checkpoints.segment(index))
             .filter(|s| s.instructions.start <= last && (s.index == 0 || !s.instructions.is_empty()))
             .collect();
-        let replay = |n: usize, used| self.replay_segment(checkpoints, segments[n].index, used);
+        let summary = |n: usize| prepared.summaries.get(segments[n].index);
+        // Segments before this one need not be replayed, nor visited.
+        let needed = AtomicUsize::new(0);
+        let replay = |n: usize, used| match n < needed.load(Ordering::Relaxed) {
+            true => Ok(Option::flatten(used)),
+            false => self.replay_segment(checkpoints, segments[n].index, used.flatten()).map(Some),
+        };
         pipeline(segments.len(), replay, |n, trace| {
             let steps = &segments[n].instructions;
-            pass.segment(trace, (steps.start, steps.end))?;
-            pass.check_limit();
+            match (trace, summary(n)) {
+                (_, Some(summary)) if n < needed.load(Ordering::Relaxed) => pass.skip(summary, steps.start),
+                (Some(trace), _) => {
+                    pass.segment(trace, (steps.start, steps.end))?;
+                    pass.check_limit();
+                    let matters = |n: &usize| {
+                        let steps = &segments[*n].instructions;
+                        summary(*n).is_none_or(|s| !pass.can_skip(s, (steps.start, steps.end)))
+                    };
+                    let next = (n + 1..segments.len()).find(matters).unwrap_or(segments.len());
+                    needed.store(next, Ordering::Relaxed);
+                }
+                (None, _) => {}
+            }
             walked += steps.end - steps.start;
             progress(Progress { stream, walked, of: last, nodes: pass.nodes() });
             if pass.is_done() {
@@ -315,7 +335,7 @@ impl<'p> Slicer<'p> {
         used: Option<SegmentTrace<'s>>,
     ) -> Result<SegmentTrace<'s>> {
         let mut trace = used.unwrap_or_else(|| SegmentTrace::new(&self.starts));
-        trace.begin(checkpoints.frames(index));
+        trace.begin(checkpoints.frames(index)?);
         let machine = checkpoints.replayed(index, &mut trace)?;
         trace.finish(&machine);
         Ok(trace)
@@ -324,13 +344,13 @@ impl<'p> Slicer<'p> {
     /// The call that started a stream's thread: its stream and step.
     pub(crate) fn starter(&self, stream: u32) -> Result<Option<(u32, u64)>> {
         let Some(this) = self.process.streams.get(stream as usize) else { return Ok(None) };
-        let Some((function, argument)) = self.prepared(stream)?.entry else { return Ok(None) };
+        let Some((function, argument)) = self.prepared(stream)?.seen.entry else { return Ok(None) };
         let mut unnamed = Vec::new();
         for other in 0..self.process.streams.len() as u32 {
             if other == stream {
                 continue;
             }
-            for start in &self.prepared(other)?.starts {
+            for start in &self.prepared(other)?.seen.starts {
                 match start.stream {
                     Some(number) if number == this.number => return Ok(Some((other, start.step))),
                     Some(_) => {}

@@ -5,43 +5,125 @@
 
 use crate::Result;
 use crate::criterion::Occurrence;
+use crate::prepared::Prepared;
 use crate::slicer::Slicer;
+use crate::summaries::Summaries;
 use recording::event::{Event, Position};
 use replay::constants::Initial;
 use replay::image::Image;
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
-use std::collections::HashSet;
+use rustc_hash::FxHashMap;
+
+const PAGE: u64 = 4096;
+/// Bits of the filter of pages.
+const FILTER: u64 = 4096;
 
 /// Bytes with an initial value that were read or written.
+#[derive(Clone)]
 pub struct Touched<'a> {
     image: &'a Image,
-    bytes: HashSet<u64>,
+    /// The pages that have initial values, with a bit for each byte.
+    pages: FxHashMap<u64, [u64; 64]>,
+    /// Bits of the page numbers modulo [`FILTER`]: most accesses are elsewhere.
+    filter: [u64; 64],
+    /// Ranges of which something was not touched before.
+    fresh: Vec<(u64, u64)>,
 }
 
 impl<'a> Touched<'a> {
     #[must_use]
     pub fn new(image: &'a Image) -> Touched<'a> {
-        Touched { image, bytes: HashSet::new() }
+        let mut touched = Touched { image, pages: FxHashMap::default(), filter: [0; 64], fresh: Vec::new() };
+        for part in image.initial_within(0, u64::MAX) {
+            for page in part.start / PAGE..=(part.end - 1) / PAGE {
+                touched.pages.insert(page, [0; 64]);
+                touched.filter[(page % FILTER / 64) as usize] |= 1 << (page % 64);
+            }
+        }
+        touched
+    }
+
+    /// What was touched before a segment.
+    pub(crate) fn before(image: &'a Image, summaries: &Summaries, segment: usize) -> Touched<'a> {
+        let mut touched = Touched::new(image);
+        for (address, len) in (0..segment).filter_map(|n| summaries.get(n)).flat_map(|s| &s.touched) {
+            touched.touch(*address, *len);
+        }
+        touched
     }
 
     /// What an untouched byte holds; none if memory is to be believed.
     #[must_use]
     pub fn initial(&self, address: u64) -> Option<Initial> {
         let initial = self.image.initial(address)?;
-        (!self.bytes.contains(&address)).then_some(initial)
+        let at = address % PAGE;
+        let bits = self.pages.get(&(address / PAGE))?[at as usize / 64];
+        (bits >> (at % 64) & 1 == 0).then_some(initial)
     }
 
-    fn touch(&mut self, address: u64, len: u64) {
-        for part in self.image.initial_within(address, len) {
-            self.bytes.extend(part);
+    /// The ranges with initial values that were touched for the first time since the last call.
+    pub(crate) fn take_fresh(&mut self) -> Vec<(u64, u64)> {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.sort_unstable();
+        let mut out: Vec<(u64, u64)> = Vec::new();
+        let parts = fresh.into_iter().flat_map(|(address, len)| self.image.initial_within(address, len));
+        for part in parts {
+            match out.last_mut() {
+                Some((start, len)) if part.start <= *start + *len => {
+                    *len = (*len).max(part.end - *start);
+                }
+                _ => out.push((part.start, part.end - part.start)),
+            }
+        }
+        out
+    }
+
+    fn may_have(&self, page: u64) -> bool {
+        self.filter[(page % FILTER / 64) as usize] >> (page % 64) & 1 != 0
+    }
+
+    #[inline]
+    pub(crate) fn touch(&mut self, address: u64, len: u64) {
+        let last = address.saturating_add(len.max(1) - 1);
+        if len > PAGE || self.may_have(address / PAGE) || self.may_have(last / PAGE) {
+            self.touch_pages(address, last);
         }
     }
-}
 
-impl Observer for Touched<'_> {
-    const ALL_STEPS: bool = false;
+    #[cold]
+    fn touch_pages(&mut self, address: u64, last: u64) {
+        let (first_page, last_page) = (address / PAGE, last / PAGE);
+        if last_page - first_page < self.pages.len() as u64 {
+            for page in first_page..=last_page {
+                self.touch_page(page, address, last);
+            }
+            return;
+        }
+        let within = first_page..=last_page;
+        let pages: Vec<u64> = self.pages.keys().copied().filter(|page| within.contains(page)).collect();
+        for page in pages {
+            self.touch_page(page, address, last);
+        }
+    }
 
-    fn step(&mut self, _: &View<'_>, effect: Effect) {
+    fn touch_page(&mut self, page: u64, address: u64, last: u64) {
+        let Some(bits) = self.pages.get_mut(&page) else { return };
+        let (from, to) = (address.max(page * PAGE) % PAGE, last.min(page * PAGE + PAGE - 1) % PAGE);
+        let mut is_new = false;
+        for word in from / 64..=to / 64 {
+            let low = from.max(word * 64) % 64;
+            let high = to.min(word * 64 + 63) % 64;
+            let mask = (u64::MAX >> (63 - (high - low))) << low;
+            is_new |= mask & !bits[word as usize] != 0;
+            bits[word as usize] |= mask;
+        }
+        if is_new {
+            self.fresh.push((page * PAGE + from, to - from + 1));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn effect(&mut self, effect: Effect) {
         match effect {
             Effect::None => {}
             Effect::Load { address, len }
@@ -53,6 +135,15 @@ impl Observer for Touched<'_> {
             }
             Effect::Fill { to, len } => self.touch(to, len),
         }
+    }
+}
+
+impl Observer for Touched<'_> {
+    const ALL_STEPS: bool = false;
+
+    #[inline]
+    fn step(&mut self, _: &View<'_>, effect: Effect) {
+        self.effect(effect);
     }
 
     fn external(&mut self, _: &View<'_>, call: &ExternalCall<'_>) {
@@ -73,8 +164,24 @@ impl Observer for Touched<'_> {
 impl<'p> Slicer<'p> {
     /// What was touched before a step.
     pub(crate) fn touched(&self, at: Occurrence) -> Result<Touched<'p>> {
-        let mut touched = Touched::new(&self.process.image);
-        self.machine_at(Occurrence { step: 0, ..at })?.run(&mut touched, at.step)?;
+        let Prepared { checkpoints, seen } = self.prepared(at.stream)?;
+        let segment = checkpoints.segment_of(at.step);
+        let mut touched = Touched::before(&self.process.image, &seen.summaries, segment);
+        checkpoints.machine_of(segment)?.run(&mut touched, at.step)?;
         Ok(touched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_without_initial_values_has_none_to_touch() {
+        let image = Image::new(std::collections::BTreeMap::new());
+        let mut touched = Touched::new(&image);
+        touched.touch(0, u64::MAX);
+        touched.touch(u64::MAX, 8);
+        assert_eq!((touched.take_fresh(), touched.initial(5)), (Vec::new(), None));
     }
 }

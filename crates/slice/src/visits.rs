@@ -2,8 +2,10 @@
 
 use crate::Result;
 use crate::criterion::Occurrence;
+use crate::prepared::Prepared;
 use crate::slice::Site;
 use crate::slicer::Slicer;
+use crate::summaries::blocks_of;
 use replay::observer::{Effect, Observer, View};
 use std::collections::{HashMap, HashSet};
 
@@ -55,17 +57,22 @@ impl Slicer<'_> {
         let wanted: HashSet<Site> = sites.iter().copied().collect();
         let mut last: HashMap<Site, Occurrence> = HashMap::new();
         for stream in 0..self.process.streams.len() as u32 {
-            let checkpoints = &self.prepared(stream)?.checkpoints;
+            let Prepared { checkpoints, seen } = self.prepared(stream)?;
             let mut here: HashMap<Site, Occurrence> = HashMap::new();
+            let mut missing = blocks_of(&self.process.image, &wanted);
             for index in (0..checkpoints.len()).rev() {
                 if here.len() == wanted.len() {
                     break;
+                }
+                if !seen.summaries.may_run_any(index, &missing) {
+                    continue;
                 }
                 let mut lasts = Lasts { sites: Sites::new(&wanted), last: HashMap::new() };
                 checkpoints.replay(index, &mut lasts)?;
                 for (site, step) in lasts.last {
                     here.entry(site).or_insert(Occurrence { stream, step });
                 }
+                missing = blocks_of(&self.process.image, wanted.iter().filter(|s| !here.contains_key(s)));
             }
             last.extend(here);
         }
@@ -98,9 +105,18 @@ impl Slicer<'_> {
     }
 
     fn visit_in(&self, stream: u32, sites: &HashSet<Site>) -> Result<Option<(u64, u64, u32)>> {
-        let checkpoints = &self.prepared(stream)?.checkpoints;
+        let Prepared { checkpoints, seen } = self.prepared(stream)?;
+        let blocks = blocks_of(&self.process.image, sites);
         let mut found: Option<(u64, u64, u32)> = None;
         for index in (0..checkpoints.len()).rev() {
+            let may_matter = match found {
+                None => seen.summaries.may_run_any(index, &blocks),
+                // The activation may have waited for a call all along.
+                Some((_, _, depth)) => seen.summaries.get(index).is_none_or(|s| s.depth <= depth),
+            };
+            if !may_matter {
+                continue;
+            }
             let mut runs = Runs { sites: Sites::new(sites), activations: None, last: None };
             checkpoints.replay(index, &mut runs)?;
             let activations = runs.activations.unwrap_or_default();

@@ -44,6 +44,11 @@ fn relevant_extra(row: &Row) -> Option<f64> {
     Some(slice(&row.relevant)? / dynamic(row)?)
 }
 
+/// How long a question takes, as a share of a plain replay.
+fn of_replay(row: &Row, name: &str) -> Option<f64> {
+    Some(number(&row.dynamic, name)? / number(&row.dynamic, "plain")?)
+}
+
 /// What stands above it, its figure, and what had to be done for that.
 type Column = (&'static str, fn(&Row) -> Option<f64>, &'static [&'static str]);
 
@@ -61,6 +66,17 @@ const TIMES: &[Column] = &[
     ("slice / -O2", |r| Some(dynamic(r)? / r.plain.0), DYNAMIC),
     ("slice / -O0", |r| Some(dynamic(r)? / r.plain.1), DYNAMIC),
     ("memory, MiB", |r| kept(r.memory.0), DYNAMIC),
+];
+
+const NEAR_THE_END: &[Column] = &[
+    ("plain replay, s", |r| number(&r.dynamic, "plain"), DYNAMIC),
+    ("first question about the last 1 % / replay", |r| of_replay(r, "near_first"), DYNAMIC),
+    ("the same again / replay", |r| of_replay(r, "near_second"), DYNAMIC),
+    (
+        "timeline, bytes per 1,000 instructions",
+        |r| Some(1000.0 * number(&r.dynamic, "timeline_bytes")? / instructions(r)?),
+        DYNAMIC,
+    ),
 ];
 
 const RELEVANT: &[Column] = &[
@@ -83,7 +99,7 @@ fn targets(rows: &[Row]) -> String {
     let long = rows.iter().find(|r| r.name == "generated");
     let millions = long.and_then(instructions).map_or(0.0, |n| n / 1e6);
     let long = |of: fn(&Row) -> Option<f64>| long.and_then(of);
-    let all: [Target; 3] = [
+    let all: [Target; 5] = [
         (
             format!("dynamic slice of {millions:.0} million instructions / -O2"),
             long(|r| Some(from_the_end(&r.dynamic)? / r.plain.0)),
@@ -92,6 +108,13 @@ fn targets(rows: &[Row]) -> String {
         ),
         ("memory of the same, MiB".to_owned(), long(|r| kept(r.memory.0)), 2048.0, true),
         ("relevant / dynamic, time, mean".to_owned(), mean(relevant_extra), 3.0, true),
+        (
+            "first question about the last 1 % / plain replay".to_owned(),
+            long(|r| of_replay(r, "near_first")),
+            1.2,
+            true,
+        ),
+        ("the same again / plain replay".to_owned(), long(|r| of_replay(r, "near_second")), 0.06, true),
     ];
     let mut text = String::from("\n| target | figure | limit | |\n|---|---|---|---|\n");
     for (what, figure, limit, most) in all {
@@ -108,7 +131,7 @@ fn targets(rows: &[Row]) -> String {
 
 pub fn render(rows: &[Row], questions: u64) -> String {
     let mut text = String::from("# Slices\n");
-    for columns in [TIMES, RELEVANT] {
+    for columns in [TIMES, NEAR_THE_END, RELEVANT] {
         let heads = columns.iter().map(|c| c.0).collect::<Vec<_>>().join(" | ");
         let _ = write!(text, "\n| subject | {heads} |\n|---{}|\n", "|---".repeat(columns.len()));
         for row in rows {
@@ -128,7 +151,9 @@ pub fn render(rows: &[Row], questions: u64) -> String {
         text,
         "\nQuestions for each: {questions}, evenly spread over the run, all that an instruction used; a slice is \
          making ready once and the mean of the questions' times. The first target is about the last \
-         question of the generated run, which goes over all of it."
+         question of the generated run, which goes over all of it. The question about the last 1 % is when an \
+         instruction that ran there ran last, and with which values; it is asked twice, and the timeline \
+         that the first one kept answers the second."
     );
     text.push_str(&targets(rows));
     text
@@ -173,6 +198,18 @@ mod tests {
         let text = render(&[row], 3);
         let line = "| dynamic slice of 2 million instructions / -O2 | 40.00 | at most 60 | met |";
         assert!(text.contains(line), "{text}");
+    }
+
+    #[test]
+    fn questions_near_the_end_are_compared_with_a_plain_replay() {
+        let mut row = Row { name: "generated".to_owned(), ..row() };
+        for (name, value) in [("plain", "2"), ("near_first", "2.2"), ("near_second", "0.2")] {
+            row.dynamic.insert(name.to_owned(), value.to_owned());
+        }
+        let text = render(&[row], 3);
+        let first = "| first question about the last 1 % / plain replay | 1.10 | at most 1.2 | met |";
+        assert!(text.contains(first), "{text}");
+        assert!(text.contains("| the same again / plain replay | 0.10 | at most 0.06 | missed |"), "{text}");
     }
 
     #[test]

@@ -19,7 +19,8 @@ fn sites(slice: &Slice) -> Sites {
 
 /// Compares slices of one process; gives how many of them were counted in part.
 fn compare(process: &LoadedProcess, name: &str, questions: &[Vec<Criterion>], segment: u64) -> usize {
-    let slicer = |max_nodes| Slicer::new(process, SlicerOptions { segment, max_nodes });
+    let slicer =
+        |max_nodes| Slicer::new(process, SlicerOptions { segment, max_nodes, ..SlicerOptions::default() });
     let (whole, few) = (slicer(usize::MAX), [slicer(5), slicer(25)]);
     let mut counted = 0;
     for question in questions {

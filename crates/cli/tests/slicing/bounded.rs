@@ -16,7 +16,9 @@ fn graph(slice: &Slice) -> impl PartialEq + std::fmt::Debug {
 
 /// Compares slices from everywhere in every stream, and from all ends.
 fn compare(process: &LoadedProcess, seed: u64, questions: u64) {
-    let slicer = |segment, max_nodes| Slicer::new(process, SlicerOptions { segment, max_nodes });
+    let slicer = |segment, max_nodes| {
+        Slicer::new(process, SlicerOptions { segment, max_nodes, ..SlicerOptions::default() })
+    };
     let (whole, short) = (slicer(1 << 20, usize::MAX), slicer(61, usize::MAX));
     let bounded = [slicer(1 << 20, 25), slicer(61, 25), slicer(61, 0)];
     let mut random = generate::Random::new(seed);

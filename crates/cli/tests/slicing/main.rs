@@ -6,6 +6,7 @@ mod bounded;
 mod desk;
 mod generate;
 mod graph;
+mod timeline;
 
 use desk::recorded;
 use expression::Expression;

@@ -4,6 +4,7 @@ mod io;
 mod program;
 mod recording;
 mod steps;
+mod timeline;
 
 use crate::Session;
 use crate::failure::{Exit, Failure};
@@ -16,6 +17,7 @@ pub enum DumpCommand {
     Recording(recording::RecordingArgs),
     Steps(steps::StepsArgs),
     Io(io::IoArgs),
+    Timeline(timeline::TimelineArgs),
 }
 
 pub fn run(command: &DumpCommand, session: &mut Session) -> Result<Exit, Failure> {
@@ -24,5 +26,6 @@ pub fn run(command: &DumpCommand, session: &mut Session) -> Result<Exit, Failure
         DumpCommand::Recording(args) => recording::run(args, session),
         DumpCommand::Steps(args) => steps::run(args, session),
         DumpCommand::Io(args) => io::run(args, session),
+        DumpCommand::Timeline(args) => timeline::run(args, session),
     }
 }

@@ -269,7 +269,7 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         }
         let loaded = LoadedProcess::load(&recording, process, &Options::default());
         let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
-        let slicer = Slicer::new(&loaded, SlicerOptions::default());
+        let slicer = Slicer::new(&loaded, SlicerOptions { keep_timeline: true, ..SlicerOptions::default() });
         question = question.on_a_statement(&slicer);
         match ask(&slicer, &question, &args.which, &mut output_start)? {
             Ok(criteria) => {

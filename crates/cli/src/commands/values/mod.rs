@@ -15,7 +15,7 @@ use replay::observer::{Effect, Observer, View};
 use replay::process::{LoadedProcess, LoadedStream, Options};
 use serde::Serialize;
 use slice::executions::{Keep, Marks, Watch};
-use slice::{Site, WrongExpression};
+use slice::{Site, Slicer, SlicerOptions, WrongExpression};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -104,16 +104,23 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
     for process in &processes {
         let marks = marks(&process.image, &file, line);
         let mut count = 0;
-        for stream in process.streams.iter().filter(|s| args.which.has(process, s.number)) {
+        let slicer = Slicer::new(process, SlicerOptions { keep_timeline: true, ..SlicerOptions::default() });
+        for (index, stream) in (0..).zip(&process.streams) {
+            if !args.which.has(process, stream.number) {
+                continue;
+            }
             let room = args.limit - answer.executions.len().min(args.limit);
             let keep = args.which.occurrence.map_or(Keep::First(room), Keep::Number);
             let mut watch = Watch::new(&process.image, &marks, keep)
                 .evaluating(&expressions, args.which.when.as_ref())
                 .after(count);
             let end = args.which.before.unwrap_or(u64::MAX);
+            let outcome = slicer.watch(index, &mut watch, end).and_then(|_| {
+                let is_beyond = end > slicer.steps(index)?;
+                Ok(slicer.trouble(index)?.filter(|_| is_beyond))
+            });
             // What comes before a divergence is still true.
-            let outcome = Machine::new(&process.image, &stream.stream).run(&mut watch, end);
-            if let Err(error) = outcome {
+            if let Some(error) = outcome.unwrap_or_else(|error| Some(error.to_string())) {
                 eprintln!("relapse: {} stops early: failed to {error}", stream_name(process, stream));
             }
             answer.truncated |= watch.truncated && args.which.occurrence.is_none();
