@@ -209,7 +209,10 @@ mod tests {
         let text = render(&[row], 3);
         let first = "| first question about the last 1 % / plain replay | 1.10 | at most 1.2 | met |";
         assert!(text.contains(first), "{text}");
-        assert!(text.contains("| the same again / plain replay | 0.10 | at most 0.06 | missed |"), "{text}");
+        assert!(
+            text.contains("| the same again / plain replay | 0.1000 | at most 0.06 | missed |"),
+            "{text}"
+        );
     }
 
     #[test]
