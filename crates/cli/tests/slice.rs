@@ -417,3 +417,109 @@ fn neighbours_in_a_bit_field_are_told_apart() {
     check(3, &[11, 14], &[6, 7, 8, 12]);
     check(5, &[9, 15], &[6, 10]);
 }
+
+const SENDER: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+    int amount = atoi(argv[1]) * 3;
+    int unused = argc * 7;
+    printf("%d\n", amount);
+    fprintf(stderr, "%d\n", unused);
+    return 0;
+}
+"#;
+
+const RECEIVER: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+int main(void) {
+    char line[20];
+    int sum = 1;
+    while (fgets(line, sizeof line, stdin))
+        sum += atoi(line);
+    printf("sum %d\n", sum);
+    return 0;
+}
+"#;
+
+/// Records a shell script with the programs `send` and `take`, and what else is given.
+fn scripted(script: &str, programs: &[(&str, &str)]) -> Desk {
+    let mut desk = Desk::with_program("send", SENDER);
+    for (name, source) in [("take", RECEIVER)].iter().chain(programs) {
+        desk.file(&format!("{name}.c"), source);
+        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+    }
+    desk.file("script", script);
+    desk.record("sh script", "");
+    desk
+}
+
+/// Marked lines of one file.
+fn marked_in(slice: &str, file: &str) -> Vec<u32> {
+    let text = slice.split_once(&format!("\n{file}\n")).map_or("", |(_, text)| text);
+    marked_lines(text.split("\n\n").next().unwrap_or_default())
+}
+
+#[test]
+fn a_slice_goes_on_in_the_process_at_the_other_end_of_a_pipe() {
+    let mut desk = scripted("./send 4 | ./take", &[]);
+    desk.run("relapse slice run --output stdout@4");
+    assert_session!(desk, @r#"
+    $ relapse slice run --output stdout@4
+    byte 4 of stdout came from 4 lines in 1 file (11 of [N] instructions).
+
+    take.c
+    >  6  int sum = 1;
+    >  7  while (fgets(line, sizeof line, stdin))
+    >  8  sum += atoi(line);
+    >  9  printf("sum %d\n", sum);
+
+    "12\n" in the pipe, from send came from 2 lines in 1 file (5 of [N] instructions).
+
+    send.c
+    >  5  int amount = atoi(argv[1]) * 3;
+      [N]  int unused = argc * 7;
+    >  7  printf("%d\n", amount);
+    "#);
+}
+
+#[test]
+fn a_slice_goes_on_in_the_process_that_wrote_the_file() {
+    let mut desk = scripted("./send 4 > between; ./send 5 > other; ./take < between", &[]);
+    let text = desk.quietly("relapse slice run --output stdout:sum");
+    assert_eq!(marked_in(&text, "take.c"), [9], "{text}");
+    assert_eq!(marked_in(&text, "send.c"), [] as [u32; 0], "{text}");
+    let text = desk.quietly("relapse slice run --output stdout:13");
+    assert_eq!(marked_in(&text, "send.c"), [5, 7], "{text}");
+    assert!(text.contains("\"12\\n\" in between, from send"), "{text}");
+}
+
+#[test]
+fn of_several_writers_to_a_pipe_the_one_is_found_whose_bytes_they_are() {
+    let mut desk = scripted("(./send 1; ./send 2; ./send 30) | ./take", &[]);
+    let text = desk.quietly("relapse slice run --output stdout:100 --json");
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["writers"].as_array().map(Vec::len), Some(3), "{text}");
+}
+
+#[test]
+fn an_argument_comes_from_the_program_that_gave_it() {
+    let start = r#"#include <stdio.h>
+#include <unistd.h>
+
+int main(void) {
+    char text[20];
+    int noise = 3;
+    int number = 5 + 2;
+    snprintf(text, sizeof text, "%d", number);
+    char *words[] = { "send", text, NULL };
+    noise++;
+    execv("./send", words);
+    return noise;
+}
+"#;
+    let mut desk = scripted("./start", &[("start", start)]);
+    let text = desk.quietly("relapse slice run --output stdout:21");
+    assert_eq!(marked_in(&text, "start.c"), [7, 8, 9, 11], "{text}");
+}

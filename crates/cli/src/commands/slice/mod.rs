@@ -1,5 +1,6 @@
 //! `relapse slice`: everything a value came from.
 
+mod across;
 mod bounds;
 mod browse;
 mod chain;
@@ -16,11 +17,12 @@ use bounds::Bounds;
 use clap::{Args, ValueEnum};
 use expression::Expression;
 use program::names::readable;
-use replay::process::{LoadedProcess, Options};
+use recording::Recording;
 use serde::Serialize;
 use slice::chain::{ChainOptions, Link};
-use slice::{Criterion, Origin, Precision, Relevance, Request, Site, Slice, Slicer, SlicerOptions};
+use slice::{Criterion, Origin, Precision, Relevance, Request, Site, Slice, Slicer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -232,6 +234,9 @@ struct Answer {
     executions: u64,
     #[serde(flatten)]
     bounds: Bounds,
+    /// Slices of other processes: of what they wrote and this one read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    writers: Vec<Answer>,
 }
 
 #[derive(Debug, Serialize)]
@@ -263,19 +268,29 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recording = opened::recording(&args.recording)?;
     let (mut reason, mut output_start) = (None, None);
     let mut question = args.question.clone();
-    for (number, process) in recording.processes.iter().enumerate() {
-        if args.process.is_some_and(|n| n != number) {
+    let chosen = |number: &usize| args.process.is_none_or(|n| n == *number);
+    let mut numbers: Vec<usize> = (0..recording.processes.len()).filter(chosen).collect();
+    // Output that another process reads is meant only if nothing else is.
+    let mut between = Vec::new();
+    while !numbers.is_empty() || !between.is_empty() {
+        let is_last = numbers.is_empty();
+        let number = if is_last { between.remove(0) } else { numbers.remove(0) };
+        let loaded = across::load(&recording, number)?;
+        let slicer = Slicer::new(&loaded, across::options());
+        if let Some(written) = &question.output
+            && !is_last
+            && args.process.is_none()
+            && across::is_read_by_another(&recording, number, &slicer, &written.sink)?
+        {
+            between.push(number);
             continue;
         }
-        let loaded = LoadedProcess::load(&recording, process, &Options::default());
-        let loaded = loaded.map_err(|e| opened::cannot_load(&e))?;
-        let slicer = Slicer::new(&loaded, SlicerOptions { keep_timeline: true, ..SlicerOptions::default() });
         question = question.on_a_statement(&slicer);
         match ask(&slicer, &question, &args.which, &mut output_start)? {
             Ok(criteria) => {
                 opened::warn_of_edits([&loaded]);
                 let asked = words(&question, &args.which);
-                return answer(args, session, &slicer, &criteria, asked);
+                return answer(args, session, (&recording, number), &slicer, &criteria, asked);
             }
             Err(why) => reason = reason.or(Some(why)),
         }
@@ -351,6 +366,7 @@ fn walk_back(
 fn answer(
     args: &SliceArgs,
     session: &mut Session,
+    (recording, process): (&Recording, usize),
     slicer: &Slicer<'_>,
     criteria: &[Criterion],
     question: String,
@@ -358,7 +374,28 @@ fn answer(
     if args.phases {
         return phases::run(args, session, slicer, criteria, question);
     }
-    let slice = walk_back(args, session, slicer, criteria, &edges::on_interrupt())?;
+    let stop = edges::on_interrupt();
+    let (mut answer, slice) = one(args, session, slicer, criteria, question, &stop)?;
+    if args.process.is_none() {
+        answer.writers = across::follow(args, session, recording, process, slicer, &slice, &stop)?;
+    }
+    let exit = if args.json { session.json(&answer)? } else { print(&answer, session)? };
+    if slice.incomplete {
+        return Err(edges::incomplete());
+    }
+    Ok(exit)
+}
+
+/// The answer of one process.
+fn one(
+    args: &SliceArgs,
+    session: &Session,
+    slicer: &Slicer<'_>,
+    criteria: &[Criterion],
+    question: String,
+    stop: &AtomicBool,
+) -> Result<(Answer, Slice), Failure> {
+    let slice = walk_back(args, session, slicer, criteria, stop)?;
     let lines = lines(slicer, &slice);
     let rows = if args.chain { Some(links(slicer, &slice, args.links)?) } else { None };
     let causes = if args.why { Some(why::rows(slicer, &slice, WHY, args.solver.as_deref())?) } else { None };
@@ -375,18 +412,24 @@ fn answer(
         instructions: slice.walked,
         executions: slice.sites.values().map(|t| t.count).sum(),
         bounds: Bounds::of(&slice),
+        writers: Vec::new(),
     };
-    let exit = if args.json {
-        session.json(&answer)?
-    } else {
-        match (&answer.chain, &answer.causes) {
-            (Some(rows), _) => chain::print(rows, session)?,
-            (_, Some(rows)) => why::print(rows, session)?,
-            _ => listing::print(&answer, session)?,
+    Ok((answer, slice))
+}
+
+fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
+    let is_listed = answer.chain.is_none() && answer.causes.is_none();
+    let exit = match (&answer.chain, &answer.causes) {
+        (Some(rows), _) => chain::print(rows, session)?,
+        (_, Some(rows)) => why::print(rows, session)?,
+        _ => listing::print(answer, session)?,
+    };
+    for writer in &answer.writers {
+        writeln!(session.out)?;
+        if !is_listed {
+            writeln!(session.out, "{}:", writer.question)?;
         }
-    };
-    if slice.incomplete {
-        return Err(edges::incomplete());
+        print(writer, session)?;
     }
     Ok(exit)
 }

@@ -1,0 +1,352 @@
+//! Bytes that one process of a recording hands over to another.
+//!
+//! A slice ends at the calls that take bytes in. Where another process of the recording wrote
+//! these bytes, to the pipe or the file they were read from, the way back goes on there: what
+//! was [received](Slicer::received) by one process was [sent](Slicer::sent) by another, and the
+//! calls that sent it are criteria of a slice of that process. What a program got as arguments
+//! was given by the call of `execve` before it.
+//!
+//! Pipes and files have names in a recording: `pipe:[123]`, or a path. Bytes of a file are found
+//! by their offset. So are those of a pipe with one writer, or with several that wrote one after
+//! the other. Where writers took turns, what a call took in must be one writer's and
+//! nowhere else in what it wrote. In all cases the bytes must be equal: a file may have been written
+//! anew in between. What cannot be found is not followed.
+
+use crate::Result;
+use crate::criterion::{Criterion, Occurrence, Wanted};
+use crate::slice::{Dependence, NodeId, Origin, Slice};
+use crate::slicer::Slicer;
+use program::inst::Inst;
+use recording::event::source::{ARGV, FILE, PIPE, STDERR, STDIN, STDOUT};
+use replay::io::{IoEvent, Source};
+use replay::machine::End;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+/// More bytes than this of one source are not followed.
+const MOST: u64 = 1 << 16;
+
+/// Bytes that a slice depends on and that its process took in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    pub from: Channel,
+    /// Where they are in it.
+    pub bytes: Range<u64>,
+    /// What they were.
+    pub text: Vec<u8>,
+    /// All that the calls that took them in took in.
+    pub around: Vec<u8>,
+    /// One of the executions that took them in, or that needed them.
+    pub node: NodeId,
+}
+
+/// How bytes come from one process to another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Channel {
+    File(String),
+    Pipe(String),
+    /// The argument of this number.
+    Argument(usize),
+}
+
+impl Channel {
+    /// How a process names what it reads from or writes to, if another process may be at the
+    /// other end.
+    fn of(source: &Source) -> Option<Channel> {
+        if !matches!(source.kind, FILE | STDIN | PIPE | STDOUT | STDERR) {
+            return (source.kind == ARGV).then(|| Channel::Argument(source.fd.max(0) as usize));
+        }
+        if source.name.starts_with("pipe:[") {
+            return Some(Channel::Pipe(source.name.clone()));
+        }
+        source.name.starts_with('/').then(|| Channel::File(source.name.clone()))
+    }
+}
+
+/// Where bytes of a source were taken in: part of the bytes, and by what.
+#[derive(Default)]
+struct Taken {
+    /// By offset: the byte.
+    text: BTreeMap<u64, u8>,
+    around: BTreeMap<u64, u8>,
+    node: NodeId,
+}
+
+impl Slicer<'_> {
+    /// Bytes that a slice depends on and that came from files, pipes or arguments. What is more
+    /// than is followed is left out.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn received(&self, slice: &Slice) -> Result<Vec<Received>> {
+        let mut all: BTreeMap<Channel, Taken> = BTreeMap::new();
+        for stream in 0..self.process().streams.len() as u32 {
+            let io = self.io(stream)?;
+            let mut by_step: HashMap<u64, Vec<(&IoEvent, Channel)>> = HashMap::new();
+            for event in io.events.iter().filter(|e| !e.out && !e.bytes.is_empty()) {
+                let Some(channel) = Channel::of(&io.sources[event.source]) else { continue };
+                if let Channel::Argument(_) = channel {
+                    arguments(slice, event, &channel, &mut all);
+                } else {
+                    let step = event.instruction.saturating_sub(1);
+                    by_step.entry(step).or_default().push((event, channel));
+                }
+            }
+            for (node, taken) in slice.nodes.iter().enumerate() {
+                let node = node as NodeId;
+                let events = by_step.get(&taken.at.step).filter(|_| taken.at.stream == stream);
+                for (event, channel) in events.into_iter().flatten() {
+                    let is_asked = slice.criteria.contains(&Some(node));
+                    for range in needed(slice, node, event, is_asked) {
+                        take(&mut all, channel, event, range, node);
+                    }
+                }
+            }
+        }
+        let mut received = Vec::new();
+        for (from, taken) in all.into_iter().filter(|(_, taken)| taken.text.len() as u64 <= MOST) {
+            for bytes in ranges(taken.text.keys().copied()) {
+                let text = taken.text.range(bytes.clone()).map(|(_, byte)| *byte).collect();
+                let wide = ranges(taken.around.keys().copied())
+                    .into_iter()
+                    .find(|range| range.start <= bytes.start && bytes.end <= range.end)
+                    .unwrap_or(bytes.clone());
+                let around = taken.around.range(wide).map(|(_, byte)| *byte).collect();
+                received.push(Received { from: from.clone(), bytes, text, around, node: taken.node });
+            }
+        }
+        Ok(received)
+    }
+
+    /// What the process wrote to this, or read from it, as far as it has no gaps.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn text_of(&self, channel: &Channel, written: bool) -> Result<Vec<u8>> {
+        let bytes = self.transferred(channel, written)?.map(|(_, bytes)| bytes).unwrap_or_default();
+        let start = bytes.first_key_value().map_or(0, |(at, _)| *at);
+        Ok((start..).zip(bytes).take_while(|(n, (at, _))| n == at).map(|(_, (_, byte))| byte).collect())
+    }
+
+    /// Whether the process read anything from this.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn reads_from(&self, channel: &Channel) -> Result<bool> {
+        Ok(self.transferred(channel, false)?.is_some())
+    }
+
+    /// The pipe that standard output or error goes to, if it goes to one.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn piped(&self, sink: &str) -> Result<Option<Channel>> {
+        for stream in 0..self.process().streams.len() as u32 {
+            let io = self.io(stream)?;
+            let is_meant = |source: &&Source| {
+                matches!(source.kind, STDOUT | STDERR) && recording::event::source::name(source.kind) == sink
+            };
+            if let Some(pipe @ Channel::Pipe(_)) = io.sources.iter().find(is_meant).and_then(Channel::of) {
+                return Ok(Some(pipe));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The calls of this process that wrote what another process received, as criteria; none if
+    /// it did not write that. `before`: how many bytes others wrote to the pipe before, if that
+    /// is known.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn sent(&self, received: &Received, before: Option<u64>) -> Result<Vec<Criterion>> {
+        if let Channel::Argument(number) = received.from {
+            return self.executed_with(number, &received.text);
+        }
+        let Some((name, written)) = self.transferred(&received.from, true)? else { return Ok(Vec::new()) };
+        let is_at = |start: u64, text: &[u8]| {
+            !text.is_empty() && (start..).zip(text).all(|(at, byte)| written.get(&at) == Some(byte))
+        };
+        let (start, text) = match (&received.from, before) {
+            (Channel::Pipe(_), Some(before)) => {
+                let end = before + written.len() as u64;
+                let (from, to) = (received.bytes.start.max(before), received.bytes.end.min(end));
+                if from >= to {
+                    return Ok(Vec::new());
+                }
+                let skipped = (from - received.bytes.start) as usize;
+                (from - before, &received.text[skipped..skipped + (to - from) as usize])
+            }
+            (Channel::Pipe(_), None) => {
+                let mut places = written.keys().copied().filter(|start| is_at(*start, &received.around));
+                let (Some(start), None) = (places.next(), places.next()) else { return Ok(Vec::new()) };
+                let within = received.around.windows(received.text.len()).position(|w| w == received.text);
+                (start + within.unwrap_or(0) as u64, &received.text[..])
+            }
+            _ => (received.bytes.start, &received.text[..]),
+        };
+        if !is_at(start, text) {
+            return Ok(Vec::new());
+        }
+        self.ask_outputs(&name, start..start + text.len() as u64)
+    }
+
+    /// All that the process wrote to a pipe or a file, or read from it, by offset, and how it names it.
+    fn transferred(&self, channel: &Channel, written: bool) -> Result<Option<(String, BTreeMap<u64, u8>)>> {
+        let (mut name, mut bytes) = (None, BTreeMap::new());
+        for stream in 0..self.process().streams.len() as u32 {
+            let io = self.io(stream)?;
+            for event in io.events.iter().filter(|e| e.out == written) {
+                let source = &io.sources[event.source];
+                if Channel::of(source).as_ref() == Some(channel) {
+                    name = Some(source.name.clone());
+                    bytes.extend((event.offset..).zip(event.bytes.iter().copied()));
+                }
+            }
+        }
+        Ok(name.map(|name| (name, bytes)))
+    }
+
+    /// The call of `execve` or its kin that gave a program an argument.
+    fn executed_with(&self, number: usize, text: &[u8]) -> Result<Vec<Criterion>> {
+        for stream in 0..self.process().streams.len() as u32 {
+            let Some(End::Exec) = self.end(stream)? else { continue };
+            let step = self.steps(stream)?.saturating_sub(1);
+            let at = Occurrence { stream, step };
+            let machine = self.machine_at(at)?;
+            let Some(view) = machine.view() else { continue };
+            let is_there = |address: u64| view.memory.peek_string(address, text.len() + 1) == text;
+            let Inst::Call(call) = view.inst() else { continue };
+            // `execv(path, argv)` and its kin, `fexecve(fd, argv, envp)` too.
+            let vector = call.args.get(1).and_then(|array| {
+                let slot = view.value(array.value).wrapping_add(8 * number as u64);
+                let mut pointer = [0; 8];
+                view.memory.peek(slot, &mut pointer);
+                let address = u64::from_le_bytes(pointer);
+                is_there(address).then_some((slot, address))
+            });
+            let wanted = match vector {
+                Some((slot, address)) => vec![
+                    Wanted::Ran,
+                    Wanted::Memory { address: slot, len: 8 },
+                    Wanted::Memory { address, len: text.len() as u64 },
+                ],
+                None => vec![Wanted::All],
+            };
+            return Ok(vec![Criterion { at, wanted }]);
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// Where in a pipe each of several writers began, if they wrote one after the other: what was read
+/// is what they wrote, in some order. What was not read any more may be missing at the end.
+#[must_use]
+pub fn in_sequence(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
+    let mut starts = vec![None; written.len()];
+    let mut at = 0;
+    loop {
+        let rest = &read[at..];
+        let fits = |text: &[u8]| !text.is_empty() && (rest.starts_with(text) || text.starts_with(rest));
+        let open = (0..written.len()).filter(|n| starts[*n].is_none() && !rest.is_empty());
+        // The first of the longest.
+        let next = open.filter(|n| fits(&written[*n])).rev().max_by_key(|n| written[*n].len());
+        let Some(next) = next else { return starts };
+        starts[next] = Some(at as u64);
+        at = (at + written[next].len()).min(read.len());
+    }
+}
+
+/// Arguments that leaves of a slice are bytes of.
+fn arguments(slice: &Slice, event: &IoEvent, channel: &Channel, all: &mut BTreeMap<Channel, Taken>) {
+    for leaf in &slice.leaves {
+        let (Origin::Outside { address, len, .. } | Origin::Unwritten { address, len, .. }) = leaf.origin
+        else {
+            continue;
+        };
+        if let Some(range) = overlap(event, address, len) {
+            take(all, channel, event, range, leaf.needed_by);
+        }
+    }
+}
+
+/// Which bytes of an event, counted from its first, were needed of the call that took them in.
+fn needed(slice: &Slice, node: NodeId, event: &IoEvent, is_asked: bool) -> BTreeSet<Part> {
+    let whole = Part { start: 0, end: event.bytes.len() as u64 };
+    if is_asked {
+        return BTreeSet::from([whole]);
+    }
+    let in_memory = event.address != 0;
+    slice
+        .needed_by(node)
+        .filter_map(|(_, how)| match how {
+            Dependence::Memory { address, len } | Dependence::Thread { address, len } if in_memory => {
+                overlap(event, address, len)
+            }
+            Dependence::Memory { .. } | Dependence::Thread { .. } => Some(whole),
+            // A character that is returned; but not how many bytes there were.
+            Dependence::Register(_) | Dependence::Return(_) => (!in_memory).then_some(whole),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Bytes of an event, counted from its first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    start: u64,
+    end: u64,
+}
+
+fn overlap(event: &IoEvent, address: u64, len: u64) -> Option<Part> {
+    let end = event.address.checked_add(event.bytes.len() as u64)?;
+    let (from, to) = (address.max(event.address), address.saturating_add(len).min(end));
+    (event.address != 0 && from < to).then(|| Part { start: from - event.address, end: to - event.address })
+}
+
+fn take(all: &mut BTreeMap<Channel, Taken>, channel: &Channel, event: &IoEvent, range: Part, node: NodeId) {
+    let taken = all.entry(channel.clone()).or_default();
+    taken.node = node;
+    let bytes = || (event.offset..).zip(event.bytes.iter().copied());
+    taken.text.extend(bytes().skip(range.start as usize).take((range.end - range.start) as usize));
+    taken.around.extend(bytes());
+}
+
+/// Sorted numbers as ranges without gaps.
+fn ranges(numbers: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
+    let mut all: Vec<Range<u64>> = Vec::new();
+    for number in numbers {
+        match all.last_mut() {
+            Some(last) if last.end == number => last.end += 1,
+            _ => all.push(number..number + 1),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_one_after_the_other_are_put_in_order() {
+        let order = |read: &str, written: &[&str]| {
+            in_sequence(
+                read.as_bytes(),
+                &written.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(order("ab12cd", &["cd", "ab", "12"]), [Some(4), Some(0), Some(2)]);
+        assert_eq!(order("aab", &["a", "ab"]), [Some(0), Some(1)], "the longest does not fit first");
+        assert_eq!(order("aba", &["a", "ab"]), [Some(2), Some(0)]);
+        assert_eq!(order("xyz", &["xyz", ""]), [Some(0), None]);
+        assert_eq!(order("xyzz", &["xy", "zzzz"]), [Some(0), Some(2)], "the reader did not wait for all");
+        assert_eq!(order("x1y2", &["xy", "12"]), [None, None], "they took turns");
+    }
+
+    #[test]
+    fn ranges_have_no_gaps() {
+        assert_eq!(ranges([].into_iter()), []);
+        assert_eq!(ranges([1, 2, 3, 7, 9, 10].into_iter()), [1..4, 7..8, 9..11]);
+    }
+}
