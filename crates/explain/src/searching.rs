@@ -48,7 +48,19 @@ pub fn search(
     });
     structure
         .set_units(difference.units().into_iter().map(|unit| (unit.changes, unit.kind == UnitKind::Hunk)));
-    let mut watch = |progress: &Progress| news(&News::Searching(progress));
+    let mut is_said = false;
+    let mut watch = |progress: &Progress| {
+        if !is_said && mostly_broken(progress.sets, progress.broken) {
+            is_said = true;
+            news(&News::MostlyBroken {
+                progress,
+                rewritten: rewritten(difference, order),
+                difference,
+                order,
+            });
+        }
+        news(&News::Searching(progress));
+    };
     let mut search = Search::new(lab, &structure, &mut watch);
     search.set_on_chain(evidence.on_chain());
     if let Some(most) = request.most_trials {
@@ -77,7 +89,14 @@ pub fn search(
     }
     if searched.found.is_none() {
         searched.notes.extend(one_message(lab));
-        searched.notes.extend(rewritten(difference, order, lab));
+        let [passed, failed, unresolved, broken] = searched.counts.map(|n| n as usize);
+        if mostly_broken(passed + failed + unresolved + broken, broken) {
+            searched.notes.extend(rewritten(difference, order).map(|(function, parts)| {
+                format!(
+                    "`{function}` was changed in {parts} places; most parts of it cannot be undone alone."
+                )
+            }));
+        }
     }
     Ok(searched)
 }
@@ -278,16 +297,16 @@ fn one_message(lab: &Lab<'_>) -> Option<String> {
     })
 }
 
-/// A function that was rewritten as a whole, where most trials did not build.
-fn rewritten(difference: &Difference, order: &[ChangeId], lab: &Lab<'_>) -> Option<String> {
-    let broken = lab.log().iter().filter(|tried| tried.outcome == Some(Outcome::Broken)).count();
-    if broken * 2 < lab.log().len() || broken < 8 {
-        return None;
-    }
-    let function = order.iter().take(10).find_map(|id| difference.change(*id).function.clone())?;
-    let parts =
-        difference.changes().iter().filter(|change| change.function.as_ref() == Some(&function)).count();
-    (parts > 3).then(|| {
-        format!("`{function}` was changed in {parts} places; most parts of it cannot be undone alone.")
+/// Whether so many sets do not build that this is worth saying.
+fn mostly_broken(sets: usize, broken: usize) -> bool {
+    broken >= 24 && broken * 10 >= sets * 7
+}
+
+/// The most suspicious function that was changed in many places, and in how many.
+fn rewritten(difference: &Difference, order: &[ChangeId]) -> Option<(String, usize)> {
+    order.iter().take(10).find_map(|id| {
+        let function = difference.change(*id).function.clone()?;
+        let parts = difference.changes().iter().filter(|c| c.function.as_ref() == Some(&function)).count();
+        (parts > 3).then_some((function, parts))
     })
 }

@@ -117,6 +117,15 @@ pub enum News<'a> {
     Observed(&'a answer::Observation),
     Slicing,
     Searching(&'a Progress),
+    /// Most of what was tried so far does not build; the search goes on. Said once.
+    MostlyBroken {
+        progress: &'a Progress,
+        /// A suspicious function that was changed in many places, and in how many.
+        rewritten: Option<(String, usize)>,
+        difference: &'a Difference,
+        /// All changes, the most suspicious first.
+        order: &'a [ChangeId],
+    },
     /// The changes are known; how it came about is not yet.
     Verdict(&'a Answer),
     Explaining,

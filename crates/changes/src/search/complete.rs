@@ -24,9 +24,12 @@ const MOST_CHECKS: u64 = 48;
 /// Files whose first errors are followed at once.
 const MOST_FILES: usize = 6;
 /// A completion that adds more than this, and more than [`MOST_TIMES`] what was asked for,
-/// says nothing about it any more.
+/// says nothing about it any more. Between releases that holds for the file around it too:
+/// with the whole of a large file undone, most failures are gone.
 const MOST_ADDED: usize = 32;
 const MOST_TIMES: usize = 4;
+/// Between releases, changes around a set that are undone with it to be shrunk again.
+const MOST_AROUND: usize = 128;
 
 impl<T: Trials> Search<'_, T> {
     /// The smallest superset of `reverted` that was found to build; `None` if none was
@@ -106,8 +109,9 @@ impl<T: Trials> Search<'_, T> {
         if let Some((_, full)) = known.min_by_key(|(_, full)| full.len()) {
             tries.push(full.clone());
         }
+        let most = if self.is_far() { MOST_AROUND.max(reverted.len() * MOST_TIMES) } else { usize::MAX };
         for near in self.structure.around(reverted) {
-            if !near.is_empty() {
+            if !near.is_empty() && near.len() <= most {
                 tries.push(reverted | &near);
             }
         }

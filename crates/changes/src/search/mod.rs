@@ -126,6 +126,9 @@ pub struct Progress {
     pub reverting: usize,
     /// Changes still under suspicion.
     pub suspects: usize,
+    /// Sets of changes looked at so far, and how many of them do not build.
+    pub sets: usize,
+    pub broken: usize,
 }
 
 /// A trial that was asked for.
@@ -153,6 +156,8 @@ pub struct Search<'a, T: Trials> {
     /// Changes known to lie on the way from the change to the failure.
     on_chain: Option<ChangeSet>,
     log: Vec<Tried>,
+    /// How many of the log do not build.
+    broken: usize,
     asked: u64,
     limit: u64,
     stage: Stage,
@@ -178,6 +183,7 @@ impl<'a, T: Trials> Search<'a, T> {
             needed_at: None,
             on_chain: None,
             log: Vec::new(),
+            broken: 0,
             asked: 0,
             limit: u64::MAX,
             stage: Stage::Narrowing,
@@ -239,7 +245,7 @@ impl<'a, T: Trials> Search<'a, T> {
     ) -> Result<Outcome, T::Error> {
         let outcome = ask(self.trials)?;
         self.asked += 1;
-        self.log.push(Tried { reverted: set.clone(), outcome, stage: Stage::Verifying });
+        self.during(Stage::Verifying, |search| search.write_down(set, outcome));
         self.known.insert(set.clone(), outcome);
         Ok(outcome)
     }
@@ -276,7 +282,7 @@ impl<'a, T: Trials> Search<'a, T> {
             for (set, outcome) in unknown.into_iter().zip(answers) {
                 self.asked += 1;
                 self.built.insert(set.clone(), outcome != Outcome::Broken);
-                self.log.push(Tried { reverted: set.clone(), outcome, stage: self.stage });
+                self.write_down(&set, outcome);
                 self.known.insert(set, outcome);
             }
         }
@@ -327,13 +333,25 @@ impl<'a, T: Trials> Search<'a, T> {
     }
 
     fn note_broken(&mut self, set: &ChangeSet) {
-        self.log.push(Tried { reverted: set.clone(), outcome: Outcome::Broken, stage: self.stage });
+        self.write_down(set, Outcome::Broken);
         self.known.insert(set.clone(), Outcome::Broken);
         self.built.insert(set.clone(), false);
     }
 
+    fn write_down(&mut self, set: &ChangeSet, outcome: Outcome) {
+        self.broken += usize::from(outcome == Outcome::Broken);
+        self.log.push(Tried { reverted: set.clone(), outcome, stage: self.stage });
+    }
+
     fn tell(&mut self, reverting: usize) {
-        let progress = Progress { stage: self.stage, asked: self.asked, reverting, suspects: self.suspects };
+        let progress = Progress {
+            stage: self.stage,
+            asked: self.asked,
+            reverting,
+            suspects: self.suspects,
+            sets: self.log.len(),
+            broken: self.broken,
+        };
         (self.watch)(&progress);
     }
 

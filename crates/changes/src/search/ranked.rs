@@ -63,8 +63,12 @@ impl<T: Trials> Search<'_, T> {
         self.suspects = ranked.len();
         let units = self.structure.whole_units(&ranked);
         let functions = self.structure.functions(&ranked);
-        let files = self.structure.files(&ranked);
+        // With most of the difference undone nearly everything passes, and nothing is learned.
+        let is_most = |file: &Vec<ChangeId>| file.len() * 2 > ranked.len();
+        let (most, mut files): (Vec<_>, Vec<_>) =
+            self.structure.files(&ranked).into_iter().partition(is_most);
         let early = if self.is_far() { files.len().min(FIRST_FILES) } else { 0 };
+        files.extend(most);
         let done = self.first_units(&units, &ranked)?
             || self.each(
                 functions.iter().take(FIRST_FUNCTIONS).cloned().collect(),

@@ -3,8 +3,10 @@
 
 use crate::progress::line;
 use changes::search::{Progress, Stage};
+use changes::{ChangeId, Difference};
 use explain::session::News;
 use indicatif::ProgressBar;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trials::{Event, Mode};
@@ -40,7 +42,7 @@ impl Watcher {
         let (speaks, watched) = (self.speaks, self.watched);
         Arc::new(move |news| {
             let Some((text, lasting)) = words(news).filter(|_| speaks) else { return };
-            if let (News::Verdict(_), true) = (news, watched) {
+            if let (News::Verdict(_) | News::MostlyBroken { .. }, true) = (news, watched) {
                 bar.println(format!("relapse: {text}"));
             } else if watched {
                 bar.set_message(text);
@@ -85,6 +87,9 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
         News::Observed(observation) => (observation.summary.clone(), true),
         News::Slicing => ("following the failure back".to_owned(), true),
         News::Searching(progress) => (searching(progress), false),
+        News::MostlyBroken { progress, rewritten, difference, order } => {
+            (mostly_broken(progress, rewritten.as_ref(), difference, order), true)
+        }
         News::Explaining => ("putting the explanation together".to_owned(), true),
         News::Proving => ("checking the chain: running bad with other values".to_owned(), true),
     };
@@ -93,6 +98,34 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
 
 fn short(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
+}
+
+/// What is known so far, where the search may take long.
+fn mostly_broken(
+    progress: &Progress,
+    rewritten: Option<&(String, usize)>,
+    difference: &Difference,
+    order: &[ChangeId],
+) -> String {
+    let mut text = format!(
+        "{} of {} sets of changes do not build when they are undone; this may take long",
+        progress.broken, progress.sets
+    );
+    if let Some((function, parts)) = rewritten {
+        let _ = write!(
+            text,
+            "\n  `{function}` was changed in {parts} places; most parts of it cannot be undone alone"
+        );
+    }
+    text += "\n  the most suspicious changes by the recordings:";
+    for id in order.iter().take(10) {
+        let change = difference.change(*id);
+        let _ = write!(text, "\n    {}:{}", change.file, change.new_start);
+        if let Some(function) = &change.function {
+            let _ = write!(text, "  in {}", function.trim());
+        }
+    }
+    text
 }
 
 fn searching(progress: &Progress) -> String {
