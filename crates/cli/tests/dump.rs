@@ -235,3 +235,23 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     assert!(output.status.success());
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn the_timeline() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse dump timeline run --json");
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let stream = &answer["streams"][0];
+    let (instructions, segments) = (&stream["instructions"], stream["segments"].as_array().unwrap());
+    assert!(instructions.as_u64().unwrap() > 5, "{text}");
+    assert_eq!(segments.first().unwrap()["first"], 0, "{text}");
+    assert_eq!(&segments.last().unwrap()["end"], instructions, "{text}");
+    let inputs: u64 = segments.iter().filter_map(|segment| segment["inputs"].as_u64()).sum();
+    let outputs: u64 = segments.iter().filter_map(|segment| segment["outputs"].as_u64()).sum();
+    assert_eq!((inputs > 0, outputs), (true, 1), "{text}");
+    assert!(stream["bytes"].is_null(), "so short a run is replayed faster than it is read: {text}");
+    let listed = desk.quietly("relapse dump timeline run");
+    assert!(listed.contains("t0: ") && listed.contains("first"), "{listed}");
+    let output = desk.execute("relapse dump timeline square.c", "");
+    assert_eq!(output.status.code(), Some(3), "a file that is no recording");
+}

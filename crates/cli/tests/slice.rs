@@ -112,6 +112,26 @@ fn a_chain_has_values_and_no_copies() {
 }
 
 #[test]
+fn a_chain_shows_global_variables_by_their_types() {
+    let source = r#"#include <stdio.h>
+static unsigned state = 7;
+static unsigned char small = 200;
+int main(void) {
+    state = state * 600000000u;
+    small++;
+    printf("%u %d\n", state, small);
+    return 0;
+}
+"#;
+    let mut desk = Desk::with_program("unsigned", source);
+    desk.record("./unsigned", "");
+    let text = desk.quietly("relapse slice run --output stdout@0 --chain");
+    assert!(text.contains("state = 4200000000") && !text.contains('-'), "{text}");
+    let text = desk.quietly("relapse slice run --output stdout@12 --chain");
+    assert!(text.contains("small = 201") && !text.contains('-'), "{text}");
+}
+
+#[test]
 fn json_says_the_same() {
     let mut desk = recorded();
     let text = desk.quietly("relapse slice run --at find.c:21:wanted --chain --json");
@@ -475,7 +495,7 @@ fn a_slice_goes_on_in_the_process_at_the_other_end_of_a_pipe() {
     >  8  sum += atoi(line);
     >  9  printf("sum %d\n", sum);
 
-    "12\n" in the pipe, from send came from 2 lines in 1 file (5 of [N] instructions).
+    "12\n" in the pipe, from send, came from 2 lines in 1 file (5 of [N] instructions).
 
     send.c
     >  5  int amount = atoi(argv[1]) * 3;

@@ -298,6 +298,17 @@ impl<'d> Case<'d> {
 }
 
 impl Loaded {
+    /// Another process of each run, with what it did taken for the failure.
+    #[must_use]
+    pub fn of_processes(
+        observed: Observed,
+        good: Option<LoadedProcess>,
+        bad: LoadedProcess,
+        executed: [Executed; 2],
+    ) -> Loaded {
+        Loaded { observed, good, bad: Some(bad), executed, notes: Vec::new() }
+    }
+
     /// What led to what was observed, in both runs.
     #[must_use]
     pub fn slice<'l>(&'l self, case: &Case<'_>) -> Findings<'l> {

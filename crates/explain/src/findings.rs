@@ -77,6 +77,12 @@ impl<'l> Findings<'l> {
         findings
     }
 
+    /// What was sliced.
+    #[must_use]
+    pub fn loaded(&self) -> &Loaded {
+        self.loaded
+    }
+
     /// Whether bad did not do something that mattered: somewhere on the way to the failure the
     /// runs differ, although all that this was made of is the same and its line was not
     /// changed. Then something else was to have been assigned, and was not.

@@ -14,6 +14,7 @@
 //! * [`evidence`]: how near each change is to the failure: the order of the search;
 //! * [`causes`], [`values`]: the tree from the failure to the changes, with
 //!   values in both versions; `library`: steps in installed headers, as calls;
+//!   `upstream`: the same through processes that wrote what the failing one read;
 //! * [`links`]: which of its steps decide, by running bad with another value there;
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
 //!   passing test from the failing one;
@@ -56,5 +57,6 @@ pub mod session;
 pub mod sources;
 pub mod telling;
 pub mod traced;
+mod upstream;
 pub mod values;
 pub mod ways;

@@ -10,6 +10,7 @@ use crate::nearby::nearby;
 use crate::observe::Observed;
 use crate::passing::{self, Passing};
 use crate::session::Explanation;
+use crate::upstream;
 use changes::search::Found;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,6 +49,7 @@ impl Telling<'_, '_> {
     ) -> Explanation {
         let goes_on = || !self.stop.load(Ordering::Relaxed);
         answer.causes = findings.causes(told, evidence, self.found, &self.observed.observation);
+        upstream::follow(told, findings, self.found, &mut answer.causes);
         let mut passing = self.passing;
         if self.nearby && goes_on() {
             match nearby(self.case, self.observed, self.steps, &self.scratch) {

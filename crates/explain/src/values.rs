@@ -381,7 +381,7 @@ fn merge(causes: &mut Vec<Cause>, way: Cause) {
 }
 
 /// Numbers causes in the order of a walk.
-fn number(causes: &mut [Cause], next: &mut u32) {
+pub(crate) fn number(causes: &mut [Cause], next: &mut u32) {
     for cause in causes {
         cause.id = *next;
         *next += 1;

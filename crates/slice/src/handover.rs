@@ -40,6 +40,14 @@ pub struct Received {
     pub node: NodeId,
 }
 
+/// What a process sent of what another one received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The calls that did.
+    pub criteria: Vec<Criterion>,
+    pub text: Vec<u8>,
+}
+
 /// How bytes come from one process to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Channel {
@@ -153,17 +161,17 @@ impl Slicer<'_> {
         Ok(None)
     }
 
-    /// The calls of this process that wrote what another process received, as criteria; none if
-    /// it did not write that. `before`: how many bytes others wrote to the pipe before, if that
+    /// What this process wrote of what another process received; none if it wrote none of it. `before`: how many bytes others wrote to the pipe before, if that
     /// is known.
     ///
     /// # Errors
     /// If replay fails.
-    pub fn sent(&self, received: &Received, before: Option<u64>) -> Result<Vec<Criterion>> {
+    pub fn sent(&self, received: &Received, before: Option<u64>) -> Result<Option<Sent>> {
         if let Channel::Argument(number) = received.from {
-            return self.executed_with(number, &received.text);
+            let criteria = self.executed_with(number, &received.text)?;
+            return Ok((!criteria.is_empty()).then(|| Sent { criteria, text: received.text.clone() }));
         }
-        let Some((name, written)) = self.transferred(&received.from, true)? else { return Ok(Vec::new()) };
+        let Some((name, written)) = self.transferred(&received.from, true)? else { return Ok(None) };
         let is_at = |start: u64, text: &[u8]| {
             !text.is_empty() && (start..).zip(text).all(|(at, byte)| written.get(&at) == Some(byte))
         };
@@ -172,23 +180,24 @@ impl Slicer<'_> {
                 let end = before + written.len() as u64;
                 let (from, to) = (received.bytes.start.max(before), received.bytes.end.min(end));
                 if from >= to {
-                    return Ok(Vec::new());
+                    return Ok(None);
                 }
                 let skipped = (from - received.bytes.start) as usize;
                 (from - before, &received.text[skipped..skipped + (to - from) as usize])
             }
             (Channel::Pipe(_), None) => {
                 let mut places = written.keys().copied().filter(|start| is_at(*start, &received.around));
-                let (Some(start), None) = (places.next(), places.next()) else { return Ok(Vec::new()) };
+                let (Some(start), None) = (places.next(), places.next()) else { return Ok(None) };
                 let within = received.around.windows(received.text.len()).position(|w| w == received.text);
                 (start + within.unwrap_or(0) as u64, &received.text[..])
             }
             _ => (received.bytes.start, &received.text[..]),
         };
         if !is_at(start, text) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        self.ask_outputs(&name, start..start + text.len() as u64)
+        let criteria = self.ask_outputs(&name, start..start + text.len() as u64)?;
+        Ok((!criteria.is_empty()).then(|| Sent { criteria, text: text.to_vec() }))
     }
 
     /// All that the process wrote to a pipe or a file, or read from it, by offset, and how it names it.

@@ -13,7 +13,7 @@
 //! * [`questions`]: what people ask, as criteria; [`occurrences`]: which execution of a line, and
 //!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
-//! * [`handover`]: bytes that one process of a recording wrote and another read;
+//! * [`handover`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
 //! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions and statements, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
@@ -94,6 +94,7 @@ pub mod touched;
 mod uses;
 pub mod visits;
 mod watching;
+pub mod writers;
 
 pub use criterion::{Criterion, Occurrence, Wanted};
 pub use occurrences::Which;

@@ -7,7 +7,7 @@ use crate::criterion::Occurrence;
 use crate::slice::Site;
 use crate::slicer::Slicer;
 use program::inst::{Inst, Operand, Reg, Ty};
-use program::model::{Function, Home, Module, Place};
+use program::model::{Function, Home, Module, Place, SymbolKind};
 use program::names::readable;
 use replay::machine::Machine;
 use replay::observer::{Effect, ExternalCall, Observer, View};
@@ -230,11 +230,40 @@ impl Names<'_> {
             None => self.name(view.index, operand, 4),
         };
         let raw = view.wide(operand);
-        let value = match variable.and_then(|v| self.function.variables[v as usize].ty) {
+        let declared = match variable {
+            Some(v) => self.function.variables[v as usize].ty,
+            None => reg.and_then(|r| self.loaded_type(r, ty)),
+        };
+        let value = match declared {
             Some(t) => self.typed(view, t, raw),
             None => show_untyped(ty, raw),
         };
         Named { name, value, raw: raw as u64, reg }
+    }
+
+    /// The declared type of a global variable that a register was loaded from as a whole.
+    fn loaded_type(&self, reg: Reg, ty: Ty) -> Option<u32> {
+        let Inst::Load { addr, .. } = self.definition(reg)? else { return None };
+        self.global_type(*addr, ty)
+    }
+
+    /// The declared type of a global variable that a register is stored to as a whole.
+    fn stored_type(&self, reg: Reg, ty: Ty) -> Option<u32> {
+        self.function.code.iter().find_map(|inst| match inst {
+            Inst::Store { addr, value: Operand::Reg(r), .. } if *r == reg => self.global_type(*addr, ty),
+            _ => None,
+        })
+    }
+
+    /// The declared type of the global variable at an address, if the access is to all of it.
+    fn global_type(&self, address: Operand, ty: Ty) -> Option<u32> {
+        let Operand::Symbol { symbol, offset: 0 } = address else { return None };
+        let (SymbolKind::Data { size, ty: declared, .. } | SymbolKind::ThreadLocal { size, ty: declared }) =
+            self.module.symbols.get(symbol as usize)?.kind
+        else {
+            return None;
+        };
+        declared.filter(|_| size == u64::from(ty.bytes()))
     }
 
     fn typed(&self, view: &View<'_>, ty: u32, raw: u128) -> String {
@@ -249,6 +278,9 @@ impl Names<'_> {
             Inst::Store { addr, value, ty } => {
                 let mut named = self.named(view, *value, *ty);
                 named.name = self.pointed(view.index, *addr, 4);
+                if let Some(declared) = self.global_type(*addr, *ty) {
+                    named.value = self.typed(view, declared, view.wide(*value));
+                }
                 Some(named)
             }
             Inst::Call(_) => {
@@ -268,7 +300,8 @@ impl Names<'_> {
 
     fn result_named(&self, view: &View<'_>, dst: Reg, variable: Option<u32>, ty: Ty, raw: u128) -> Named {
         let declared = variable.and_then(|v| self.function.variables.get(v as usize));
-        let value = match declared.and_then(|v| v.ty) {
+        let ty_of_global = || self.loaded_type(dst, ty).or_else(|| self.stored_type(dst, ty));
+        let value = match declared.and_then(|v| v.ty).or_else(ty_of_global) {
             Some(t) => self.typed(view, t, raw),
             None => show_untyped(ty, raw),
         };

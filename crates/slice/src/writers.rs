@@ -1,0 +1,138 @@
+//! Which processes of a recording wrote what one of them read.
+
+use crate::Result;
+use crate::criterion::Criterion;
+use crate::handover::{Channel, Received, in_sequence};
+use crate::slicer::{Slicer, SlicerOptions};
+use recording::Recording;
+use replay::process::{LoadedProcess, Options};
+use std::collections::BTreeMap;
+
+/// Characters that words show of what was handed over.
+const SHOWN: usize = 40;
+
+/// A process that wrote what another one read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Writer {
+    /// The calls that wrote it.
+    pub criteria: Vec<Criterion>,
+    /// What it wrote, and to which channel.
+    pub wrote: Vec<(Channel, Vec<u8>)>,
+}
+
+impl Writer {
+    /// What it wrote, in words. `short` makes paths readable.
+    #[must_use]
+    pub fn words(&self, short: impl Fn(&str) -> String) -> String {
+        let one = |(channel, text): &(Channel, Vec<u8>)| {
+            let text = String::from_utf8_lossy(text);
+            let text = match text.char_indices().nth(SHOWN) {
+                Some((end, _)) => format!("{}...", replay::vars::quoted(&text[..end])),
+                None => replay::vars::quoted(&text),
+            };
+            match channel {
+                Channel::Pipe(_) => format!("{text} in the pipe"),
+                Channel::File(path) => format!("{text} in {}", short(path)),
+                Channel::Argument(number) => format!("{text}, argument {number}"),
+            }
+        };
+        self.wrote.iter().map(one).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// Takes up what else it wrote.
+    pub fn join(&mut self, other: Writer) {
+        self.criteria.extend(other.criteria);
+        self.wrote.extend(other.wrote);
+    }
+}
+
+/// What a process wrote to the channels of what was received.
+struct Candidate {
+    process: usize,
+    written: Vec<Option<Vec<u8>>>,
+}
+
+/// Which processes sent what one of them, `reader`, received; by their numbers in the recording.
+///
+/// # Errors
+/// If a process cannot be loaded or replayed.
+pub fn writers(
+    recording: &Recording,
+    reader: usize,
+    received: &[Received],
+    options: &Options,
+    slicing: SlicerOptions,
+) -> Result<BTreeMap<usize, Writer>> {
+    let mut all: BTreeMap<usize, Writer> = BTreeMap::new();
+    if received.is_empty() || recording.processes.len() < 2 {
+        return Ok(all);
+    }
+    let load = |process: usize| LoadedProcess::load(recording, &recording.processes[process], options);
+    let mut candidates = Vec::new();
+    for process in (0..recording.processes.len()).filter(|process| *process != reader) {
+        let of = |process: usize| &recording.processes[process].info;
+        // Arguments come from the program that was there before.
+        let is_before = of(process).pid == of(reader).pid && of(process).image + 1 == of(reader).image;
+        let loaded = load(process)?;
+        let slicer = Slicer::new(&loaded, slicing);
+        let mut written = Vec::new();
+        for item in received {
+            written.push(match item.from {
+                Channel::Argument(_) => is_before.then(Vec::new),
+                Channel::File(_) | Channel::Pipe(_) => {
+                    Some(slicer.text_of(&item.from, true)?).filter(|text| !text.is_empty())
+                }
+            });
+        }
+        if written.iter().any(Option::is_some) {
+            candidates.push(Candidate { process, written });
+        }
+    }
+    if candidates.is_empty() {
+        return Ok(all);
+    }
+    let starts = starts(&Slicer::new(&load(reader)?, slicing), received, &candidates)?;
+    let mut found = vec![false; received.len()];
+    for in_turns in [false, true] {
+        let known = found.clone();
+        // The last that wrote it; of a pipe, others may have written the rest.
+        for (nth, Candidate { process, written }) in candidates.iter().enumerate().rev() {
+            let wanted = |n: &usize| {
+                let is_shared = matches!(received[*n].from, Channel::Pipe(_)) && !in_turns;
+                written[*n].is_some() && !known[*n] && (is_shared || !found[*n])
+            };
+            let wanted: Vec<usize> = (0..received.len()).filter(wanted).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let loaded = load(*process)?;
+            let slicer = Slicer::new(&loaded, slicing);
+            for n in wanted {
+                let start = starts[n][nth].filter(|_| !in_turns);
+                if let Some(sent) = slicer.sent(&received[n], start)? {
+                    found[n] = true;
+                    let writer = all.entry(*process).or_default();
+                    writer.criteria.extend(sent.criteria);
+                    writer.wrote.push((received[n].from.clone(), sent.text));
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Where in the channels each of the candidates began to write.
+fn starts(
+    reader: &Slicer<'_>,
+    received: &[Received],
+    candidates: &[Candidate],
+) -> Result<Vec<Vec<Option<u64>>>> {
+    let mut all = Vec::new();
+    for (n, item) in received.iter().enumerate() {
+        let read = reader.text_of(&item.from, false)?;
+        let written: Vec<Vec<u8>> =
+            candidates.iter().map(|c| c.written[n].clone().unwrap_or_default()).collect();
+        all.push(in_sequence(&read, &written));
+    }
+    Ok(all)
+}
