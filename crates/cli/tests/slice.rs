@@ -543,3 +543,26 @@ int main(void) {
     let text = desk.quietly("relapse slice run --output stdout:21");
     assert_eq!(marked_in(&text, "start.c"), [7, 8, 9, 11], "{text}");
 }
+
+#[test]
+fn output_of_a_program_that_is_not_recorded_comes_from_the_call_that_started_it() {
+    let source = r#"#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    char command[100];
+    int number = argc * 4;
+    int noise = argc * 9;
+    snprintf(command, sizeof command, "echo value %d", number);
+    int status = system(command);
+    printf("%d %d\n", status, noise);
+    return system("true");
+}
+"#;
+    let mut desk = Desk::with_program("starts", source);
+    desk.record("./starts", "");
+    let text = desk.quietly("relapse slice run --output stdout:value");
+    assert_eq!(marked_in(&text, "starts.c"), [5, 7, 8], "{text}");
+    assert!(text.contains("started at starts.c:8 by system with \"echo value 4\""), "{text}");
+    let output = desk.execute("relapse slice run --output stdout:nothing", "");
+    assert_eq!(output.status.code(), Some(1), "two programs were started, and neither by such a command");
+}

@@ -14,6 +14,7 @@
 //!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
 //! * [`handover`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
+//! * [`started`]: calls by which a process started programs that may not be recorded;
 //! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions and statements, for showing;
 //! * [`chain`](mod@chain): the answer without plain copies;
@@ -86,6 +87,7 @@ mod segment_trace;
 pub mod slice;
 pub mod slicer;
 pub mod snapshot;
+pub mod started;
 mod summaries;
 mod summary;
 mod texts;

@@ -24,19 +24,23 @@ impl Writer {
     /// What it wrote, in words. `short` makes paths readable.
     #[must_use]
     pub fn words(&self, short: impl Fn(&str) -> String) -> String {
-        let one = |(channel, text): &(Channel, Vec<u8>)| {
-            let text = String::from_utf8_lossy(text);
-            let text = match text.char_indices().nth(SHOWN) {
-                Some((end, _)) => format!("{}...", replay::vars::quoted(&text[..end])),
-                None => replay::vars::quoted(&text),
-            };
+        let mut by_channel: BTreeMap<&Channel, Vec<&[u8]>> = BTreeMap::new();
+        for (channel, text) in &self.wrote {
+            by_channel.entry(channel).or_default().push(text);
+        }
+        let one = |(channel, texts): (&Channel, Vec<&[u8]>)| {
+            let first = String::from_utf8_lossy(texts[0]);
+            let cut = first.char_indices().nth(SHOWN);
+            let dots = if cut.is_some() || texts.len() > 1 { "..." } else { "" };
+            let first = &first[..cut.map_or(first.len(), |(end, _)| end)];
+            let text = format!("{}{dots}", replay::vars::quoted(first));
             match channel {
                 Channel::Pipe(_) => format!("{text} in the pipe"),
                 Channel::File(path) => format!("{text} in {}", short(path)),
                 Channel::Argument(number) => format!("{text}, argument {number}"),
             }
         };
-        self.wrote.iter().map(one).collect::<Vec<_>>().join(" and ")
+        by_channel.into_iter().map(one).collect::<Vec<_>>().join(" and ")
     }
 
     /// Takes up what else it wrote.

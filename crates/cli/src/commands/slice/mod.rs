@@ -7,6 +7,7 @@ mod chain;
 mod edges;
 mod listing;
 mod phases;
+mod unrecorded;
 mod why;
 
 use crate::failure::{Exit, Failure};
@@ -294,6 +295,15 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
             }
             Err(why) => reason = reason.or(Some(why)),
         }
+    }
+    if let Some(written) = &question.output
+        && args.process.is_none()
+        && let Some((number, started)) = unrecorded::writer(&recording, written)?
+    {
+        let loaded = across::load(&recording, number)?;
+        let slicer = Slicer::new(&loaded, across::options());
+        let asked = unrecorded::words(&started);
+        return answer(args, session, (&recording, number), &slicer, &[started.criterion], asked);
     }
     Err(reason.unwrap_or_else(|| {
         let n = recording.processes.len();

@@ -1,0 +1,35 @@
+//! Output of programs that are not recorded: what started them is.
+
+use super::{Content, Written, across, failed};
+use crate::failure::Failure;
+use crate::source;
+use recording::Recording;
+use slice::Slicer;
+use slice::started::Started;
+
+/// The call that started the program that most likely wrote a text that no recorded process wrote,
+/// and its process: the last whose command has the text, or else the only one there is.
+pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize, Started)>, Failure> {
+    let Content::Text(text) = &written.what else { return Ok(None) };
+    let mut all = Vec::new();
+    for process in 0..recording.processes.len() {
+        let loaded = across::load(recording, process)?;
+        let started = Slicer::new(&loaded, across::options()).started().map_err(|e| failed(&e))?;
+        all.extend(started.into_iter().map(|started| (process, started)));
+    }
+    let says = |started: &Started| started.command.join(" ").contains(text.trim());
+    if let Some(at) = all.iter().rposition(|(_, started)| says(started)) {
+        return Ok(Some(all.swap_remove(at)));
+    }
+    Ok(if all.len() == 1 { all.pop() } else { None })
+}
+
+/// What is asked then, in words.
+pub fn words(started: &Started) -> String {
+    let place = source::place(&source::short(&started.file), started.line, "");
+    let command = replay::vars::quoted(&started.command.join(" "));
+    format!(
+        "what a program wrote that is not recorded, started at {place} by {} with {command},",
+        started.function
+    )
+}

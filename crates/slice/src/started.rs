@@ -1,0 +1,99 @@
+//! Programs that a process started by a command: `system`, `exec` and their kin.
+//!
+//! What such a program writes is in no recording unless it is recorded itself. What it was told to
+//! do is: a question about its output is answered by the call that started it.
+
+use crate::Result;
+use crate::criterion::{Criterion, Occurrence, Wanted};
+use crate::slicer::Slicer;
+use program::inst::Inst;
+use replay::machine::{End, Machine};
+use replay::observer::{ExternalCall, Observer, View};
+
+/// Arguments of a command that are looked at, and the length of each.
+const MOST: usize = 64;
+const LONGEST: usize = 1 << 16;
+
+/// A call that started a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// `system`, `execv`.
+    pub function: String,
+    /// What it was told to do: a line for a shell, or words.
+    pub command: Vec<String>,
+    /// Where the call stands: path, and line.
+    pub file: String,
+    pub line: u32,
+    pub criterion: Criterion,
+}
+
+impl Slicer<'_> {
+    /// The calls by which the process started programs, in the order of streams and time.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn started(&self) -> Result<Vec<Started>> {
+        let mut all = Vec::new();
+        for (stream, loaded) in (0..).zip(&self.process().streams) {
+            let mut calls = Calls { stream, found: Vec::new() };
+            Machine::new(&self.process().image, &loaded.stream).run(&mut calls, u64::MAX)?;
+            all.extend(calls.found);
+            // A call that never comes back was not seen to return.
+            if self.end(stream)? == Some(End::Exec) {
+                let at = Occurrence { stream, step: self.steps(stream)?.saturating_sub(1) };
+                all.extend(self.machine_at(at)?.view().and_then(|view| seen(&view, at)));
+            }
+        }
+        Ok(all)
+    }
+}
+
+struct Calls {
+    stream: u32,
+    found: Vec<Started>,
+}
+
+impl Observer for Calls {
+    const STEPS: bool = false;
+
+    fn external(&mut self, view: &View<'_>, _: &ExternalCall<'_>) {
+        // It has come back, and is counted.
+        let at = Occurrence { stream: self.stream, step: view.count.saturating_sub(1) };
+        self.found.extend(seen(view, at));
+    }
+}
+
+/// The call under way, if it starts a program.
+fn seen(view: &View<'_>, at: Occurrence) -> Option<Started> {
+    let Inst::Call(call) = view.inst() else { return None };
+    let (function, _) = view.image.external_at(view.value(call.callee))?;
+    let argument = |n: usize| call.args.get(n).map(|arg| view.value(arg.value));
+    let text = |address: u64| -> String {
+        String::from_utf8_lossy(&view.memory.peek_string(address, LONGEST)).into_owned()
+    };
+    let pointer = |address: u64| {
+        let mut bytes = [0; 8];
+        view.memory.peek(address, &mut bytes);
+        u64::from_le_bytes(bytes)
+    };
+    let listed = |array: u64| -> Vec<u64> {
+        let slots = (0..MOST as u64).map(|n| pointer(array.wrapping_add(8 * n)));
+        slots.take_while(|address| *address != 0).collect()
+    };
+    let addresses = match function {
+        "system" => vec![argument(0)?],
+        "execv" | "execvp" | "execve" | "execvpe" | "fexecve" => listed(argument(1)?),
+        "posix_spawn" | "posix_spawnp" => listed(argument(4)?),
+        "execl" | "execlp" | "execle" => (1..MOST).map_while(argument).take_while(|a| *a != 0).collect(),
+        _ => return None,
+    };
+    let place = view.place();
+    let file = view.module().file_path(place.file);
+    let command: Vec<String> = addresses.iter().map(|address| text(*address)).collect();
+    let strings = addresses.iter().zip(&command);
+    let mut wanted = vec![Wanted::All];
+    wanted
+        .extend(strings.map(|(address, text)| Wanted::Memory { address: *address, len: text.len() as u64 }));
+    let criterion = Criterion { at, wanted };
+    Some(Started { function: function.to_owned(), command, file, line: place.line, criterion })
+}
