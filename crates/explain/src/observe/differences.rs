@@ -82,6 +82,15 @@ pub(super) fn output(scene: &mut Scene<'_>, sinks: Sinks) -> Result<Option<Obser
             return Ok(Some(observed));
         }
     }
+    if let Some((d, summary)) = &seen
+        && let Some(mut observed) = super::commands::command(scene, summary)?
+    {
+        if let Some(place) = &observed.observation.place {
+            observed.observation.summary = format!("{} {}", observed.observation.summary, at(place));
+        }
+        observed.observation.output = Some(d.clone());
+        return Ok(Some(observed));
+    }
     Ok(match seen {
         Some((d, summary)) => {
             let mut observed = super::failures::unknown(scene)?;

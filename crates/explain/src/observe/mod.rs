@@ -7,6 +7,7 @@
 
 mod absent;
 mod argument;
+mod commands;
 mod damage;
 mod differences;
 mod ends;
