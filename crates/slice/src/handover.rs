@@ -136,12 +136,18 @@ impl Slicer<'_> {
         Ok((start..).zip(bytes).take_while(|(n, (at, _))| n == at).map(|(_, (_, byte))| byte).collect())
     }
 
-    /// Whether the process read anything from this.
+    /// The pipes that the process read from.
     ///
     /// # Errors
     /// If replay fails.
-    pub fn reads_from(&self, channel: &Channel) -> Result<bool> {
-        Ok(self.transferred(channel, false)?.is_some())
+    pub fn pipes_read(&self) -> Result<BTreeSet<Channel>> {
+        let mut all = BTreeSet::new();
+        for stream in 0..self.process().streams.len() as u32 {
+            let io = self.io(stream)?;
+            let sources = io.events.iter().filter(|e| !e.out).map(|e| &io.sources[e.source]);
+            all.extend(sources.filter_map(Channel::of).filter(|c| matches!(c, Channel::Pipe(_))));
+        }
+        Ok(all)
     }
 
     /// The pipe that standard output or error goes to, if it goes to one.

@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::{Session, opened, source};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
+use slice::handover::Channel;
 use slice::writers::{Writer, writers};
 use slice::{Slice, Slicer, SlicerOptions};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes that go round in circles are followed no further than so many processes.
@@ -61,20 +62,13 @@ pub fn load(recording: &Recording, process: usize) -> Result<LoadedProcess, Fail
     loaded.map_err(|e| opened::cannot_load(&e))
 }
 
-/// Whether what a process writes to standard output or error is read by another one: then it is
-/// not the output that people see.
-pub fn is_read_by_another(
-    recording: &Recording,
-    writer: usize,
-    slicer: &Slicer<'_>,
-    sink: &str,
-) -> Result<bool, Failure> {
-    let Some(pipe) = slicer.piped(sink).map_err(|e| failed(&e))? else { return Ok(false) };
-    for process in (0..recording.processes.len()).filter(|process| *process != writer) {
+/// Pipes that processes of a recording read from: what is written to them is not the output that
+/// people see.
+pub fn pipes_between(recording: &Recording) -> Result<BTreeSet<Channel>, Failure> {
+    let mut all = BTreeSet::new();
+    for process in 0..recording.processes.len() {
         let loaded = load(recording, process)?;
-        if Slicer::new(&loaded, options()).reads_from(&pipe).map_err(|e| failed(&e))? {
-            return Ok(true);
-        }
+        all.extend(Slicer::new(&loaded, options()).pipes_read().map_err(|e| failed(&e))?);
     }
-    Ok(false)
+    Ok(all)
 }

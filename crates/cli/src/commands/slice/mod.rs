@@ -272,7 +272,7 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
     let chosen = |number: &usize| args.process.is_none_or(|n| n == *number);
     let mut numbers: Vec<usize> = (0..recording.processes.len()).filter(chosen).collect();
     // Output that another process reads is meant only if nothing else is.
-    let mut between = Vec::new();
+    let (mut between, mut pipes_between) = (Vec::new(), None);
     while !numbers.is_empty() || !between.is_empty() {
         let is_last = numbers.is_empty();
         let number = if is_last { between.remove(0) } else { numbers.remove(0) };
@@ -281,10 +281,17 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         if let Some(written) = &question.output
             && !is_last
             && args.process.is_none()
-            && across::is_read_by_another(&recording, number, &slicer, &written.sink)?
+            && recording.processes.len() > 1
+            && let Some(pipe) = slicer.piped(&written.sink).map_err(|e| failed(&e))?
         {
-            between.push(number);
-            continue;
+            let known = match &pipes_between {
+                Some(known) => known,
+                None => pipes_between.insert(across::pipes_between(&recording)?),
+            };
+            if known.contains(&pipe) {
+                between.push(number);
+                continue;
+            }
         }
         question = question.on_a_statement(&slicer);
         match ask(&slicer, &question, &args.which, &mut output_start)? {
