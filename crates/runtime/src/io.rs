@@ -262,13 +262,50 @@ unsafe fn tell(file: u64) -> Option<u64> {
     }
 }
 
+/// How many bytes the call that has just returned took from a stream, by its buffer. At most one
+/// refill is seen; more are rare (a token longer than the buffer) and cost only accuracy of the
+/// offset.
+unsafe fn moved_on(file: u64) -> u64 {
+    let entry = stream(file);
+    let (at, end, base) = unsafe { read_buffer(file) };
+    let unread = end.saturating_sub(at);
+    match end == entry.read_end && unread <= entry.unread {
+        true => entry.unread - unread,
+        false => entry.unread + at.saturating_sub(base),
+    }
+}
+
+/// How many bytes `fgets` has put at an address: `text` up to the first NUL. A line may have more
+/// of them; only the stream knows then.
+unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 {
+    let byte = |at: u64| unsafe { *((address + at) as *const u8) };
+    // A whole line, or a full buffer.
+    if text > 0 && byte(text - 1) == b'\n' || text + 1 >= room {
+        return text;
+    }
+    let entry = stream(file);
+    let now = if entry.known { unsafe { tell(file) } } else { None };
+    let taken = match now {
+        Some(now) => now.saturating_sub(entry.position),
+        None => unsafe { moved_on(file) },
+    };
+    let (at, _, base) = unsafe { read_buffer(file) };
+    if taken <= text || taken >= room || byte(taken) != 0 {
+        return text;
+    }
+    // At the end of the input the buffer counts as empty.
+    let seen = taken.min(at.saturating_sub(base));
+    let same = (1..=seen).all(|k| unsafe { *((at - k) as *const u8) } == byte(taken - k));
+    if same { taken } else { text }
+}
+
 /// Position before and count of the bytes a call moved on a stream. `count`
 /// none: as many as the stream has moved on.
 unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64) {
     unsafe {
         let fd = file_number(file);
         let entry = stream(file);
-        let (at, end, base) = read_buffer(file);
+        let (at, end, _) = read_buffer(file);
         let unread = end.saturating_sub(at);
         let seeks = seeks(fd);
         let result = if seeks {
@@ -288,14 +325,7 @@ unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64
                 }
             }
         } else {
-            // At most one refill of the buffer is seen; more are rare (a token
-            // longer than the buffer) and cost only accuracy of the offset.
-            let consumed = if end == entry.read_end && unread <= entry.unread {
-                entry.unread - unread
-            } else {
-                entry.unread + at.saturating_sub(base)
-            };
-            let n = count.unwrap_or(if out { 0 } else { consumed });
+            let n = count.unwrap_or_else(|| if out { 0 } else { moved_on(file) });
             let before = descriptor(fd).map_or(0, |d| {
                 d.position[usize::from(out)] += n;
                 d.position[usize::from(out)] - n
@@ -379,6 +409,16 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
         };
         if file == 0 || file_number(file) < 0 {
             return;
+        }
+        let mut count = count;
+        if let (Data::Written(i), Some(text)) = (io.data, count)
+            && let Some(Len::CStrMax(slot)) = external.writes.get(i as usize).map(|range| range.len)
+        {
+            let length = line_length(file, address, text, call.arg(slot));
+            if length > text {
+                ctx.make_known(call.at, address, length + 1);
+                count = Some(length);
+            }
         }
         let taken = if io.data == Data::Consumed { consumed::taken(ctx, file) } else { None };
         // Positions are counted along by what is read; a `scanf` says it itself.

@@ -73,6 +73,8 @@ pub(crate) struct Engine<'a, W> {
     pub before: Option<(u64, [u8; 16])>,
     /// Transfers of the external call under way.
     pub open: Vec<Transfer>,
+    /// Where the call under way has put input, and how much.
+    pub arrived_last: Option<(u64, u64)>,
     /// Pointers that were loaded from an input-dependent address.
     pub chosen: HashSet<Term>,
     /// What patches of the external call under way have replaced.
@@ -123,6 +125,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             sources: Sources::default(),
             before: None,
             open: Vec::new(),
+            arrived_last: None,
             chosen: HashSet::new(),
             replaced: Replaced::default(),
             tokens: HashMap::new(),

@@ -29,6 +29,7 @@ pub(crate) struct Transfer {
 impl<W: Watch> Engine<'_, W> {
     /// The transfers so far are done; memory has the bytes.
     pub(crate) fn deliver(&mut self, memory: &Memory, call: Option<(&View<'_>, &ExternalCall<'_>)>) {
+        self.arrived_last = None;
         for transfer in std::mem::take(&mut self.open) {
             if transfer.out {
                 if let Some((view, call)) = call {
@@ -44,6 +45,7 @@ impl<W: Watch> Engine<'_, W> {
                 continue;
             }
             if transfer.address != 0 {
+                self.arrived_last = Some((transfer.address, transfer.length));
                 self.arrived(memory, &transfer, call.map(|c| c.0));
             } else if let Some((view, call)) = call {
                 self.byte_result(view, call, &transfer);

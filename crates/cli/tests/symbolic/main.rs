@@ -280,6 +280,30 @@ int main(void) {
 }
 
 #[test]
+fn a_line_with_nul_bytes_is_input_up_to_its_end() {
+    let source = "#include <stdio.h>
+int main(void) {
+    char line[16];
+    int sum = 0;
+    while (fgets(line, sizeof line, stdin)) {
+        if (line[0] == 'x' && line[3] == 'y')
+            sum += 1;
+        if (line[0] == 'z')
+            sum += 2;
+    }
+    return sum;
+}
+";
+    // The first line has a NUL inside, the second one begins with one, the last one has no end.
+    let f = followed(source, "./p", "x\0\0y!\n\0b\nzz");
+    assert_eq!(f.range(&Origin::Stdin, 0), [b'x']);
+    assert_eq!(f.range(&Origin::Stdin, 3), [b'y'], "behind the NULs");
+    assert_eq!(f.range(&Origin::Stdin, 5), [b'\n'], "the line's end");
+    assert!(!f.range(&Origin::Stdin, 6).contains(&b'z'), "the second line");
+    assert_eq!(f.range(&Origin::Stdin, 9), [b'z'], "what follows has its place");
+}
+
+#[test]
 fn tokens_and_scanned_words_keep_their_terms() {
     let source = "#include <stdio.h>
 #include <string.h>

@@ -25,6 +25,10 @@ impl<W: Watch> Engine<'_, W> {
                 u64::try_from(n).unwrap_or(0)
             }
             _ if start == 0 => 0,
+            // A line may have NULs in it.
+            _ if self.arrived_last.is_some_and(|(address, _)| address == start) => {
+                self.arrived_last.map_or(0, |(_, length)| length)
+            }
             _ => view.memory.peek_string(start, room as usize).len() as u64,
         };
         if len == 0 || !self.any(start, len) {
