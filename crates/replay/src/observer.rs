@@ -156,6 +156,12 @@ pub trait Observer {
     /// `count` and `time` of a view are those of the last call at best.
     const ALL_STEPS: bool = true;
 
+    /// Whether every instruction need be told from here on after all. Asked where a function is
+    /// entered or left, and where the fast loop was left for another reason.
+    fn all_steps(&self) -> bool {
+        Self::ALL_STEPS
+    }
+
     /// `true` says that of the fast loop choices are told as steps as well, and the ways that
     /// control takes ([`Observer::way`]).
     const WAYS: bool = false;

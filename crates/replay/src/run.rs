@@ -52,7 +52,7 @@ impl Machine<'_> {
             };
             let function = frame.function;
             let code = image.code(function);
-            if !(O::STEPS && O::ALL_STEPS)
+            if !(O::STEPS && observer.all_steps())
                 && code.fused.is_some()
                 && self.time < self.gate
                 && self.counters.instructions.saturating_add(code.ops.len() as u64) < limit

@@ -28,7 +28,7 @@ impl Machine<'_> {
             let depth = self.frames.len();
             let Some(frame) = self.frames.last_mut() else { break Halt::Plain };
             let left = limit.saturating_sub(count).saturating_sub(code.ops.len() as u64);
-            if time >= gate || left == 0 {
+            if time >= gate || left == 0 || (O::STEPS && observer.all_steps()) {
                 break Halt::Plain;
             }
             let Some(fused) = &code.fused else { break Halt::Plain };
