@@ -2,12 +2,13 @@
 
 use crate::book::{Book, plain_shape};
 use crate::extract::{Active, Extractor};
+use crate::fleeting::{self, Label};
 use crate::names::mix;
 use crate::plan::{self, NAMED_ELEMENTS, Plan, Root};
 use crate::trace::{Kind, NONE, Shape};
 use crate::types::{self, Sort, Wanted};
-use program::inst::{Operand, Ty};
-use replay::observer::{Effect, View};
+use program::inst::{Inst, Operand, Ty};
+use replay::observer::{Effect, Observer, View};
 use std::sync::Arc;
 
 impl Extractor<'_> {
@@ -24,9 +25,13 @@ impl Extractor<'_> {
             return;
         }
         let (mut act, target, element) = self.resolve(view, number, address);
+        let (place, label) = self.labels(view, number, address);
         let mut extra = 0;
-        if act == NONE {
-            act = self.name_element(number, element);
+        if act == NONE && place != 0 {
+            // Which element it is means nothing.
+            act = self.name_element(number, element, true);
+        } else if act == NONE {
+            act = self.name_element(number, element, false);
             if element / self.plans[self.current].accesses[number].len.max(1) >= NAMED_ELEMENTS as u64 {
                 extra = element;
             }
@@ -42,7 +47,10 @@ impl Extractor<'_> {
             self.note_untyped();
         }
         let (hash, take) = self.book.quick[act as usize];
-        let (value, said) = self.represent(take, raw, address, view);
+        let (value, said) = self.represent_labelled(take, label, raw, address, view);
+        if label != 0 {
+            act = self.fleeting_act(act, label);
+        }
         let mut key = mix(hash, said);
         if extra != 0 {
             key = mix(key, extra);
@@ -55,6 +63,25 @@ impl Extractor<'_> {
             object.birth = mix(object.birth, key);
         }
         self.emit(act, target, value, key);
+    }
+
+    /// The labels of the place that is accessed and of what is there.
+    #[inline]
+    fn labels(&self, view: &View<'_>, number: usize, address: u64) -> (Label, Label) {
+        if !self.all_steps() {
+            return (0, 0);
+        }
+        let access = &self.plans[self.current].accesses[number];
+        let (addr, value) = match view.inst() {
+            Inst::Load { dst, addr, .. } => (*addr, self.fleeting.shown(view.depth, *dst)),
+            Inst::Store { addr, value, ty } => (*addr, self.shown(view, *value, *ty)),
+            Inst::Rmw { addr, .. } | Inst::CmpXchg { addr, .. } => {
+                (*addr, self.fleeting.of_memory(address, access.len.min(8)))
+            }
+            Inst::MemCopy { to, .. } | Inst::MemSet { to, .. } => (*to, 0),
+            _ => return (0, 0),
+        };
+        (fleeting::made_of(self.shown(view, addr, Ty::Ptr)), value)
     }
 
     fn note_untyped(&mut self) {
@@ -110,13 +137,13 @@ impl Extractor<'_> {
         }
     }
 
-    /// The act for a part of an object that has none yet.
+    /// The act for a part of an object that has none yet; `open` does not say which element.
     #[inline(never)]
-    pub(crate) fn name_element(&mut self, number: usize, distance: u64) -> u32 {
+    pub(crate) fn name_element(&mut self, number: usize, distance: u64, open: bool) -> u32 {
         let access = &self.plans[self.current].accesses[number];
         let step = access.len.max(1);
         let element = (distance / step) as usize;
-        let named = element < NAMED_ELEMENTS;
+        let named = element < NAMED_ELEMENTS && !open;
         let known = match (named, access.offset) {
             (true, None) => access.acts.get(element).copied().unwrap_or(NONE),
             (false, None) => access.open,

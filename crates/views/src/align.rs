@@ -26,7 +26,7 @@ pub struct Matching {
     pub right_of: Vec<u32>,
     /// For each event of the right run its partner.
     pub left_of: Vec<u32>,
-    /// Events of the left run whose partner stands elsewhere in the order.
+    /// Events of the left run whose partner stands elsewhere in the order, sorted in the end.
     pub moved: Vec<u32>,
     /// How often two keys were compared.
     pub compared: u64,

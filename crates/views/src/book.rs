@@ -210,6 +210,16 @@ impl<'i> Book<'i> {
         number
     }
 
+    /// An act like another one, but for what it shows.
+    pub(crate) fn variant(&mut self, of: u32, change: impl FnOnce(&mut Act)) -> u32 {
+        let mut act = self.acts[of as usize].clone();
+        change(&mut act);
+        let number = self.acts.len() as u32;
+        self.quick.push((act.hash, act.shape.take()));
+        self.acts.push(act);
+        number
+    }
+
     /// How values of a type are to be understood.
     pub fn shape(&mut self, (module, ty): TypeRef) -> Shape {
         let model = self.image.module(module);

@@ -4,28 +4,42 @@ use crate::book::plain_shape;
 use crate::extract::{Active, Extractor};
 use crate::names::mix;
 use crate::trace::{Kind, NONE, Shape};
+use externals::format::{Parser, Piece};
 use externals::{FormatArgs, Len, Place, flag};
 use program::inst::{ArgTy, Inst, Operand, Ty};
 use program::names::readable;
 use replay::effects;
-use replay::observer::{ExternalCall, View};
+use replay::image::Image;
+use replay::observer::{ExternalCall, Observer, View};
 use std::sync::Arc;
 
 impl Extractor<'_> {
     /// Emits a call with the arguments of a function that was entered.
     pub(crate) fn entered(&mut self, view: &View<'_>, outside: bool) {
         self.leave(view.depth as usize - 1);
+        if self.fleeting.any() || self.fleeting.passes() {
+            self.received(view, outside);
+        }
         let callee = self.plan(view.code.module, view.code.function);
         let caller = self.frames.last().map_or((0, 0), |f| (f.plan, if outside { 0 } else { f.index }));
-        let call = self.call_act(caller, callee, outside);
+        let mut call = self.call_act(caller, callee, outside);
         let first = self.arguments.len() as u64;
         let mut key = self.book.quick[call as usize].0;
+        let mut labels = Vec::new();
         for n in 0..self.plans[callee as usize].registers.len() {
             let (reg, take) = self.plans[callee as usize].registers[n];
             let raw = view.value(Operand::Reg(reg));
-            let (value, said) = self.represent(take, raw, raw, view);
+            let label = if self.fleeting.any() { self.fleeting.shown(view.depth, reg) } else { 0 };
+            let (value, said) = self.represent_labelled(take, label, raw, raw, view);
             self.arguments.push(value);
             key = mix(key, said);
+            if label != 0 {
+                labels.resize(n, 0);
+                labels.push(label);
+            }
+        }
+        if !labels.is_empty() {
+            call = self.fleeting_call(call, &labels);
         }
         let active = match self.plans[callee as usize].active {
             Some((reg, ty)) => match view.value(Operand::Reg(reg)) {
@@ -89,7 +103,13 @@ impl Extractor<'_> {
             (None, None) => "?".to_owned(),
         };
         let Inst::Call(inst) = &view.function().code[view.index as usize] else { return (NONE, NONE) };
-        let reads_text = |slot: u32| {
+        let texts = printed_texts(self.book.image, call);
+        let reads_text = |number: u32, slot: u32| {
+            if let Some((first, texts)) = &texts
+                && number >= *first
+            {
+                return texts.contains(&(number - first));
+            }
             call.known.is_some_and(|k| {
                 let text = |r: &externals::Range| {
                     r.place == Place::Arg(slot as u8) && matches!(r.len, Len::CStr | Len::CStrMax(_))
@@ -104,9 +124,9 @@ impl Extractor<'_> {
         };
         let mut arguments = Vec::new();
         let mut slot = 0;
-        for arg in &inst.args {
+        for (number, arg) in inst.args.iter().enumerate() {
             let shape = match arg.ty {
-                ArgTy::Value(Ty::Ptr) if reads_text(slot) => Shape::Text,
+                ArgTy::Value(Ty::Ptr) if reads_text(number as u32, slot) => Shape::Text,
                 ArgTy::Value(ty) => plain_shape(ty),
                 ArgTy::ByVal { size, .. } => Shape::Whole(size.min(1 << 20) as u32),
             };
@@ -153,6 +173,11 @@ impl Extractor<'_> {
         let is_moved = call.known.is_some_and(|k| k.has(flag::MOVES)) && argument(0) != 0;
         let moved = is_moved.then(|| self.book.objects.moved(argument(0), address, len)).flatten();
         let object = moved.unwrap_or_else(|| self.book.objects.allocated(address, len.max(1), act, 0));
+        let size = match self.all_steps() {
+            true => call.site.args.iter().enumerate().fold(0, |l, (n, _)| l | self.shown_argument(view, n)),
+            false => 0,
+        };
+        let act = if size == 0 { act } else { self.fleeting_act(act, size) };
         // The key is made when all is seen: only later accesses say what it is.
         self.allocations.push(self.sink.len() as u32);
         self.emit(act, object, len, len);
@@ -172,25 +197,34 @@ impl Extractor<'_> {
         let first = self.arguments.len() as u64;
         let mut key = self.book.acts[act as usize].hash;
         let mut slot = 0;
+        let mut labels = Vec::new();
         let Inst::Call(inst) = &view.function().code[view.index as usize] else { return };
         let shapes = self.book.acts[act as usize].arguments.clone();
-        for (arg, (_, shape)) in inst.args.iter().zip(shapes.iter()) {
+        for (n, (arg, (_, shape))) in inst.args.iter().zip(shapes.iter()).enumerate() {
             let raw = call.args.get(slot).copied().unwrap_or(0);
             slot += arg.ty.slots() as usize;
-            let (value, said) = self.represent(shape.take(), raw, raw, view);
+            let label = if self.all_steps() { self.shown_argument(view, n) } else { 0 };
+            let (value, said) = self.represent_labelled(shape.take(), label, raw, raw, view);
             self.arguments.push(value);
             key = mix(key, said);
+            if label != 0 {
+                labels.resize(n, 0);
+                labels.push(label);
+            }
         }
+        let call_act = if labels.is_empty() { act } else { self.fleeting_call(act, &labels) };
         let target = match call.args.first() {
             Some(address) if matches!(shapes.first(), Some((_, Shape::Pointer))) => {
                 self.book.objects.at(*address, 0).unwrap_or(NONE)
             }
             _ => NONE,
         };
-        self.emit(act, target, first, key);
+        self.emit(call_act, target, first, key);
         let (hash, take) = self.book.quick[back as usize];
         let raw = call.result.first().copied().unwrap_or(0);
-        let (value, said) = self.represent(take, raw, raw, view);
+        let label = if call.result.is_empty() { 0 } else { self.fleeting.shown(view.depth, call.site.dst) };
+        let (value, said) = self.represent_labelled(take, label, raw, raw, view);
+        let back = if label == 0 { back } else { self.fleeting_act(back, label) };
         self.emit(back, target, value, mix(hash, said));
         let frees = match call.known {
             Some(known) => known.flags & flag::FREES != 0,
@@ -207,13 +241,34 @@ impl Extractor<'_> {
         let Ok(n) = plan.returns.binary_search_by_key(&view.index, |r| r.0) else { return };
         let act = plan.returns[n].1;
         let (hash, take) = self.book.quick[act as usize];
+        let mut label = 0;
         let (value, said) = match &view.function().code[view.index as usize] {
-            Inst::Return { value: Some(operand), .. } => self.represent(take, view.value(*operand), 0, view),
+            Inst::Return { value: Some(operand), ret } => {
+                if let ([ty, ..], true) = (ret.as_slice(), self.all_steps()) {
+                    label = self.shown(view, *operand, *ty);
+                }
+                self.represent_labelled(take, label, view.value(*operand), 0, view)
+            }
             _ => (0, 0),
         };
+        let act = if label == 0 { act } else { self.fleeting_act(act, label) };
         let target = self.frames.last().map_or(NONE, |f| f.active);
         self.emit(act, target, value, mix(hash, said));
     }
+}
+
+/// Which variadic arguments of a call a constant format prints as text: the number of the first
+/// one, and theirs counted from there.
+fn printed_texts(image: &Image, call: &ExternalCall<'_>) -> Option<(u32, Vec<u32>)> {
+    let format = call.known?.format.filter(|f| !f.input)?;
+    let FormatArgs::From(first) = format.args else { return None };
+    let text = image.constant(*call.args.get(format.format as usize)?)?;
+    let text = &text[..text.iter().position(|b| *b == 0)?];
+    let texts = Parser::printf(text).filter_map(|piece| match piece {
+        Piece::Conversion(c) if c.kind == b's' => c.arg,
+        _ => None,
+    });
+    Some((first.into(), texts.collect()))
 }
 
 /// Whether a symbol is one of C++'s operators for memory, in any of its forms.

@@ -15,7 +15,7 @@
 
 use crate::compare::{Comparison, Settings, compare};
 use crate::error::Result;
-use crate::filter::{Ignore, alone};
+use crate::filter::{Which, alone};
 use crate::names::mix;
 use crate::told::{Extent, Told, tell};
 use crate::trace::Trace;
@@ -71,7 +71,7 @@ const RIGHT: u64 = 2;
 ///
 /// # Errors
 /// As [`compare`].
-pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Ignore]) -> Result<Cause> {
+pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<Cause> {
     let a = compare(four.old, four.new, settings)?;
     let b = compare(four.old_passing, four.new_passing, settings)?;
     let c = compare(four.new_passing, four.new, settings)?;

@@ -112,6 +112,7 @@ pub fn compare(left: &Trace, right: &Trace, settings: &Settings) -> Result<Compa
     if matching.differences() > 0 {
         let reach = Reach { window: settings.window, relaxed: settings.relaxed };
         index_bytes = moves::find(left, right, &pairs, reach, &mut matching);
+        matching.moved.sort_unstable();
     }
     Ok(Comparison { index_bytes, ..gathered(left, right, threads, matching) })
 }

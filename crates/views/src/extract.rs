@@ -7,6 +7,7 @@ use crate::access;
 use crate::book::{Book, OUTSIDE};
 use crate::column::{Budget, Column};
 use crate::error::{Error, Result};
+use crate::fleeting::Fleeting;
 use crate::names::{NumberMap, mix};
 use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
 use crate::sink::{Columns, Sink};
@@ -117,6 +118,10 @@ pub(crate) struct Extractor<'i> {
     pub(crate) deletes: Vec<u32>,
     /// Events that allocated an object: what they say is known at the end.
     pub(crate) allocations: Vec<u32>,
+    /// What is another value in every run.
+    pub(crate) fleeting: Fleeting,
+    /// Acts whose value, or some of whose arguments, are fleeting: by act and what they are made of.
+    pub(crate) fleeting_acts: NumberMap<u64, u32>,
     pub(crate) start: std::time::Instant,
     pub(crate) trouble: Option<Error>,
 }
@@ -146,6 +151,8 @@ impl<'i> Extractor<'i> {
             instructions: 0,
             deletes: Vec::new(),
             allocations: Vec::new(),
+            fleeting: Fleeting::default(),
+            fleeting_acts: NumberMap::default(),
             start: std::time::Instant::now(),
             trouble: None,
         }
@@ -207,6 +214,10 @@ impl<'i> Extractor<'i> {
                 self.book.objects.end(frame.list);
             }
         }
+        if self.fleeting.any() {
+            self.fleeting.leave(depth);
+            self.fleeting.decisions.left(self.sink.len(), depth);
+        }
         self.current = self.frames.last().map_or(0, |f| f.plan as usize);
     }
 
@@ -228,12 +239,12 @@ impl<'i> Extractor<'i> {
                 (u64::from(self.object(raw, ty)) + 1, self.book.names.hash(ty) | 1)
             }
             Take::Whole(len) => {
-                let said = values::bytes_hash(view.memory, address, u64::from(len).min(256));
+                let said = values::bytes_hash(view.memory, address, u64::from(len).min(256), &self.fleeting);
                 (said, said)
             }
             _ => {
                 let mut reader = Reader { names: &mut self.book.names, image: self.book.image };
-                reader.represent(take, raw, view.memory)
+                reader.represent(take, raw, view.memory, &self.fleeting)
             }
         }
     }
@@ -279,6 +290,9 @@ impl<'i> Extractor<'i> {
         {
             // An allocation says what was allocated; if nobody knows, how much.
             let key = match objects[row.target as usize].ty {
+                0 if matches!(acts[row.act as usize].shape, Shape::Fleeting(_)) => {
+                    mix(act_hash(Kind::Init, 0, 0), values::FLEETING)
+                }
                 0 => mix(act_hash(Kind::Init, 0, 0), row.value),
                 ty => act_hash(Kind::Init, names.hash(ty), 0),
             };
@@ -298,6 +312,7 @@ impl<'i> Extractor<'i> {
             instructions: self.instructions,
             seconds: self.start.elapsed().as_secs_f64(),
             untyped,
+            decisions: self.fleeting.decisions.finish(),
             notes: self.notes,
             budget: self.options.budget,
         })
@@ -309,7 +324,15 @@ impl Observer for Extractor<'_> {
     const ALL_STEPS: bool = false;
 
     #[inline]
+    fn all_steps(&self) -> bool {
+        self.fleeting.any() || self.plans[self.current].sources.is_some()
+    }
+
+    #[inline]
     fn step(&mut self, view: &View<'_>, effect: Effect) {
+        if self.all_steps() {
+            self.flow(view, effect);
+        }
         let what = self.plans[self.current].what.get(view.index as usize).copied().unwrap_or(NOTHING);
         match what {
             NOTHING => {}
@@ -323,12 +346,27 @@ impl Observer for Extractor<'_> {
         }
     }
 
+    fn edge(&mut self, view: &View<'_>, from: u32, to: u32) {
+        if self.fleeting.any() {
+            self.over_edge(view, from, to);
+        }
+    }
+
     fn enter(&mut self, view: &View<'_>, outside: bool) {
         self.entered(view, outside);
     }
 
     fn returned(&mut self, view: &View<'_>) {
         self.leave(view.depth as usize);
+        if self.fleeting.any() || self.fleeting.passes() {
+            self.given_back(view);
+        }
+    }
+
+    fn variadic(&mut self, view: &View<'_>, argument: u32, address: u64, len: u64) {
+        if self.fleeting.any() {
+            self.spilled(view, argument, address, len);
+        }
     }
 
     fn landed(&mut self, view: &View<'_>) {
@@ -340,6 +378,7 @@ impl Observer for Extractor<'_> {
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.through_outside(view, call);
         self.left_program(view, call);
     }
 
@@ -347,6 +386,14 @@ impl Observer for Extractor<'_> {
         let child = match event {
             Event::Thread { stream, .. } => *stream,
             Event::Fork { .. } => None,
+            Event::Patch { address, bytes } if self.fleeting.any() => {
+                self.fleeting.overwritten(*address, bytes.len() as u64);
+                return;
+            }
+            Event::Zeroed { address, length } if self.fleeting.any() => {
+                self.fleeting.overwritten(*address, *length);
+                return;
+            }
             _ => return,
         };
         let stack = self.stack_text();

@@ -1,13 +1,14 @@
-//! Differences that do not matter to whoever asks.
+//! Which differences matter to whoever asks.
 
 use crate::compare::{Comparison, Sequence};
+use crate::fleeting::decisions::{Decision, around};
 use crate::trace::{Kind, NONE, Trace};
 use std::collections::HashSet;
 use std::str::FromStr;
 
-/// What is passed over.
+/// A sort of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ignore {
+pub enum Which {
     /// Everything in a function.
     Function(String),
     /// Everything in a source file, named by the end of its path.
@@ -18,25 +19,25 @@ pub enum Ignore {
     Thread(u32),
 }
 
-impl FromStr for Ignore {
+impl FromStr for Which {
     type Err = String;
 
-    fn from_str(text: &str) -> std::result::Result<Ignore, String> {
+    fn from_str(text: &str) -> std::result::Result<Which, String> {
         let shape = || {
             format!("{text:?} is not of the form function:NAME, file:NAME, variable:NAME or thread:NUMBER")
         };
         let (kind, name) = text.split_once(':').filter(|(_, name)| !name.is_empty()).ok_or_else(shape)?;
         match kind {
-            "function" => Ok(Ignore::Function(name.to_owned())),
-            "file" => Ok(Ignore::File(name.to_owned())),
-            "variable" => Ok(Ignore::Variable(name.to_owned())),
-            "thread" => name.parse().map(Ignore::Thread).map_err(|_| shape()),
+            "function" => Ok(Which::Function(name.to_owned())),
+            "file" => Ok(Which::File(name.to_owned())),
+            "variable" => Ok(Which::Variable(name.to_owned())),
+            "thread" => name.parse().map(Which::Thread).map_err(|_| shape()),
             _ => Err(shape()),
         }
     }
 }
 
-impl Ignore {
+impl Which {
     /// Whether an event is of this sort.
     #[must_use]
     pub fn matches(&self, trace: &Trace, event: usize) -> bool {
@@ -44,12 +45,12 @@ impl Ignore {
         let act = &trace.acts[row.act as usize];
         let name = trace.names.text(act.name);
         match self {
-            Ignore::Function(wanted) => {
+            Which::Function(wanted) => {
                 let method = trace.names.text(trace.methods[act.method as usize].name);
                 method == wanted || (act.arguments.is_empty() || act.kind.name() == "call") && name == wanted
             }
-            Ignore::File(wanted) => std::path::Path::new(trace.names.text(act.file)).ends_with(wanted),
-            Ignore::Variable(wanted) => {
+            Which::File(wanted) => std::path::Path::new(trace.names.text(act.file)).ends_with(wanted),
+            Which::Variable(wanted) => {
                 let bare = name.split('[').next().unwrap_or(name);
                 let owner = trace.names.text(act.owner);
                 bare == wanted
@@ -57,7 +58,7 @@ impl Ignore {
                     || wanted.strip_prefix(owner).and_then(|w| w.strip_prefix('.')) == Some(bare)
                     || (row.target != NONE && trace.object(row.target) == *wanted)
             }
-            Ignore::Thread(stream) => trace.threads[trace.thread_of(event)].stream == *stream,
+            Which::Thread(stream) => trace.threads[trace.thread_of(event)].stream == *stream,
         }
     }
 }
@@ -74,15 +75,77 @@ pub fn alone<'c>(
     )
 }
 
-/// Sequences in which something is not ignored, in order.
+/// Which events count.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Not these.
+    pub ignore: Vec<Which>,
+    /// Only these, if there are any.
+    pub only: Vec<Which>,
+}
+
+impl Choice {
+    /// Whether an event counts.
+    #[must_use]
+    pub fn takes(&self, trace: &Trace, event: usize) -> bool {
+        let any = |of: &[Which]| of.iter().any(|w| w.matches(trace, event));
+        (self.only.is_empty() || any(&self.only)) && !any(&self.ignore)
+    }
+}
+
+/// Sequences in which something counts, in order.
 #[must_use]
-pub fn relevant(comparison: &Comparison, left: &Trace, right: &Trace, ignored: &[Ignore]) -> Vec<usize> {
-    let matters = |trace: &Trace, event: usize| !ignored.iter().any(|i| i.matches(trace, event));
+pub fn relevant(comparison: &Comparison, left: &Trace, right: &Trace, choice: &Choice) -> Vec<usize> {
     let keep = |s: &&Sequence| {
         let (mut l, mut r) = alone(comparison, s);
-        ignored.is_empty() || l.any(|e| matters(left, e)) || r.any(|e| matters(right, e))
+        choice.ignore.is_empty() && choice.only.is_empty()
+            || l.any(|e| choice.takes(left, e))
+            || r.any(|e| choice.takes(right, e))
     };
     comparison.sequences.iter().enumerate().filter(|(_, s)| keep(s)).map(|(n, _)| n).collect()
+}
+
+/// What of all that is other in every run made the runs part at a sequence, as
+/// [`crate::fleeting::words`] tells; 0 if nothing of it did.
+#[must_use]
+pub fn depends_on(comparison: &Comparison, left: &Trace, right: &Trace, number: usize) -> u8 {
+    let sequence = &comparison.sequences[number];
+    let m = &comparison.matching;
+    let (mut l, mut r) = alone(comparison, sequence);
+    let in_order = |l: u32| m.moved.binary_search(&l).is_err();
+    let has_left = |e: usize| m.right_of.get(e).is_some_and(|p| *p != NONE && in_order(e as u32));
+    let has_right = |e: usize| m.left_of.get(e).is_some_and(|p| *p != NONE && in_order(*p));
+    of_side(left, sequence.left.start, l.next(), &has_left)
+        | of_side(right, sequence.right.start, r.next(), &has_right)
+}
+
+/// The same of one run: where the sequence begins in it, and with which event.
+fn of_side(trace: &Trace, start: usize, first: Option<usize>, has_partner: &dyn Fn(usize) -> bool) -> u8 {
+    let at = first.unwrap_or(start);
+    // The runs parted right behind the decision, or at it, before: here nothing is in order.
+    let parted = |d: &Decision| {
+        let event = d.first as usize;
+        (start..=at).contains(&event) || !has_partner(event)
+    };
+    let decided = around(&trace.decisions, at).filter(parted).fold(0, |sum, d| sum | d.parts);
+    decided | first.map_or(0, |e| trace.says_fleeting(e))
+}
+
+/// The sequences from the end of the run backwards, beginning with the thread that failed.
+#[must_use]
+pub fn backwards(comparison: &Comparison, right: &Trace, shown: &[usize]) -> Vec<usize> {
+    let failed = |pair: usize| {
+        let thread = comparison.threads.get(pair).and_then(|p| p.1).and_then(|t| right.threads.get(t));
+        let end = thread.and_then(|t| t.last.checked_sub(1)).filter(|e| *e < right.len());
+        let text = end.and_then(|e| right.value_text(e)).unwrap_or_default();
+        text.starts_with("signal") || text.starts_with("exit") && !text.starts_with("exit 0")
+    };
+    let mut out: Vec<usize> = shown.to_vec();
+    out.sort_by_key(|n| {
+        let pair = comparison.sequences[*n].pair;
+        (!failed(pair), pair, std::cmp::Reverse(*n))
+    });
+    out
 }
 
 /// The earliest sequence in which a value differs, of those given: something was
@@ -107,10 +170,10 @@ mod tests {
 
     #[test]
     fn filters_are_kind_and_name() {
-        assert_eq!("function:main".parse(), Ok(Ignore::Function("main".into())));
-        assert_eq!("thread:3".parse(), Ok(Ignore::Thread(3)));
+        assert_eq!("function:main".parse(), Ok(Which::Function("main".into())));
+        assert_eq!("thread:3".parse(), Ok(Which::Thread(3)));
         for bad in ["", "main", "function:", "thread:x", "colour:red"] {
-            assert!(bad.parse::<Ignore>().is_err(), "{bad}");
+            assert!(bad.parse::<Which>().is_err(), "{bad}");
         }
     }
 }

@@ -14,6 +14,7 @@
 //!   stores, calls and returns, and the thread that keeps what was found;
 //! * [`objects`], [`values`], [`types`]: which object, which value, in
 //!   terms that mean the same in another run: never an address;
+//! * [`fleeting`]: which values are other ones in every run, followed through the replay;
 //! * [`trace`], [`column`], [`names`]: the events of a run, 28 bytes each, on disk where
 //!   memory does not suffice;
 //! * [`kinds`], [`index`]: types of views, and the events of each view;
@@ -62,6 +63,7 @@ pub mod compare;
 pub mod error;
 pub mod extract;
 pub mod filter;
+pub mod fleeting;
 pub mod index;
 pub mod kinds;
 pub mod lcs;

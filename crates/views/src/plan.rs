@@ -84,6 +84,10 @@ pub struct Plan {
     pub loads: u32,
     /// For each call the callee of last time and its act, once there was one.
     pub called: Vec<(u32, u32)>,
+    /// Instructions that make something that is another value in every run, if there are any.
+    pub(crate) sources: Option<Box<[bool]>>,
+    /// Where the ways out of its blocks meet, once somebody asked.
+    pub(crate) meeting: Option<program::cfg::Dominators>,
 }
 
 pub(crate) struct Planner<'b, 'i, 'f> {
@@ -139,6 +143,7 @@ impl Planner<'_, '_, '_> {
             method,
             what: vec![NOTHING; self.f.code.len()],
             frame_size: self.f.frame_size,
+            sources: crate::fleeting::sources(self.f),
             ..Plan::default()
         };
         let mut parameters = Vec::new();

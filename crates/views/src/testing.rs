@@ -54,6 +54,7 @@ pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
         instructions: 0,
         seconds: 0.0,
         untyped: Vec::new(),
+        decisions: Vec::new(),
         notes: Vec::new(),
         budget: budget.clone(),
     }

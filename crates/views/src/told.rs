@@ -1,7 +1,8 @@
 //! A comparison as plain data, for whoever shows it.
 
 use crate::compare::{Comparison, Sequence};
-use crate::filter::alone;
+use crate::filter::{self, alone};
+use crate::fleeting;
 use crate::lcs;
 use crate::trace::{NONE, Trace};
 use serde::Serialize;
@@ -62,6 +63,10 @@ pub struct Told {
     pub rows: Vec<Pair>,
     /// Rows left out.
     pub more: u64,
+    /// What made the runs part here, of all that is other in every run: `addresses`, `the clock`,
+    /// `system numbers`, `random numbers`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<&'static str>,
     /// Functions on the stack where it begins, innermost first, of the right run
     /// (of the left, if the right has none).
     pub stack: Vec<String>,
@@ -141,6 +146,7 @@ pub fn tell(comparison: &Comparison, left: &Trace, right: &Trace, number: usize,
         right_events: sequence.right_count,
         rows,
         more,
+        depends_on: fleeting::words(filter::depends_on(comparison, left, right, number)),
         stack,
     }
 }

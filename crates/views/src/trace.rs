@@ -7,6 +7,7 @@
 //! events of any two runs are equal when their keys are.
 
 use crate::column::{Budget, Column, Word};
+use crate::fleeting::decisions::Decision;
 use crate::names::{Names, mix};
 use std::sync::Arc;
 
@@ -84,6 +85,9 @@ pub enum Shape {
     Arguments,
     /// A stack: number of its text.
     Stack,
+    /// Something that is another value in every run: what it is made of, as [`crate::fleeting::words`]
+    /// tells.
+    Fleeting(u8),
 }
 
 /// What has to be done to take a value of a shape.
@@ -261,6 +265,8 @@ pub struct Trace {
     pub seconds: f64,
     /// Events whose field is not known for lack of types, by function (a name).
     pub untyped: Vec<(u32, u64)>,
+    /// Branches that something fleeting decided.
+    pub(crate) decisions: Vec<Decision>,
     /// What could not be seen.
     pub notes: Vec<String>,
     pub(crate) budget: Arc<Budget>,

@@ -1,5 +1,6 @@
 //! Values in a form that means the same in another run: never an address.
 
+use crate::fleeting::Fleeting;
 use crate::names::Names;
 use crate::trace::{NO_TEXT, Take, is_address};
 use program::names::readable;
@@ -11,7 +12,12 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const LONGEST: usize = 128;
 
 /// What stands for an address in a hash.
-const ADDRESS: u64 = 0xADD2_E550;
+pub(crate) const ADDRESS: u64 = 0xADD2_E550;
+/// What stands for a value that is another one in every run.
+pub(crate) const FLEETING: u64 = 0xF1EE_7199;
+
+/// The variable by which the recorder is told where to record.
+const OURS: &[u8] = b"RELAPSE_RECORD_DIR=";
 
 /// Reads values out of a replay.
 pub struct Reader<'r> {
@@ -21,12 +27,18 @@ pub struct Reader<'r> {
 
 impl Reader<'_> {
     /// What is kept of a value, and what it says.
-    pub(crate) fn represent(&mut self, take: Take, raw: u64, memory: &Memory) -> (u64, u64) {
+    pub(crate) fn represent(
+        &mut self,
+        take: Take,
+        raw: u64,
+        memory: &Memory,
+        fleeting: &Fleeting,
+    ) -> (u64, u64) {
         match take {
             Take::Nothing => (0, 0),
             Take::Wide if is_address(raw) => (raw, ADDRESS),
             Take::Text if raw == 0 => (0, 0),
-            Take::Text => match text(memory, self.image, raw) {
+            Take::Text => match text(memory, self.image, raw, fleeting) {
                 Some(bytes) => {
                     let number = self.names.intern_bytes(&bytes);
                     (u64::from(number) + 1, self.names.hash(number))
@@ -56,7 +68,7 @@ impl Reader<'_> {
 }
 
 /// The string at an address, if it looks like one.
-fn text(memory: &Memory, image: &Image, address: u64) -> Option<Vec<u8>> {
+fn text(memory: &Memory, image: &Image, address: u64, fleeting: &Fleeting) -> Option<Vec<u8>> {
     if let Some(constant) = image.constant(address) {
         let constant = &constant[..constant.len().min(LONGEST)];
         let end = constant.iter().position(|b| *b == 0).unwrap_or(constant.len());
@@ -72,6 +84,10 @@ fn text(memory: &Memory, image: &Image, address: u64) -> Option<Vec<u8>> {
             break;
         }
     }
+    let bytes = fleeting.steady_text(address, &bytes).unwrap_or(bytes);
+    if bytes.starts_with(OURS) {
+        return Some([OURS, "…".as_bytes()].concat());
+    }
     looks_like_text(&bytes).then_some(bytes)
 }
 
@@ -82,9 +98,10 @@ fn looks_like_text(bytes: &[u8]) -> bool {
 }
 
 /// A hash of memory, with whatever looks like an address left out.
-pub fn bytes_hash(memory: &Memory, address: u64, len: u64) -> u64 {
+pub(crate) fn bytes_hash(memory: &Memory, address: u64, len: u64, fleeting: &Fleeting) -> u64 {
     let mut bytes = vec![0; len as usize];
     memory.peek(address, &mut bytes);
+    fleeting.steady_bytes(address, &mut bytes);
     for word in bytes.chunks_exact_mut(8) {
         let mut value = [0; 8];
         value.copy_from_slice(word);
@@ -102,27 +119,29 @@ mod tests {
     #[test]
     fn strings_are_cut_and_other_bytes_are_none() {
         let none = Image::new(std::collections::BTreeMap::new());
+        let steady = Fleeting::default();
         let mut m = Memory::default();
         m.write(0x1000, b"hello\n\0rest");
         m.write(0x2000, &[b'x'; 500]);
         m.write(0x3000, &[1, 2, 3, 0]);
-        assert_eq!(text(&m, &none, 0x1000).as_deref(), Some(&b"hello\n"[..]));
-        assert_eq!(text(&m, &none, 0x2000).map(|t| t.len()), Some(LONGEST));
-        assert_eq!(text(&m, &none, 0x3000), None);
+        assert_eq!(text(&m, &none, 0x1000, &steady).as_deref(), Some(&b"hello\n"[..]));
+        assert_eq!(text(&m, &none, 0x2000, &steady).map(|t| t.len()), Some(LONGEST));
+        assert_eq!(text(&m, &none, 0x3000, &steady), None);
         m.write(0x4000, b"a\x01b\0");
-        assert_eq!(text(&m, &none, 0x4000).as_deref(), Some(&b"a\x01b"[..]));
-        assert_eq!(text(&m, &none, 0x9000).as_deref(), Some(&b""[..]));
+        assert_eq!(text(&m, &none, 0x4000, &steady).as_deref(), Some(&b"a\x01b"[..]));
+        assert_eq!(text(&m, &none, 0x9000, &steady).as_deref(), Some(&b""[..]));
     }
 
     #[test]
     fn content_does_not_depend_on_addresses() {
+        let none = Fleeting::default();
         let mut m = Memory::default();
         for (at, pointer, number) in [(0x1000, 0x7fff_1234_5678u64, 5u64), (0x2000, 0x5555_5555_0000, 5)] {
             m.write(at, &number.to_le_bytes());
             m.write(at + 8, &pointer.to_le_bytes());
         }
-        assert_eq!(bytes_hash(&m, 0x1000, 16), bytes_hash(&m, 0x2000, 16));
+        assert_eq!(bytes_hash(&m, 0x1000, 16, &none), bytes_hash(&m, 0x2000, 16, &none));
         m.write(0x2000, &[6]);
-        assert_ne!(bytes_hash(&m, 0x1000, 16), bytes_hash(&m, 0x2000, 16));
+        assert_ne!(bytes_hash(&m, 0x1000, 16, &none), bytes_hash(&m, 0x2000, 16, &none));
     }
 }

@@ -1,5 +1,6 @@
 //! Objects, values and events as text.
 
+use crate::fleeting::words;
 use crate::trace::{Act, Kind, NO_TEXT, NONE, Row, Shape, Trace, is_address};
 use replay::vars::quoted;
 use std::fmt::Write as _;
@@ -54,6 +55,8 @@ impl Trace {
             Shape::Whole(len) => format!("<{len} bytes>"),
             Shape::Bytes => format!("{value} bytes"),
             Shape::Arguments => String::new(),
+            Shape::Fleeting(1) => "<address>".to_owned(),
+            Shape::Fleeting(parts) => format!("<from {}>", words(*parts).join(" and ")),
             Shape::Stack => self.names.text(value as u32).to_owned(),
         }
     }

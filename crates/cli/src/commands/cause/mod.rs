@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use views::cause::{Four, cause};
-use views::filter::Ignore;
+use views::filter::Which;
 use views::told::{Extent, Told};
 
 /// Find which of the differences between two versions made a test fail
@@ -39,7 +39,7 @@ pub struct CauseArgs {
     new_passing: PathBuf,
     /// Pass over differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
     #[arg(long, value_name = "WHAT")]
-    ignore: Vec<Ignore>,
+    ignore: Vec<Which>,
     /// So many suspects are shown
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,

@@ -30,6 +30,8 @@ pub struct Answer {
     pub more: u64,
     /// Sequences in which all was ignored.
     pub ignored: u64,
+    /// Sequences that depend on what is other in every run; shown only with `--all`.
+    pub fleeting: u64,
     pub notes: Vec<String>,
 }
 
@@ -77,7 +79,6 @@ impl Answer {
         comparison: &Comparison,
         seconds: f64,
         relevant: &[usize],
-        ignored: usize,
         limit: usize,
         extent: Extent,
     ) -> Answer {
@@ -104,7 +105,8 @@ impl Answer {
             seconds,
             index_bytes: comparison.index_bytes,
             more: (relevant.len() - shown.len()) as u64,
-            ignored: ignored as u64,
+            ignored: 0,
+            fleeting: 0,
             shown,
             notes: notes(&[(&args.old, left), (&args.new, right)]),
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use views::column::Budget;
 use views::compare::{Settings, compare};
 use views::extract::Options;
-use views::filter::{Ignore, first, relevant};
+use views::filter::{Choice, Which, backwards, depends_on, first, relevant};
 use views::page::{Room, page};
 use views::told::Extent;
 use views::trace::Trace;
@@ -19,19 +19,26 @@ use views::trace::Trace;
 /// Show what differs between two runs, of one program or of two versions of it
 ///
 /// OLD and NEW are recordings. Their runs are compared event by event: calls, returns,
-/// fields and variables read and written, allocations. Addresses never count. What only
-/// stands elsewhere is recognised as moved, through the views of functions and objects
-/// that it belongs to.
+/// fields and variables read and written, allocations. Addresses never count, nor does what is
+/// made of them, of the time, of process numbers or of randomness: two runs of one program on
+/// one input say the same. What only stands elsewhere is recognised as moved, through the views
+/// of functions and objects that it belongs to.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   relapse diff old new                       what differs, in the order of time
   relapse diff old new --first               the earliest point at which a value differs
+  relapse diff old new --last                from the end, or the failure, backwards
+  relapse diff old new --only variable:list.n
+                                             where that field differs
   relapse diff old new --html runs.html      the same as a page, with views to jump to
   relapse diff old new --first --ignore function:log_line
                                              the same, but what that function does does not count
 
-The exit code is 0 if nothing differs and 1 if something does.")]
+Runs may part because of a value that is another one in every run: a timeout, the order of a
+hash table whose seed is an address. Such sequences are counted; --all shows them.
+
+The exit code is 0 if nothing else differs and 1 if something does.")]
 pub struct DiffArgs {
     /// Recording of the one run
     old: PathBuf,
@@ -40,13 +47,19 @@ pub struct DiffArgs {
     /// Only the earliest difference that matters
     #[arg(long)]
     first: bool,
+    /// From the end of the run backwards: the last difference comes first
+    #[arg(long, conflicts_with = "first")]
+    last: bool,
     /// Pass over differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
     #[arg(long, value_name = "WHAT")]
-    ignore: Vec<Ignore>,
+    ignore: Vec<Which>,
+    /// Only differences in function:NAME, file:NAME, variable:NAME or thread:NUMBER; may be repeated
+    #[arg(long, value_name = "WHAT")]
+    only: Vec<Which>,
     /// So many sequences of differences are shown
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Show everything
+    /// Show everything, also what depends on addresses, time or randomness
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     #[command(flatten)]
@@ -137,16 +150,26 @@ pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
     let start = std::time::Instant::now();
     let comparison = compare(&left, &right, &args.how.settings()).map_err(|e| failed(&e))?;
     let seconds = start.elapsed().as_secs_f64();
-    let relevant = relevant(&comparison, &left, &right, &args.ignore);
-    let shown = match args.first {
-        true => first(&comparison, &left, &right, &relevant).into_iter().collect(),
-        false => relevant.clone(),
-    };
+    let choice = Choice { ignore: args.ignore.clone(), only: args.only.clone() };
+    let relevant = relevant(&comparison, &left, &right, &choice);
     let ignored = comparison.sequences.len() - relevant.len();
+    let is_steady = |n: &usize| depends_on(&comparison, &left, &right, *n) == 0;
+    let steady: Vec<usize> = relevant.iter().copied().filter(is_steady).collect();
+    let fleeting = relevant.len() - steady.len();
+    let exit = if steady.is_empty() { Exit::Done } else { Exit::No };
+    let shown = match args.all {
+        true => relevant,
+        false => steady,
+    };
+    let shown = match (args.first, args.last) {
+        (true, _) => first(&comparison, &left, &right, &shown).into_iter().collect(),
+        (_, true) => backwards(&comparison, &right, &shown),
+        _ => shown,
+    };
     let limit = if args.all { usize::MAX } else { args.limit };
     let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
-    let answer =
-        answer::Answer::new(args, &left, &right, &comparison, seconds, &shown, ignored, limit, extent);
+    let mut answer = answer::Answer::new(args, &left, &right, &comparison, seconds, &shown, limit, extent);
+    (answer.ignored, answer.fleeting) = (ignored as u64, fleeting as u64);
     if let Some(file) = &args.html {
         let mut page =
             page(&comparison, &left, &right, &shown, Room::default()).map_err(|e| failed(&e.into()))?;
@@ -156,11 +179,10 @@ pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
             Failure::failed_to(Exit::Environment, format_args!("write {}: {e}", file.display()))
         })?;
     }
-    let exit = if shown.is_empty() { Exit::Done } else { Exit::No };
     if args.json {
         session.json(&answer)?;
     } else {
-        text::write(session, &answer, args.first)?;
+        text::write(session, &answer, args)?;
     }
     Ok(exit)
 }

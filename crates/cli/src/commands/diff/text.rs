@@ -1,5 +1,6 @@
 //! The answer as text: both runs side by side.
 
+use super::DiffArgs;
 use super::answer::Answer;
 use crate::Session;
 use crate::failure::Failure;
@@ -10,7 +11,8 @@ use views::told::{Entry, Pair, Told};
 /// A column is at most so wide.
 const WIDTH: usize = 58;
 
-pub fn write(session: &mut Session, answer: &Answer, first: bool) -> Result<(), Failure> {
+pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<(), Failure> {
+    let first = args.first;
     let paint = session.paint;
     if answer.unrelated {
         writeln!(
@@ -27,6 +29,9 @@ pub fn write(session: &mut Session, answer: &Answer, first: bool) -> Result<(), 
             moved => format!(", {} of them in another order", grouped(moved)),
         };
         writeln!(session.out, "{} the runs say the same: {}{order}.", paint.good("="), counted(n, "event"))?;
+    } else if answer.fleeting == s.all && !args.all {
+        let n = answer.similar;
+        writeln!(session.out, "{} the runs say the same in {}.", paint.good("="), counted(n, "event"))?;
     } else if !first {
         writeln!(
             session.out,
@@ -56,6 +61,16 @@ pub fn write(session: &mut Session, answer: &Answer, first: bool) -> Result<(), 
     }
     if answer.ignored > 0 {
         writeln!(session.out, "{} passed over.", counted(answer.ignored, "sequence"))?;
+    }
+    if answer.fleeting > 0 && !args.all {
+        let n = answer.fleeting;
+        writeln!(
+            session.out,
+            "{} not shown: what came next depends on addresses, the clock, system numbers or random \
+             numbers. --all shows {}.",
+            counted(n, "sequence"),
+            if n == 1 { "it" } else { "them" }
+        )?;
     }
     for note in &answer.notes {
         writeln!(session.out, "{}", paint.faint(format!("note: {note}")))?;
@@ -100,6 +115,10 @@ pub fn sequence(session: &mut Session, told: &Told, number: usize) -> Result<(),
     let paint = session.paint;
     let stack: Vec<&str> = told.stack.iter().take(6).map(String::as_str).collect();
     writeln!(session.out, "{} in {}", paint.name(format!("{number}. {}", told.change)), stack.join(" < "))?;
+    if !told.depends_on.is_empty() {
+        let what = told.depends_on.join(" and ");
+        writeln!(session.out, "  {}", paint.faint(format!("what came next depends on {what}")))?;
+    }
     let width = |e: &Option<Entry>| e.as_ref().map_or(0, |e| e.text.chars().count()).min(WIDTH);
     let column = told.rows.iter().map(|p| width(&p.left)).max().unwrap_or(0);
     let second = told.rows.iter().map(|p| width(&p.right)).max().unwrap_or(0);

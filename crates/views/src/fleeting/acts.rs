@@ -1,0 +1,58 @@
+//! Events that show a label instead of a value.
+
+use super::{ADDRESS, Label, all};
+use crate::extract::Extractor;
+use crate::names::mix;
+use crate::trace::{Shape, Take};
+use crate::values;
+use replay::observer::View;
+
+impl Extractor<'_> {
+    /// What is kept of a value that may have a label, and what it says.
+    #[inline]
+    pub(crate) fn represent_labelled(
+        &mut self,
+        take: Take,
+        label: Label,
+        raw: u64,
+        address: u64,
+        view: &View<'_>,
+    ) -> (u64, u64) {
+        match label {
+            0 => self.represent(take, raw, address, view),
+            ADDRESS => (raw, values::ADDRESS),
+            _ => (raw, values::FLEETING),
+        }
+    }
+
+    /// The act of events whose value has a label.
+    pub(crate) fn fleeting_act(&mut self, act: u32, label: Label) -> u32 {
+        let parts = all(label);
+        let key = u64::from(act) << 8 | u64::from(parts);
+        if let Some(known) = self.fleeting_acts.get(&key) {
+            return *known;
+        }
+        let shape = Shape::Fleeting(parts);
+        let number = self.book.variant(act, |a| a.shape = shape);
+        self.fleeting_acts.insert(key, number);
+        number
+    }
+
+    /// The act of calls some of whose arguments have labels.
+    pub(crate) fn fleeting_call(&mut self, act: u32, labels: &[Label]) -> u32 {
+        let parts: Vec<u8> = labels.iter().map(|l| all(*l)).collect();
+        let key = parts.iter().fold(mix(act.into(), 0xF1EE), |sum, p| mix(sum, u64::from(*p)));
+        if let Some(known) = self.fleeting_acts.get(&key) {
+            return *known;
+        }
+        let number = self.book.variant(act, |a| {
+            let shown = |(i, (name, shape)): (usize, &(u32, Shape))| match parts.get(i) {
+                Some(p) if *p != 0 => (*name, Shape::Fleeting(*p)),
+                _ => (*name, shape.clone()),
+            };
+            a.arguments = a.arguments.iter().enumerate().map(shown).collect();
+        });
+        self.fleeting_acts.insert(key, number);
+        number
+    }
+}

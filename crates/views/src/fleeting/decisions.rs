@@ -1,0 +1,130 @@
+//! Branches that were decided by something fleeting, and what they decided about.
+//!
+//! A decision reaches from the branch to where its ways meet again, in the same call, with all that
+//! was called in between. Whether the runs did part at it is for the comparison to say: if the
+//! first event behind it has its partner in the other run, both went the same way, and what differs
+//! further on does so for another reason.
+
+/// One decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The event that came next.
+    pub first: u32,
+    /// The event behind the place where all ways meet.
+    pub last: u32,
+    /// What it was made of, as [`words`](super::words) tells.
+    pub parts: u8,
+    /// The decision under way when it was made, by number.
+    parent: u32,
+}
+
+const NONE: u32 = u32::MAX;
+/// More are not kept: what differs behind them is not explained.
+const MOST: usize = 1 << 24;
+
+/// A decision under way.
+struct Open {
+    number: u32,
+    depth: u32,
+    /// The block where all ways meet.
+    until: u32,
+}
+
+/// All decisions of a run, in order.
+#[derive(Default)]
+pub(crate) struct Decisions {
+    all: Vec<Decision>,
+    open: Vec<Open>,
+}
+
+impl Decisions {
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// A decision was made in a call at this depth; its ways meet in a block.
+    pub(super) fn made(&mut self, next: usize, parts: u8, depth: u32, until: u32) {
+        let next = next as u32;
+        if let Some(open) = self.open.last()
+            && let Some(same) = self.all.get_mut(open.number as usize)
+            && same.first == next
+            && (open.depth, open.until) == (depth, until)
+        {
+            same.parts |= parts;
+            return;
+        }
+        if self.all.len() < MOST {
+            let number = self.all.len() as u32;
+            let parent = self.open.last().map_or(NONE, |o| o.number);
+            self.all.push(Decision { first: next, last: NONE, parts, parent });
+            self.open.push(Open { number, depth, until });
+        }
+    }
+
+    /// Control has come to a block.
+    #[inline]
+    pub(super) fn arrived(&mut self, next: usize, depth: u32, block: u32) {
+        while let Some(open) = self.open.last()
+            && open.depth == depth
+            && open.until == block
+        {
+            self.close(next);
+        }
+    }
+
+    /// Only the outer `depth` calls are still running.
+    #[inline]
+    pub(crate) fn left(&mut self, next: usize, depth: usize) {
+        while self.open.last().is_some_and(|o| o.depth as usize > depth) {
+            self.close(next);
+        }
+    }
+
+    fn close(&mut self, next: usize) {
+        if let Some(open) = self.open.pop()
+            && let Some(decision) = self.all.get_mut(open.number as usize)
+        {
+            decision.last = next as u32;
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<Decision> {
+        self.all
+    }
+}
+
+/// The decisions that reach over an event, the innermost first.
+pub(crate) fn around(all: &[Decision], event: usize) -> impl Iterator<Item = Decision> + '_ {
+    let n = all.partition_point(|d| d.first as usize <= event);
+    let mut next = n.checked_sub(1).map_or(NONE, |n| n as u32);
+    std::iter::from_fn(move || {
+        let decision = *all.get(next as usize)?;
+        next = decision.parent;
+        Some(decision)
+    })
+    .filter(move |d| event <= d.last as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_reach_to_where_ways_meet() {
+        let mut d = Decisions::default();
+        d.made(10, 4, 1, 7);
+        d.made(12, 2, 2, 3);
+        d.made(12, 8, 2, 3);
+        d.arrived(15, 1, 3);
+        d.arrived(15, 2, 3);
+        d.made(17, 16, 3, 9);
+        d.left(18, 2);
+        d.arrived(20, 1, 7);
+        assert!(!d.is_open());
+        let all = d.finish();
+        let at = |e: usize| around(&all, e).map(|d| d.parts).collect::<Vec<_>>();
+        assert_eq!((at(9), at(10), at(13)), (vec![], vec![4], vec![10, 4]));
+        assert_eq!((at(16), at(17), at(20), at(21)), (vec![4], vec![16, 4], vec![4], vec![]));
+    }
+}

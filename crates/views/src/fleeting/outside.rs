@@ -1,0 +1,229 @@
+//! How labels go through functions that are not the program's own.
+//!
+//! What a function leaves behind is made of all that it was given: values, ranges it reads, state it
+//! keeps. Copies are followed byte by byte. A pointer says where to look, not what is there: its
+//! label counts only where it is printed. Memory that is given back, or given out, still holds what
+//! it held, and its labels.
+
+use super::sources::{self, Part};
+use super::{LAYOUT, Label, OWN, RANDOM, SYSTEM, made_of, used};
+use crate::extract::Extractor;
+use externals::{Channel, Direction, External, FormatArgs, Model, Ret, flag};
+use program::inst::{ArgTy, Inst, Ty};
+use replay::effects;
+use replay::observer::{ExternalCall, View};
+
+/// Longest name that is looked at.
+const NAME: usize = 4096;
+
+impl Extractor<'_> {
+    /// A call out of the program has returned.
+    pub(crate) fn through_outside(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let known = call.known;
+        self.fleeting.passed();
+        self.devices(view, call);
+        let source = known.and_then(sources::of_function);
+        let device = known.map_or(0, |k| self.device_of(k, call));
+        let unlisted = match known {
+            None => self.book.image.external_at(call.target).map_or(0, |e| sources::of_symbol(e.0)),
+            Some(_) => 0,
+        };
+        let quiet = source.is_none() && device == 0 && unlisted == 0 && self.fleeting.hidden.held() == 0;
+        if quiet && !self.fleeting.any() {
+            return;
+        }
+        let Some(known) = known else {
+            let pointer = matches!(view.inst(), Inst::Call(c) if c.ret.first() == Some(&Ty::Ptr));
+            let label = if pointer { 0 } else { unlisted | self.given(view, call, None) };
+            self.result(view, call, label);
+            return;
+        };
+        if known.copies() && self.copied(view, call, known) {
+            return;
+        }
+        if known.has(flag::FREES) && known.allocates.is_none() {
+            return;
+        }
+        let reads = effects::reads(view, call);
+        let mut label = device | self.given(view, call, Some(known));
+        for (address, len) in &reads {
+            label |= used(self.at(*address).union(*address, *len)) & OWN;
+        }
+        // How long a text is says nothing of what is in it.
+        if matches!(known.model, Some(Model::Strlen | Model::Strnlen)) {
+            label = 0;
+        }
+        for (address, len) in effects::writes(view, call) {
+            self.at_mut(address).fill(address, len, label);
+        }
+        if let Some(stream) = effects::appends(call).filter(|_| label != 0) {
+            self.fleeting.hidden.set(stream, label);
+        }
+        let says = !matches!(known.ret, Ret::Pointer | Ret::Into(_) | Ret::Stream | Ret::Fd | Ret::Void);
+        let output = known.io.is_some_and(|io| io.direction == Direction::Out);
+        self.result(view, call, if says && !output { label } else { 0 });
+        if let Some((label, part)) = source {
+            self.spring(view, call, label, part);
+        }
+    }
+
+    /// Memory, or what is like it.
+    fn at(&self, address: u64) -> &super::Shadow {
+        if effects::is_hidden(address) { &self.fleeting.hidden } else { &self.fleeting.memory }
+    }
+
+    fn at_mut(&mut self, address: u64) -> &mut super::Shadow {
+        if effects::is_hidden(address) { &mut self.fleeting.hidden } else { &mut self.fleeting.memory }
+    }
+
+    fn result(&mut self, view: &View<'_>, call: &ExternalCall<'_>, label: Label) {
+        for k in 0..call.result.len() as u32 {
+            self.fleeting.set(view.depth, call.site.dst + k, label);
+        }
+    }
+
+    /// The labels of the values that are passed.
+    fn given(&self, view: &View<'_>, call: &ExternalCall<'_>, known: Option<&External>) -> Label {
+        let Inst::Call(inst) = view.inst() else { return 0 };
+        let printed = known.and_then(|k| k.format).filter(|f| !f.input).and_then(|f| match f.args {
+            FormatArgs::From(first) => Some((f.format, first)),
+            FormatArgs::List(_) => None,
+        });
+        let mut label = 0;
+        let mut slot = 0;
+        for arg in &inst.args {
+            let own = self.slot(view, arg.value, 0);
+            label |= match arg.ty {
+                ArgTy::Value(Ty::Ptr) => match printed {
+                    // A pointer that is printed, not followed.
+                    Some((format, first)) if slot >= u32::from(first) => {
+                        let text = call.args.get(format as usize).copied().unwrap_or(0);
+                        match self.prints_pointers(view, text) {
+                            true => LAYOUT,
+                            false => 0,
+                        }
+                    }
+                    _ => 0,
+                },
+                ArgTy::Value(_) if known.is_some() => made_of(used(own)),
+                ArgTy::Value(_) => made_of(own),
+                ArgTy::ByVal { size, .. } => {
+                    let at = call.args.get(slot as usize).copied().unwrap_or(0);
+                    made_of(used(self.fleeting.memory.union(at, size)))
+                }
+            };
+            slot += arg.ty.slots();
+        }
+        label
+    }
+
+    fn prints_pointers(&self, view: &View<'_>, format: u64) -> bool {
+        let bytes = match self.book.image.constant(format) {
+            Some(constant) => constant.iter().take(NAME).take_while(|b| **b != 0).copied().collect(),
+            None => view.memory.peek_string(format, NAME),
+        };
+        bytes.windows(2).any(|w| w == b"%p")
+    }
+
+    /// Functions that copy bytes from one place to another as they are.
+    fn copied(&mut self, view: &View<'_>, call: &ExternalCall<'_>, known: &External) -> bool {
+        let argument = |n: usize| call.args.get(n).copied().unwrap_or(0);
+        if known.has(flag::MOVES) {
+            if let Some((to, len)) = effects::allocated(view, call)
+                && argument(0) != 0
+                && argument(0) != to
+            {
+                let old = self.book.objects.block(argument(0)).map_or(len, |b| b.1);
+                self.fleeting.memory.copy(to, argument(0), len.min(old));
+                self.fleeting.overwritten(argument(0), old);
+            }
+            self.result(view, call, 0);
+            return true;
+        }
+        let writes = effects::writes(view, call);
+        let (Some((to, len)), Some((from, most))) =
+            (writes.first(), effects::reads(view, call).first().copied())
+        else {
+            return false;
+        };
+        self.fleeting.memory.copy(*to, from, most.min(*len));
+        if *len > most {
+            self.fleeting.overwritten(to.wrapping_add(most), len - most);
+        }
+        self.result(view, call, 0);
+        true
+    }
+
+    /// Something new came from a source.
+    fn spring(&mut self, view: &View<'_>, call: &ExternalCall<'_>, label: Label, part: Part) {
+        let writes = effects::writes(view, call);
+        let writes = || writes.iter().copied().filter(|w| !effects::is_hidden(w.0));
+        if matches!(part, Part::Result | Part::Both) {
+            self.result(view, call, label);
+        }
+        match part {
+            Part::Result => {}
+            Part::Written | Part::Both => {
+                for (address, len) in writes() {
+                    self.fleeting.memory.fill(address, len, label);
+                }
+            }
+            Part::Fields(fields) => {
+                let Some((address, len)) = writes().next() else { return };
+                for (offset, size) in fields.iter().filter(|f| f.0 < len) {
+                    self.fleeting.memory.fill(address + offset, (*size).min(len - offset), label);
+                }
+            }
+            Part::Name(behind) => {
+                let Some((address, len)) = writes().next() else { return };
+                let behind = behind.map_or(0, |slot| call.args.get(slot as usize).copied().unwrap_or(0));
+                if let Some(start) = len.checked_sub(7).and_then(|l| l.checked_sub(behind)) {
+                    self.fleeting.memory.fill(address + start, 6, label);
+                }
+            }
+        }
+    }
+
+    /// Remembers what is opened and closed of the files that are other ones in every run.
+    fn devices(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        let Some(known) = call.known else { return };
+        let result = call.result.first().copied().unwrap_or(0);
+        if known.has(flag::OPENS) && result as u32 != u32::MAX && (known.ret != Ret::Stream || result != 0) {
+            let slot = usize::from(known.name.starts_with("openat"));
+            let path = call.args.get(slot).copied().unwrap_or(0);
+            let path = match self.book.image.constant(path) {
+                Some(constant) => constant.iter().take(NAME).take_while(|b| **b != 0).copied().collect(),
+                None => view.memory.peek_string(path, NAME),
+            };
+            match sources::is_device(&path) {
+                true => self.fleeting.devices.insert(result),
+                false => self.fleeting.devices.remove(&result),
+            };
+        } else if known.has(flag::CLOSES)
+            && let Some(closed) = call.args.first()
+        {
+            self.fleeting.devices.remove(closed);
+        }
+    }
+
+    fn device_of(&self, known: &External, call: &ExternalCall<'_>) -> Label {
+        if self.fleeting.devices.is_empty() {
+            return 0;
+        }
+        let Some(io) = known.io.filter(|io| io.direction == Direction::In) else { return 0 };
+        let (Channel::Fd(slot) | Channel::Stream(slot)) = io.channel else { return 0 };
+        match call.args.get(slot as usize) {
+            Some(device) if self.fleeting.devices.contains(device) => RANDOM | SYSTEM,
+            _ => 0,
+        }
+    }
+
+    /// The label of an argument as an event shows it.
+    pub(crate) fn shown_argument(&self, view: &View<'_>, n: usize) -> Label {
+        let Inst::Call(inst) = view.inst() else { return 0 };
+        match inst.args.get(n).map(|a| (a.ty, a.value)) {
+            Some((ArgTy::Value(ty), value)) => self.shown(view, value, ty),
+            _ => 0,
+        }
+    }
+}
