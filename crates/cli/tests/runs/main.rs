@@ -62,6 +62,75 @@ fn two_runs_of_one_program_say_the_same() {
 }
 
 #[test]
+fn what_is_another_value_in_every_run_is_no_difference() {
+    let words = "the quick brown fox jumps over the lazy dog";
+    let mut desk = desk(&["seeds"]);
+    record(&desk, "one", &format!("./seeds {words}"));
+    record(&desk, "two", &format!("./seeds {words}"));
+    let same = json(&desk, "relapse diff one two --json");
+    assert_eq!(same["shown"], serde_json::json!([]), "{same:#}");
+    assert!(desk.run("relapse diff one two").status.success(), "{}", desk.transcript());
+    // What was asked for does differ, whatever the seed.
+    record(&desk, "other", "./seeds the quick red fox jumps over the lazy dog again");
+    let other = json(&desk, "relapse diff one other --json --only variable:table.used");
+    let new = all_said(&other["shown"], "right");
+    assert!(new.iter().any(|s| s.ends_with("t.used = 9")), "{new:?}");
+}
+
+#[test]
+fn blocks_have_the_size_that_was_allocated() {
+    let desk = desk(&["blocks"]);
+    for name in ["one", "two"] {
+        let line = format!("relapse record --quiet -o {name} -- ./blocks");
+        assert!(desk.execute(&line, "first line\na;b;c").status.success());
+    }
+    let same = json(&desk, "relapse diff one two --json");
+    assert_eq!(same["differences"], 0, "{same:#}");
+    let listed = desk.execute("relapse views one file:blocks.c --all", "");
+    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+    for size in ["(9 bytes)", "(2 bytes)", "(200 bytes)", "(20 bytes)"] {
+        assert!(text.contains(size), "{size}: {text}");
+    }
+}
+
+#[test]
+fn differences_can_be_looked_at_from_the_end() {
+    let desk = desk(&["store_old", "store_wrong"]);
+    record(&desk, "old", "./store_old");
+    record(&desk, "new", "./store_wrong");
+    let numbers = |line: &str| -> Vec<u64> {
+        let answer = json(&desk, line);
+        let shown = answer["shown"].as_array().expect("sequences");
+        shown.iter().filter_map(|s| s["number"].as_u64()).collect()
+    };
+    let forwards = numbers("relapse diff old new --json");
+    let mut backwards = numbers("relapse diff old new --json --last");
+    assert!(forwards.len() > 1 && forwards != backwards, "{forwards:?} {backwards:?}");
+    backwards.reverse();
+    assert_eq!(forwards, backwards);
+    let last = numbers("relapse diff old new --json --last --limit 1");
+    assert_eq!(last, forwards[forwards.len() - 1..]);
+}
+
+#[test]
+fn differences_can_be_asked_for_by_name() {
+    let desk = desk(&["store_old", "store_wrong"]);
+    record(&desk, "old", "./store_old");
+    record(&desk, "new", "./store_wrong");
+    let all = json(&desk, "relapse diff old new --json");
+    let total = json(&desk, "relapse diff old new --json --only variable:store.total");
+    let count = |answer: &Value| answer["shown"].as_array().expect("sequences").len();
+    assert!(0 < count(&total) && count(&total) <= count(&all), "{total:#}");
+    let said = all_said(&total["shown"], "right");
+    assert!(said.iter().any(|s| s.contains("store#1.total")), "{said:?}");
+    let none = json(&desk, "relapse diff old new --json --only function:nobody");
+    assert_eq!((count(&none), none["ignored"].as_u64()), (0, all["sequences"]["all"].as_u64()));
+    let neither = "relapse diff old new --json --only variable:store.total --ignore variable:store.total";
+    let neither = json(&desk, neither);
+    assert_eq!(count(&neither), 0, "{neither:#}");
+}
+
+#[test]
 fn a_renamed_function_differs_in_its_name_only() {
     let answer = stores("store_renamed");
     let both = [all_said(&answer["shown"], "left"), all_said(&answer["shown"], "right")].concat();
