@@ -2,8 +2,9 @@
 
 use crate::failure::{Exit, Failure};
 use crate::source;
-use recording::{Recording, RecordingError};
-use replay::process::LoadedProcess;
+use recording::{Process, Recording, RecordingError};
+use replay::process::{LoadedProcess, Options};
+use slice::SlicerOptions;
 use std::path::Path;
 
 /// Opens a recording.
@@ -88,6 +89,16 @@ pub fn warn_of_edits<'a>(processes: impl IntoIterator<Item = &'a LoadedProcess>)
             "relapse: warning: {file} was changed since the recorded program was built; its lines are shown as they are now"
         );
     }
+}
+
+/// Loads a process of the recording.
+pub fn process(recording: &Recording, process: &Process) -> Result<LoadedProcess, Failure> {
+    LoadedProcess::load(recording, process, &Options::default()).map_err(|e| cannot_load(&e))
+}
+
+/// How questions about a recording are answered: what the first of them finds is kept for the next.
+pub fn slicing() -> SlicerOptions {
+    SlicerOptions { keep_timeline: true, ..SlicerOptions::default() }
 }
 
 /// Why a process of the recording cannot be replayed.

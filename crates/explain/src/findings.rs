@@ -16,7 +16,7 @@ use changes::search::Found;
 use changes::{ChangeSet, Difference};
 use replay::process::LoadedProcess;
 use slice::{Criterion, Dependence, NodeId, Occurrence, Relevance, Slice, Slicer, SlicerOptions, Wanted};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 /// How long it is asked why before the search begins.
@@ -275,12 +275,7 @@ impl<'l> Findings<'l> {
                 ));
             }
         }
-        let mut reached = std::collections::BTreeSet::new();
-        let mut todo: Vec<&Cause> = causes.iter().collect();
-        while let Some(cause) = todo.pop() {
-            reached.extend(cause.change);
-            todo.extend(&cause.children);
-        }
+        let reached = reached(causes);
         let missing: Vec<u32> = found.root.iter().map(|c| c.0).filter(|n| !reached.contains(n)).collect();
         if !missing.is_empty() && !found.root.is_empty() {
             let what = if missing.len() == 1 { "One guilty change has" } else { "Some guilty changes have" };
@@ -290,6 +285,17 @@ impl<'l> Findings<'l> {
         }
         notes
     }
+}
+
+/// Changes that are on the way.
+pub(crate) fn reached(causes: &[Cause]) -> BTreeSet<u32> {
+    let mut reached = BTreeSet::new();
+    let mut todo: Vec<&Cause> = causes.iter().collect();
+    while let Some(cause) = todo.pop() {
+        reached.extend(cause.change);
+        todo.extend(&cause.children);
+    }
+    reached
 }
 
 impl<'l> Run<'l> {

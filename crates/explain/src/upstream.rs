@@ -7,14 +7,14 @@
 use crate::align::Side;
 use crate::answer::{Cause, Observation};
 use crate::case::{Case, Loaded};
-use crate::findings::{Findings, Run};
+use crate::findings::{Findings, Run, reached};
 use crate::observe::{Observed, options};
 use changes::search::Found;
 use recording::Recording;
 use replay::process::LoadedProcess;
 use slice::writers::{Writer, writers};
 use slice::{NodeId, SlicerOptions};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Processes that bytes are followed through, one after the other.
@@ -52,17 +52,6 @@ pub fn follow(case: &Case<'_>, findings: &Findings<'_>, found: &Found, causes: &
         }
         crate::values::number(causes, &mut 0);
     }
-}
-
-/// Changes that are on the way.
-fn reached(causes: &[Cause]) -> BTreeSet<u32> {
-    let mut reached = BTreeSet::new();
-    let mut todo: Vec<&Cause> = causes.iter().collect();
-    while let Some(cause) = todo.pop() {
-        reached.extend(cause.change);
-        todo.extend(&cause.children);
-    }
-    reached
 }
 
 /// Puts a way below the step that read what it wrote, or else below the last one.

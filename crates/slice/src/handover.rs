@@ -13,13 +13,13 @@
 //! anew in between. What cannot be found is not followed.
 
 use crate::Result;
-use crate::criterion::{Criterion, Occurrence, Wanted};
+use crate::criterion::{Criterion, Wanted};
 use crate::slice::{Dependence, NodeId, Origin, Slice};
 use crate::slicer::Slicer;
+use crate::started::pointer;
 use program::inst::Inst;
 use recording::event::source::{ARGV, FILE, PIPE, STDERR, STDIN, STDOUT};
 use replay::io::{IoEvent, Source};
-use replay::machine::End;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -113,12 +113,14 @@ impl Slicer<'_> {
         }
         let mut received = Vec::new();
         for (from, taken) in all.into_iter().filter(|(_, taken)| taken.text.len() as u64 <= MOST) {
+            let all_around = ranges(taken.around.keys().copied());
             for bytes in ranges(taken.text.keys().copied()) {
                 let text = taken.text.range(bytes.clone()).map(|(_, byte)| *byte).collect();
-                let wide = ranges(taken.around.keys().copied())
-                    .into_iter()
+                let wide = all_around
+                    .iter()
                     .find(|range| range.start <= bytes.start && bytes.end <= range.end)
-                    .unwrap_or(bytes.clone());
+                    .unwrap_or(&bytes)
+                    .clone();
                 let around = taken.around.range(wide).map(|(_, byte)| *byte).collect();
                 received.push(Received { from: from.clone(), bytes, text, around, node: taken.node });
             }
@@ -167,8 +169,8 @@ impl Slicer<'_> {
         Ok(None)
     }
 
-    /// What this process wrote of what another process received; none if it wrote none of it. `before`: how many bytes others wrote to the pipe before, if that
-    /// is known.
+    /// What this process wrote of what another process received; none if it wrote none of it.
+    /// `before`: how many bytes others wrote to the pipe before, if that is known.
     ///
     /// # Errors
     /// If replay fails.
@@ -225,19 +227,14 @@ impl Slicer<'_> {
     /// The call of `execve` or its kin that gave a program an argument.
     fn executed_with(&self, number: usize, text: &[u8]) -> Result<Vec<Criterion>> {
         for stream in 0..self.process().streams.len() as u32 {
-            let Some(End::Exec) = self.end(stream)? else { continue };
-            let step = self.steps(stream)?.saturating_sub(1);
-            let at = Occurrence { stream, step };
-            let machine = self.machine_at(at)?;
+            let Some((at, machine)) = self.exec_call(stream)? else { continue };
             let Some(view) = machine.view() else { continue };
             let is_there = |address: u64| view.memory.peek_string(address, text.len() + 1) == text;
             let Inst::Call(call) = view.inst() else { continue };
             // `execv(path, argv)` and its kin, `fexecve(fd, argv, envp)` too.
             let vector = call.args.get(1).and_then(|array| {
                 let slot = view.value(array.value).wrapping_add(8 * number as u64);
-                let mut pointer = [0; 8];
-                view.memory.peek(slot, &mut pointer);
-                let address = u64::from_le_bytes(pointer);
+                let address = pointer(&view, slot);
                 is_there(address).then_some((slot, address))
             });
             let wanted = match vector {

@@ -39,12 +39,20 @@ impl Slicer<'_> {
             Machine::new(&self.process().image, &loaded.stream).run(&mut calls, u64::MAX)?;
             all.extend(calls.found);
             // A call that never comes back was not seen to return.
-            if self.end(stream)? == Some(End::Exec) {
-                let at = Occurrence { stream, step: self.steps(stream)?.saturating_sub(1) };
-                all.extend(self.machine_at(at)?.view().and_then(|view| seen(&view, at)));
+            if let Some((at, machine)) = self.exec_call(stream)? {
+                all.extend(machine.view().and_then(|view| seen(&view, at)));
             }
         }
         Ok(all)
+    }
+
+    /// The call by which a stream ended with another program, and the machine there.
+    pub(crate) fn exec_call(&self, stream: u32) -> Result<Option<(Occurrence, Machine<'_>)>> {
+        if self.end(stream)? != Some(End::Exec) {
+            return Ok(None);
+        }
+        let at = Occurrence { stream, step: self.steps(stream)?.saturating_sub(1) };
+        Ok(Some((at, self.machine_at(at)?)))
     }
 }
 
@@ -63,6 +71,13 @@ impl Observer for Calls {
     }
 }
 
+/// The pointer at an address.
+pub(crate) fn pointer(view: &View<'_>, address: u64) -> u64 {
+    let mut bytes = [0; 8];
+    view.memory.peek(address, &mut bytes);
+    u64::from_le_bytes(bytes)
+}
+
 /// The call under way, if it starts a program.
 fn seen(view: &View<'_>, at: Occurrence) -> Option<Started> {
     let Inst::Call(call) = view.inst() else { return None };
@@ -71,13 +86,8 @@ fn seen(view: &View<'_>, at: Occurrence) -> Option<Started> {
     let text = |address: u64| -> String {
         String::from_utf8_lossy(&view.memory.peek_string(address, LONGEST)).into_owned()
     };
-    let pointer = |address: u64| {
-        let mut bytes = [0; 8];
-        view.memory.peek(address, &mut bytes);
-        u64::from_le_bytes(bytes)
-    };
     let listed = |array: u64| -> Vec<u64> {
-        let slots = (0..MOST as u64).map(|n| pointer(array.wrapping_add(8 * n)));
+        let slots = (0..MOST as u64).map(|n| pointer(view, array.wrapping_add(8 * n)));
         slots.take_while(|address| *address != 0).collect()
     };
     let addresses = match function {

@@ -7,7 +7,7 @@ use program::names::readable;
 use recording::event;
 use replay::io::{Collector, IoEvent, IoList, Source};
 use replay::machine::Machine;
-use replay::process::{LoadedProcess, Options};
+use replay::process::LoadedProcess;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
@@ -84,8 +84,7 @@ pub fn run(args: &IoArgs, session: &mut Session) -> Result<Exit, Failure> {
         exit = Exit::BadInput;
     }
     for process in &recording.processes {
-        let loaded = LoadedProcess::load(&recording, process, &Options::default())
-            .map_err(|e| opened::cannot_load(&e))?;
+        let loaded = opened::process(&recording, process)?;
         let mut events = Vec::new();
         for stream in &loaded.streams {
             let mut collector = Collector::default();

@@ -7,7 +7,6 @@ use clap::Args;
 use program::inst::Inst;
 use replay::machine::{Machine, Stop};
 use replay::observer::{Effect, ExternalCall, Null, Observer, View};
-use replay::process::{LoadedProcess, Options};
 use replay::vars::show_untyped;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -57,8 +56,7 @@ pub fn run(args: &StepsArgs, session: &mut Session) -> Result<Exit, Failure> {
         writeln!(session.out, "{}", serde_json::json!({ "schema": "relapse.steps/1" }))?;
     }
     for process in &recording.processes {
-        let loaded = LoadedProcess::load(&recording, process, &Options::default())
-            .map_err(|e| opened::cannot_load(&e))?;
+        let loaded = opened::process(&recording, process)?;
         for stream in &loaded.streams {
             let name = format!("{}/t{}", process.name, stream.number);
             if args.stream.as_ref().is_some_and(|s| *s != name && *s != format!("t{}", stream.number)) {

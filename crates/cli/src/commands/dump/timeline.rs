@@ -4,10 +4,9 @@ use crate::failure::{Exit, Failure};
 use crate::render::{Table, counted, grouped};
 use crate::{Session, opened};
 use clap::Args;
-use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
+use slice::Slicer;
 use slice::timeline::SegmentInfo;
-use slice::{Slicer, SlicerOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -57,9 +56,8 @@ pub fn run(args: &TimelineArgs, session: &mut Session) -> Result<Exit, Failure> 
     let recording = opened::recording(&args.recording)?;
     let mut answer = Answer { schema: "relapse.timeline/1", streams: Vec::new() };
     for process in &recording.processes {
-        let loaded = LoadedProcess::load(&recording, process, &Options::default())
-            .map_err(|e| opened::cannot_load(&e))?;
-        let options = SlicerOptions { keep_timeline: true, ..SlicerOptions::default() };
+        let loaded = opened::process(&recording, process)?;
+        let options = opened::slicing();
         for (index, stream) in (0..).zip(&loaded.streams) {
             // What was just made has nothing stored: what is shown is what the next question finds.
             let cannot = |e: slice::Error| Failure::new(Exit::No, format_args!("failed to {e}"));

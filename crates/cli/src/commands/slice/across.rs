@@ -4,10 +4,10 @@ use super::{Answer, SliceArgs, failed, one};
 use crate::failure::Failure;
 use crate::{Session, opened, source};
 use recording::Recording;
-use replay::process::{LoadedProcess, Options};
+use replay::process::Options;
 use slice::handover::Channel;
 use slice::writers::{Writer, writers};
-use slice::{Slice, Slicer, SlicerOptions};
+use slice::{Slice, Slicer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,7 +33,7 @@ pub fn follow(
     let mut reader = first;
     let mut waiting: BTreeMap<usize, Writer> = BTreeMap::new();
     while answers.len() < MOST && !stop.load(Ordering::Relaxed) {
-        let writers = writers(recording, reader, &received, &Options::default(), options());
+        let writers = writers(recording, reader, &received, &Options::default(), opened::slicing());
         for (process, writer) in writers.map_err(|e| failed(&e))? {
             waiting.entry(process).or_default().join(writer);
         }
@@ -41,8 +41,8 @@ pub fn follow(
         waiting.retain(|process, _| !done.contains(process));
         let Some((process, writer)) = waiting.pop_last() else { break };
         done.push(process);
-        let loaded = load(recording, process)?;
-        let slicer = Slicer::new(&loaded, options());
+        let loaded = opened::process(recording, &recording.processes[process])?;
+        let slicer = Slicer::new(&loaded, opened::slicing());
         let program = source::short(&recording.processes[process].info.executable);
         let question = format!("{}, from {program},", writer.words(source::short));
         let (answer, slice) = one(args, session, &slicer, &writer.criteria, question, stop)?;
@@ -53,22 +53,13 @@ pub fn follow(
     Ok(answers)
 }
 
-pub fn options() -> SlicerOptions {
-    SlicerOptions { keep_timeline: true, ..SlicerOptions::default() }
-}
-
-pub fn load(recording: &Recording, process: usize) -> Result<LoadedProcess, Failure> {
-    let loaded = LoadedProcess::load(recording, &recording.processes[process], &Options::default());
-    loaded.map_err(|e| opened::cannot_load(&e))
-}
-
 /// Pipes that processes of a recording read from: what is written to them is not the output that
 /// people see.
 pub fn pipes_between(recording: &Recording) -> Result<BTreeSet<Channel>, Failure> {
     let mut all = BTreeSet::new();
-    for process in 0..recording.processes.len() {
-        let loaded = load(recording, process)?;
-        all.extend(Slicer::new(&loaded, options()).pipes_read().map_err(|e| failed(&e))?);
+    for process in &recording.processes {
+        let loaded = opened::process(recording, process)?;
+        all.extend(Slicer::new(&loaded, opened::slicing()).pipes_read().map_err(|e| failed(&e))?);
     }
     Ok(all)
 }

@@ -276,8 +276,8 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
     while !numbers.is_empty() || !between.is_empty() {
         let is_last = numbers.is_empty();
         let number = if is_last { between.remove(0) } else { numbers.remove(0) };
-        let loaded = across::load(&recording, number)?;
-        let slicer = Slicer::new(&loaded, across::options());
+        let loaded = opened::process(&recording, &recording.processes[number])?;
+        let slicer = Slicer::new(&loaded, opened::slicing());
         if let Some(written) = &question.output
             && !is_last
             && args.process.is_none()
@@ -307,8 +307,8 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
         && args.process.is_none()
         && let Some((number, started)) = unrecorded::writer(&recording, written)?
     {
-        let loaded = across::load(&recording, number)?;
-        let slicer = Slicer::new(&loaded, across::options());
+        let loaded = opened::process(&recording, &recording.processes[number])?;
+        let slicer = Slicer::new(&loaded, opened::slicing());
         let asked = unrecorded::words(&started);
         return answer(args, session, (&recording, number), &slicer, &[started.criterion], asked);
     }

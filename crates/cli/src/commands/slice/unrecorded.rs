@@ -1,8 +1,8 @@
 //! Output of programs that are not recorded: what started them is.
 
-use super::{Content, Written, across, failed};
+use super::{Content, Written, failed};
 use crate::failure::Failure;
-use crate::source;
+use crate::{opened, source};
 use recording::Recording;
 use slice::Slicer;
 use slice::started::Started;
@@ -13,8 +13,8 @@ pub fn writer(recording: &Recording, written: &Written) -> Result<Option<(usize,
     let Content::Text(text) = &written.what else { return Ok(None) };
     let mut all = Vec::new();
     for process in 0..recording.processes.len() {
-        let loaded = across::load(recording, process)?;
-        let started = Slicer::new(&loaded, across::options()).started().map_err(|e| failed(&e))?;
+        let loaded = opened::process(recording, &recording.processes[process])?;
+        let started = Slicer::new(&loaded, opened::slicing()).started().map_err(|e| failed(&e))?;
         all.extend(started.into_iter().map(|started| (process, started)));
     }
     let says = |started: &Started| started.command.join(" ").contains(text.trim());

@@ -12,10 +12,10 @@ use program::names::readable;
 use replay::image::Image;
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
-use replay::process::{LoadedProcess, LoadedStream, Options};
+use replay::process::{LoadedProcess, LoadedStream};
 use serde::Serialize;
 use slice::executions::{Keep, Marks, Watch};
-use slice::{Site, Slicer, SlicerOptions, WrongExpression};
+use slice::{Site, Slicer, WrongExpression};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -77,8 +77,7 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
     let recording = opened::recording(&args.recording)?;
     let mut processes = Vec::new();
     for process in &recording.processes {
-        let loaded = LoadedProcess::load(&recording, process, &Options::default());
-        processes.push(loaded.map_err(|e| opened::cannot_load(&e))?);
+        processes.push(opened::process(&recording, process)?);
     }
     opened::warn_of_edits(&processes);
     let file = find_file(&processes, &args.at.file)?;
@@ -104,7 +103,7 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
     for process in &processes {
         let marks = marks(&process.image, &file, line);
         let mut count = 0;
-        let slicer = Slicer::new(process, SlicerOptions { keep_timeline: true, ..SlicerOptions::default() });
+        let slicer = Slicer::new(process, opened::slicing());
         for (index, stream) in (0..).zip(&process.streams) {
             if !args.which.has(process, stream.number) {
                 continue;
