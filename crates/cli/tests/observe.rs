@@ -464,7 +464,7 @@ fn a_hang_is_a_loop_or_a_wait() {
          i -= @;\n    n++;\n  }\n  return n == 0;\n}\n",
         "3",
         "2 - (i & 1) * 2",
-        "timeout -s KILL 0.5 ./p",
+        "timeout -s KILL 2 ./p",
     );
     let observed = quiet.observe();
     assert_eq!(observed.observation.kind, "hang");
@@ -475,20 +475,21 @@ fn a_hang_is_a_loop_or_a_wait() {
     assert!(quiet.instruction(&observed).starts_with("main:5 branch"), "{}", quiet.instruction(&observed));
     assert_eq!(observed.horizon.len(), 1);
     assert_eq!(line_of(&observed.observation.good_place), 5);
-    // Calls in the loop, and a finished loop inside.
+    // Calls in the loop, and a finished loop inside. It sleeps so that seconds
+    // leave few instructions: a loaded machine needs them to start a program.
     let calls = Pair::new(
-        "int next(int i) {\n  int s = 0;\n  for (int k = 0; k < 3; k++)\n    s += k;\n  return i + (i @ 5) + s - 3;\n}\n\
+        "int next(int i) {\n  int s = usleep(2000);\n  for (int k = 0; k < 3; k++)\n    s += k;\n  return i + (i @ 5) + s - 3;\n}\n\
          int main(void) {\n  int i = 0;\n  while (i < 10)\n    i = next(i);\n  return 0;\n}\n",
         "<= 9 || i ==",
         "!=",
-        "timeout -s KILL 0.5 ./p",
+        "timeout -s KILL 3 ./p",
     );
     assert_eq!(line_of(&calls.observe().observation.place), 9);
     let wait = Pair::new(
         "int main(void) {\n  int p[2], c;\n  pipe(p);\n  if (@)\n    close(p[1]);\n  return read(p[0], &c, 1) != 0;\n}\n",
         "1",
         "0",
-        "timeout -s KILL 0.5 ./p",
+        "timeout -s KILL 3 ./p",
     );
     assert_eq!(
         wait.observe().observation.summary,
