@@ -83,15 +83,13 @@ pub(crate) struct Station {
     tree: Tree,
     /// What the tree was last built from, unless that has to be done again.
     built: Option<(TreeKey, Built)>,
-    /// What a build left behind is not to be trusted.
-    stale: bool,
     before: Snapshot,
 }
 
 impl Station {
     pub fn new(work: &Work, name: &str, mode: Mode) -> Station {
         let tree = Tree::new(work.tree(name));
-        Station { name: name.to_owned(), mode, tree, built: None, stale: false, before: Snapshot::default() }
+        Station { name: name.to_owned(), mode, tree, built: None, before: Snapshot::default() }
     }
 
     /// Another one, with a copy of the tree as it is.
@@ -101,14 +99,7 @@ impl Station {
         copy_tree(self.tree.root(), &root)?;
         let mut tree = self.tree.moved_to(root);
         let before = tree.snapshot()?;
-        Ok(Station {
-            name: name.to_owned(),
-            mode: self.mode,
-            tree,
-            built: self.built.clone(),
-            stale: self.stale,
-            before,
-        })
+        Ok(Station { name: name.to_owned(), mode: self.mode, tree, built: self.built.clone(), before })
     }
 
     pub fn name(&self) -> &str {
@@ -127,7 +118,6 @@ impl Station {
     /// Forgets everything: the next build begins from nothing.
     pub fn wipe(&mut self) -> Result<(), Error> {
         self.built = None;
-        self.stale = false;
         self.tree.wipe()
     }
 
@@ -141,7 +131,7 @@ impl Station {
     ) -> Result<Option<Findings>, Error> {
         let Some(checker) = bench.checker else { return Ok(None) };
         // Without the products of a build, generated headers are missing.
-        if self.tree.is_empty() || self.stale {
+        if self.tree.is_empty() {
             return Ok(None);
         }
         // A plan that this build does not read, such as that of another build system, plans nothing.
@@ -151,7 +141,6 @@ impl Station {
             return Ok(None);
         }
         if !self.has_built(key) {
-            self.stale = self.tree.is_rearranged_by(bench.base, variant, is_plan);
             self.built = None;
             self.tree.set(bench.base, variant)?;
         }
@@ -173,7 +162,7 @@ impl Station {
             return Ok(built);
         }
         let is_plan = |path: &Path| plan::is_plan(path, &bench.setup.build);
-        if self.stale || self.tree.is_rearranged_by(bench.base, variant, is_plan) {
+        if self.tree.is_rearranged_by(bench.base, variant, is_plan) {
             self.wipe()?;
         }
         let mut from_nothing = self.tree.is_empty();
@@ -221,6 +210,7 @@ impl Station {
             limits: Limits { time: setup.limits.build, memory: None, output: None },
             ending: Ending::Ask,
         };
+        self.tree.begin_build();
         let ran = process::run(&job, bench.stop)?;
         Ok(match ran.status {
             Status::Exit(0) => (Built::Yes, true),

@@ -6,6 +6,10 @@
 //! other file may be touched. Times are taken from the file system's own clock,
 //! as products get theirs from there; where that clock is too coarse to be past
 //! the newest product, we wait for it.
+//!
+//! Between two builds a tree may hold variants that are only looked at. A file
+//! that gets back what the last build saw gets back its time too: what was made
+//! from it is not out of date.
 
 use crate::checkout::{copy_entry, set_time};
 use crate::error::{At, Error};
@@ -25,18 +29,28 @@ pub(crate) struct Tree {
     holds: Option<Variant>,
     /// No file in it is newer.
     newest: SystemTime,
+    /// What the last build saw; `None`: nothing was built since it was empty.
+    built: Option<BuildInput>,
+}
+
+/// What a build saw, whether it ended well or not.
+#[derive(Clone, Debug)]
+struct BuildInput {
+    variant: Variant,
+    /// The times that files had which were written since.
+    times: HashMap<PathBuf, SystemTime>,
 }
 
 impl Tree {
     #[must_use]
     pub fn new(root: PathBuf) -> Tree {
-        Tree { root, holds: None, newest: SystemTime::UNIX_EPOCH }
+        Tree { root, holds: None, newest: SystemTime::UNIX_EPOCH, built: None }
     }
 
     /// The same files at another place, where somebody has put them.
     #[must_use]
     pub fn moved_to(&self, root: PathBuf) -> Tree {
-        Tree { root, holds: self.holds.clone(), newest: self.newest }
+        Tree { root, holds: self.holds.clone(), newest: self.newest, built: self.built.clone() }
     }
 
     #[must_use]
@@ -55,7 +69,7 @@ impl Tree {
     /// # Errors
     /// If files cannot be removed.
     pub fn wipe(&mut self) -> Result<(), Error> {
-        self.holds = None;
+        (self.holds, self.built) = (None, None);
         self.newest = SystemTime::UNIX_EPOCH;
         remove_all(&self.root)
     }
@@ -72,6 +86,7 @@ impl Tree {
             return Ok(base.paths().map(Path::to_owned).collect());
         };
         let changed = differing(base, &holds, variant);
+        self.keep_times(&changed)?;
         // Removals first: a directory may have to make room for a file.
         for path in changed.iter().filter(|p| variant.entry(base, p).is_none()) {
             self.remove(path)?;
@@ -81,7 +96,7 @@ impl Tree {
         for path in &changed {
             if variant.entry(base, path).is_some() {
                 self.write(base, variant, path)?;
-                self.date(path, later)?;
+                self.date(path, self.time_when_built(base, variant, path).unwrap_or(later))?;
             }
         }
         self.newest = self.newest.max(later);
@@ -89,14 +104,48 @@ impl Tree {
         Ok(changed)
     }
 
-    /// Whether files appear or disappear on the way to a variant, or one changes that
-    /// `is_plan` knows to say how things are built. A build tool need not notice either:
+    /// Call before each build of what the tree holds.
+    pub fn begin_build(&mut self) {
+        self.built = self.holds.clone().map(|variant| BuildInput { variant, times: HashMap::new() });
+    }
+
+    /// Notes the times of files that are about to be written, unless they were written since the
+    /// last build already.
+    fn keep_times(&mut self, changed: &[PathBuf]) -> Result<(), Error> {
+        let Some(built) = &mut self.built else { return Ok(()) };
+        for path in changed {
+            if built.times.contains_key(path) {
+                continue;
+            }
+            let target = self.root.join(path);
+            match target.symlink_metadata().and_then(|found| found.modified()) {
+                Ok(time) => {
+                    built.times.insert(path.clone(), time);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error).at("read", &target),
+            }
+        }
+        Ok(())
+    }
+
+    /// The time of a file at the last build, if it has the content of then in `variant`.
+    fn time_when_built(&self, base: &Base, variant: &Variant, path: &Path) -> Option<SystemTime> {
+        let built = self.built.as_ref()?;
+        let same = built.variant.entry(base, path) == variant.entry(base, path);
+        same.then(|| built.times.get(path).copied()).flatten()
+    }
+
+    /// Whether files appear or disappear between the last build and a variant, or one changes
+    /// that `is_plan` knows to say how things are built. A build tool need not notice either:
     /// few makefiles depend on themselves, and what was made from a file that is gone
     /// stays where it is.
     pub fn is_rearranged_by(&self, base: &Base, variant: &Variant, is_plan: impl Fn(&Path) -> bool) -> bool {
-        let Some(holds) = &self.holds else { return false };
-        let appears = |path: &Path| holds.entry(base, path).is_none() != variant.entry(base, path).is_none();
-        differing(base, holds, variant).iter().any(|path| appears(path) || is_plan(path))
+        let Some(from) = self.built.as_ref().map(|built| &built.variant).or(self.holds.as_ref()) else {
+            return false;
+        };
+        let appears = |path: &Path| from.entry(base, path).is_none() != variant.entry(base, path).is_none();
+        differing(base, from, variant).iter().any(|path| appears(path) || is_plan(path))
     }
 
     fn fill(&mut self, base: &Base, variant: &Variant) -> Result<(), Error> {
@@ -337,10 +386,12 @@ sum: a.out b.out
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(6))]
 
-        /// Back and forth between versions: exactly the products of what changed are made
-        /// again, and none is ever stale.
+        /// Back and forth between versions, some of which are not built: exactly the products
+        /// of what changed since the last build are made again, and none is ever stale.
         #[test]
-        fn make_sees_every_change_and_no_other(steps in proptest::collection::vec([0u8..3, 0..3, 0..3], 1..12)) {
+        fn make_sees_every_change_and_no_other(
+            steps in proptest::collection::vec(([0u8..3, 0..3, 0..3], proptest::bool::weighted(0.6)), 1..16)
+        ) {
             let dir = tempfile::tempdir().unwrap();
             let root = dir.path().join("base");
             fs::create_dir(&root).unwrap();
@@ -351,8 +402,12 @@ sum: a.out b.out
             let base = Base::read(&root).unwrap();
             let mut tree = Tree::new(dir.path().join("tree"));
             let mut last: Option<[u8; 3]> = None;
-            for now in steps {
+            for (now, build) in steps {
                 tree.set(&base, &variant(now)).unwrap();
+                if !build {
+                    continue;
+                }
+                tree.begin_build();
                 let made = make(&tree);
                 let changed = |parts: &[usize]| last.is_none_or(|last| parts.iter().any(|p| last[*p] != now[*p]));
                 let mut expected = Vec::new();
