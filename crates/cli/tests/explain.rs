@@ -319,3 +319,37 @@ fn an_ancestor_of_good_that_behaves_otherwise_is_not_taken_for_good() {
     assert!(out.contains("good printed `6`, bad printed `10`"), "{out}");
     assert!(out.contains("i <= 4"), "{out}");
 }
+
+#[test]
+fn a_release_on_a_branch_of_its_own_is_bisected_from_the_merge_base() {
+    let desk = Desk::repository();
+    desk.commit(GOOD, "start");
+    desk.git(&["checkout", "-q", "-b", "release"]);
+    desk.commit(&GOOD.replace("int sum = 0", "int sum = 0x0"), "prepare the release");
+    desk.git(&["checkout", "-q", "main"]);
+    let wrong = GOOD.replace("i < 4", "i <= 4");
+    desk.commit(&GOOD.replace("int sum", "long sum"), "long sums");
+    desk.commit(GOOD, "no long sums");
+    desk.commit(&wrong, "count further");
+    desk.commit(&wrong.replace("sum = 0", "sum = 00"), "write it in octal");
+    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "release", "--bad", "HEAD"]].concat()));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("The commit it came with") && out.contains("count further"), "{out}");
+    assert!(!out.contains("0x0"), "{out}");
+}
+
+#[test]
+fn a_merge_base_that_fails_too_is_told() {
+    let desk = Desk::repository();
+    let wrong = GOOD.replace("i < 4", "i <= 4");
+    desk.commit(&wrong, "start");
+    desk.git(&["checkout", "-q", "-b", "release"]);
+    desk.commit(GOOD, "count right");
+    desk.git(&["checkout", "-q", "main"]);
+    desk.commit(&wrong.replace("int sum = 0", "int sum = 0x0"), "write it in hex");
+    let (code, out, err) = said(&desk.explain(&[BUILD, &["--good", "release", "--bad", "HEAD"]].concat()));
+    assert_eq!(code, 0, "{out}{err}");
+    let note = "The commits were not bisected: good is no ancestor of bad, and the test does not pass in the commit where they part";
+    assert!(out.contains(note) && out.contains("`start`"), "{out}");
+    assert!(out.contains("i <= 4"), "{out}");
+}

@@ -1,6 +1,7 @@
 //! The pair of versions to search between: the user's own, or a commit and its parent.
 //!
-//! Where good is an ancestor of bad, the commits between them are bisected first. A commit and its
+//! Where good is an ancestor of bad, the commits between them are bisected first; where it is not,
+//! those behind their merge base, if that is good too. A commit and its
 //! parent are both programs that somebody wrote, and differ in little, so that a search between
 //! them meets fewer trees that do not build or pass by accident.
 
@@ -74,13 +75,17 @@ impl Pair {
         Ok(difference)
     }
 
-    /// The commits between the versions, if good is an ancestor of bad. Of a working tree, its
-    /// `HEAD` counts.
+    /// The commits that lead to bad from good, or else from their merge base. Of a working tree,
+    /// its `HEAD` counts.
     #[must_use]
-    pub fn history(&self) -> Option<History> {
+    pub fn history(&self) -> Option<Line> {
         let (good, repository) = (self.good.commit.as_ref()?, self.good.repository()?);
         let bad = self.bad.commit.clone().or_else(|| self.bad.head())?;
-        History::between(repository, good, &bad).ok().flatten()
+        if let Some(history) = History::between(repository, good, &bad).ok()? {
+            return Some(Line { history, merge_base: None });
+        }
+        let (base, history) = History::from_merge_base(repository, good, &bad).ok()??;
+        Some(Line { history, merge_base: Some(base) })
     }
 
     /// Bisects the commits, and goes on to the first bad one and what came before it. `None` if
@@ -89,22 +94,35 @@ impl Pair {
     /// # Errors
     /// If trials cannot be made.
     pub fn bisected(
-        &self,
+        &mut self,
         request: &Request,
-        mut history: History,
+        line: Line,
         files: &TestFiles,
         lab: &mut Lab<'_>,
         news: &dyn Fn(&News<'_>),
     ) -> Result<Option<Narrowed>, Error> {
         let uncommitted = self.bad.commit.is_none();
-        if history.commits().len() < 2 && !uncommitted {
+        if line.is_single_commit() && !uncommitted {
             return Ok(None);
+        }
+        let Line { mut history, merge_base } = line;
+        let mut tried = 0;
+        if let Some(base) = &merge_base {
+            news(&News::Bisecting { commit: base, remaining: history.remaining() });
+            tried += 1;
+            if self.try_commit(request, &base.id, files, lab)? != Verdict::Good {
+                self.notes.push(format!(
+                    "The commits were not bisected: good is no ancestor of bad, and the test does not pass in \
+                     the commit where they part ({}, `{}`).",
+                    base.short_id(), base.subject
+                ));
+                return Ok(None);
+            }
         }
         if let Some(log) = self.good.repository().and_then(trials::bisect_log) {
             // What does not fit this history is not worth stopping for.
             let _ = history.apply_log(&log);
         }
-        let mut tried = 0;
         if uncommitted {
             let head = history.commits().first().cloned();
             let Some(head) = head else { return Ok(None) };
@@ -151,7 +169,7 @@ impl Pair {
             }
         };
         // An ancestor of a good commit may behave like neither version.
-        let mut good = self.good.commit.clone();
+        let mut good = merge_base.map(|base| base.id).or_else(|| self.good.commit.clone());
         for parent in std::mem::take(&mut culprit.parents) {
             let is_good = history.is_tested(&parent) || {
                 tried += 1;
@@ -250,6 +268,25 @@ impl Pair {
             change.old_range(),
             change.new_range(),
         )
+    }
+}
+
+/// The commits to bisect.
+pub struct Line {
+    history: History,
+    /// Where it begins, if that is not good itself.
+    merge_base: Option<Commit>,
+}
+
+impl Line {
+    /// The commit that is bad if good is its parent.
+    #[must_use]
+    pub fn only_commit(&self) -> Option<&Commit> {
+        self.history.commits().first().filter(|_| self.is_single_commit())
+    }
+
+    fn is_single_commit(&self) -> bool {
+        self.merge_base.is_none() && self.history.commits().len() < 2
     }
 }
 

@@ -223,12 +223,12 @@ pub fn explain(
         lab.add_effort(effort);
         lab.prepare()?;
     }
-    let history = pair.history().filter(|_| request.method == Method::Auto && !request.no_trials);
-    if let Some(history) = history {
-        if history.commits().len() == 1 && pair.bad.commit.is_some() {
-            pair.commit = history.commits().first().cloned();
+    let line = pair.history().filter(|_| request.method == Method::Auto && !request.no_trials);
+    if let Some(line) = line {
+        if pair.bad.commit.is_some() {
+            pair.commit = line.only_commit().cloned();
         }
-        let narrowed = pair.bisected(request, history, &files, &mut lab, &*news);
+        let narrowed = pair.bisected(request, line, &files, &mut lab, &*news);
         match narrowed {
             Ok(Some(found)) => {
                 let (work, effort) = lab.into_work();

@@ -7,6 +7,9 @@
 //! (`git rev-list --bisect-all`, which knows merges). Unlike it nothing is written to the
 //! repository: marks are kept here, and a `git bisect log` can be read in.
 //!
+//! A release is often tagged on a branch of its own, which bad does not have. Then the merge base
+//! is tested first, and if it is good, it takes good's place.
+//!
 //! Commits that cannot be tested are *skipped*. What breaks one commit mostly breaks its
 //! neighbours as well, so the next one is looked for at some distance, further away with each
 //! one that was skipped. Where only skipped commits are left, all of them remain candidates.
@@ -27,6 +30,14 @@ pub struct Commit {
     /// When it was written, `YYYY-MM-DD`.
     pub date: String,
     pub parents: Vec<String>,
+}
+
+impl Commit {
+    /// As much of the identifier as people read.
+    #[must_use]
+    pub fn short_id(&self) -> &str {
+        self.id.get(..10).unwrap_or(&self.id)
+    }
 }
 
 /// What came of a commit.
@@ -97,6 +108,27 @@ impl History {
             skipped: BTreeSet::new(),
             wanted: None,
         }))
+    }
+
+    /// The commit that `good` and `bad` both come from (their merge base), and the commits that
+    /// lead from there to `bad`; `None` if they share none, or good is an ancestor of bad or the
+    /// other way round. Nothing is known of the merge base: test it first.
+    ///
+    /// # Errors
+    /// If git cannot be asked, or knows no such commits.
+    pub fn from_merge_base(
+        repository: &Repository,
+        good: &str,
+        bad: &str,
+    ) -> Result<Option<(Commit, History)>, Error> {
+        // Exits with 1 where there is none; an unrelated history is no error.
+        let Ok(base) = repository.ask().arg("merge-base").arg(good).arg(bad).line() else { return Ok(None) };
+        if base.is_empty() || repository.commit(good).as_ref() == Some(&base) {
+            return Ok(None);
+        }
+        let Some(history) = History::between(repository, &base, bad)? else { return Ok(None) };
+        let found = commits(repository, &["--max-count=1", &base])?.pop();
+        Ok(found.map(|commit| (commit, history)))
     }
 
     /// All commits that bad has and good has not, children before parents.

@@ -67,10 +67,10 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
     let said = match news {
         News::CheckingOut => ("fetching both versions".to_owned(), true),
         News::Bisecting { commit, remaining } => {
-            (format!("trying commit {} ({remaining} left): {}", short(&commit.id), commit.subject), true)
+            (format!("trying commit {} ({remaining} left): {}", commit.short_id(), commit.subject), true)
         }
         News::Bisected(commit) => {
-            (format!("it came with commit {} ({}): {}", short(&commit.id), commit.date, commit.subject), true)
+            (format!("it came with commit {} ({}): {}", commit.short_id(), commit.date, commit.subject), true)
         }
         News::Verdict(answer) => {
             let line = report::summary_line(answer);
@@ -94,10 +94,6 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
         News::Proving => ("checking the chain: running bad with other values".to_owned(), true),
     };
     Some(said)
-}
-
-fn short(id: &str) -> &str {
-    id.get(..10).unwrap_or(id)
 }
 
 /// What is known so far, where the search may take long.
