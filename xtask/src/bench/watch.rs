@@ -5,7 +5,8 @@
 //! Without need means: the object's own source, all headers and the makefile are, byte
 //! for byte, what they were when the object was made last in this folder, and what they
 //! were in the build before this one. (A header that a build took away, failed, and the
-//! next brought back was touched, whatever it holds.)
+//! next brought back was touched, whatever it holds.) Where a build keeps objects apart
+//! from sources, an object may be made of any of them.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -72,12 +73,14 @@ struct Made {
 /// What each object there is now was made of, and which were made again without need.
 fn judge(here: &Path, before: &Times, after: &Times, mut state: State) -> (State, Vec<PathBuf>) {
     let shared = shared_key(here);
+    let everything = key_of(&sources(here), shared);
     let mut needless = Vec::new();
     // An object that a failed build took away must be made again, and may be.
     state.retain(|object, _| after.contains_key(object));
     for (object, time) in after {
+        let beside = ["c", "cc", "cpp"].map(|e| here.join(object.with_extension(e)));
         let key =
-            key_of(&[here.join(object.with_extension("c")), here.join(object.with_extension("cc"))], shared);
+            if beside.iter().any(|source| source.exists()) { key_of(&beside, shared) } else { everything };
         let known = state.get(object).copied();
         if before.get(object) == Some(time) {
             // Nobody saw how an object came here that is not known: it is made of nothing.
@@ -110,13 +113,25 @@ fn times(here: &Path) -> Times {
 fn shared_key(here: &Path) -> u64 {
     let mut files = Vec::new();
     walk(here, &mut |path| {
-        let header = path.extension().is_some_and(|e| e == "h");
-        if header || path.file_name().is_some_and(|name| name == "Makefile") {
+        let header = path.extension().is_some_and(|e| e == "h" || e == "hpp");
+        let plan = ["Makefile", "CMakeLists.txt", "meson.build"];
+        if header || path.file_name().is_some_and(|name| plan.iter().any(|plan| name == *plan)) {
             files.push(path.to_owned());
         }
     });
     files.sort();
     key_of(&files, 0)
+}
+
+fn sources(here: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    walk(here, &mut |path| {
+        if path.extension().is_some_and(|e| ["c", "cc", "cpp"].iter().any(|source| e == *source)) {
+            files.push(path.to_owned());
+        }
+    });
+    files.sort();
+    files
 }
 
 fn key_of(files: &[PathBuf], seed: u64) -> u64 {
@@ -194,6 +209,23 @@ mod tests {
         let (state, _) = judge(&here, &at(4, 5), &gone, state);
         let (_, needless) = judge(&here, &gone, &at(6, 5), state);
         assert!(needless.is_empty(), "a.o was gone");
+        fs::remove_dir_all(&here).unwrap();
+    }
+
+    #[test]
+    fn an_object_apart_from_the_sources_may_be_made_of_any() {
+        let here = std::env::temp_dir().join(format!("xtask-watch-apart-{}", std::process::id()));
+        shell::fresh_dir(&here).unwrap();
+        shell::write(&here.join("a.c"), "1").unwrap();
+        let at = |seconds| {
+            Times::from([("p.dir/a.c.o".into(), SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))])
+        };
+        let (state, _) = judge(&here, &Times::new(), &at(1), State::new());
+        shell::write(&here.join("a.c"), "changed").unwrap();
+        let (state, needless) = judge(&here, &at(1), &at(2), state);
+        assert!(needless.is_empty(), "a.c changed");
+        let (_, needless) = judge(&here, &at(2), &at(3), state);
+        assert_eq!(needless, [PathBuf::from("p.dir/a.c.o")]);
         fs::remove_dir_all(&here).unwrap();
     }
 }
