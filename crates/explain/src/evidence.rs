@@ -183,12 +183,17 @@ impl Evidence {
     }
 
     /// The node to which the way from the failure should lead: where the runs
-    /// began to differ, or the nearest.
+    /// began to differ, or the nearest. What only lies further out, behind more decisions or
+    /// where in memory a value was looked for, says less than what made the value.
     #[must_use]
     pub fn goal(&self, id: ChangeId) -> Option<(Side, NodeId)> {
         let clue = self.clue(id)?;
-        let dull = |rank: Rank| if let Rank::Near(distance) = rank { distance.dull } else { u32::MAX };
-        let origin = clue.origin.filter(|(distance, ..)| distance.dull <= dull(clue.rank));
+        let without_hops = |distance: Distance| Distance { hops: 0, ..distance };
+        let is_as_near = |distance: Distance| match clue.rank {
+            Rank::Near(nearest) => without_hops(distance) <= without_hops(nearest),
+            _ => true,
+        };
+        let origin = clue.origin.filter(|(distance, ..)| is_as_near(*distance));
         origin.map(|(_, side, node)| (side, node)).or(clue.node)
     }
 

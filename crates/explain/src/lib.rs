@@ -45,6 +45,7 @@ pub mod formula;
 pub mod held;
 mod library;
 pub mod links;
+mod members;
 pub mod moments;
 pub mod names;
 pub mod nearby;

@@ -12,6 +12,7 @@ use crate::findings::{Findings, Run};
 use crate::formula::formula;
 use crate::library;
 use crate::links::links;
+use crate::members::differing;
 use crate::moments::counterparts;
 use program::inst::Inst;
 use program::names::{brief, readable};
@@ -436,6 +437,12 @@ fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
     let is_comparable = (sight.same_text || bad.is_none() || good.is_none()) && !by_structure;
     if is_comparable && !(shown(&bad, |p| &p.bad) && shown(&good, |p| &p.good)) {
         pairs.push(ValuePair { name: "result".to_owned(), good, bad });
+    }
+    for pair in &mut pairs {
+        let both = pair.good.as_deref().zip(pair.bad.as_deref());
+        if let Some((good, bad)) = both.and_then(|(good, bad)| differing(good, bad)) {
+            (pair.good, pair.bad) = (Some(good), Some(bad));
+        }
     }
     pairs
 }

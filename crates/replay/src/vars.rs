@@ -512,12 +512,18 @@ fn hex(bytes: &[u8]) -> String {
     out
 }
 
-/// The shortest text that reads back as the same value; `long double` with 21
-/// digits.
+/// The shortest digits that read back as the same value, with an exponent where there would be
+/// many zeros; `long double` with 21 digits.
 fn float(bytes: usize, raw: u128) -> String {
     match bytes {
-        4 => f32::from_bits(raw as u32).to_string(),
-        8 => f64::from_bits(raw as u64).to_string(),
+        4 => {
+            let value = f32::from_bits(raw as u32);
+            if has_exponent(value.into()) { format!("{value:e}") } else { value.to_string() }
+        }
+        8 => {
+            let value = f64::from_bits(raw as u64);
+            if has_exponent(value) { format!("{value:e}") } else { value.to_string() }
+        }
         _ => {
             let real = Real::from_f80(raw & arith::mask(Ty::Float(FloatKind::F80).bits()));
             let sign = if real.negative { "-" } else { "" };
@@ -530,6 +536,10 @@ fn float(bytes: usize, raw: u128) -> String {
             }
         }
     }
+}
+
+fn has_exponent(value: f64) -> bool {
+    value.is_finite() && value != 0.0 && !(1e-5..1e17).contains(&value.abs())
 }
 
 #[cfg(test)]
@@ -618,6 +628,9 @@ mod tests {
         assert_eq!(show_untyped(Ty::Int(64), 0x7fff_0000_1234_5678), "0x7fff000012345678");
         assert_eq!(show_untyped(Ty::Int(128), 1 << 64 | 1), "0x10000000000000001");
         assert_eq!(show_untyped(Ty::Float(FloatKind::F64), 1.5f64.to_bits().into()), "1.5");
+        assert_eq!(show_untyped(Ty::Float(FloatKind::F64), 4.63e-310f64.to_bits().into()), "4.63e-310");
+        assert_eq!(show_untyped(Ty::Float(FloatKind::F64), (-1e300f64).to_bits().into()), "-1e300");
+        assert_eq!(show_untyped(Ty::Float(FloatKind::F32), 1e-9f32.to_bits().into()), "1e-9");
         assert_eq!(show_untyped(Ty::Float(FloatKind::F32), 0.25f32.to_bits().into()), "0.25");
         assert_eq!(show_untyped(Ty::Float(FloatKind::F80), crate::f80::from_signed(3)), "3");
         assert_eq!((show_untyped(Ty::Ptr, 0), show_untyped(Ty::Ptr, 16)), ("NULL".into(), "0x10".into()));
