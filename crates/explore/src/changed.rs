@@ -6,7 +6,7 @@
 
 use alternate::{Both, Side};
 use changes::{Change, ChangeId, ChangeKind, Difference, Matter};
-use program::inst::{Inst, Operand};
+use program::inst::{BlockId, Inst, Operand};
 use program::model::{Function, Module, SymbolKind};
 use replay::image::Image;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,6 +14,9 @@ use std::path::Path;
 
 /// A line of a version: path relative to its tree, and number.
 pub type Line = (String, u32);
+
+/// A way out of a branch: the function's name, the branch's block and where it leads.
+pub type Way = (String, BlockId, BlockId);
 
 /// The changes that can matter, and their lines.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +26,8 @@ pub struct Changed {
     lines: Both<HashMap<Line, Vec<ChangeId>>>,
     /// Changes that no code of either version stands for.
     pub without_code: BTreeSet<ChangeId>,
+    /// The ways out of all branches of functions that have changes.
+    pub ways: Both<BTreeSet<Way>>,
 }
 
 /// The parts of a program that a version's tree has.
@@ -77,9 +82,18 @@ impl Changed {
         }
         let rest: Vec<&Change> =
             difference.changes().iter().filter(|c| matters(c) && !found.contains(&c.id)).collect();
-        if rest.is_empty() {
-            return changed;
+        if !rest.is_empty() {
+            changed.find_without_lines(&rest, difference, code);
         }
+        for side in [Side::Old, Side::New] {
+            let ways = changed.ways_near(side, code.of(side));
+            *changed.ways.of_mut(side) = ways;
+        }
+        changed
+    }
+
+    /// Changes that have no lines with code of their own.
+    fn find_without_lines(&mut self, rest: &[&Change], difference: &Difference, code: &Both<Code<'_>>) {
         let differing = differing_lines(difference, code);
         for change in rest {
             let mut any = false;
@@ -90,22 +104,54 @@ impl Changed {
                 }
                 any |= !lines.is_empty();
                 for line in lines {
-                    changed.add(side, line, change.id);
+                    self.add(side, line, change.id);
                 }
             }
             if !any {
-                changed.without_code.insert(change.id);
+                self.without_code.insert(change.id);
             }
         }
-        changed
+    }
+
+    /// The ways out of branches in functions that have lines of changes.
+    fn ways_near(&self, side: Side, code: &Code<'_>) -> BTreeSet<Way> {
+        let mut ways = BTreeSet::new();
+        for (module, function) in code.functions() {
+            let changed = function.places.iter().any(|place| {
+                let line = code.line(module, place.file, place.line);
+                line.is_some_and(|line| !self.at(side, &line).is_empty())
+            });
+            if !changed {
+                continue;
+            }
+            for (block, b) in function.blocks.iter().enumerate() {
+                let Some(last) = function.code.get((b.end as usize).saturating_sub(1)) else { continue };
+                let targets: BTreeSet<BlockId> = last.successors().into_iter().collect();
+                if targets.len() > 1 {
+                    let way = |to| (function.name.clone(), block as BlockId, to);
+                    ways.extend(targets.into_iter().map(way));
+                }
+            }
+        }
+        ways
+    }
+
+    /// Adds where the same changes are in another program of the same versions.
+    pub fn merge(&mut self, other: Changed) {
+        for side in [Side::Old, Side::New] {
+            for (line, ids) in other.lines(side) {
+                for id in ids {
+                    self.add(side, line.clone(), *id);
+                }
+            }
+        }
+        self.without_code.retain(|id| other.without_code.contains(id));
+        self.ways.old.extend(other.ways.old);
+        self.ways.new.extend(other.ways.new);
     }
 
     fn add(&mut self, side: Side, line: Line, change: ChangeId) {
-        let lines = match side {
-            Side::Old => &mut self.lines.old,
-            Side::New => &mut self.lines.new,
-        };
-        let of = lines.entry(line).or_default();
+        let of = self.lines.of_mut(side).entry(line).or_default();
         if !of.contains(&change) {
             of.push(change);
         }

@@ -30,6 +30,7 @@ pub struct Exposed {
     /// Inputs on which the versions differ.
     pub inputs: Vec<ExposingInput>,
     pub changes: Vec<ChangeRow>,
+    pub coverage: Coverage,
     pub effort: Effort,
     pub notes: Vec<String>,
 }
@@ -117,6 +118,20 @@ pub struct ChangeRow {
     pub without_code: bool,
 }
 
+/// How much of the branches in functions with changes was followed, by recorded runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    pub good: Ways,
+    pub bad: Ways,
+}
+
+/// Ways out of branches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ways {
+    pub taken: usize,
+    pub all: usize,
+}
+
 /// What it took.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Effort {
@@ -183,6 +198,8 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
         (true, true) if progress.recorded > 0 => Verdict::NoneOfTheseLengths,
         (true, _) => Verdict::NoDifferenceFound,
     };
+    let ways =
+        |side: Side| Ways { taken: progress.ways.of(side).len(), all: told.changed.ways.of(side).len() };
     Exposed {
         schema: SCHEMA,
         good: told.request.good.clone(),
@@ -191,6 +208,7 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
         tests: told.telling.iter().map(telling).collect(),
         inputs,
         changes,
+        coverage: Coverage { good: ways(Side::Old), bad: ways(Side::New) },
         effort: Effort {
             seconds_building: told.built.as_secs_f64(),
             seconds_searching: told.searched.as_secs_f64(),
