@@ -413,3 +413,32 @@ fn an_exploration_is_gone_on_with() {
     let (other, _) = answer(&desk, line);
     assert_eq!(asked(&other), (Some(2), Some(0)));
 }
+
+/// A condition that is only written otherwise makes no difference to values, and is told by its code,
+/// not by the comment above it.
+#[test]
+fn conditions_written_otherwise_infect_nothing() {
+    let good = "    if (x > 3 && x != 3 && x < 9)\n        y = 1;\n    o = y;\n";
+    let bad = "    /* between */\n    if (x > 3 && x < 9)\n        y = 1;\n    o = y;\n";
+    let desk = versions(&program(good), &program(bad));
+    let (answer, code) = exposed(&desk, "--budget 2s --test ./p·5 --test ./p·1");
+    let row = &answer["changes"][0];
+    assert_eq!((code, &row["reached"], &row["infected"]), (0, &true.into(), &false.into()), "{answer:#}");
+    assert_eq!(row["text"], "if (x > 3 && x < 9)");
+    assert_eq!(answer["coverage"]["good"]["all"], 6);
+}
+
+/// An argument is as long as it was: a zero in it is no input, and nothing is lost.
+#[test]
+fn arguments_keep_their_length() {
+    let desk = Desk::new();
+    desk.file(
+        "p.c",
+        "#include <stdio.h>\nint main(int argc, char **argv) {\n    char *s = argv[1];\n    int n = 0;\n    \
+         while (*s)\n        if (*s++ == 'a')\n            n++;\n    printf(\"%d\\n\", n);\n    return 0;\n}\n",
+    );
+    let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·xy";
+    let (answer, code) = answer(&desk, line);
+    assert_eq!((code, answer["groups"].as_array().map(Vec::len)), (0, Some(4)), "{answer:#}");
+    assert_eq!(answer["effort"]["lost"], 0);
+}

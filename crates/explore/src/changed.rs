@@ -28,6 +28,8 @@ pub struct Changed {
     pub without_code: BTreeSet<ChangeId>,
     /// The ways out of all branches of functions that have changes.
     pub ways: Both<BTreeSet<Way>>,
+    /// So many branches each change has.
+    branches: Both<HashMap<ChangeId, usize>>,
 }
 
 /// The parts of a program that a version's tree has.
@@ -85,11 +87,38 @@ impl Changed {
         if !rest.is_empty() {
             changed.find_without_lines(&rest, difference, code);
         }
-        for side in [Side::Old, Side::New] {
-            let ways = changed.ways_near(side, code.of(side));
-            *changed.ways.of_mut(side) = ways;
-        }
+        changed.look_around(code);
         changed
+    }
+
+    /// The ways out of branches in functions with changes, and how many branches changes have. A function
+    /// that a change is only added to has no line of it in good, but its ways count there as well.
+    fn look_around(&mut self, code: &Both<Code<'_>>) {
+        let mut functions: BTreeSet<String> = BTreeSet::new();
+        for side in [Side::Old, Side::New] {
+            for (module, function) in code.of(side).functions() {
+                for (index, inst) in function.code.iter().enumerate() {
+                    let place = function.place(index);
+                    let Some(line) = code.of(side).line(module, place.file, place.line) else { continue };
+                    let at = self.at(side, &line).to_vec();
+                    if !at.is_empty() {
+                        functions.insert(function.name.clone());
+                    }
+                    for id in at.into_iter().filter(|_| matches!(inst, Inst::Branch { .. })) {
+                        *self.branches.of_mut(side).entry(id).or_default() += 1;
+                    }
+                }
+            }
+        }
+        for side in [Side::Old, Side::New] {
+            *self.ways.of_mut(side) = ways_of(code.of(side), &functions);
+        }
+    }
+
+    /// Whether a change has as many branches in both versions, so that the ways they went can be compared.
+    #[must_use]
+    pub fn has_same_branches(&self, change: ChangeId) -> bool {
+        self.branches.old.get(&change) == self.branches.new.get(&change)
     }
 
     /// Changes that have no lines with code of their own.
@@ -113,29 +142,6 @@ impl Changed {
         }
     }
 
-    /// The ways out of branches in functions that have lines of changes.
-    fn ways_near(&self, side: Side, code: &Code<'_>) -> BTreeSet<Way> {
-        let mut ways = BTreeSet::new();
-        for (module, function) in code.functions() {
-            let changed = function.places.iter().any(|place| {
-                let line = code.line(module, place.file, place.line);
-                line.is_some_and(|line| !self.at(side, &line).is_empty())
-            });
-            if !changed {
-                continue;
-            }
-            for (block, b) in function.blocks.iter().enumerate() {
-                let Some(last) = function.code.get((b.end as usize).saturating_sub(1)) else { continue };
-                let targets: BTreeSet<BlockId> = last.successors().into_iter().collect();
-                if targets.len() > 1 {
-                    let way = |to| (function.name.clone(), block as BlockId, to);
-                    ways.extend(targets.into_iter().map(way));
-                }
-            }
-        }
-        ways
-    }
-
     /// Adds where the same changes are in another program of the same versions.
     pub fn merge(&mut self, other: Changed) {
         for side in [Side::Old, Side::New] {
@@ -148,6 +154,8 @@ impl Changed {
         self.without_code.retain(|id| other.without_code.contains(id));
         self.ways.old.extend(other.ways.old);
         self.ways.new.extend(other.ways.new);
+        self.branches.old.extend(other.branches.old);
+        self.branches.new.extend(other.branches.new);
     }
 
     fn add(&mut self, side: Side, line: Line, change: ChangeId) {
@@ -167,6 +175,21 @@ impl Changed {
     pub fn lines(&self, side: Side) -> impl Iterator<Item = (&Line, &[ChangeId])> {
         self.lines.of(side).iter().map(|(line, ids)| (line, ids.as_slice()))
     }
+}
+
+/// The ways out of branches of some functions, by their names.
+fn ways_of(code: &Code<'_>, functions: &BTreeSet<String>) -> BTreeSet<Way> {
+    let mut ways = BTreeSet::new();
+    for (_, function) in code.functions().filter(|(_, f)| functions.contains(&f.name)) {
+        for (block, b) in function.blocks.iter().enumerate() {
+            let Some(last) = function.code.get((b.end as usize).saturating_sub(1)) else { continue };
+            let targets: BTreeSet<BlockId> = last.successors().into_iter().collect();
+            if targets.len() > 1 {
+                ways.extend(targets.into_iter().map(|to| (function.name.clone(), block as BlockId, to)));
+            }
+        }
+    }
+    ways
 }
 
 fn lines_with_code(code: &Code<'_>) -> BTreeSet<Line> {

@@ -281,7 +281,14 @@ fn row(
     changed: &Changed,
     exposed_by: Option<usize>,
 ) -> ChangeRow {
-    let first = |lines: &[String]| lines.iter().map(|l| l.trim()).find(|l| !l.is_empty()).map(str::to_owned);
+    let says = |line: &&str| {
+        let comment = ["//", "/*", "*", "#if", "#endif"].iter().any(|mark| line.starts_with(mark));
+        !comment && line.contains(|c: char| c.is_alphanumeric())
+    };
+    let first = |lines: &[String]| {
+        let of = |is: &dyn Fn(&&str) -> bool| lines.iter().map(|l| l.trim()).find(is).map(str::to_owned);
+        of(&says).or_else(|| of(&|line| !line.is_empty()))
+    };
     let line = if change.new_lines.is_empty() { change.old_start } else { change.new_start };
     ChangeRow {
         id: id.0,

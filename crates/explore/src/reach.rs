@@ -22,7 +22,7 @@ use solver::{Outcome, Session, Settings, Statistics, Term};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use symbolic::{Kind, Loss, Reason};
+use symbolic::{Input, Kind, Loss, Origin, Reason};
 
 /// What solvers said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -418,7 +418,8 @@ impl Worker<'_, '_> {
         answers.found += 1;
         let followed = &studied.followed;
         let value = |v: u32| model.value(v, followed.world.variables.value(v));
-        let input = followed.with(&value);
+        let mut input = followed.with(&value);
+        end_at_zero(&mut input);
         let seed = Seed { subject: studied.seed.subject, input };
         let with = self.with;
         if try_out(with.subjects, with.shared, &seed, Means::Solver, with.began).is_some() {
@@ -440,6 +441,16 @@ impl Worker<'_, '_> {
             all.unknown += more.unknown;
             all.solver_time += more.solver_time;
             all.inside_time += more.inside_time;
+        }
+    }
+}
+
+/// An argument in which a solver wants a zero byte ends there: no argument can have one.
+fn end_at_zero(input: &mut Input) {
+    for (origin, bytes) in &mut input.parts {
+        let zero = bytes.iter().position(|b| *b == 0);
+        if let (Origin::Argument(_) | Origin::Environment(_), Some(at)) = (origin, zero) {
+            bytes.truncate(at);
         }
     }
 }

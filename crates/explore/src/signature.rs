@@ -20,13 +20,13 @@ use crate::store::{Asked, Store, StoredRun};
 use crate::subject::follow;
 use alternate::{Ended, Rerun};
 use replay::machine::End;
-use solver::{Outcome, Session, Settings, Statistics, Term};
+use solver::{Binary, Outcome, Session, Settings, Statistics, Term};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use symbolic::{Condition, Input, Kind, Output, Path, Reason, World};
+use symbolic::{Condition, Input, Kind, Origin, Output, Path, Reason, World};
 
 /// What paths are told apart by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -280,8 +280,9 @@ impl Explorer<'_> {
         give(&mut self.world, from);
         self.found.asked += 1;
         self.found.conditions += terms.len() as u64;
+        let terms = self.with_lengths(terms);
         let World { pool, variables } = &mut self.world;
-        match self.session.solve(pool, terms, &|v| variables.value(v)) {
+        match self.session.solve(pool, &terms, &|v| variables.value(v)) {
             Ok(Outcome::Sat(model)) => {
                 self.found.found += 1;
                 let value = |v: u32| model.value(v, self.world.variables.value(v));
@@ -296,6 +297,24 @@ impl Explorer<'_> {
                 None
             }
         }
+    }
+
+    /// Terms with the condition that arguments and variables of the environment stay as long as they
+    /// are: a byte that is zero ends them.
+    fn with_lengths(&mut self, terms: &[Term]) -> Vec<Term> {
+        let World { pool, variables } = &mut self.world;
+        let used: BTreeSet<u32> = terms.iter().flat_map(|t| pool.variables(*t).into_owned()).collect();
+        let mut all = terms.to_vec();
+        for number in used {
+            let variable = variables.list.get(number as usize);
+            let origin = variable.and_then(|v| variables.origins.get(v.origin as usize));
+            if matches!(origin, Some(Origin::Argument(_) | Origin::Environment(_))) {
+                let (byte, zero) = (pool.variable(number, 8), pool.constant(8, 0));
+                let ends = pool.binary(Binary::Eq, byte, zero);
+                all.push(pool.not(ends));
+            }
+        }
+        all
     }
 
     fn ask(&mut self, asked: Asked) -> Option<Next> {

@@ -222,6 +222,13 @@ impl Observer for Tracer<'_> {
 
     fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
         self.taken.insert((view.code.module, view.code.function, from, to));
+        // Conditions that were only written otherwise make other branches, which is no difference yet.
+        let changed = self.lines.changed;
+        if let Stands::Of(changes) = self.stands(view)
+            && !changes.iter().all(|id| changed.has_same_branches(*id))
+        {
+            return;
+        }
         if let Inst::Branch { then, .. } = view.inst() {
             self.happened(view, "branch", u64::from(*then == to));
         }
