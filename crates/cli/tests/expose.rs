@@ -169,7 +169,7 @@ fn changes_are_told_in_every_form() {
     for line in [
         "The versions differ.",
         "The test `./p 7` tells them apart:",
-        "1 of 1 changes with code reached, 1 infected, 1 exposed; ",
+        "1 of 1 change with code reached, 1 infected, 1 exposed; ",
         "Ways out of branches in changed functions that recorded runs took: 0 of 0 in good, 1 of 2 in bad.",
     ] {
         assert!(said.contains(line), "{said}");
@@ -202,7 +202,7 @@ fn nothing_found_is_told_with_what_was_covered() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.starts_with("No difference"), "{said}");
     for line in [
-        "0 of 1 changes with code reached, 0 infected, 0 exposed; ",
+        "0 of 1 change with code reached, 0 infected, 0 exposed; ",
         "that recorded runs took: 2 of 4 in good, 2 of 4 in bad.",
         " proven to have none, 0 without an answer.",
     ] {

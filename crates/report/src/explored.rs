@@ -35,9 +35,13 @@ pub fn fault(fault: &FaultRow) -> String {
 pub fn effort(explored: &Explored) -> Vec<String> {
     let effort = &explored.effort;
     let mut lines = vec![format!(
-        "{} runs in {:.1} s; {} questions to the solver: {} with an input, {} proven to have none, {} \
-         without an answer.",
-        effort.runs, effort.seconds, effort.asked, effort.found, effort.impossible, effort.unknown
+        "{} in {:.1} s; {} to the solver: {} with an input, {} proven to have none, {} without an answer.",
+        words::count(words::number(effort.runs as usize), "run"),
+        effort.seconds,
+        words::count(words::number(effort.asked as usize), "question"),
+        effort.found,
+        effort.impossible,
+        effort.unknown
     )];
     if effort.resumed > 0 {
         lines.push(format!("{} of the runs were found by an earlier exploration.", effort.resumed));

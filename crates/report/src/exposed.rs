@@ -6,6 +6,7 @@ mod sarif;
 pub use html::render as to_html;
 pub use sarif::to_sarif;
 
+use crate::words;
 use explore::exposed::{ChangeRow, Exposed, Verdict, Ways};
 use explore::shared::Means;
 
@@ -53,8 +54,9 @@ pub fn covered(exposed: &Exposed) -> Vec<String> {
     let all = with_code(exposed).count();
     let count = |is: fn(&ChangeRow) -> bool| with_code(exposed).filter(|c| is(c)).count();
     let mut lines = vec![format!(
-        "{} of {all} changes with code reached, {} infected, {} exposed; {} runs and {} recorded ones in {:.1} s.",
+        "{} of {} with code reached, {} infected, {} exposed; {} runs and {} recorded ones in {:.1} s.",
         count(|c| c.reached),
+        words::count(words::number(all), "change"),
         count(|c| c.infected),
         count(|c| c.exposed_by.is_some()),
         effort.runs,
@@ -70,8 +72,11 @@ pub fn covered(exposed: &Exposed) -> Vec<String> {
         ));
     }
     lines.push(format!(
-        "{} questions to the solver: {} with an input, {} proven to have none, {} without an answer.",
-        asked.asked, asked.found, asked.impossible, asked.unknown
+        "{} to the solver: {} with an input, {} proven to have none, {} without an answer.",
+        words::count(words::number(asked.asked as usize), "question"),
+        asked.found,
+        asked.impossible,
+        asked.unknown
     ));
     if effort.fixed_values > 0 && !exposed.differ() {
         lines.push(format!(
