@@ -52,6 +52,13 @@ impl<T> Both<T> {
         }
     }
 
+    pub fn of_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Old => &mut self.old,
+            Side::New => &mut self.new,
+        }
+    }
+
     /// From what a function gives for each.
     ///
     /// # Errors

@@ -3,7 +3,16 @@
 mod desk;
 
 use desk::Desk;
+use explore::expose::{Request, Workers, expose};
+use explore::exposed::{Exposed, Verdict};
+use explore::shared::Means;
+use explore::versions::Workshop;
+use locate::test::Test;
 use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use trials::{Tools, TrialLimits};
 
 /// `·` is a blank within a word.
 const WORDS: &str = "--quiet --work work --build $CC·-g·-o·p·p.c";
@@ -22,6 +31,39 @@ fn versions(good: &str, bad: &str) -> Desk {
 fn exposed(desk: &Desk, words: &str) -> (Value, i32) {
     let line = format!("relapse expose --good good --bad bad {WORDS} --json - {words}");
     answer(desk, &line)
+}
+
+/// What the solver's worker finds alone: mutations would find it by chance.
+fn by_solver(desk: &Desk, test: &str) -> Exposed {
+    let cc = PathBuf::from(env!("CARGO_BIN_EXE_relapse-cc"));
+    let tools = Tools {
+        relapse: env!("CARGO_BIN_EXE_relapse").into(),
+        cxx: cc.with_file_name("relapse-c++"),
+        identity: "test".to_owned(),
+        cc,
+        symbolizer: None,
+        clang: compiler::driver::clang(),
+    };
+    let workshop = Workshop {
+        here: desk.path().to_owned(),
+        build: "$CC -g -o p p.c".to_owned(),
+        limits: TrialLimits::default(),
+        tools,
+        compilers: None,
+        work: desk.path().join("work"),
+        keep: false,
+    };
+    let request = Request {
+        good: "good".to_owned(),
+        bad: "bad".to_owned(),
+        workshop,
+        tests: vec![Test::new(test)],
+        budget: Duration::from_secs(60),
+        solvers: solver::Command::found(),
+        workers: Workers::Solver,
+        seed: 1,
+    };
+    expose(&request, &Arc::default(), &|_| {}).expect("an answer")
 }
 
 fn answer(desk: &Desk, line: &str) -> (Value, i32) {
@@ -56,34 +98,25 @@ const F41: &str = "    if (x > 0) {
 /// F-4.1: the change is reached, its effect dies at a branch, and one input makes the branch differ.
 #[test]
 fn a_change_is_reached_and_its_effect_brought_to_the_output() {
-    let mut desk = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
-    desk.run(&format!("relapse expose --good good --bad bad {WORDS} --no-mutations --test ./p·1"));
-    assert_session!(desk, @r#"
-    $ relapse expose --good good --bad bad --quiet --work work --build $CC·-g·-o·p·p.c --no-mutations --test ./p·1
-    The versions differ.
-
-    Input 1 (found by the solver, after [SECONDS]): ./p 3
-      good  bad
-      [N]  2
-
-    change  reached  infected  exposed
-    p.c:6  y = 2;  yes  yes  by input 1
-
-    1 of 1 changes with code reached; 6 runs and 4 recorded ones in [SECONDS].
-    2 questions to the solver: 1 with an input, 1 proven to have none, 0 without an answer.
-    [exit 1]
-    "#);
+    let desk = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
+    let found = by_solver(&desk, "./p 1");
+    assert_eq!(found.verdict, Verdict::Differ);
+    let input = &found.inputs[0];
+    assert_eq!((input.command.as_str(), input.found_by), ("./p 3", Means::Solver));
+    assert_eq!((input.good.stdout.as_str(), input.bad.stdout.as_str()), ("0\n", "2\n"));
+    let row = &found.changes[0];
+    assert_eq!((row.line, row.reached, row.infected, row.exposed_by), (6, true, true, Some(1)));
+    assert!(found.effort.questions.asked < 5, "{:?}", found.effort);
 }
 
 /// F-4.1 from an input that does not come to the change.
 #[test]
 fn the_solver_alone_comes_to_a_change() {
     let desk = versions(&program(F41), &program(&F41.replace("y = 3", "y = 2")));
-    let (answer, code) = exposed(&desk, "--no-mutations --test ./p·-1");
-    assert_eq!((code, &answer["verdict"]), (1, &"differ".into()));
-    assert_eq!(answer["inputs"][0]["found_by"], "solver");
-    assert_eq!(answer["changes"][0]["exposed_by"], 1);
-    assert!(answer["effort"]["questions"]["asked"].as_u64().is_some_and(|n| n < 20));
+    let found = by_solver(&desk, "./p -1");
+    assert_eq!((found.verdict, found.inputs[0].found_by), (Verdict::Differ, Means::Solver));
+    assert_eq!(found.changes[0].exposed_by, Some(1));
+    assert!(found.effort.questions.asked < 20, "{:?}", found.effort);
 }
 
 /// F-4.2: a definition that is not used, a branch that does not notice, a product with zero.
@@ -95,10 +128,9 @@ fn effects_that_die_are_kept_alive() {
         "    y = 3;\n    o = y * x;\n",
     ] {
         let desk = versions(&program(body), &program(&body.replace("y = 3", "y = 2")));
-        let (answer, code) = exposed(&desk, "--no-mutations --test ./p·0");
-        assert_eq!((code, &answer["verdict"]), (1, &"differ".into()), "{body}");
-        let row = &answer["changes"][0];
-        assert_eq!((&row["reached"], &row["infected"]), (&true.into(), &true.into()), "{body}");
+        let found = by_solver(&desk, "./p 0");
+        assert_eq!(found.verdict, Verdict::Differ, "{body}");
+        assert!(found.changes[0].reached && found.changes[0].infected, "{body}");
     }
 }
 
@@ -107,10 +139,10 @@ fn effects_that_die_are_kept_alive() {
 fn correlated_branches_are_turned_in_turn() {
     let after = "    if (x > 2)\n        y = 1;\n    if (x < 0)\n        o = 5;\n";
     let desk = versions(&program(after), &program(&after.replace("o = 5", "o = 6")));
-    assert_eq!(exposed(&desk, "--no-mutations --test ./p·33").1, 1);
+    assert!(by_solver(&desk, "./p 33").differ());
     let by_value = "    if (x > 0)\n        y = 1;\n    else\n        y = 0;\n    if (y)\n        o = 5;\n";
     let desk = versions(&program(by_value), &program(&by_value.replace("o = 5", "o = 6")));
-    assert_eq!(exposed(&desk, "--no-mutations --test ./p·0").1, 1);
+    assert!(by_solver(&desk, "./p 0").differ());
     let never = "    y = 1;\n    o = y;\n    if (o > 2)\n        o = x;\n";
     let desk = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
     let (answer, code) = exposed(&desk, "--budget 3s --test ./p·0");
@@ -122,8 +154,60 @@ fn correlated_branches_are_turned_in_turn() {
 fn a_single_input_is_found_among_all() {
     let body = "    int v = argc > 2 ? atoi(argv[2]) : 0;\n    y = v > 0 ? v + 1 : v - 1;\n    o = x >= 10 ? x + 1 : x - 1;\n";
     let desk = versions(&program(body), &program(&body.replace("x >= 10", "x > 10")));
-    let (answer, code) = exposed(&desk, "--no-mutations --test ./p·77·5");
-    assert_eq!((code, &answer["inputs"][0]["command"]), (1, &"./p 10 5".into()));
+    let found = by_solver(&desk, "./p 77 5");
+    assert_eq!((found.verdict, found.inputs[0].command.as_str()), (Verdict::Differ, "./p 10 5"));
+}
+
+/// The same answer in the terminal, as a page and as SARIF.
+#[test]
+fn changes_are_told_in_every_form() {
+    let desk = versions(&program("    o = x;\n"), &program("    o = x > 5 ? 0 : x;\n"));
+    let line =
+        format!("relapse expose --good good --bad bad {WORDS} --test ./p·7 --html o.html --sarif o.sarif");
+    let output = desk.execute(&line, "");
+    let said = String::from_utf8_lossy(&output.stdout);
+    for line in [
+        "The versions differ.",
+        "The test `./p 7` tells them apart:",
+        "1 of 1 change with code reached, 1 infected, 1 exposed; ",
+        "Ways out of branches in changed functions that recorded runs took: 0 of 0 in good, 1 of 2 in bad.",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    let page = std::fs::read_to_string(desk.path().join("o.html")).expect("a page");
+    assert!(page.contains("<td><a class=\"bad\" href=\"#input-1\">by input 1</a></td>"), "{page}");
+    assert!(page.contains("<h2>Input 1: <code>./p 7</code></h2>"), "{page}");
+    let sarif = std::fs::read_to_string(desk.path().join("o.sarif")).expect("a log");
+    let sarif: Value = serde_json::from_str(&sarif).expect("a JSON document");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(
+        (&result["ruleId"], &result["properties"]["exposedBy"]),
+        (&"relapse/exposed-change".into(), &1.into())
+    );
+    assert_eq!(
+        result["message"]["text"],
+        "This change makes the versions differ on ./p 7 (of a test): good ends with exit 0 with \"7\", bad with exit 0 with \"0\"."
+    );
+}
+
+/// What is not found is told with how near it came, and with what was covered.
+#[test]
+fn nothing_found_is_told_with_what_was_covered() {
+    let never =
+        "    y = x * 0;\n    if (y > 2)\n        o = x;\n    if (getenv(\"NEVER\"))\n        o = 3;\n";
+    let desk = versions(&program(never), &program(&never.replace("o = x;", "o = x + 1;")));
+    let output =
+        desk.execute(&format!("relapse expose --good good --bad bad {WORDS} --budget 1s --test ./p·0"), "");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("No difference"), "{said}");
+    for line in [
+        "0 of 1 change with code reached, 0 infected, 0 exposed; ",
+        "that recorded runs took: 2 of 4 in good, 2 of 4 in bad.",
+        " proven to have none, 0 without an answer.",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
 }
 
 #[test]
@@ -168,10 +252,10 @@ fn standard_input_and_files_are_inputs() {
     let desk = versions(&text, &text.replace("puts(\"yes\")", "puts(\"Yes\")"));
     desk.file("good/in.txt", "a word\n");
     desk.file("bad/in.txt", "a word\n");
-    let (answer, code) = exposed(&desk, "--no-mutations --test ./p·in.txt");
-    assert_eq!((code, &answer["inputs"][0]["parts"][0]["name"]), (1, &"file \"in.txt\"".into()));
-    let (answer, code) = exposed(&desk, "--no-mutations --test echo·a·word·|·./p");
-    assert_eq!((code, &answer["inputs"][0]["parts"][0]["name"]), (1, &"stdin".into()));
+    let found = by_solver(&desk, "./p in.txt");
+    assert_eq!((found.verdict, found.inputs[0].parts[0].name.as_str()), (Verdict::Differ, "file \"in.txt\""));
+    let found = by_solver(&desk, "echo a word | ./p");
+    assert_eq!((found.verdict, found.inputs[0].parts[0].name.as_str()), (Verdict::Differ, "stdin"));
 }
 
 #[test]
@@ -248,7 +332,7 @@ fn groups_are_told_apart_by_what_is_put_out() {
     "#);
 }
 
-/// F-6.14: a second output doubles the groups; all paths are more.
+/// F-6.14: a second output doubles the groups.
 #[test]
 fn more_outputs_are_more_groups() {
     let desk = Desk::new();
@@ -257,8 +341,6 @@ fn more_outputs_are_more_groups() {
     let (groups, code) = answer(&desk, line);
     let counts = |a: &Value| (a["groups"].as_array().map(Vec::len), a["effort"]["asked"].as_u64());
     assert_eq!((code, counts(&groups)), (0, (Some(6), Some(5))));
-    let (paths, _) = answer(&desk, &format!("{line} --paths"));
-    assert_eq!(counts(&paths), (Some(8), Some(7)));
 }
 
 /// F-6.4: an assignment counts through the condition it is in; what is silent may have spoken.
@@ -285,4 +367,78 @@ fn faults_are_looked_for() {
         (&answer["faults"][0]["line"], &answer["faults"][0]["example"]["end"]),
         (&4.into(), &"SIGFPE".into())
     );
+}
+
+/// Code that no output depends on is come to all the same if it could fault, and an access that
+/// leaves its object is told even if nothing happens.
+#[test]
+fn faults_hide_behind_branches_that_nothing_depends_on() {
+    let desk = Desk::new();
+    desk.file(
+        "p.c",
+        "#include <stdio.h>\nint main(void) {\n    int table[4] = {1, 2, 3, 4}, *none = 0, unused = 0;\n    \
+         int x = getchar(), y = getchar();\n    if (x == 'q')\n        *none = 1;\n    \
+         if (y < 6)\n        unused = table[y];\n    (void)unused;\n    puts(\"done\");\n    return 0;\n}\n",
+    );
+    let line =
+        "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'a\\001'·|·./p";
+    let (answer, _) = answer(&desk, line);
+    let mut faults: Vec<(u64, String)> = answer["faults"]
+        .as_array()
+        .expect("faults")
+        .iter()
+        .map(|f| (f["line"].as_u64().unwrap_or(0), f["what"].as_str().unwrap_or_default().to_owned()))
+        .collect();
+    faults.sort();
+    assert_eq!(
+        faults,
+        [(6, "SIGSEGV".to_owned()), (8, "reads outside of its object".to_owned())],
+        "{answer:#}"
+    );
+}
+
+/// The same command goes on with what it found before, and asks nothing again.
+#[test]
+fn an_exploration_is_gone_on_with() {
+    let desk = Desk::new();
+    desk.file("p.c", F62);
+    let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test printf·'\\006\\002\\002'·|·./p";
+    let (first, _) = answer(&desk, line);
+    let (again, code) = answer(&desk, line);
+    let asked = |a: &Value| (a["effort"]["asked"].as_u64(), a["effort"]["resumed"].as_u64());
+    assert_eq!((asked(&first), asked(&again)), ((Some(2), Some(0)), (Some(0), Some(2))));
+    assert_eq!((code, &again["groups"]), (0, &first["groups"]));
+    // Another program is another one.
+    desk.file("p.c", &F62.replace("x + y > 10", "x + y > 11"));
+    let (other, _) = answer(&desk, line);
+    assert_eq!(asked(&other), (Some(2), Some(0)));
+}
+
+/// A condition that is only written otherwise makes no difference to values, and is told by its code,
+/// not by the comment above it.
+#[test]
+fn conditions_written_otherwise_infect_nothing() {
+    let good = "    if (x > 3 && x != 3 && x < 9)\n        y = 1;\n    o = y;\n";
+    let bad = "    /* between */\n    if (x > 3 && x < 9)\n        y = 1;\n    o = y;\n";
+    let desk = versions(&program(good), &program(bad));
+    let (answer, code) = exposed(&desk, "--budget 2s --test ./p·5 --test ./p·1");
+    let row = &answer["changes"][0];
+    assert_eq!((code, &row["reached"], &row["infected"]), (0, &true.into(), &false.into()), "{answer:#}");
+    assert_eq!(row["text"], "if (x > 3 && x < 9)");
+    assert_eq!(answer["coverage"]["good"]["all"], 6);
+}
+
+/// An argument is as long as it was: a zero in it is no input, and nothing is lost.
+#[test]
+fn arguments_keep_their_length() {
+    let desk = Desk::new();
+    desk.file(
+        "p.c",
+        "#include <stdio.h>\nint main(int argc, char **argv) {\n    char *s = argv[1];\n    int n = 0;\n    \
+         while (*s)\n        if (*s++ == 'a')\n            n++;\n    printf(\"%d\\n\", n);\n    return 0;\n}\n",
+    );
+    let line = "relapse explore --json - --quiet --work work --build $CC·-g·-o·p·p.c --test ./p·xy";
+    let (answer, code) = answer(&desk, line);
+    assert_eq!((code, answer["groups"].as_array().map(Vec::len)), (0, Some(4)), "{answer:#}");
+    assert_eq!(answer["effort"]["lost"], 0);
 }

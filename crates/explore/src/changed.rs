@@ -6,7 +6,7 @@
 
 use alternate::{Both, Side};
 use changes::{Change, ChangeId, ChangeKind, Difference, Matter};
-use program::inst::{Inst, Operand};
+use program::inst::{BlockId, Inst, Operand};
 use program::model::{Function, Module, SymbolKind};
 use replay::image::Image;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,6 +14,9 @@ use std::path::Path;
 
 /// A line of a version: path relative to its tree, and number.
 pub type Line = (String, u32);
+
+/// A way out of a branch: the function's name, the branch's block and where it leads.
+pub type Way = (String, BlockId, BlockId);
 
 /// The changes that can matter, and their lines.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +26,10 @@ pub struct Changed {
     lines: Both<HashMap<Line, Vec<ChangeId>>>,
     /// Changes that no code of either version stands for.
     pub without_code: BTreeSet<ChangeId>,
+    /// The ways out of all branches of functions that have changes.
+    pub ways: Both<BTreeSet<Way>>,
+    /// So many branches each change has.
+    branches: Both<HashMap<ChangeId, usize>>,
 }
 
 /// The parts of a program that a version's tree has.
@@ -77,9 +84,45 @@ impl Changed {
         }
         let rest: Vec<&Change> =
             difference.changes().iter().filter(|c| matters(c) && !found.contains(&c.id)).collect();
-        if rest.is_empty() {
-            return changed;
+        if !rest.is_empty() {
+            changed.find_without_lines(&rest, difference, code);
         }
+        changed.look_around(code);
+        changed
+    }
+
+    /// The ways out of branches in functions with changes, and how many branches changes have. A function
+    /// that a change is only added to has no line of it in good, but its ways count there as well.
+    fn look_around(&mut self, code: &Both<Code<'_>>) {
+        let mut functions: BTreeSet<String> = BTreeSet::new();
+        for side in [Side::Old, Side::New] {
+            for (module, function) in code.of(side).functions() {
+                for (index, inst) in function.code.iter().enumerate() {
+                    let place = function.place(index);
+                    let Some(line) = code.of(side).line(module, place.file, place.line) else { continue };
+                    let at = self.at(side, &line).to_vec();
+                    if !at.is_empty() {
+                        functions.insert(function.name.clone());
+                    }
+                    for id in at.into_iter().filter(|_| matches!(inst, Inst::Branch { .. })) {
+                        *self.branches.of_mut(side).entry(id).or_default() += 1;
+                    }
+                }
+            }
+        }
+        for side in [Side::Old, Side::New] {
+            *self.ways.of_mut(side) = ways_of(code.of(side), &functions);
+        }
+    }
+
+    /// Whether a change has as many branches in both versions, so that the ways they went can be compared.
+    #[must_use]
+    pub fn has_same_branches(&self, change: ChangeId) -> bool {
+        self.branches.old.get(&change) == self.branches.new.get(&change)
+    }
+
+    /// Changes that have no lines with code of their own.
+    fn find_without_lines(&mut self, rest: &[&Change], difference: &Difference, code: &Both<Code<'_>>) {
         let differing = differing_lines(difference, code);
         for change in rest {
             let mut any = false;
@@ -90,22 +133,33 @@ impl Changed {
                 }
                 any |= !lines.is_empty();
                 for line in lines {
-                    changed.add(side, line, change.id);
+                    self.add(side, line, change.id);
                 }
             }
             if !any {
-                changed.without_code.insert(change.id);
+                self.without_code.insert(change.id);
             }
         }
-        changed
+    }
+
+    /// Adds where the same changes are in another program of the same versions.
+    pub fn merge(&mut self, other: Changed) {
+        for side in [Side::Old, Side::New] {
+            for (line, ids) in other.lines(side) {
+                for id in ids {
+                    self.add(side, line.clone(), *id);
+                }
+            }
+        }
+        self.without_code.retain(|id| other.without_code.contains(id));
+        self.ways.old.extend(other.ways.old);
+        self.ways.new.extend(other.ways.new);
+        self.branches.old.extend(other.branches.old);
+        self.branches.new.extend(other.branches.new);
     }
 
     fn add(&mut self, side: Side, line: Line, change: ChangeId) {
-        let lines = match side {
-            Side::Old => &mut self.lines.old,
-            Side::New => &mut self.lines.new,
-        };
-        let of = lines.entry(line).or_default();
+        let of = self.lines.of_mut(side).entry(line).or_default();
         if !of.contains(&change) {
             of.push(change);
         }
@@ -121,6 +175,21 @@ impl Changed {
     pub fn lines(&self, side: Side) -> impl Iterator<Item = (&Line, &[ChangeId])> {
         self.lines.of(side).iter().map(|(line, ids)| (line, ids.as_slice()))
     }
+}
+
+/// The ways out of branches of some functions, by their names.
+fn ways_of(code: &Code<'_>, functions: &BTreeSet<String>) -> BTreeSet<Way> {
+    let mut ways = BTreeSet::new();
+    for (_, function) in code.functions().filter(|(_, f)| functions.contains(&f.name)) {
+        for (block, b) in function.blocks.iter().enumerate() {
+            let Some(last) = function.code.get((b.end as usize).saturating_sub(1)) else { continue };
+            let targets: BTreeSet<BlockId> = last.successors().into_iter().collect();
+            if targets.len() > 1 {
+                ways.extend(targets.into_iter().map(|to| (function.name.clone(), block as BlockId, to)));
+            }
+        }
+    }
+    ways
 }
 
 fn lines_with_code(code: &Code<'_>) -> BTreeSet<Line> {

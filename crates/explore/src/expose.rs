@@ -38,12 +38,18 @@ pub struct Request {
     pub budget: Duration,
     /// Solvers, the best first.
     pub solvers: Vec<Command>,
-    /// Mutations only.
-    pub no_solver: bool,
-    /// The solver only.
-    pub no_mutations: bool,
+    pub workers: Workers,
     /// For repeatable sessions.
     pub seed: u64,
+}
+
+/// Which of the two workers look for inputs. One alone is for comparing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Workers {
+    #[default]
+    Both,
+    Mutations,
+    Solver,
 }
 
 /// What happens, for somebody who waits.
@@ -82,10 +88,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
     let telling = telling(request, &versions, stop, news)?;
     let (subjects, seeds, notes) = subjects(request, &versions, &scratch, stop, news)?;
-    let changed = match subjects.first().zip(seeds.first()) {
-        Some((subject, seed)) => located(subject, seed, &versions)?,
-        None => Changed::default(),
-    };
+    let changed = located(&subjects, &seeds, &versions)?;
     news(&News::Searching);
     let search = Instant::now();
     let same_programs = !subjects.is_empty() && subjects.iter().all(Subject::is_same_program);
@@ -151,11 +154,11 @@ fn run_workers(
 ) -> Progress {
     std::thread::scope(|scope| {
         let fuzz = scope.spawn(|| {
-            if !request.no_mutations {
+            if request.workers != Workers::Solver {
                 fuzzing.work()
             }
         });
-        if request.no_solver {
+        if request.workers == Workers::Mutations {
             wait_for_exposure(fuzzing, shared);
             shared.done.store(true, Ordering::Relaxed);
             let _ = fuzz.join();
@@ -270,15 +273,30 @@ fn subjects(
     Ok((subjects, seeds, notes))
 }
 
-/// Where the changes are in the code.
-fn located(subject: &Subject, seed: &Seed, versions: &Versions) -> Result<Changed> {
-    let runs = Both::try_from(|side| subject.record(side, &seed.input))?;
-    let tree = |side: Side| versions.builds.of(side).recorded.tree();
-    let code = Both {
-        old: Code { image: &runs.old.process.image, tree: tree(Side::Old) },
-        new: Code { image: &runs.new.process.image, tree: tree(Side::New) },
-    };
-    Ok(Changed::new(&versions.difference, &code))
+/// Where the changes are in the code of all programs that the tests run.
+fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions) -> Result<Changed> {
+    let mut all: Option<Changed> = None;
+    let mut programs: Vec<&str> = Vec::new();
+    for (number, subject) in subjects.iter().enumerate() {
+        let program = subject.info(Side::New).executable.as_str();
+        let Some(seed) = seeds.iter().find(|s| s.subject == number) else { continue };
+        if programs.contains(&program) {
+            continue;
+        }
+        programs.push(program);
+        let runs = Both::try_from(|side| subject.record(side, &seed.input))?;
+        let tree = |side: Side| versions.builds.of(side).recorded.tree();
+        let code = Both {
+            old: Code { image: &runs.old.process.image, tree: tree(Side::Old) },
+            new: Code { image: &runs.new.process.image, tree: tree(Side::New) },
+        };
+        let changed = Changed::new(&versions.difference, &code);
+        match &mut all {
+            Some(all) => all.merge(changed),
+            None => all = Some(changed),
+        }
+    }
+    Ok(all.unwrap_or_default())
 }
 
 /// Words of the files that differ, in both versions.

@@ -30,6 +30,7 @@ pub struct Exposed {
     /// Inputs on which the versions differ.
     pub inputs: Vec<ExposingInput>,
     pub changes: Vec<ChangeRow>,
+    pub coverage: Coverage,
     pub effort: Effort,
     pub notes: Vec<String>,
 }
@@ -117,6 +118,20 @@ pub struct ChangeRow {
     pub without_code: bool,
 }
 
+/// How much of the branches in functions with changes was followed, by recorded runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    pub good: Ways,
+    pub bad: Ways,
+}
+
+/// Ways out of branches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ways {
+    pub taken: usize,
+    pub all: usize,
+}
+
 /// What it took.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Effort {
@@ -183,6 +198,8 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
         (true, true) if progress.recorded > 0 => Verdict::NoneOfTheseLengths,
         (true, _) => Verdict::NoDifferenceFound,
     };
+    let ways =
+        |side: Side| Ways { taken: progress.ways.of(side).len(), all: told.changed.ways.of(side).len() };
     Exposed {
         schema: SCHEMA,
         good: told.request.good.clone(),
@@ -191,6 +208,7 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
         tests: told.telling.iter().map(telling).collect(),
         inputs,
         changes,
+        coverage: Coverage { good: ways(Side::Old), bad: ways(Side::New) },
         effort: Effort {
             seconds_building: told.built.as_secs_f64(),
             seconds_searching: told.searched.as_secs_f64(),
@@ -263,7 +281,14 @@ fn row(
     changed: &Changed,
     exposed_by: Option<usize>,
 ) -> ChangeRow {
-    let first = |lines: &[String]| lines.iter().map(|l| l.trim()).find(|l| !l.is_empty()).map(str::to_owned);
+    let says = |line: &&str| {
+        let comment = ["//", "/*", "*", "#if", "#endif"].iter().any(|mark| line.starts_with(mark));
+        !comment && line.contains(|c: char| c.is_alphanumeric())
+    };
+    let first = |lines: &[String]| {
+        let of = |is: &dyn Fn(&&str) -> bool| lines.iter().map(|l| l.trim()).find(is).map(str::to_owned);
+        of(&says).or_else(|| of(&|line| !line.is_empty()))
+    };
     let line = if change.new_lines.is_empty() { change.old_start } else { change.new_start };
     ChangeRow {
         id: id.0,

@@ -108,7 +108,7 @@ pub fn prefixes(side: Side, path: &Path) -> Vec<(u64, u64)> {
 }
 
 /// The ways of a branch that a condition says were not taken.
-fn not_taken(rerun: &Rerun, condition: &Condition) -> Vec<Edge> {
+pub(crate) fn not_taken(rerun: &Rerun, condition: &Condition) -> Vec<Edge> {
     let at = &condition.at;
     let module = rerun.process.image.module(at.module);
     let Some(function) = module.functions.get(at.function as usize) else { return Vec::new() };

@@ -13,7 +13,9 @@
 //!   made a difference; [`propagate`]: questions about outputs and branches that differ;
 //! * [`reach`], [`fuzz`], [`mutate`], [`shared`]: the two workers of a search and what they share;
 //!   [`shrink`]: smaller inputs; [`exposed`]: the answer as plain data;
-//! * [`relevant`]: the conditions that outputs depend on; [`signature`]: groups of paths.
+//! * [`relevant`]: the conditions that outputs depend on; [`signature`]: groups of paths, and
+//!   `faults`: inputs that make the program fault; [`store`]: an exploration as a file; [`explored`]: what
+//!   came of it as plain data.
 //!
 //! # What is true of every answer
 //! An exposing input was run twice by both plain builds, and what they put out, wrote or ended with
@@ -36,8 +38,10 @@
 pub mod changed;
 pub mod distance;
 mod error;
+pub mod explored;
 pub mod expose;
 pub mod exposed;
+mod faults;
 pub mod follow;
 pub mod fuzz;
 pub mod mutate;
@@ -47,8 +51,10 @@ pub mod relevant;
 pub mod shared;
 pub mod shrink;
 pub mod signature;
+pub mod store;
 pub mod subject;
 pub mod trace;
 pub mod versions;
 
 pub use error::{Error, Result};
+pub use faults::Fault;

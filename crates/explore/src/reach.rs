@@ -4,13 +4,15 @@
 //! those first whose other way is nearest to a change that nothing has come to yet (or, behind a
 //! change, nearest to it); what is found is run, followed and turned in turn. A path prefix with a
 //! turned condition is asked about once. Where a question has no answer because of earlier branches,
-//! it is asked once more without them: the program is run with every answer anyway.
+//! it is asked once more with those only that the branch depends on, and then without any: the program
+//! is run with every answer anyway.
 
-use crate::changed::{Changed, Code};
+use crate::changed::{Changed, Code, Way};
 use crate::distance::Distances;
 use crate::follow::{Followed, prefixes};
 use crate::fuzz::try_out;
 use crate::propagate::{self, Question};
+use crate::relevant;
 use crate::shared::{Means, Seed, Shared};
 use crate::subject::Subject;
 use crate::versions::Versions;
@@ -20,7 +22,7 @@ use solver::{Outcome, Session, Settings, Statistics, Term};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use symbolic::{Kind, Loss, Reason};
+use symbolic::{Input, Kind, Loss, Origin, Reason};
 
 /// What solvers said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -39,6 +41,8 @@ pub struct Answers {
 pub struct Progress {
     pub reached: BTreeSet<ChangeId>,
     pub infected: BTreeSet<ChangeId>,
+    /// The ways that recorded runs took out of branches of functions with changes.
+    pub ways: Both<BTreeSet<Way>>,
     /// By which exposure, counted from 0.
     pub exposed: BTreeMap<ChangeId, usize>,
     /// Of each exposure that was looked at, the changes that it is of.
@@ -221,6 +225,8 @@ impl Worker<'_, '_> {
         let (old, new) = (&followed.traces.old, &followed.traces.new);
         self.progress.reached.extend(old.reached.iter().chain(&new.reached));
         self.progress.infected.extend(old.infected(new));
+        self.progress.ways.old.extend(old.ways.iter().cloned());
+        self.progress.ways.new.extend(new.ways.iter().cloned());
         Some(followed)
     }
 
@@ -356,9 +362,28 @@ impl Worker<'_, '_> {
         let relaxed = (free.len() < terms.len()).then_some(free);
         let near = turn.distance < FAR;
         let found = self.answer(turn.studied, &Question { terms, relaxed });
-        if !found && near {
-            self.answer(turn.studied, &Question { terms: vec![goal], relaxed: None });
+        if found || !near {
+            return;
         }
+        // Earlier branches may stand in the way that this one does not depend on.
+        let correlated = self.correlated(&turn, goal).is_some_and(|terms| self.ask(turn.studied, &terms));
+        if !correlated {
+            self.ask(turn.studied, &[goal]);
+        }
+    }
+
+    /// The question for a branch with those earlier conditions only that are in its relevant slice: they
+    /// decide that it runs, and what it compares. None if these are all of them.
+    fn correlated(&self, turn: &Turn, goal: Term) -> Option<Vec<Term>> {
+        let studied = self.studied.get(turn.studied)?;
+        let subject = self.with.subjects.get(studied.seed.subject)?;
+        let path = studied.followed.paths.of(turn.side());
+        let rerun = subject.record(turn.side(), &studied.seed.input).ok()?;
+        let needed = relevant::needed_by(&rerun.process, rerun.stream, path, turn.condition).ok()?;
+        if needed.is_empty() || needed.len() == turn.condition {
+            return None;
+        }
+        Some(needed.into_iter().map(|n| path.conditions[n].term).chain([goal]).collect())
     }
 
     /// Asks, and tries what is found. Whether there was something.
@@ -393,7 +418,8 @@ impl Worker<'_, '_> {
         answers.found += 1;
         let followed = &studied.followed;
         let value = |v: u32| model.value(v, followed.world.variables.value(v));
-        let input = followed.with(&value);
+        let mut input = followed.with(&value);
+        end_at_zero(&mut input);
         let seed = Seed { subject: studied.seed.subject, input };
         let with = self.with;
         if try_out(with.subjects, with.shared, &seed, Means::Solver, with.began).is_some() {
@@ -415,6 +441,16 @@ impl Worker<'_, '_> {
             all.unknown += more.unknown;
             all.solver_time += more.solver_time;
             all.inside_time += more.inside_time;
+        }
+    }
+}
+
+/// An argument in which a solver wants a zero byte ends there: no argument can have one.
+fn end_at_zero(input: &mut Input) {
+    for (origin, bytes) in &mut input.parts {
+        let zero = bytes.iter().position(|b| *b == 0);
+        if let (Origin::Argument(_) | Origin::Environment(_), Some(at)) = (origin, zero) {
+            bytes.truncate(at);
         }
     }
 }

@@ -12,6 +12,7 @@
 //! dependence; the classical relevant slice, which does not follow why a branch ran that only could
 //! have mattered, misses groups.
 
+use crate::distance::Edge;
 use crate::error::Result;
 use externals::{Direction, flag};
 use program::inst::{BlockId, Inst, Operand};
@@ -34,6 +35,10 @@ pub struct RelevantConditions {
     pub order: Vec<usize>,
     /// The slice was cut off: conditions may be missing.
     pub cut: bool,
+    /// The ways out of branches that the run took.
+    pub taken: HashSet<Edge>,
+    /// The instruction at which it ended: module, function and number there.
+    pub end: Option<(u32, u32, u32)>,
 }
 
 /// The relevant-slice condition of a path.
@@ -46,13 +51,16 @@ pub fn conditions(process: &LoadedProcess, stream: u32, path: &Path) -> Result<R
     // An event of a call comes when the call has run.
     let written = slicer.io(index)?.events.iter().filter(|e| e.out);
     let mut steps: HashSet<u64> = written.map(|e| e.instruction.saturating_sub(1)).collect();
-    steps.extend(silent_branches(process, stream)?);
+    let walked = walk(process, stream)?;
+    steps.extend(walked.silent);
     steps.insert(slicer.steps(index)?.saturating_sub(1));
     let mut steps: Vec<u64> = steps.into_iter().collect();
     steps.sort_unstable();
     let (all, mut cut) = closure(&slicer, index, &steps)?;
     let step = |number: usize| executed(process, &path.conditions[number]);
     let relevant: Vec<usize> = (0..path.conditions.len()).filter(|n| all.contains(&step(*n))).collect();
+    // One by one: the graph of a slice that has all of them as criteria keeps only one of the uses that make a
+    // branch potentially relevant, so that what a single branch reaches in it is too little.
     let mut slices: HashMap<u64, HashSet<u64>> = HashMap::new();
     for number in &relevant {
         let step = step(*number);
@@ -66,7 +74,20 @@ pub fn conditions(process: &LoadedProcess, stream: u32, path: &Path) -> Result<R
     let depends = |pivot: usize, on: usize| {
         step(pivot) == step(on) || slices.get(&step(pivot)).is_some_and(|of| of.contains(&step(on)))
     };
-    Ok(RelevantConditions { order: reorder(relevant, &depends), cut })
+    Ok(RelevantConditions { order: reorder(relevant, &depends), cut, taken: walked.taken, end: walked.end })
+}
+
+/// The conditions before one of a path that are in its relevant slice, by their numbers: they decide that its
+/// branch runs, and what it compares.
+///
+/// # Errors
+/// If the run does not replay.
+pub fn needed_by(process: &LoadedProcess, stream: u32, path: &Path, number: usize) -> Result<Vec<usize>> {
+    let index = process.streams.iter().position(|s| s.number == stream).unwrap_or(0) as u32;
+    let slicer = Slicer::new(process, SlicerOptions::default());
+    let step = |number: usize| executed(process, &path.conditions[number]);
+    let (of, _) = closure(&slicer, index, &[step(number)])?;
+    Ok((0..number).filter(|n| of.contains(&step(*n))).collect())
 }
 
 /// The step of the instruction that a condition is of. What a library function decided is known when
@@ -117,12 +138,31 @@ pub fn reorder(list: Vec<usize>, depends: &dyn Fn(usize, usize) -> bool) -> Vec<
     order
 }
 
-/// Steps of branches that put nothing out but could have, going another way.
-fn silent_branches(process: &LoadedProcess, stream: u32) -> Result<Vec<u64>> {
-    let Some(loaded) = process.stream(stream) else { return Ok(Vec::new()) };
-    let mut silent = Silent { speaks: speaking(&process.image), ways: HashMap::new(), steps: Vec::new() };
-    Machine::new(&process.image, &loaded.stream).run(&mut silent, u64::MAX)?;
-    Ok(silent.steps)
+/// What one walk over a run shows.
+struct Walked {
+    /// Steps of branches that put nothing out but could have, going another way.
+    silent: Vec<u64>,
+    taken: HashSet<Edge>,
+    end: Option<(u32, u32, u32)>,
+}
+
+fn walk(process: &LoadedProcess, stream: u32) -> Result<Walked> {
+    let mut silent = Silent {
+        speaks: speaking(&process.image),
+        ways: HashMap::new(),
+        steps: Vec::new(),
+        taken: HashSet::new(),
+    };
+    let mut end = None;
+    if let Some(loaded) = process.stream(stream) {
+        let mut machine = Machine::new(&process.image, &loaded.stream);
+        machine.run(&mut silent, u64::MAX)?;
+        end = machine.frames().last().map(|frame| {
+            let code = process.image.code(frame.function);
+            (code.module, code.function, frame.pc)
+        });
+    }
+    Ok(Walked { silent: silent.steps, taken: silent.taken, end })
 }
 
 /// Whether each function may put something out or end the program, with all it calls.
@@ -167,6 +207,7 @@ struct Silent {
     /// For each function (module and index), the ways on which something is said.
     ways: HashMap<(u32, u32), HashSet<(BlockId, BlockId)>>,
     steps: Vec<u64>,
+    taken: HashSet<Edge>,
 }
 
 impl Observer for Silent {
@@ -176,6 +217,7 @@ impl Observer for Silent {
             switch @ Inst::Switch { .. } => switch.successors(),
             _ => return,
         };
+        self.taken.insert((view.code.module, view.code.function, from, to));
         let speaks = &self.speaks;
         let ways = self.ways.entry((view.code.module, view.code.function)).or_insert_with(|| {
             let function = view.function();

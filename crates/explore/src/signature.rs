@@ -6,18 +6,27 @@
 //! With [`By::Path`] the whole path condition is used instead, in the order of time: plain dynamic
 //! symbolic execution, for comparison.
 //!
+//! Prefixes are independent of each other, so the runs for some of them are made and sliced side by side. How many
+//! are taken at a time does not depend on the number of workers, and neither does the answer. What is found can be
+//! kept in a file and gone on with ([`crate::store`]).
+//!
 //! Inputs are as long as the one that is begun with: an end of input is where it was.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::faults::{Fault, Faults};
 use crate::follow::with_values;
 use crate::relevant::{self, RelevantConditions};
+use crate::store::{Asked, Store, StoredRun};
 use crate::subject::follow;
-use alternate::{Ended, Rerun, Status};
+use alternate::{Ended, Rerun};
 use replay::machine::End;
-use solver::{Outcome, Session, Settings, Statistics, Term};
+use solver::{Binary, Outcome, Session, Settings, Statistics, Term};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::time::Instant;
-use symbolic::{Condition, Input, Kind, Output, Path, Reason, World};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use symbolic::{Condition, Input, Kind, Origin, Output, Path, Reason, World};
 
 /// What paths are told apart by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,16 +68,6 @@ pub enum Piece {
     Status(Term),
 }
 
-/// A way to make the program fault.
-#[derive(Clone, Debug)]
-pub struct Fault {
-    pub input: Input,
-    pub ended: Ended,
-    pub file: String,
-    pub line: u32,
-    pub function: String,
-}
-
 /// What came of an exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
@@ -76,6 +75,8 @@ pub struct Exploration {
     pub faults: Vec<Fault>,
     /// Runs that were made.
     pub runs: u64,
+    /// Those of them that an earlier session had found.
+    pub resumed: u64,
     /// Runs whose group was known before: none if everything is exact.
     pub duplicates: u64,
     /// Runs whose conditions do not begin with those that were asked for: none if everything is a branch
@@ -111,68 +112,177 @@ pub struct Options<'o> {
     pub stop: &'o dyn Fn() -> bool,
     /// Told the number of groups so far.
     pub progress: &'o dyn Fn(usize),
+    /// Runs side by side.
+    pub jobs: usize,
+    /// Where the exploration is kept, and a name of the program that it is of.
+    pub store: Option<(PathBuf, String)>,
 }
 
-/// What is still to be asked: a prefix whose last condition is turned.
-struct Todo {
-    prefix: Vec<Term>,
-    /// An input that satisfies all but the last.
-    from: Input,
+impl Options<'_> {
+    pub(crate) fn is_over(&self) -> bool {
+        (self.stop)() || Instant::now() >= self.until
+    }
+}
+
+/// Runs the program under recording with an input.
+pub type Run<'r> = &'r (dyn Fn(&Input) -> Result<Rerun> + Sync);
+
+/// So many prefixes are taken at a time.
+const WAVE: usize = 8;
+/// What was found is kept this often.
+const KEPT_EVERY: Duration = Duration::from_secs(10);
+
+/// A run and its conditions, each of which may be turned.
+struct Known {
+    input: Input,
+    /// Those of the question that it answers, then its others.
+    held: Vec<Term>,
+}
+
+/// A run that is to be made.
+struct Next {
+    input: Input,
+    answers: Option<Asked>,
+}
+
+/// A run that was made and followed.
+struct Followed {
+    next: Next,
+    rerun: Rerun,
+    path: Path,
 }
 
 struct Explorer<'e> {
     world: World,
     session: Session,
     options: &'e Options<'e>,
-    run: &'e mut dyn FnMut(&Input) -> Result<Rerun>,
-    todo: Vec<Todo>,
-    seen: HashSet<Vec<Term>>,
+    run: Run<'e>,
+    runs: Vec<Known>,
+    todo: Vec<Asked>,
+    /// Prefixes that were asked about, or are going to be.
+    seen: HashSet<(u64, u64)>,
     known: HashSet<BTreeSet<Term>>,
-    faulted: HashSet<(u32, u32, u32)>,
+    faults: Faults,
     found: Exploration,
+    store: Store,
+    kept: Instant,
 }
 
-/// Explores a program from an input. `run` records it.
+/// Explores a program from an input.
 ///
 /// # Errors
-/// If the program cannot be run with the first input.
-pub fn explore(
-    first: &Input,
-    options: &Options<'_>,
-    run: &mut dyn FnMut(&Input) -> Result<Rerun>,
-) -> Result<(Exploration, World)> {
+/// If the program cannot be run with the first input, or the store cannot be written.
+pub fn explore(first: &Input, options: &Options<'_>, run: Run<'_>) -> Result<(Exploration, World)> {
     let mut explorer = Explorer {
         world: World::default(),
         session: Session::new(options.settings.clone()),
         options,
         run,
+        runs: Vec::new(),
         todo: Vec::new(),
         seen: HashSet::new(),
         known: HashSet::new(),
-        faulted: HashSet::new(),
+        faults: Faults::default(),
         found: Exploration::default(),
+        store: Store::default(),
+        kept: Instant::now(),
     };
-    explorer.execute(first, None)?;
-    while let Some(todo) = explorer.todo.pop() {
-        if (options.stop)() || Instant::now() >= options.until {
-            explorer.todo.push(todo);
-            break;
-        }
-        explorer.ask(&todo);
+    if let Some((_, program)) = &options.store {
+        explorer.store = Store::new(program);
     }
+    explorer.begin(first)?;
+    explorer.work();
+    explorer.keep()?;
     let mut found = explorer.found;
-    found.finished = explorer.todo.is_empty();
+    found.finished = explorer.todo.is_empty() && explorer.faults.is_done();
+    found.faults = explorer.faults.found;
     found.statistics = explorer.session.statistics();
     Ok((found, explorer.world))
 }
 
 impl Explorer<'_> {
+    /// The first run, and those of an earlier session.
+    fn begin(&mut self, first: &Input) -> Result<()> {
+        let next = Next { input: first.clone(), answers: None };
+        let followed = self.followed(vec![next]).pop().ok_or(Error::TooLong)??;
+        self.take_in(vec![followed])?;
+        let Some((path, program)) = &self.options.store else { return Ok(()) };
+        let kept = Store::open(path, program);
+        let is_same = |runs: &[Known]| {
+            let mut pairs = runs.iter().zip(&kept.runs);
+            pairs.all(|(known, stored)| known.held.len() == stored.conditions)
+        };
+        for stored in kept.runs.get(1..).unwrap_or_default().chunks(WAVE) {
+            if self.options.is_over() {
+                // What is there is more than what was run again.
+                self.store = kept;
+                return Ok(());
+            }
+            if !is_same(&self.runs) {
+                return Ok(());
+            }
+            let next = |run: &StoredRun| Some(Next { input: run.input(first)?, answers: run.answers });
+            let wave: Vec<Next> = stored.iter().map_while(next).collect();
+            let followed: Vec<Followed> = self.followed(wave).into_iter().map_while(Result::ok).collect();
+            let all = followed.len() == stored.len();
+            self.found.resumed += followed.len() as u64;
+            self.take_in(followed)?;
+            if !all {
+                return Ok(());
+            }
+        }
+        if is_same(&self.runs) {
+            let answered: HashSet<Asked> = kept.answered.iter().copied().collect();
+            self.todo.retain(|asked| !answered.contains(asked));
+            self.store.answered = kept.answered;
+        }
+        Ok(())
+    }
+
+    fn work(&mut self) {
+        loop {
+            let mut wave = Vec::new();
+            while wave.len() < WAVE && !self.options.is_over() {
+                let Some(asked) = self.todo.pop() else { break };
+                wave.extend(self.ask(asked));
+            }
+            if wave.is_empty() && !self.options.is_over() {
+                // No group is left: what none of them came to may still fault.
+                wave.extend(self.seek_faults());
+            }
+            if wave.is_empty() {
+                return;
+            }
+            let mut followed = Vec::new();
+            for one in self.followed(wave) {
+                match one {
+                    Ok(one) => followed.push(one),
+                    Err(_) => self.found.lost += 1,
+                }
+            }
+            self.found.lost += self.take_in(followed).is_err() as u64;
+            if self.kept.elapsed() > KEPT_EVERY {
+                let _ = self.keep();
+            }
+        }
+    }
+
+    fn keep(&mut self) -> Result<()> {
+        self.kept = Instant::now();
+        match &self.options.store {
+            Some((path, _)) => self.store.write(path),
+            None => Ok(()),
+        }
+    }
+
+    /// An input that satisfies some terms, near to another one.
     fn solve(&mut self, terms: &[Term], from: &Input) -> Option<Input> {
-        self.give(from);
+        give(&mut self.world, from);
         self.found.asked += 1;
         self.found.conditions += terms.len() as u64;
+        let terms = self.with_lengths(terms);
         let World { pool, variables } = &mut self.world;
-        match self.session.solve(pool, terms, &|v| variables.value(v)) {
+        match self.session.solve(pool, &terms, &|v| variables.value(v)) {
             Ok(Outcome::Sat(model)) => {
                 self.found.found += 1;
                 let value = |v: u32| model.value(v, self.world.variables.value(v));
@@ -189,97 +299,169 @@ impl Explorer<'_> {
         }
     }
 
-    fn ask(&mut self, todo: &Todo) {
-        if let Some(input) = self.solve(&todo.prefix, &todo.from)
-            && self.execute(&input, Some(&todo.prefix)).is_err()
-        {
-            self.found.lost += 1;
-        }
-    }
-
-    /// The variables have the values of an input.
-    fn give(&mut self, input: &Input) {
-        let variables = &mut self.world.variables;
-        for variable in &mut variables.list {
-            let origin = variables.origins.get(variable.origin as usize);
-            let bytes = origin.and_then(|o| input.parts.get(o));
-            if let Some(byte) = bytes.and_then(|b| b.get(variable.offset as usize)) {
-                variable.value = *byte;
+    /// Terms with the condition that arguments and variables of the environment stay as long as they
+    /// are: a byte that is zero ends them.
+    fn with_lengths(&mut self, terms: &[Term]) -> Vec<Term> {
+        let World { pool, variables } = &mut self.world;
+        let used: BTreeSet<u32> = terms.iter().flat_map(|t| pool.variables(*t).into_owned()).collect();
+        let mut all = terms.to_vec();
+        for number in used {
+            let variable = variables.list.get(number as usize);
+            let origin = variable.and_then(|v| variables.origins.get(v.origin as usize));
+            if matches!(origin, Some(Origin::Argument(_) | Origin::Environment(_))) {
+                let (byte, zero) = (pool.variable(number, 8), pool.constant(8, 0));
+                let ends = pool.binary(Binary::Eq, byte, zero);
+                all.push(pool.not(ends));
             }
         }
+        all
     }
 
-    fn execute(&mut self, input: &Input, prefix: Option<&[Term]>) -> Result<()> {
-        let rerun = (self.run)(input)?;
+    fn ask(&mut self, asked: Asked) -> Option<Next> {
+        let terms = self.terms(asked)?;
+        let from = self.runs.get(asked.run)?.input.clone();
+        let unknown = self.found.unknown;
+        let input = self.solve(&terms, &from);
+        if input.is_none() && self.found.unknown == unknown {
+            self.store.answered.push(asked);
+        }
+        Some(Next { input: input?, answers: Some(asked) })
+    }
+
+    /// The conditions of a question.
+    fn terms(&mut self, asked: Asked) -> Option<Vec<Term>> {
+        let held = &self.runs.get(asked.run)?.held;
+        let mut terms = held.get(..asked.position)?.to_vec();
+        let turned = self.world.pool.not(*held.get(asked.position)?);
+        terms.push(turned);
+        Some(terms)
+    }
+
+    /// Inputs towards code that can fault and that no run came to.
+    fn seek_faults(&mut self) -> Vec<Next> {
+        let mut list = Vec::new();
+        while list.len() < WAVE && !self.options.is_over() {
+            let Some((terms, from)) = self.faults.next(&mut self.world) else { break };
+            if let Some(input) = self.solve(&terms, &from) {
+                list.push(Next { input, answers: None });
+            }
+        }
+        list
+    }
+
+    /// Makes runs side by side, and follows their inputs.
+    fn followed(&mut self, wave: Vec<Next>) -> Vec<Result<Followed>> {
+        let run = self.run;
+        let made = side_by_side(wave, self.options.jobs, &|next: Next| {
+            let rerun = run(&next.input);
+            (next, rerun)
+        });
+        let mut list = Vec::new();
+        for (next, rerun) in made {
+            list.push(rerun.and_then(|rerun| {
+                give(&mut self.world, &next.input);
+                let Rerun { process, recorded, stream, .. } = &rerun;
+                let path = symbolic::replay(process, recorded, *stream, &mut self.world, &follow())?;
+                Ok(Followed { next, rerun, path })
+            }));
+        }
+        list
+    }
+
+    /// Slices runs side by side, and takes their conditions in, one by one.
+    fn take_in(&mut self, wave: Vec<Followed>) -> Result<()> {
+        let by = self.options.by;
+        let sliced = side_by_side(wave, self.options.jobs, &|followed: Followed| {
+            let relevant = match by {
+                By::Output => {
+                    relevant::conditions(&followed.rerun.process, followed.rerun.stream, &followed.path)
+                }
+                By::Path => Ok(RelevantConditions {
+                    order: (0..followed.path.conditions.len()).collect(),
+                    ..RelevantConditions::default()
+                }),
+            };
+            (followed, relevant)
+        });
+        let mut first_error = None;
+        for (followed, relevant) in sliced {
+            match relevant {
+                Ok(relevant) => self.take(&followed, &relevant),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    fn take(&mut self, followed: &Followed, relevant: &RelevantConditions) {
+        let Followed { next, rerun, path } = followed;
         self.found.runs += 1;
-        self.give(input);
-        let path =
-            symbolic::replay(&rerun.process, &rerun.recorded, rerun.stream, &mut self.world, &follow())?;
-        let relevant = match self.options.by {
-            By::Output => relevant::conditions(&rerun.process, rerun.stream, &path)?,
-            By::Path => RelevantConditions { order: (0..path.conditions.len()).collect(), cut: false },
-        };
         self.found.lost += u64::from(relevant.cut);
         let ordered: Vec<Condition> = once(relevant.order.iter().map(|n| path.conditions[*n]));
         let terms: Vec<Term> = ordered.iter().map(|c| c.term).collect();
-        let prefix = prefix.unwrap_or_default();
-        self.found.astray += u64::from(!terms.starts_with(prefix));
-        // The inputs that satisfy the prefix are parted by the conditions that it does not have.
-        // If the conditions begin with the prefix, none of them is met twice.
-        let mut held = prefix.to_vec();
-        for condition in &ordered {
-            if held.contains(&condition.term) {
-                continue;
-            }
-            if !matches!(condition.kind, Kind::Concretised | Kind::Bounds) {
-                let mut next = held.clone();
-                next.push(self.world.pool.not(condition.term));
-                if self.seen.insert(next.clone()) {
-                    self.todo.push(Todo { prefix: next, from: input.clone() });
-                }
-            }
-            held.push(condition.term);
+        let prefix = next.answers.and_then(|asked| self.terms(asked)).unwrap_or_default();
+        self.found.astray += u64::from(!terms.starts_with(&prefix));
+        let number = self.runs.len();
+        let held = self.hold(prefix, &ordered, number);
+        self.store.runs.push(StoredRun {
+            answers: next.answers,
+            parts: next.input.parts.values().cloned().collect(),
+            conditions: held.len(),
+        });
+        self.store.answered.extend(next.answers);
+        self.runs.push(Known { input: next.input.clone(), held });
+        if self.options.by == By::Output {
+            self.look_for_faults(followed, relevant);
         }
-        self.look_for_faults(&path, &rerun, input);
         let key: BTreeSet<Term> = terms.iter().copied().collect();
         if self.known.insert(key) {
-            let group = self.group(input, &rerun, &path, &ordered);
+            let group = self.group(&next.input, rerun, path, &ordered);
             self.found.groups.push(group);
             (self.options.progress)(self.found.groups.len());
-        } else {
+        } else if next.answers.is_some() {
             self.found.duplicates += 1;
         }
-        Ok(())
     }
 
-    /// Accesses that could leave their object, and divisions that could trap, once for each place:
-    /// groups by output alone may never come to them.
-    fn look_for_faults(&mut self, path: &Path, rerun: &Rerun, input: &Input) {
-        if self.options.by == By::Path {
-            return;
+    /// The inputs that satisfy the prefix are parted by the conditions that it does not have. If the
+    /// conditions begin with the prefix, none of them is met twice.
+    fn hold(&mut self, prefix: Vec<Term>, ordered: &[Condition], run: usize) -> Vec<Term> {
+        let mut name = Name::default();
+        for term in &prefix {
+            name.push(*term);
         }
-        for (number, condition) in path.conditions.iter().enumerate() {
-            let place = (condition.at.module, condition.at.function, condition.at.index);
-            let stopped = (self.options.stop)() || Instant::now() >= self.options.until;
-            if condition.kind != Kind::Bounds || stopped || self.faulted.contains(&place) {
-                continue;
+        let had: HashSet<Term> = prefix.iter().copied().collect();
+        let mut held = prefix;
+        for condition in ordered.iter().filter(|c| !had.contains(&c.term)) {
+            if !matches!(condition.kind, Kind::Concretised | Kind::Bounds) {
+                let mut turned = name.clone();
+                turned.push(self.world.pool.not(condition.term));
+                if self.seen.insert(turned.number()) {
+                    self.todo.push(Asked { run, position: held.len() });
+                }
             }
+            name.push(condition.term);
+            held.push(condition.term);
+        }
+        held
+    }
+
+    /// Accesses that could leave their object, and divisions that could trap, on the way of a run.
+    fn look_for_faults(&mut self, followed: &Followed, relevant: &RelevantConditions) {
+        let Followed { next, rerun, path } = followed;
+        self.faults.met(&next.input, rerun, path, relevant);
+        for number in self.faults.questions(path) {
+            if self.options.is_over() {
+                return;
+            }
+            let condition = path.conditions[number];
             let mut terms: Vec<Term> = path.conditions[..number].iter().map(|c| c.term).collect();
             terms.push(self.world.pool.not(condition.term));
-            let Some(other) = self.solve(&terms, input) else { continue };
+            let Some(other) = self.solve(&terms, &next.input) else { continue };
             let Ok(run) = (self.run)(&other) else { continue };
             self.found.runs += 1;
-            if matches!(run.ended.status, Status::Signal(_)) {
-                self.faulted.insert(place);
-                let image = &rerun.process.image;
-                self.found.faults.push(Fault {
-                    input: other,
-                    ended: run.ended,
-                    file: condition.at.file(image),
-                    line: condition.at.place(image).line,
-                    function: condition.at.function_name(image).to_owned(),
-                });
-            }
+            give(&mut self.world, &other);
+            self.faults.judge(&mut self.world, path, number, &other, run);
         }
     }
 
@@ -368,4 +550,62 @@ fn of_output(output: &Output, pieces: &mut Vec<Piece>) {
         }
         at += 1;
     }
+}
+
+/// The variables have the values of an input.
+fn give(world: &mut World, input: &Input) {
+    let variables = &mut world.variables;
+    for variable in &mut variables.list {
+        let origin = variables.origins.get(variable.origin as usize);
+        let bytes = origin.and_then(|o| input.parts.get(o));
+        if let Some(byte) = bytes.and_then(|b| b.get(variable.offset as usize)) {
+            variable.value = *byte;
+        }
+    }
+}
+
+/// A name of a list of terms: two hashes, so that no two lists have the same.
+#[derive(Clone)]
+struct Name(DefaultHasher, DefaultHasher);
+
+impl Default for Name {
+    fn default() -> Name {
+        let mut other = DefaultHasher::new();
+        1_u8.hash(&mut other);
+        Name(DefaultHasher::new(), other)
+    }
+}
+
+impl Name {
+    fn push(&mut self, term: Term) {
+        term.hash(&mut self.0);
+        term.hash(&mut self.1);
+    }
+
+    fn number(&self) -> (u64, u64) {
+        (self.0.finish(), self.1.finish())
+    }
+}
+
+/// What a function makes of each of some things, by several threads, in their order.
+fn side_by_side<T: Send, R: Send>(list: Vec<T>, jobs: usize, make: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
+    if jobs <= 1 || list.len() <= 1 {
+        return list.into_iter().map(make).collect();
+    }
+    let workers = jobs.min(list.len());
+    let made: Mutex<Vec<Option<R>>> = Mutex::new(list.iter().map(|_| None).collect());
+    let left = Mutex::new(list.into_iter().enumerate());
+    let next = || left.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((number, thing)) = next() {
+                    let result = make(thing);
+                    made.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[number] = Some(result);
+                }
+            });
+        }
+    });
+    let made = made.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    made.into_iter().flatten().collect()
 }

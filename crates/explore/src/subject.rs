@@ -10,6 +10,7 @@ use alternate::{Both, Rerun, Run, Side, Status};
 use locate::test::Test;
 use recording::Recording;
 use recording::process::ProcessInfo;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use symbolic::{Input, Origin, World};
@@ -173,6 +174,19 @@ impl Subject {
         let read = |side: Side| loaded(Path::new(&self.plain.of(side).executable));
         let old = read(Side::Old);
         old.is_some() && old == read(Side::New)
+    }
+
+    /// Names the program and the input to begin with: another build, command line or input has another
+    /// name. None if the program cannot be read.
+    #[must_use]
+    pub fn name(&self, first: &Input) -> Option<String> {
+        let mut hasher = DefaultHasher::new();
+        loaded(Path::new(&self.plain.new.executable))?.hash(&mut hasher);
+        self.plain.new.arguments.hash(&mut hasher);
+        for (origin, bytes) in &first.parts {
+            (origin, bytes).hash(&mut hasher);
+        }
+        Some(format!("{:016x}", hasher.finish()))
     }
 
     #[must_use]

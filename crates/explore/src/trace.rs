@@ -4,7 +4,7 @@
 //! lines that both versions have. The first difference is laid at the door of the change that ran
 //! last before it. Addresses are never compared.
 
-use crate::changed::{Changed, Code, Line, same_line};
+use crate::changed::{Changed, Code, Line, Way, same_line};
 use alternate::Side;
 use changes::{ChangeId, Difference};
 use program::inst::{BlockId, Inst, Ty};
@@ -12,7 +12,7 @@ use program::model::{Binding, Home};
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
@@ -24,6 +24,8 @@ const MOST_EVENTS: usize = 4_000_000;
 pub struct Trace {
     /// Changes that ran.
     pub reached: BTreeSet<ChangeId>,
+    /// The ways it took out of branches of functions with changes.
+    pub ways: BTreeSet<Way>,
     /// The step at which the first of them did.
     pub first: Option<u64>,
     /// What happened on lines that both versions have.
@@ -59,10 +61,22 @@ impl Trace {
     /// # Errors
     /// If it does not replay.
     pub fn of(process: &LoadedProcess, stream: u32, lines: &Lines<'_>) -> replay::error::Result<Trace> {
-        let mut tracer = Tracer { lines, trace: Trace::default(), known: HashMap::new(), last: None };
+        let mut tracer = Tracer {
+            lines,
+            trace: Trace::default(),
+            known: HashMap::new(),
+            taken: HashSet::new(),
+            last: None,
+        };
         if let Some(stream) = process.stream(stream) {
             Machine::new(&process.image, &stream.stream).run(&mut tracer, u64::MAX)?;
         }
+        let near = lines.changed.ways.of(lines.side);
+        let name = |(module, function, from, to): (u32, u32, BlockId, BlockId)| {
+            let functions = &process.image.module(module).functions;
+            functions.get(function as usize).map(|f| (f.name.clone(), from, to))
+        };
+        tracer.trace.ways = tracer.taken.into_iter().filter_map(name).filter(|w| near.contains(w)).collect();
         Ok(tracer.trace)
     }
 
@@ -93,6 +107,8 @@ struct Tracer<'t> {
     trace: Trace,
     /// By module and function: what each instruction stands for.
     known: HashMap<(u32, u32), Vec<Stands>>,
+    /// The ways out of branches, by module, function and blocks.
+    taken: HashSet<(u32, u32, BlockId, BlockId)>,
     last: Option<ChangeId>,
 }
 
@@ -204,7 +220,15 @@ impl Observer for Tracer<'_> {
         }
     }
 
-    fn edge(&mut self, view: &View<'_>, _: BlockId, to: BlockId) {
+    fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
+        self.taken.insert((view.code.module, view.code.function, from, to));
+        // Conditions that were only written otherwise make other branches, which is no difference yet.
+        let changed = self.lines.changed;
+        if let Stands::Of(changes) = self.stands(view)
+            && !changes.iter().all(|id| changed.has_same_branches(*id))
+        {
+            return;
+        }
         if let Inst::Branch { then, .. } = view.inst() {
             self.happened(view, "branch", u64::from(*then == to));
         }

@@ -13,6 +13,8 @@
 //! | a program | [`json::to_json`], [`json::from_json`] |
 //! | a code scanning service or an editor | [`sarif::to_sarif`] |
 //! | all of these, for a located fault | [`located`], of a [`locate::answer::Located`] |
+//! | page and SARIF, for exposed changes | [`exposed`], of an [`explore::exposed::Exposed`] |
+//! | the same, for an explored program | [`explored`], of an [`explore::explored::Explored`] |
 //!
 //! Here it is *not* known how an answer was found: nothing is computed that is not
 //! in the answer, no file is opened, no terminal or environment asked. Source text
@@ -44,6 +46,8 @@
 //! assert!(text.starts_with("verified: undoing 1 of 9 changes makes the test pass again; put into good,"));
 //! ```
 
+pub mod explored;
+pub mod exposed;
 mod forest;
 mod graph;
 pub mod html;
@@ -51,6 +55,7 @@ mod hunk;
 pub mod json;
 pub mod located;
 pub mod markdown;
+mod page;
 mod paint;
 pub mod phases;
 pub mod runs;

@@ -27,6 +27,7 @@ const EXPLORED: [(&str, &str); 4] = [
     ("tree", "\\005\\003\\010\\003"),
     ("triangle", "\\003\\004\\005"),
 ];
+const BUILD: &str = "$CC -w -g -o p p.c";
 const LIMIT: Duration = Duration::from_secs(300);
 /// A version that runs longer hangs.
 const HANG: Duration = Duration::from_secs(1);
@@ -75,22 +76,25 @@ pub fn command(words: &[&str]) -> Result<()> {
         }
     }
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
+    let alone = alone(dev)?;
     let directory = shell::target().join("bench/explore");
     let wanted = |name: &str| names.is_empty() || names.contains(&name);
     let mut rows = Vec::new();
     for program in PROGRAMS.into_iter().filter(|p| wanted(p)) {
-        let bench = Bench { tools: &tools, program, directory: directory.join(program), seconds };
+        let directory = directory.join(program);
+        let bench = Bench { tools: &tools, alone: &alone, program, directory, seconds };
         rows.extend(bench.rows(changes)?);
     }
     let mut text = render(&rows, seconds);
     // Not in this repository, of which only the tracked files are a version.
     let outside = std::env::temp_dir().join("relapse-bench-explore");
-    text += &explored(&tools, &outside, seconds, &wanted)?;
+    text += &explored(&tools, &alone, &outside, seconds, &wanted)?;
     publish::publish("explore", &text)
 }
 
 struct Bench<'t> {
     tools: &'t Tools,
+    alone: &'t Path,
     program: &'static str,
     directory: PathBuf,
     seconds: usize,
@@ -127,8 +131,8 @@ impl Bench<'_> {
                 continue;
             }
             let shown = got != expected;
-            let both = self.search(&same, &[])?;
-            let mutations = self.search(&same, &["--no-solver"])?;
+            let both = self.search(&same)?;
+            let mutations = self.mutations_alone(&same)?;
             eprintln!("{} line {}: {both:?} {mutations:?}", self.program, mutant.line);
             rows.push(Row { program: self.program, mutant, both, mutations, shown });
         }
@@ -158,27 +162,54 @@ impl Bench<'_> {
         Ok(list)
     }
 
-    fn search(&self, tests: &[usize], more: &[&str]) -> Result<Search> {
+    fn search(&self, tests: &[usize]) -> Result<Search> {
         let mut command = Command::new(&self.tools.relapse);
         command.args(["expose", "--quiet", "--good", "good", "--bad", "bad", "--json", "-"]);
-        command.args(["--build", "$CC -w -g -o p p.c", "--work", "work"]);
-        command.args(["--budget", &format!("{}s", self.seconds)]).args(more);
-        for number in tests {
-            let path = self.directory.join(format!("cases/{number:04}.in"));
-            command.arg("--test").arg(format!("./p < {}", path.display()));
+        command.args(["--build", BUILD, "--work", "work"]);
+        command.args(["--budget", &format!("{}s", self.seconds)]);
+        for test in self.tests(tests) {
+            command.arg("--test").arg(test);
         }
         let ran = shell::capture(command.current_dir(&self.directory), LIMIT)?;
-        let answer: Value = serde_json::from_slice(&ran.stdout).unwrap_or_default();
-        let effort = &answer["effort"];
-        let first = &answer["inputs"][0];
-        Ok(Search {
-            exposed: answer["verdict"] == "differ",
-            seconds: first["seconds"].as_f64().or(effort["seconds_searching"].as_f64()).unwrap_or(0.0),
-            runs: effort["runs"].as_u64().unwrap_or(0),
-            asked: effort["questions"]["asked"].as_u64().unwrap_or(0),
-            by: first["found_by"].as_str().unwrap_or("-").to_owned(),
-        })
+        Ok(read(&ran.stdout))
     }
+
+    fn mutations_alone(&self, tests: &[usize]) -> Result<Search> {
+        let mut command = Command::new(self.alone);
+        command.arg("mutations").arg(self.seconds.to_string()).arg(&self.tools.cc).arg(BUILD);
+        command.args(self.tests(tests));
+        let ran = shell::capture(command.current_dir(&self.directory), LIMIT)?;
+        Ok(read(&ran.stdout))
+    }
+
+    fn tests(&self, numbers: &[usize]) -> Vec<String> {
+        let path = |number: &usize| self.directory.join(format!("cases/{number:04}.in"));
+        numbers.iter().map(|number| format!("./p < {}", path(number).display())).collect()
+    }
+}
+
+fn read(document: &[u8]) -> Search {
+    let answer: Value = serde_json::from_slice(document).unwrap_or_default();
+    let effort = &answer["effort"];
+    let first = &answer["inputs"][0];
+    Search {
+        exposed: answer["verdict"] == "differ",
+        seconds: first["seconds"].as_f64().or(effort["seconds_searching"].as_f64()).unwrap_or(0.0),
+        runs: effort["runs"].as_u64().unwrap_or(0),
+        asked: effort["questions"]["asked"].as_u64().unwrap_or(0),
+        by: first["found_by"].as_str().unwrap_or("-").to_owned(),
+    }
+}
+
+/// The example of the crate `explore` that has the methods to compare with.
+fn alone(dev: bool) -> Result<PathBuf> {
+    let mut command = shell::cargo();
+    command.args(["build", "--quiet", "--package", "relapse-explore", "--example", "alone"]);
+    if !dev {
+        command.arg("--release");
+    }
+    shell::run(&mut command)?;
+    Ok(shell::target().join(if dev { "debug" } else { "release" }).join("examples/alone"))
 }
 
 fn render(rows: &[Row], seconds: usize) -> String {
@@ -222,6 +253,7 @@ fn render(rows: &[Row], seconds: usize) -> String {
 /// Groups by output beside all paths.
 fn explored(
     tools: &Tools,
+    alone: &Path,
     directory: &Path,
     seconds: usize,
     wanted: &dyn Fn(&str) -> bool,
@@ -235,16 +267,18 @@ fn explored(
         shell::fresh_dir(&tree)?;
         let file = shell::root().join(format!("xtask/explore/{program}.c"));
         fs::copy(&file, tree.join("p.c")).map_err(|e| format!("failed to copy {}: {e}", file.display()))?;
-        let ask = |more: &[&str]| -> Result<Value> {
-            let mut command = Command::new(&tools.relapse);
-            command.args(["explore", "--quiet", "--json", "-", "--build", "$CC -g -o p p.c"]);
-            command.args(["--work", "../work", "--budget", &format!("{seconds}s")]).args(more);
-            command.arg("--test").arg(format!("printf '{first}' | ./p"));
+        let test = format!("printf '{first}' | ./p");
+        let ask = |command: &mut Command| -> Result<Value> {
             let ran = shell::capture(command.current_dir(&tree), LIMIT)?;
             serde_json::from_slice(&ran.stdout)
                 .map_err(|e| format!("{program}: {e}: {}", String::from_utf8_lossy(&ran.stderr)))
         };
-        let (groups, paths) = (ask(&[])?, ask(&["--paths"])?);
+        let mut by_output = Command::new(&tools.relapse);
+        by_output.args(["explore", "--quiet", "--json", "-", "--build", BUILD, "--work", "../work"]);
+        by_output.args(["--budget", &format!("{seconds}s"), "--test", &test]);
+        let mut by_path = Command::new(alone);
+        by_path.arg("paths").arg(seconds.to_string()).arg(&tools.cc).args([BUILD, &test]);
+        let (groups, paths) = (ask(&mut by_output)?, ask(&mut by_path)?);
         let pair = |field: &str| {
             let of = |a: &Value| a["effort"][field].as_f64().unwrap_or(0.0);
             (of(&groups), of(&paths))

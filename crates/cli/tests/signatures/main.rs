@@ -3,7 +3,7 @@
 //! Each program reads three bytes, of which two bits count, and prints one variable. It is compiled
 //! and explored for real. Then for each of the 64 inputs: exactly one group's condition holds
 //! (completeness, and no group twice), and the group's expressions give what an interpreter of the
-//! program gives (soundness). No run may have conditions that do not begin with those asked for (the
+//! program gives (soundness). The groups part the inputs as the definition does, by brute force (`oracle`). No run may have conditions that do not begin with those asked for (the
 //! prefix property), and no run may be of a group that was known.
 //!
 //! The ordinary test run tries some; more are tried by
@@ -11,6 +11,7 @@
 
 #[path = "../desk/mod.rs"]
 mod desk;
+mod oracle;
 mod random;
 
 use alternate::rerun::Recorder;
@@ -39,9 +40,11 @@ fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, World) {
         until: Instant::now() + Duration::from_secs(120),
         stop: &|| false,
         progress: &|_| {},
+        jobs: 2,
+        store: None,
     };
-    let mut run = |input: &Input| Ok(recorder.record(&info, input, &[])?);
-    explore(&input, &options, &mut run).expect("an exploration")
+    let run = |input: &Input| Ok(recorder.record(&info, input, &[])?);
+    explore(&input, &options, &run).expect("an exploration")
 }
 
 /// What a group says is printed for an input.
@@ -75,8 +78,10 @@ fn check(seed: u64) -> (usize, usize) {
     assert_eq!((found.astray, found.duplicates), (0, 0), "{}", told());
     assert_eq!(found.runs as usize, found.groups.len(), "{}", told());
     let mut paths = std::collections::BTreeSet::new();
-    for number in 0..64_u8 {
-        let input = [number & 3, number >> 2 & 3, number >> 4];
+    let inputs: Vec<[u8; 3]> = (0..64_u8).map(|n| [n & 3, n >> 2 & 3, n >> 4]).collect();
+    let defined = oracle::groups(&program, &inputs);
+    let mut pairs = std::collections::BTreeSet::new();
+    for (input, defined) in inputs.into_iter().zip(defined) {
         let holds: Vec<usize> = (0..found.groups.len())
             .filter(|g| {
                 let value = |v| byte(&world, v, input);
@@ -84,12 +89,16 @@ fn check(seed: u64) -> (usize, usize) {
             })
             .collect();
         assert_eq!(holds.len(), 1, "input {input:?} is of the groups {holds:?}: {}", told());
+        pairs.insert((holds[0], defined));
         let (value, path) = program.run(input);
         paths.insert(path);
         let says = printed(&world, &found.groups[holds[0]].outputs, input);
         assert_eq!(says, format!("{value}\n"), "input {input:?}: {}", told());
     }
     assert!(found.groups.len() <= paths.len(), "no more groups than paths: {}", told());
+    // Each group is one of the definition's, and each of these is one.
+    let by_definition: std::collections::BTreeSet<usize> = pairs.iter().map(|p| p.1).collect();
+    assert_eq!((pairs.len(), pairs.len()), (found.groups.len(), by_definition.len()), "{}", told());
     (found.groups.len(), paths.len())
 }
 

@@ -18,20 +18,20 @@ impl Random {
 
 /// A variable (0 to 2 are the inputs, 3 to 6 the others) or a number.
 #[derive(Clone, Copy)]
-enum Atom {
+pub enum Atom {
     Variable(usize),
     Number(i32),
 }
 
 const NAMES: [&str; 7] = ["x", "y", "z", "a", "b", "c", "d"];
 
-enum Expression {
+pub enum Expression {
     Atom(Atom),
     Sum(Atom, Atom),
     Difference(Atom, Atom),
 }
 
-enum Statement {
+pub enum Statement {
     Assign(usize, Expression),
     If {
         sum: Expression,
@@ -45,8 +45,8 @@ enum Statement {
 }
 
 pub struct Program {
-    body: Vec<Statement>,
-    printed: usize,
+    pub body: Vec<Statement>,
+    pub printed: usize,
 }
 
 impl Program {
@@ -67,12 +67,18 @@ impl Program {
         text
     }
 
-    /// What is printed, and the path.
-    pub fn run(&self, input: [u8; 3]) -> (i32, Vec<bool>) {
+    /// The variables in the beginning.
+    pub fn initial(input: [u8; 3]) -> [i32; 7] {
         let mut values = [0, 0, 0, 0, 1, 0, 2];
         for (value, byte) in values.iter_mut().zip(input) {
             *value = (byte & 3).into();
         }
+        values
+    }
+
+    /// What is printed, and the path.
+    pub fn run(&self, input: [u8; 3]) -> (i32, Vec<bool>) {
+        let mut values = Program::initial(input);
         let mut path = Vec::new();
         run_block(&self.body, &mut values, &mut path);
         (values[self.printed], path)
@@ -157,7 +163,7 @@ fn value(atom: Atom, values: &[i32; 7]) -> i32 {
     }
 }
 
-fn evaluate(expression: &Expression, values: &[i32; 7]) -> i32 {
+pub fn evaluate(expression: &Expression, values: &[i32; 7]) -> i32 {
     match expression {
         Expression::Atom(a) => value(*a, values),
         Expression::Sum(a, b) => value(*a, values).wrapping_add(value(*b, values)),
@@ -170,12 +176,7 @@ fn run_block(block: &[Statement], values: &mut [i32; 7], path: &mut Vec<bool>) {
         match statement {
             Statement::Assign(to, expression) => values[*to] = evaluate(expression, values),
             Statement::If { sum, how, than, then, otherwise } => {
-                let sum = evaluate(sum, values);
-                let goes = match *how {
-                    ">" => sum > *than,
-                    "==" => sum == *than,
-                    _ => sum <= *than,
-                };
+                let goes = holds(evaluate(sum, values), how, *than);
                 path.push(goes);
                 run_block(if goes { then } else { otherwise }, values, path);
             }
@@ -186,4 +187,26 @@ fn run_block(block: &[Statement], values: &mut [i32; 7], path: &mut Vec<bool>) {
             }
         }
     }
+}
+
+/// Whether a comparison holds.
+pub fn holds(sum: i32, how: &str, than: i32) -> bool {
+    match how {
+        ">" => sum > than,
+        "==" => sum == than,
+        _ => sum <= than,
+    }
+}
+
+/// The variables that an expression uses.
+pub fn variables(expression: &Expression) -> Vec<usize> {
+    let atoms = match expression {
+        Expression::Atom(a) => vec![*a],
+        Expression::Sum(a, b) | Expression::Difference(a, b) => vec![*a, *b],
+    };
+    let used = atoms.into_iter().filter_map(|atom| match atom {
+        Atom::Variable(n) => Some(n),
+        Atom::Number(_) => None,
+    });
+    used.collect()
 }

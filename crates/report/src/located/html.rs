@@ -2,30 +2,16 @@
 
 use super::{at, command, dependence, headline, pool};
 use crate::html::escape;
-use crate::words;
+use crate::{page, words};
 use explain::answer::{Commit, ValuePair};
 use locate::answer::{Link, Located};
 use std::fmt::Write as _;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;\
-color:#1b1b1f;background:#fff}code{font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap}\
-h1{font-size:1.3rem}h2{font-size:1.05rem;margin-top:2rem}table{border-collapse:collapse;width:100%}\
-td,th{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top}.bad{color:#a11}.good{color:#176d2c}\
-.faint{color:#667}section{border-top:1px solid #ccd;padding:.6rem 0}\
-@media (prefers-color-scheme:dark){body{color:#ddd;background:#161618}.bad{color:#f88}.good{color:#7d9}}";
-
 /// The page.
 #[must_use]
 pub fn render(located: &Located) -> String {
-    let mut page = String::new();
-    let title = escape(&headline(located));
-    let _ = write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n<p>{}</p>\n",
-        escape(&words::sentence(&located.observation.summary))
-    );
+    let mut page = page::begun(&headline(located));
+    let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(&located.observation.summary)));
     runs(located, &mut page);
     branches(located, &mut page);
     values(located, &mut page);
@@ -36,8 +22,7 @@ pub fn render(located: &Located) -> String {
             let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(note)));
         }
     }
-    page += "</body></html>\n";
-    page
+    page::ended(page)
 }
 
 fn runs(located: &Located, page: &mut String) {

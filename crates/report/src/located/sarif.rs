@@ -96,7 +96,7 @@ fn location(place: &Place, message: &str) -> Value {
 }
 
 /// A relative path as a URI.
-fn uri(path: &str) -> String {
+pub(crate) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {
         match byte {

@@ -1,16 +1,15 @@
 //! `relapse explore`: what a program computes, and on which inputs.
 
-mod answer;
 mod text;
 
-use super::explain::{duration, stop_on_signals};
+use super::explain::{duration, stop_on_signals, write};
 use super::expose::{failure, files, workshop};
 use crate::failure::{Exit, Failure};
 use crate::{Session, opened, solvers};
 use alternate::{Both, Side};
-use answer::Answer;
 use clap::Args;
 use explore::Error;
+use explore::explored::{Example, Explored};
 use explore::signature::{self, By, Options};
 use explore::subject::Subject;
 use explore::versions::{BuiltVersion, not_run};
@@ -30,7 +29,11 @@ use symbolic::Input;
 /// inputs that take other ways as far as its outputs (standard output, files, exit status) depend on
 /// them. What comes out is one input for each group of paths that compute the outputs by the same
 /// expressions, with the condition under which that is so. Inputs are as long as the test's.
-/// Accesses out of bounds and divisions by zero that end the program are reported as well.
+/// Inputs that make the program fault are looked for as well, also behind branches that no output
+/// depends on: accesses out of bounds, divisions by zero, signals.
+///
+/// What was explored of a built program is kept in the work directory. The same command goes on with
+/// it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -61,19 +64,25 @@ pub struct ExploreArgs {
     /// Write the input of each group as a test into this directory
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
+    /// Write the report as a page for browsers
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write the answer as JSON (`relapse.explore/1`); `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write the faults as SARIF, for code scanning services
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
     /// The time for exploring, once the program is built, such as 90s, 2m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     budget: Duration,
-    /// Tell paths apart by all of their conditions: for comparing
-    #[arg(long, hide = true)]
-    paths: bool,
     /// Directory for the build and the recordings [default: one for this project in the user's
     /// cache directory]
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
+    /// Runs side by side [default: one for each core]
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<usize>,
     /// The SMT solver to ask, with arguments if it needs any [default: cvc5, bitwuzla, z3, those
     /// that are there]
     #[arg(long, value_name = "CMD")]
@@ -93,6 +102,8 @@ struct Target {
     input: Input,
     _build: Option<BuiltVersion>,
     scratch: tempfile::TempDir,
+    /// Where the exploration is kept.
+    store: Option<PathBuf>,
 }
 
 pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -121,22 +132,29 @@ pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
         limits: Limits { timeout: SOLVING, ..Limits::default() },
         ..Settings::default()
     };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let store = target.store.as_ref().and_then(|directory| {
+        let name = target.subject.name(&target.input)?;
+        Some((directory.join(format!("explored-{name}.json")), name))
+    });
     let options = Options {
-        by: if args.paths { By::Path } else { By::Output },
+        by: By::Output,
         settings,
         until: Instant::now() + args.budget,
         stop: &|| stop.load(Ordering::Relaxed),
         progress: &|groups| bar.set_message(format!("exploring: {groups} groups")),
+        jobs: args.jobs.unwrap_or(cores).max(1),
+        store,
     };
     let began = Instant::now();
-    let mut record = |input: &Input| target.subject.record(Side::New, input);
-    let explored = signature::explore(&target.input, &options, &mut record);
+    let record = |input: &Input| target.subject.record(Side::New, input);
+    let explored = signature::explore(&target.input, &options, &record);
     bar.finish_and_clear();
     let interrupted = stop.load(Ordering::Relaxed);
     let (explored, _) = explored.map_err(|e| failure(&e, interrupted))?;
-    let answer = Answer::new(&explored, &target.subject, began.elapsed(), interrupted);
+    let answer = Explored::new(&explored, &target.subject, began.elapsed(), interrupted);
     let written = match &args.write {
-        Some(directory) => files::write_all(directory, &answer.cases())?,
+        Some(directory) => files::write_all(directory, &answer.examples().map(case).collect::<Vec<_>>())?,
         None => Vec::new(),
     };
     drop(target.scratch);
@@ -144,12 +162,27 @@ pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
     Ok(if answer.complete { Exit::Done } else { Exit::No })
 }
 
+fn case(example: &Example) -> files::Case<'_> {
+    files::Case {
+        input: &example.input,
+        command: &example.command,
+        expected: &example.ended.stdout,
+        end: &example.end,
+    }
+}
+
 fn deliver(
     args: &ExploreArgs,
-    answer: &Answer,
+    answer: &Explored,
     written: &[PathBuf],
     session: &mut Session,
 ) -> Result<(), Failure> {
+    if let Some(path) = &args.html {
+        write(path, &report::explored::to_html(answer))?;
+    }
+    if let Some(path) = &args.sarif {
+        write(path, &report::explored::to_sarif(answer))?;
+    }
     if let Some(path) = &args.json
         && super::expose::json_to(path, answer, session)?
     {
@@ -171,7 +204,7 @@ fn of_recording(directory: &Path) -> Result<Target, Failure> {
     let scratch = scratch()?;
     let (subject, input) = subject(&recording, Path::new("/"), Path::new("/"), scratch.path())
         .map_err(|e| failure(&e, false))?;
-    Ok(Target { subject, input, _build: None, scratch })
+    Ok(Target { subject, input, _build: None, scratch, store: None })
 }
 
 fn subject(
@@ -197,6 +230,7 @@ fn built(args: &ExploreArgs, stop: &Arc<AtomicBool>) -> Result<Target, Failure> 
     });
     let test = Test { stdin: stdin.transpose()?, ..Test::new(command) };
     let workshop = workshop(build, None, args.work.as_ref(), false, &here, "explore")?;
+    let store = Some(workshop.work.clone());
     let scratch = scratch()?;
     let failed = |e: &Error| failure(e, stop.load(Ordering::Relaxed));
     let version = workshop.version(".", stop).map_err(|e| failed(&e))?;
@@ -209,5 +243,5 @@ fn built(args: &ExploreArgs, stop: &Arc<AtomicBool>) -> Result<Target, Failure> 
         Recording::open(&recorded.directory).map_err(|e| failed(&Error::Recording(e.to_string())))?;
     let found = subject(&recording, version.recorded.tree(), version.plain.tree(), scratch.path());
     let (subject, input) = found.map_err(|e| failed(&e))?;
-    Ok(Target { subject, input, _build: Some(version), scratch })
+    Ok(Target { subject, input, _build: Some(version), scratch, store })
 }

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::{Session, solvers};
 use clap::Args;
 use explore::Error;
-use explore::expose::{self, Request};
+use explore::expose::{self, Request, Workers};
 use explore::exposed::Exposed;
 use explore::versions::Workshop;
 use locate::test::Test;
@@ -76,9 +76,15 @@ pub struct ExposeArgs {
     /// shell script
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
+    /// Write the report as a page for browsers
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write the answer as JSON (`relapse.expose/1`); `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write it as SARIF, for code scanning services: a result for each change
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
     /// The time for looking for inputs once both versions are built, such as 90s, 2m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     budget: Duration,
@@ -96,12 +102,6 @@ pub struct ExposeArgs {
     /// that are there]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
-    /// Mutations only: for comparing with the solver
-    #[arg(long, hide = true)]
-    no_solver: bool,
-    /// The solver only
-    #[arg(long, hide = true, conflicts_with = "no_solver")]
-    no_mutations: bool,
     /// Another number gives other random mutations
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -160,8 +160,7 @@ fn request(args: &ExposeArgs, here: &Path) -> Result<Request, Failure> {
         tests,
         budget: args.budget,
         solvers: solvers::named(args.solver.as_deref())?,
-        no_solver: args.no_solver,
-        no_mutations: args.no_mutations,
+        workers: Workers::Both,
         seed: args.seed,
     })
 }
@@ -214,6 +213,12 @@ fn deliver(
     written: &[PathBuf],
     session: &mut Session,
 ) -> Result<(), Failure> {
+    if let Some(path) = &args.html {
+        write(path, &report::exposed::to_html(exposed))?;
+    }
+    if let Some(path) = &args.sarif {
+        write(path, &report::exposed::to_sarif(exposed))?;
+    }
     if let Some(path) = &args.json
         && json_to(path, exposed, session)?
     {

@@ -2,7 +2,7 @@
 
 use crate::render::{Paint, counted};
 use explore::exposed::{ChangeRow, Exposed, ExposingInput, Seen, Verdict};
-use explore::shared::Means;
+use report::text::wrap;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -12,21 +12,13 @@ const MOST_LINES: usize = 8;
 /// Characters of a line that are shown.
 const WIDE: usize = 36;
 const CHANGE_WIDE: usize = 44;
+/// Columns of sentences.
+const LINE: usize = 96;
 
 pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
     let mut text = String::new();
-    let headline = match exposed.verdict {
-        Verdict::Differ => paint.bad("The versions differ."),
-        Verdict::NoDifferenceFound => "No difference was found.".to_owned(),
-        Verdict::SamePrograms => {
-            "No difference: both versions are built to the same program, byte by byte.".to_owned()
-        }
-        Verdict::NoneOfTheseLengths => {
-            "No difference: all ways that inputs as long as those of the tests can take were followed\n\
-             in both versions, and on each of them the outputs are the same."
-                .to_owned()
-        }
-    };
+    let verdict = report::exposed::verdict(exposed);
+    let headline = if exposed.differ() { paint.bad(verdict) } else { wrap(&verdict, LINE).join("\n") };
     let _ = writeln!(text, "{headline}");
     for test in &exposed.tests {
         let _ = writeln!(text, "\nThe test `{}` tells them apart:", test.command);
@@ -47,11 +39,7 @@ pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
 }
 
 fn one(text: &mut String, input: &ExposingInput, path: Option<&PathBuf>, paint: Paint) {
-    let by = match input.found_by {
-        Means::Test => "of a test",
-        Means::Mutation => "found by mutation",
-        Means::Solver => "found by the solver",
-    };
+    let by = report::exposed::found_by(input.found_by);
     let _ =
         writeln!(text, "\nInput {} ({by}, after {:.1} s): {}", input.number, input.seconds, input.command);
     for part in &input.parts {
@@ -149,28 +137,8 @@ fn changes(text: &mut String, rows: &[ChangeRow]) {
 }
 
 fn effort(text: &mut String, exposed: &Exposed) {
-    let effort = &exposed.effort;
-    let questions = &effort.questions;
-    let with_code = exposed.changes.iter().filter(|c| !c.without_code).count();
-    let reached = exposed.changes.iter().filter(|c| c.reached).count();
-    let _ = writeln!(
-        text,
-        "\n{reached} of {with_code} changes with code reached; {} runs and {} recorded ones in {:.1} s.",
-        effort.runs, effort.recorded_runs, effort.seconds_searching
-    );
-    let _ = writeln!(
-        text,
-        "{} questions to the solver: {} with an input, {} proven to have none, {} without an answer.",
-        questions.asked, questions.found, questions.impossible, questions.unknown
-    );
-    if effort.fixed_values > 0 && !exposed.differ() {
-        let _ = writeln!(
-            text,
-            "In questions, {} values were taken as fixed that are not followed.",
-            effort.fixed_values
-        );
-    }
-    if effort.interrupted {
-        let _ = writeln!(text, "It was interrupted: this is what was known until then.");
+    text.push('\n');
+    for line in report::exposed::covered(exposed) {
+        let _ = writeln!(text, "{line}");
     }
 }

@@ -1,0 +1,220 @@
+//! The search for inputs that make a program fault, as a goal of its own.
+//!
+//! Groups by output alone do not come to code that no output depends on, and of a group only one path is run. So two
+//! more kinds of questions are asked:
+//!
+//! * on the way of each run, whether an access could have left its object, a division trapped, a number not have
+//!   fitted into the type it is converted to;
+//! * when no group is left, branches are turned behind which is code that could fault and that no run came to.
+//!
+//! What is reported was run. Either a signal ended the run, or the run took the same way up to the access, whose
+//! address, computed from the input, lies outside of its object: such an access is undefined even if nothing
+//! happens.
+
+use crate::distance::{Distances, Edge};
+use crate::follow::not_taken;
+use crate::relevant::RelevantConditions;
+use crate::subject::follow;
+use alternate::{Ended, Rerun, Status};
+use program::inst::{BinOp, Inst, Operand};
+use program::model::{Function, Module};
+use replay::image::Image;
+use solver::Term;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+use symbolic::{Input, Kind, Path, World};
+
+/// A way to make the program fault.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub input: Input,
+    pub ended: Ended,
+    /// What is wrong, in words.
+    pub what: String,
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+}
+
+/// An instruction: module, function and its number there.
+pub(crate) type Place = (u32, u32, u32);
+
+/// A place is asked about so many times.
+const MOST_ASKED: u32 = 6;
+/// A way towards code that could fault is asked for so many times.
+const MOST_TURNED: u32 = 3;
+
+/// A branch to turn.
+struct Turn {
+    conditions: Rc<Vec<Term>>,
+    position: usize,
+    from: Rc<Input>,
+    way: Edge,
+}
+
+/// See the module's documentation.
+#[derive(Default)]
+pub(crate) struct Faults {
+    pub found: Vec<Fault>,
+    asked: HashMap<Place, u32>,
+    faulted: HashSet<Place>,
+    /// Ways that runs took.
+    taken: HashSet<Edge>,
+    /// How far ways are from code that could fault.
+    distances: Option<Distances>,
+    turns: VecDeque<Turn>,
+    turned: HashMap<Edge, u32>,
+}
+
+impl Faults {
+    /// Nothing is left to turn.
+    pub fn is_done(&self) -> bool {
+        self.turns.iter().all(|turn| self.is_spent(&turn.way))
+    }
+
+    fn is_spent(&self, way: &Edge) -> bool {
+        self.taken.contains(way) || self.turned.get(way).is_some_and(|times| *times >= MOST_TURNED)
+    }
+
+    /// A run was made: where it ended, and which branches may be turned towards code that could fault.
+    pub fn met(&mut self, input: &Input, rerun: &Rerun, path: &Path, relevant: &RelevantConditions) {
+        self.taken.extend(relevant.taken.iter().copied());
+        let image = &rerun.process.image;
+        if let (Some(place), Some(signal)) = (relevant.end, faulting(&rerun.ended)) {
+            self.report(image, place, signal, input, &rerun.ended);
+        }
+        if self.distances.is_none() {
+            self.distances = Some(Distances::new(image, &can_fault));
+        }
+        let Some(distances) = &self.distances else { return };
+        let decided: HashSet<usize> = relevant.order.iter().copied().collect();
+        let mut shared = None;
+        for (position, condition) in path.conditions.iter().enumerate() {
+            // Those that outputs depend on are turned anyway.
+            if condition.repeated || decided.contains(&position) {
+                continue;
+            }
+            for way in not_taken(rerun, condition) {
+                if self.is_spent(&way) || distances.of(way).is_none() {
+                    continue;
+                }
+                let (conditions, from) = shared.get_or_insert_with(|| {
+                    let terms: Vec<Term> = path.conditions.iter().map(|c| c.term).collect();
+                    (Rc::new(terms), Rc::new(input.clone()))
+                });
+                let turn = Turn { conditions: conditions.clone(), position, from: from.clone(), way };
+                if self.turns.iter().filter(|t| t.way == way).count() < MOST_TURNED as usize {
+                    self.turns.push_back(turn);
+                }
+            }
+        }
+    }
+
+    /// The next question towards code that no run came to.
+    pub fn next(&mut self, world: &mut World) -> Option<(Vec<Term>, Input)> {
+        while let Some(turn) = self.turns.pop_front() {
+            if self.is_spent(&turn.way) {
+                continue;
+            }
+            *self.turned.entry(turn.way).or_default() += 1;
+            let mut terms = turn.conditions[..turn.position].to_vec();
+            terms.push(world.pool.not(turn.conditions[turn.position]));
+            return Some((terms, (*turn.from).clone()));
+        }
+        None
+    }
+
+    /// The conditions of a path whose contrary is a fault, as far as they are to be asked about.
+    pub fn questions(&mut self, path: &Path) -> Vec<usize> {
+        let mut list = Vec::new();
+        for (number, condition) in path.conditions.iter().enumerate() {
+            let place = (condition.at.module, condition.at.function, condition.at.index);
+            if condition.kind != Kind::Bounds || condition.repeated || self.faulted.contains(&place) {
+                continue;
+            }
+            let asked = self.asked.entry(place).or_default();
+            if *asked < MOST_ASKED {
+                *asked += 1;
+                list.push(number);
+            }
+        }
+        list
+    }
+
+    /// Whether a run with an input that was found for the contrary of a condition did fault there.
+    pub fn judge(&mut self, world: &mut World, path: &Path, number: usize, input: &Input, run: Rerun) {
+        let condition = path.conditions[number];
+        let place = (condition.at.module, condition.at.function, condition.at.index);
+        let image = &run.process.image;
+        let what = match faulting(&run.ended) {
+            Some(signal) => signal,
+            None => {
+                let followed = symbolic::replay(&run.process, &run.recorded, run.stream, world, &follow());
+                let Ok(other) = followed else { return };
+                let same =
+                    path.conditions[..number].iter().zip(&other.conditions).all(|(a, b)| a.term == b.term);
+                let there = other.conditions.get(number).is_some_and(|c| {
+                    (c.at.module, c.at.function, c.at.index, c.at.step)
+                        == (place.0, place.1, place.2, condition.at.step)
+                });
+                match undefined(image, place) {
+                    Some(what) if same && there => what.to_owned(),
+                    _ => return,
+                }
+            }
+        };
+        self.report(image, place, what, input, &run.ended);
+    }
+
+    fn report(&mut self, image: &Image, place: Place, what: String, input: &Input, ended: &Ended) {
+        if !self.faulted.insert(place) {
+            return;
+        }
+        let (module, at, index) = place;
+        let module = image.module(module);
+        let Some(function) = module.functions.get(at as usize) else { return };
+        let source = function.place(index as usize);
+        self.found.push(Fault {
+            input: input.clone(),
+            ended: ended.clone(),
+            what,
+            file: module.file_path(source.file),
+            line: source.line,
+            function: function.name.clone(),
+        });
+    }
+}
+
+/// The signal of a fault, if one ended the run.
+fn faulting(ended: &Ended) -> Option<String> {
+    match ended.status {
+        Status::Signal(number) => {
+            let name = trials::signal_name(number)?;
+            matches!(name, "SIGSEGV" | "SIGBUS" | "SIGFPE" | "SIGILL").then(|| name.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// What is undefined about an instruction whose condition does not hold, where no signal says so.
+fn undefined(image: &Image, (module, function, index): Place) -> Option<&'static str> {
+    let function = image.module(module).functions.get(function as usize)?;
+    match function.code.get(index as usize)? {
+        Inst::Load { .. } => Some("reads outside of its object"),
+        Inst::Store { .. } => Some("writes outside of its object"),
+        Inst::Cast { .. } => Some("converts a number that does not fit"),
+        _ => None,
+    }
+}
+
+/// Whether an instruction can fault: an access by a computed address, a division.
+fn can_fault(_: &Module, function: &Function, index: usize) -> bool {
+    match function.code.get(index) {
+        Some(Inst::Load { addr, .. } | Inst::Store { addr, .. }) => matches!(addr, Operand::Reg(_)),
+        Some(Inst::Bin { op: BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, b, .. }) => {
+            !matches!(b, Operand::Const(_))
+        }
+        Some(Inst::Trap) => true,
+        _ => false,
+    }
+}

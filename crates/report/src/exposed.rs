@@ -1,0 +1,101 @@
+//! What `relapse expose` found: which changes were reached, infected and exposed, and by which input.
+
+mod html;
+mod sarif;
+
+pub use html::render as to_html;
+pub use sarif::to_sarif;
+
+use crate::words;
+use explore::exposed::{ChangeRow, Exposed, Verdict, Ways};
+use explore::shared::Means;
+
+/// The verdict as a sentence.
+#[must_use]
+pub fn verdict(exposed: &Exposed) -> String {
+    match exposed.verdict {
+        Verdict::Differ => "The versions differ.".to_owned(),
+        Verdict::NoDifferenceFound => format!("No difference was found{}.", where_to(exposed)),
+        Verdict::SamePrograms => {
+            "No difference: both versions are built to the same program, byte by byte.".to_owned()
+        }
+        Verdict::NoneOfTheseLengths => {
+            "No difference: all ways that inputs as long as those of the tests can take were followed \
+             in both versions, and on each of them the outputs are the same."
+                .to_owned()
+        }
+    }
+}
+
+/// How near to a difference the search came: it says where to look on.
+fn where_to(exposed: &Exposed) -> &'static str {
+    let code: Vec<&ChangeRow> = with_code(exposed).collect();
+    if code.is_empty() {
+        ", and the changes have no code in the programs that the tests run"
+    } else if !code.iter().any(|c| c.reached) {
+        ", and no input came to a change"
+    } else if !code.iter().any(|c| c.infected) {
+        ", and no change that ran made a difference to a value"
+    } else {
+        ", though a change made a difference to values on the way"
+    }
+}
+
+/// The changes that code stands for.
+pub fn with_code(exposed: &Exposed) -> impl Iterator<Item = &ChangeRow> {
+    exposed.changes.iter().filter(|c| !c.without_code)
+}
+
+/// What was covered, as sentences.
+#[must_use]
+pub fn covered(exposed: &Exposed) -> Vec<String> {
+    let effort = &exposed.effort;
+    let asked = &effort.questions;
+    let all = with_code(exposed).count();
+    let count = |is: fn(&ChangeRow) -> bool| with_code(exposed).filter(|c| is(c)).count();
+    let mut lines = vec![format!(
+        "{} of {} with code reached, {} infected, {} exposed; {} runs and {} recorded ones in {:.1} s.",
+        count(|c| c.reached),
+        words::count(words::number(all), "change"),
+        count(|c| c.infected),
+        count(|c| c.exposed_by.is_some()),
+        effort.runs,
+        effort.recorded_runs,
+        effort.seconds_searching
+    )];
+    let ways = |ways: Ways, name: &str| format!("{} of {} in {name}", ways.taken, ways.all);
+    if exposed.coverage.good.all + exposed.coverage.bad.all > 0 {
+        lines.push(format!(
+            "Ways out of branches in changed functions that recorded runs took: {}, {}.",
+            ways(exposed.coverage.good, "good"),
+            ways(exposed.coverage.bad, "bad")
+        ));
+    }
+    lines.push(format!(
+        "{} to the solver: {} with an input, {} proven to have none, {} without an answer.",
+        words::count(words::number(asked.asked as usize), "question"),
+        asked.found,
+        asked.impossible,
+        asked.unknown
+    ));
+    if effort.fixed_values > 0 && !exposed.differ() {
+        lines.push(format!(
+            "In questions, {} values were taken as fixed that are not followed.",
+            effort.fixed_values
+        ));
+    }
+    if effort.interrupted {
+        lines.push("It was interrupted: this is what was known until then.".to_owned());
+    }
+    lines
+}
+
+/// How an input was found.
+#[must_use]
+pub fn found_by(means: Means) -> &'static str {
+    match means {
+        Means::Test => "of a test",
+        Means::Mutation => "found by mutation",
+        Means::Solver => "found by the solver",
+    }
+}

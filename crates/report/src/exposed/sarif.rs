@@ -1,0 +1,100 @@
+//! As SARIF 2.1.0: a result for every change that code stands for, by what inputs have done with it.
+
+use super::{covered, found_by, verdict, with_code};
+use crate::located::uri;
+use explore::exposed::{ChangeRow, Exposed, ExposingInput};
+use serde_json::{Value, json};
+
+/// The rule of changes that an input exposes.
+pub const EXPOSED: &str = "relapse/exposed-change";
+/// The rule of those that none does.
+pub const UNEXPOSED: &str = "relapse/unexposed-change";
+
+/// The answer as a SARIF log with one run, with a line end.
+#[must_use]
+pub fn to_sarif(exposed: &Exposed) -> String {
+    let results: Vec<Value> = with_code(exposed).map(|row| result(exposed, row)).collect();
+    let said = covered(exposed).into_iter().chain(exposed.notes.iter().cloned());
+    let notes: Vec<Value> =
+        said.map(|text| json!({ "level": "note", "message": { "text": text } })).collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "relapse",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": [
+                    {
+                        "id": EXPOSED,
+                        "name": "ExposedChange",
+                        "shortDescription": { "text": "A change that makes the versions behave differently" },
+                        "defaultConfiguration": { "level": "warning" },
+                    },
+                    {
+                        "id": UNEXPOSED,
+                        "name": "UnexposedChange",
+                        "shortDescription": { "text": "A change for which no input was found that shows it" },
+                        "defaultConfiguration": { "level": "note" },
+                    },
+                ],
+            }},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": { "SRCROOT": { "description": { "text": "The root of the bad version." } } },
+            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notes }],
+            "results": results,
+            "properties": { "summary": verdict(exposed), "good": exposed.good, "bad": exposed.bad },
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn result(exposed: &Exposed, row: &ChangeRow) -> Value {
+    let by = row.exposed_by.and_then(|number| exposed.inputs.iter().find(|i| i.number == number));
+    let message = match by {
+        Some(input) => shown(input),
+        None if row.infected => {
+            "This change makes a difference to values, but no input was found on which outputs differ."
+                .to_owned()
+        }
+        None if row.reached => {
+            "This change ran, but no input was found on which it makes a difference.".to_owned()
+        }
+        None => "No input was found that comes to this change.".to_owned(),
+    };
+    let (rule, index, level) = if by.is_some() { (EXPOSED, 0, "warning") } else { (UNEXPOSED, 1, "note") };
+    json!({
+        "ruleId": rule,
+        "ruleIndex": index,
+        "level": level,
+        "message": { "text": message },
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": { "uri": uri(&row.file), "uriBaseId": "SRCROOT" },
+                "region": { "startLine": row.line.max(1) },
+            },
+        }],
+        "properties": {
+            "reached": row.reached,
+            "infected": row.infected,
+            "exposedBy": row.exposed_by,
+        },
+    })
+}
+
+/// The input, and what the versions do with it.
+fn shown(input: &ExposingInput) -> String {
+    let parts = input.parts.iter().map(|part| format!(", {} \"{}\"", part.name, part.text));
+    let with: String = parts.collect();
+    let said = |seen: &explore::exposed::Seen| {
+        let stdout = crate::text::visible(seen.stdout.trim_end());
+        format!("{} with \"{}\"", seen.end, crate::text::cut(&stdout, 200, "..."))
+    };
+    format!(
+        "This change makes the versions differ on {}{with} ({}): good ends with {}, bad with {}.",
+        input.command,
+        found_by(input.found_by),
+        said(&input.good),
+        said(&input.bad)
+    )
+}
