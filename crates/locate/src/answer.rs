@@ -41,6 +41,15 @@ pub struct Located {
     pub effort: Effort,
 }
 
+impl Located {
+    /// Tests pass, and none of their runs can be held against the failing one.
+    #[must_use]
+    pub fn is_incomparable(&self) -> bool {
+        let Pool { passed, unrecorded, .. } = self.pool;
+        self.passing.is_none() && self.pool.kind == "tests" && passed > 0 && unrecorded >= passed
+    }
+}
+
 /// A run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {

@@ -1,4 +1,5 @@
-//! Lines by coverage alone, for programs that cannot be recorded or replayed.
+//! Lines by coverage alone, for programs that cannot be recorded or replayed, and for tests that are
+//! programs of their own.
 //!
 //! The program is built again with clang's own coverage. Each test says which lines it executed; no
 //! branch, value or slice is known. Ochiai's coefficient gives the order, as in
@@ -70,10 +71,7 @@ pub fn locate(
         },
         ..Located::default()
     };
-    located.notes.push(format!(
-        "The failing test could not be recorded: failed to {why}. Lines are by coverage only: no branches, \
-         values or slices are known."
-    ));
+    located.notes.push(format!("{why} Lines are by coverage only: no branches, values or slices are known."));
     located.notes.extend(unlisted.iter().cloned());
     let until = Instant::now() + request.budget;
     let mut counts = Counts::default();

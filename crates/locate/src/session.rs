@@ -93,15 +93,22 @@ pub enum News {
 /// # Errors
 /// See [`Error`]; a test that passes and a flaky one are errors.
 pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Located> {
-    match by_recordings(request, stop, news) {
+    let recorded = by_recordings(request, stop, news);
+    let why = match &recorded {
         Err(error) if error.is_of_recording() => {
-            let why = error.to_string();
-            coverage::locate(request, &why, stop, news).map_err(|other| match other {
-                Error::Coverage { .. } => error,
-                other => other,
-            })
+            format!("The failing test could not be recorded: failed to {error}.")
         }
-        other => other,
+        Ok(located) if located.is_incomparable() => {
+            "No test that passes runs the same program as the failing \
+             one: their branches cannot be compared."
+                .to_owned()
+        }
+        _ => return recorded,
+    };
+    match coverage::locate(request, &why, stop, news) {
+        // What there is without.
+        Err(Error::Coverage { .. }) => recorded,
+        located => located,
     }
 }
 

@@ -29,7 +29,7 @@ const LEAST_RUNS: u32 = 10;
 /// How much the first ranks weigh: the larger, the less.
 const FLATTEN: f64 = 6.0;
 /// How much more the pool's order weighs than that of the report, which is from one pair of runs.
-const POOL: f64 = 2.0;
+const POOL: f64 = 3.0;
 
 /// How often parts were entered by runs of a pool and by the failing run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
