@@ -12,6 +12,7 @@
 //! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
 //! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
 //! * [`coverage`]: lines by coverage only, where nothing can be recorded;
+//! * [`dependences`]: the program dependence graph by lines, which reports are scored with;
 //! * [`inputs`], [`perturb`]: tests with another input, where there is no suite; [`toggles`],
 //!   [`generate`]: inputs that turn branches of the failing run, by a solver;
 //! * [`test`](mod@test): tests and verdicts; [`suites`]: tests as CTest, Automake and TAP describe them;
@@ -52,6 +53,7 @@ pub mod chain;
 pub mod choose;
 pub mod coverage;
 pub mod dataflow;
+pub mod dependences;
 pub mod difference;
 pub mod entries;
 mod error;
