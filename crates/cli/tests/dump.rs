@@ -255,3 +255,57 @@ fn the_timeline() {
     let output = desk.execute("relapse dump timeline square.c", "");
     assert_eq!(output.status.code(), Some(3), "a file that is no recording");
 }
+
+#[test]
+fn lines_are_counted_over_all_runs_of_them() {
+    let mut desk = recorded();
+    let text = desk.quietly("relapse dump lines run");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let expected = ["3", "5", "6", "7", "8", "9"].map(|line| format!("square.c:{line}"));
+    assert_eq!(lines.iter().map(|line| line[1]).collect::<Vec<_>>(), expected);
+    assert!(lines.iter().all(|line| line[0] == "1"), "{text}");
+}
+
+/// A store reaches the loads behind it, a branch decides what it guards, and a result goes back to the call.
+#[test]
+fn dependences_are_those_of_any_run() {
+    const BRANCHES: &str = "\
+#include <stdio.h>
+static int limit = 9;
+static int twice(int x) {
+    return x * 2;
+}
+int main(int argc, char **argv) {
+    int a = argc, b = 1;
+    if (a > limit)
+        b = 2;
+    else
+        limit = 3;
+    b = b + 1;
+    int c = twice(b);
+    b = 0;
+    printf(\"%d\\n\", c);
+    return b;
+}
+";
+    let mut desk = Desk::new();
+    desk.file("branches.c", BRANCHES);
+    desk.quietly("relapse cc -g -O0 -o branches branches.c");
+    desk.record("./branches", "");
+    let output = desk.execute("relapse dump dependences run --json", "");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let line =
+        |n: &serde_json::Value| answer["lines"][n.as_u64().unwrap() as usize]["line"].as_u64().unwrap();
+    let edges: std::collections::BTreeSet<(u64, u64)> =
+        answer["edges"].as_array().unwrap().iter().map(|edge| (line(&edge[0]), line(&edge[1]))).collect();
+    let needs = |line: u64| {
+        edges.iter().filter(|(_, by)| *by == line).map(|(needed, _)| *needed).collect::<Vec<u64>>()
+    };
+    // main's entry is its own line; no store of `limit` is before line 8, but main may run again.
+    assert_eq!(needs(9), [8]);
+    assert_eq!(needs(12), [6, 7, 9]);
+    assert_eq!(needs(13), [4, 6, 12]);
+    assert_eq!(needs(4), [3]);
+    // Only the last store to `b` reaches the end.
+    assert_eq!(needs(16), [6, 14]);
+}

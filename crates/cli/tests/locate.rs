@@ -85,7 +85,7 @@ fn f13_the_branch_before_the_exchanged_assignments() {
       6 p.c:9  if (sep > 150)  slice
       7 p.c:4  int climb = atoi(argv[1]), up_sep = atoi(argv[2]), sep, up;  slice
 
-    1 build, 5 runs, [SECONDS]
+    1 build, 7 runs, [SECONDS]
     "#);
 }
 
@@ -243,7 +243,7 @@ int main(void) {
         desk.file(&format!("cases/{name}.out"), output);
     }
     let (answer, code) =
-        located(&desk, "--test ./p·<·cases/2.in --expect cases/2.out --pool cases --template ./p·<·{}");
+        located(&desk, "--test ./p·<·cases/2.in --expect cases/2.out --suite cases --template ./p·<·{}");
     assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["failed"]), (0, &3.into(), &1.into()));
     assert!(answer["passing"]["command"].as_str().unwrap().contains("1.in"), "{answer:#}");
     // Both assignments read the same; the wrong one is guarded by a branch that went another way.
@@ -390,4 +390,118 @@ fn reports_for_browsers_and_services() {
         (&region["artifactLocation"]["uri"], &region["region"]["startLine"]),
         (&"p.c".into(), &5.into())
     );
+}
+
+/// A list of tests, a program that reports in TAP, and a name in the place of a command.
+#[test]
+fn tests_of_the_test_anything_protocol_fail_by_what_they_print() {
+    const PROVED: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+static int half(int n) {
+    if (n > 10)
+        return n / 2 + 1;
+    return n / 2;
+}
+int main(int argc, char **argv) {
+    int n = atoi(argv[1]);
+    printf(\"1..2\\n\");
+    printf(\"%s 1 - half\\n\", half(n) * 2 <= n ? \"ok\" : \"not ok\");
+    printf(\"ok 2 - end\\n\");
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", PROVED);
+    desk.file("list", "./p 2\n./p 8\n./p 20\n");
+    let (answer, code) = located(&desk, "--oracle tap --test ./p·12 --suite list");
+    assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["failed"]), (0, &2.into(), &1.into()));
+    assert_eq!(answer["observation"]["summary"], "the program reports `not ok 1 - half`");
+    assert!(rank(&answer, "if (n > 10)").is_some_and(|rank| rank <= 2), "{answer:#}");
+}
+
+/// The results of `make check` name the tests.
+#[test]
+fn tests_of_make_check_are_read_from_their_results() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    std::fs::create_dir(desk.path().join("t")).unwrap();
+    for (name, arguments) in [("climb", "1 100"), ("level", "0 60"), ("high", "1 200")] {
+        let script = format!("#!/bin/sh\n../p {arguments} | grep -q upward\n");
+        desk.file(&format!("t/{name}.sh"), &script);
+        let path = desk.path().join(format!("t/{name}.sh"));
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        desk.file(&format!("t/{name}.trs"), ":test-result: PASS\n:global-test-result: PASS\n");
+    }
+    desk.file("t/tty.trs", ":test-result: SKIP\n:global-test-result: SKIP\n");
+    let (answer, code) = located(&desk, "--suite t --test t/climb");
+    assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["runs"]), (0, &2.into(), &2.into()));
+    assert_eq!(answer["failing"]["command"], "cd t && srcdir=. ./climb.sh");
+    assert!(rank(&answer, "if (sep > 150)").is_some_and(|rank| rank <= 3), "{answer:#}");
+}
+
+/// The build makes the directory that CTest knows; the tests run in copies of it.
+#[test]
+fn tests_of_ctest_are_listed_by_it() {
+    if std::process::Command::new("ctest").arg("--version").output().is_err() {
+        eprintln!("ctest is not installed");
+        return;
+    }
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    // What CMake writes.
+    desk.file(
+        "tests.cmake",
+        "add_test(climb \"@T@/b/p\" \"1\" \"100\")\nadd_test(high \"@T@/b/p\" \"1\" \"200\")\n\
+         add_test(said \"@T@/b/p\" \"1\" \"200\")\n\
+         set_tests_properties(said PROPERTIES PASS_REGULAR_EXPRESSION \"up\")\n",
+    );
+    desk.file(
+        "build.sh",
+        "mkdir b && sed 's/return 0/return !up/' p.c > b/p.c && $CC -g -o b/p b/p.c\n\
+         sed \"s|@T@|$PWD|\" tests.cmake > b/CTestTestfile.cmake\n",
+    );
+    let words = "relapse locate --quiet --work work --build sh·build.sh --json - --suite b --test";
+    let output = desk.execute(&format!("{words} climb"), "");
+    let answer: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!((output.status.code(), &answer["pool"]["passed"]), (Some(0), &1.into()), "{answer:#}");
+    assert!(
+        answer["notes"][0].as_str().unwrap().contains("said: it is judged by what it prints"),
+        "{answer:#}"
+    );
+    assert!(rank(&answer, "if (sep > 150)").is_some_and(|rank| rank <= 4), "{answer:#}");
+    // Neither tests of CTest nor anything else.
+    let output = desk.execute(&format!("{} ./b/p·1·100", words.replace("--suite b", "--suite c")), "");
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A pool that was out of time is gone on with.
+#[test]
+fn a_search_without_time_is_gone_on_with() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\n");
+    desk.file("list", "./p 0 20 && sleep 2\n./p 0 30\n./p 0 10\n");
+    let words = "--test ./p·1·100 --expect expected --suite list --jobs 1 --repeat 1";
+    let (answer, _) = located(&desk, &format!("{words} --budget 1s"));
+    assert_eq!(answer["pool"]["runs"], 1, "{answer:#}");
+    let (answer, code) = located(&desk, words);
+    assert_eq!((code, &answer["pool"]["runs"], &answer["pool"]["passed"]), (0, &3.into(), &3.into()));
+    assert!(!desk.path().join("work/pool").exists());
+}
+
+/// The program is not recorded if it does not know where to: what is left is coverage.
+#[test]
+fn what_cannot_be_recorded_is_located_by_coverage() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\n");
+    let words =
+        "--test env·-u·RELAPSE_RECORD_DIR·./p·1·100 --expect expected --passing ./p·0·20 --passing ./p·0·90";
+    let (answer, code) = located(&desk, words);
+    assert_eq!((code, &answer["coverage_only"], &answer["pool"]["passed"]), (0, &true.into(), &2.into()));
+    assert!(answer["notes"][0].as_str().unwrap().contains("by coverage only"), "{answer:#}");
+    assert_eq!(rank(&answer, "sep = up_sep;"), Some(1));
+    assert_eq!(answer["lines"][0]["suspicion"], 1.0);
 }

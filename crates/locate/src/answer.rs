@@ -19,6 +19,9 @@ pub struct Located {
     pub passing: Option<Ran>,
     /// It took the same way through the program, up to the failure.
     pub same_control_flow: bool,
+    /// The failing test could not be recorded: only lines are known, by how many failed and passed
+    /// tests execute them.
+    pub coverage_only: bool,
     pub observation: Observation,
     pub pool: Pool,
     /// Branches that went another way in the passing run, the most suspicious first.
@@ -36,6 +39,15 @@ pub struct Located {
     /// Things the reader should know: what could not be seen, what was tried.
     pub notes: Vec<String>,
     pub effort: Effort,
+}
+
+impl Located {
+    /// Tests pass, and none of their runs can be held against the failing one.
+    #[must_use]
+    pub fn is_incomparable(&self) -> bool {
+        let Pool { passed, unrecorded, .. } = self.pool;
+        self.passing.is_none() && self.pool.kind == "tests" && passed > 0 && unrecorded >= passed
+    }
 }
 
 /// A run.
@@ -120,12 +132,17 @@ pub struct Link {
 }
 
 /// A suspicious line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SuspectLine {
     pub place: Place,
     /// `branch`, `value`, `initial`, `guarded` (run because a reported branch went as it did), `slice`,
     /// or `executed` (by the failing run, outside of the slice; only with a suite).
     pub why: String,
+    /// Ochiai's coefficient over the runs of the pool, if there are enough: 1 if all failed runs and no
+    /// others execute it.
+    pub suspicion: Option<f64>,
+    /// It is not among those that are shown.
+    pub folded: bool,
 }
 
 /// Distinct lines of the failure's slices.

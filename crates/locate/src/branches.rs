@@ -8,7 +8,7 @@
 use crate::Result;
 use crate::chain::{Chains, Event};
 use crate::difference::Difference;
-use crate::suspicion::Coverage;
+use crate::suspicion::{Coverage, Part};
 use program::inst::Inst;
 use replay::machine::Machine;
 use replay::observer::{Observer, View};
@@ -20,7 +20,7 @@ use symbolic::BranchInstance;
 pub type BranchSite = (u32, u32, u32);
 
 /// A branch event of the failing run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Branch {
     pub step: u64,
     pub site: BranchSite,
@@ -192,13 +192,14 @@ struct Ways {
 
 impl Observer for Ways {
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
-        self.coverage.insert((view.code.module, view.code.function, 0));
+        self.coverage.insert(Part::Block(view.code.module, view.code.function, 0));
     }
 
     fn edge(&mut self, view: &View<'_>, _: u32, to: u32) {
         let (module, function) = (view.code.module, view.code.function);
-        self.coverage.insert((module, function, to));
+        self.coverage.insert(Part::Block(module, function, to));
         if matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. }) {
+            self.coverage.insert(Part::Way(module, function, view.index, to));
             self.signature.see((module, function, view.index), to);
         }
     }

@@ -217,7 +217,7 @@ pub fn lines(
     let mut seen = BTreeSet::new();
     let mut add = |place: &Place, why: &str| {
         if place.line > 0 && seen.insert((place.file.clone(), place.line)) {
-            list.push(SuspectLine { place: place.clone(), why: why.to_owned() });
+            list.push(SuspectLine { place: place.clone(), why: why.to_owned(), ..SuspectLine::default() });
         }
     };
     let is_needed = |entry: &&BranchEntry| entry.slice != Depends::No.word();
@@ -254,7 +254,21 @@ pub fn add_executed<'l>(
     let known: BTreeSet<(String, u32)> =
         lines.iter().map(|line| (line.place.file.clone(), line.place.line)).collect();
     for (file, line) in executed.filter(|at| !at.0.starts_with('/') && !known.contains(at)) {
-        lines.push(SuspectLine { place: failure.place_at(file, *line), why: "executed".to_owned() });
+        lines.push(SuspectLine {
+            place: failure.place_at(file, *line),
+            why: "executed".to_owned(),
+            ..SuspectLine::default()
+        });
+    }
+}
+
+/// Lines that are shown: more than these nobody looks at.
+const SHOWN: usize = 10;
+
+/// Folds the lines behind the first ones.
+pub fn fold(lines: &mut [SuspectLine]) {
+    for line in lines.iter_mut().skip(SHOWN) {
+        line.folded = true;
     }
 }
 

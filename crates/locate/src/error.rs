@@ -25,8 +25,30 @@ pub enum Error {
     Flaky { why: String },
     #[error("run the test: {why}")]
     TestNotRun { why: String },
+    /// The description of the tests.
+    #[error("read the suite: {why}")]
+    Suite { why: String },
+    /// There is not even coverage.
+    #[error("measure coverage: {why}")]
+    Coverage { why: String },
     #[error("write {what}: {source}")]
     Write { what: String, source: std::io::Error },
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Whether a run could not be recorded or replayed: coverage can still be had.
+    #[must_use]
+    pub fn is_of_recording(&self) -> bool {
+        matches!(
+            self,
+            Error::Trials(trials::Error::Record { .. })
+                | Error::Replay(_)
+                | Error::Slice(_)
+                | Error::Index(_)
+                | Error::Recording(_)
+                | Error::NoStream(_)
+        )
+    }
+}

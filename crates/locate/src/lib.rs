@@ -11,9 +11,13 @@
 //! * [`failure`]: the failing run and the slices of its failure;
 //! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
 //! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
+//! * [`coverage`]: lines by coverage only, where nothing can be recorded;
+//! * [`dependences`]: the program dependence graph by lines, which reports are scored with;
 //! * [`inputs`], [`perturb`]: tests with another input, where there is no suite; [`toggles`],
 //!   [`generate`]: inputs that turn branches of the failing run, by a solver;
-//! * [`test`](mod@test): tests and verdicts; [`session`]: all of it from beginning to end, `search` for passing runs;
+//! * [`test`](mod@test): tests and verdicts; [`suites`]: tests as CTest, Automake and TAP describe them;
+//! * [`session`]: all of it from beginning to end, `search` for passing runs, [`memory`] of a pool that was
+//!   interrupted;
 //! * [`answer`]: what was located, as plain data.
 //!
 //! # What must not be known here
@@ -47,17 +51,23 @@ pub mod answer;
 pub mod branches;
 pub mod chain;
 pub mod choose;
+pub mod coverage;
 pub mod dataflow;
+pub mod dependences;
 pub mod difference;
 pub mod entries;
 mod error;
 pub mod failure;
 pub mod generate;
 pub mod inputs;
+pub mod memory;
+mod observation;
 pub mod perturb;
 pub mod pool;
+mod prepare;
 mod search;
 pub mod session;
+pub mod suites;
 pub mod suspicion;
 pub mod test;
 pub mod toggles;

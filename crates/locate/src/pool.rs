@@ -6,46 +6,18 @@
 use crate::branches::{Branches, Partner, signature};
 use crate::choose::Nearest;
 use crate::difference::Difference;
-use crate::suspicion::Counts;
+use crate::memory::{Known, Memory};
+use crate::suspicion::{Counts, Coverage};
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
 use explain::align::{pair_processes, pair_streams};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trials::{Recorded, Run, Suite};
-
-/// The lines that a run executed, and how often.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spectrum {
-    pub verdict: Option<Verdict>,
-    /// Files are relative to the tree.
-    pub lines: BTreeMap<(String, u32), u64>,
-}
-
-impl Spectrum {
-    /// Of all processes of a recording that can be replayed.
-    ///
-    /// # Errors
-    /// If the recording cannot be opened.
-    pub fn of(directory: &Path, tree: &Path, verdict: Verdict) -> Result<Spectrum> {
-        let recording = Recording::open(directory).map_err(|e| Error::Recording(e.to_string()))?;
-        let mut spectrum = Spectrum { verdict: Some(verdict), ..Spectrum::default() };
-        for recorded in &recording.processes {
-            let loaded = LoadedProcess::load(&recording, recorded, &Options::default())?;
-            for ((file, line), count) in explain::align::executed_lines(&loaded)? {
-                if let Ok(file) = Path::new(&file).strip_prefix(tree) {
-                    *spectrum.lines.entry((file.display().to_string(), line)).or_default() += count;
-                }
-            }
-        }
-        Ok(spectrum)
-    }
-}
 
 /// The failing run, as others are compared with it.
 pub struct Reference<'f> {
@@ -117,8 +89,10 @@ pub struct Means<'m> {
     pub hang: Duration,
     /// Runs side by side.
     pub jobs: usize,
-    /// Where the lines that each run executed are put, if somebody wants them.
-    pub spectra: Option<&'m Mutex<Vec<Spectrum>>>,
+    /// What is known of the pool's runs from an earlier call.
+    pub memory: Option<&'m Memory>,
+    /// Recordings that are not needed any more are kept for the user.
+    pub keep: bool,
     pub stop: &'m AtomicBool,
     /// When to begin no more runs.
     pub until: Instant,
@@ -128,6 +102,14 @@ impl Means<'_> {
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || Instant::now() >= self.until
+    }
+
+    fn discard(&self, recorded: &Recorded) -> Result<()> {
+        if self.keep { Ok(()) } else { Ok(self.suite.discard(recorded)?) }
+    }
+
+    fn put(&self, run: usize, known: &Known) -> Result<()> {
+        self.memory.map_or(Ok(()), |memory| memory.put(run, known))
     }
 }
 
@@ -176,18 +158,21 @@ fn examine(
     reference: &Reference<'_>,
     shared: &Mutex<Shared>,
 ) -> Result<()> {
-    let suite = means.suite;
     let locked = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = means.memory.and_then(|memory| memory.get(number)) {
+        locked().outcome.remember(known);
+        return Ok(());
+    }
     let run = Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files };
     let patience = if test.input.is_some() { means.hang } else { means.patience };
-    let recorded = match suite.record(&run, patience) {
+    let recorded = match means.suite.record(&run, patience) {
         Ok(recorded) => recorded,
         Err(error @ trials::Error::Record { .. }) => {
             let mut shared = locked();
             shared.outcome.runs += 1;
             shared.outcome.unrecorded += 1;
             shared.outcome.trouble.get_or_insert_with(|| error.to_string());
-            return Ok(());
+            return means.put(number, &Known::unrecorded());
         }
         Err(error) => return Err(error.into()),
     };
@@ -201,41 +186,38 @@ fn examine(
             Verdict::Unresolved => outcome.unresolved += 1,
         }
     }
-    if let Some(spectra) = means.spectra {
-        let spectrum = Spectrum::of(&recorded.directory, &recorded.tree, verdict)?;
-        spectra.lock().unwrap_or_else(PoisonError::into_inner).push(spectrum);
-    }
     let passed = match verdict {
         Verdict::Pass => true,
         Verdict::Fail => false,
         Verdict::Unresolved => {
-            suite.discard(&recorded)?;
-            return Ok(());
+            means.discard(&recorded)?;
+            return means.put(number, &Known::new(verdict, Coverage::default(), None));
         }
     };
     let compared = held_against(&recorded.directory, number, passed, reference, shared);
     let mut shared = locked();
     match compared {
-        Ok(Some(difference)) => {
-            shared.outcome.compared += 1;
-            shared.take(suite, Candidate { number, recorded, difference })?;
-        }
-        Ok(None) => suite.discard(&recorded)?,
-        Err(error) if !passed => {
-            // It says nothing about the nearest run.
-            shared.outcome.trouble.get_or_insert_with(|| error.to_string());
-            suite.discard(&recorded)?;
+        Ok((coverage, difference)) => {
+            means.put(number, &Known::new(verdict, coverage, difference.as_ref()))?;
+            match difference {
+                Some(difference) => {
+                    shared.outcome.compared += 1;
+                    shared.take(means, Candidate { number, recorded, difference })
+                }
+                None => means.discard(&recorded),
+            }
         }
         Err(error) => {
-            shared.outcome.unrecorded += 1;
+            // A failed run says nothing about the nearest one.
+            shared.outcome.unrecorded += u32::from(passed);
             shared.outcome.trouble.get_or_insert_with(|| error.to_string());
-            suite.discard(&recorded)?;
+            means.discard(&recorded)?;
+            if passed { means.put(number, &Known::unrecorded()) } else { Ok(()) }
         }
     }
-    Ok(())
 }
 
-/// Counts what the run entered. None if it is certainly neither
+/// Counts what the run entered. No difference if it is certainly neither
 /// the nearest nor the first with the same control flow.
 fn held_against(
     directory: &Path,
@@ -243,12 +225,12 @@ fn held_against(
     passed: bool,
     reference: &Reference<'_>,
     shared: &Mutex<Shared>,
-) -> Result<Option<Difference>> {
+) -> Result<(Coverage, Option<Difference>)> {
     let (process, stream) = counterpart(directory, reference)?;
     let (signature, coverage) = signature(&process, stream)?;
     shared.lock().unwrap_or_else(PoisonError::into_inner).outcome.counts.add(&coverage, passed);
     if !passed {
-        return Ok(None);
+        return Ok((coverage, None));
     }
     let bound = reference.branches.bound(&signature);
     let wanted = {
@@ -256,12 +238,13 @@ fn held_against(
         let first_same = shared.outcome.same_flow.as_ref().is_none_or(|same| number < same.number);
         shared.nearest.may_be(&bound, number) || first_same && reference.branches.has_all_ways(&signature)
     };
-    wanted.then(|| Ok(reference.branches.compare(&process, stream)?.0)).transpose()
+    let difference = if wanted { Some(reference.branches.compare(&process, stream)?.0) } else { None };
+    Ok((coverage, difference))
 }
 
 impl Shared {
     /// Keeps a run where it belongs, and removes the recording that it takes the place of.
-    fn take(&mut self, suite: &Suite, candidate: Candidate) -> Result<()> {
+    fn take(&mut self, means: &Means<'_>, candidate: Candidate) -> Result<()> {
         let outcome = &mut self.outcome;
         let place = if candidate.difference == Difference::Same {
             let first = outcome.same_flow.as_ref().is_none_or(|same| candidate.number < same.number);
@@ -274,11 +257,26 @@ impl Shared {
             Some(place) => place.replace(candidate),
             None => Some(candidate),
         };
-        old.map_or(Ok(()), |old| Ok(suite.discard(&old.recorded)?))
+        old.map_or(Ok(()), |old| means.discard(&old.recorded))
     }
 }
 
 impl Outcome {
+    /// Counts a run of an earlier call.
+    fn remember(&mut self, known: &Known) {
+        self.runs += 1;
+        let entered: Coverage = known.entered.iter().copied().collect();
+        match known.verdict.as_str() {
+            "pass" => self.passed += 1,
+            "fail" => self.failed += 1,
+            "unrecorded" => self.unrecorded += 1,
+            _ => self.unresolved += 1,
+        }
+        if matches!(known.verdict.as_str(), "pass" | "fail") && !entered.is_empty() {
+            self.counts.add(&entered, known.verdict == "pass");
+        }
+    }
+
     /// Counts another pool's runs, and keeps its best run if there is none yet; its first run has
     /// this number.
     pub fn add(&mut self, other: Outcome, first: usize) {

@@ -4,28 +4,32 @@
 //! files -> build once with recording -> run the failing test a few times   (does it fail, always?)
 //!       -> record it -> observe -> slices of the failure                   (what went wrong)
 //!       -> record the pool -> nearest passing run                          (what went differently)
+//!       -> run that one again                                              (does it pass, always?)
 //!       -> branches, values, initial values -> ranked lines                (where to look)
 //! ```
 
 use crate::answer::{Effort, Located, Pool, Ran, SCHEMA, SliceSize};
 use crate::branches::{Branches, signature};
+use crate::coverage;
 use crate::entries;
 use crate::failure::Failure;
-use crate::pool::{Means, Outcome, Passing, Reference, Spectrum};
+use crate::memory::{self, Memory};
+use crate::observation::{against_expected, failed_tap, last_output_or_end, observed, with_byte_before};
+use crate::pool::{Means, Outcome, Passing, Reference};
+use crate::prepare::{build_as, failing_always, flaky_nearest, run_of, with_suite};
 use crate::search::Case;
 use crate::suspicion;
 use crate::test::{Test, Verdict};
 use crate::{Error, Result};
 use explain::answer::{Commit, Place};
-use explain::observe::{self, Observed, RunOutput, Sinks, observe};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
-use slice::Criterion;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use trials::{Oracle, Recorded, Rule, Run, Setup, Status, Suite, Tools, TrialLimits, Version, Work};
+use trials::{Mode, Recorded, Suite, Tools, TrialLimits, Version};
 
 /// A recorded program is slower than a plain one.
 const SLOWER: u32 = 100;
@@ -41,10 +45,12 @@ pub struct Request {
     /// Where the user stands.
     pub here: PathBuf,
     pub build: String,
-    /// The failing test.
+    /// The failing test; a command that is the name of a test of the pool stands for that one.
     pub test: Test,
     /// Tests that may pass.
     pub pool: Vec<Test>,
+    /// A directory of the built tree whose tests CTest knows, relative to where the build runs.
+    pub ctest: Option<PathBuf>,
     pub jobs: usize,
     /// How often the failing test is run to see whether it is flaky.
     pub repeat: usize,
@@ -61,8 +67,6 @@ pub struct Request {
     pub perturbations: usize,
     /// Solvers, the best first.
     pub solvers: Vec<solver::Command>,
-    /// Somebody wants the lines that each run executed.
-    pub spectra: bool,
 }
 
 /// What happens, for somebody who waits.
@@ -84,18 +88,38 @@ pub enum News {
     Comparing,
 }
 
-/// Locates the fault. The spectra are those of the failing run and of the runs of the pool, if they
-/// are wanted.
+/// Locates the fault. Where the failing test cannot be recorded or replayed, by coverage only.
 ///
 /// # Errors
 /// See [`Error`]; a test that passes and a flaky one are errors.
-pub fn locate(
+pub fn locate(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Located> {
+    let recorded = by_recordings(request, stop, news);
+    let why = match &recorded {
+        Err(error) if error.is_of_recording() => {
+            format!("The failing test could not be recorded: failed to {error}.")
+        }
+        Ok(located) if located.is_incomparable() => {
+            "No test that passes runs the same program as the failing \
+             one: their branches cannot be compared."
+                .to_owned()
+        }
+        _ => return recorded,
+    };
+    match coverage::locate(request, &why, stop, news) {
+        // What there is without.
+        Err(Error::Coverage { .. }) => recorded,
+        located => located,
+    }
+}
+
+fn by_recordings(
     request: &Request,
     stop: &Arc<AtomicBool>,
     news: &(dyn Fn(&News) + Sync),
-) -> Result<(Located, Vec<Spectrum>)> {
+) -> Result<Located> {
     let began = Instant::now();
-    let suite = build(request, stop, news)?;
+    let suite = build_as(request, Mode::Instrument, stop, news)?;
+    let (request, unlisted) = &with_suite(request, &suite)?;
     news(&News::Testing);
     let patience = failing_always(request, &suite)?;
     news(&News::Recording);
@@ -124,13 +148,17 @@ pub fn locate(
     }
     news(&News::Observed(observed.observation.summary.clone()));
     located.observation = observed.observation.clone();
-    located.notes.extend(observed.notes.iter().cloned());
+    located.notes.extend(observed.notes.iter().chain(unlisted).cloned());
     let index = observed.process.min(recording.processes.len().saturating_sub(1));
     let recorded =
         recording.processes.get(index).ok_or_else(|| Error::Recording("it is empty".to_owned()))?;
     let mut process = LoadedProcess::load(&recording, recorded, &Options::default())?;
     observed.prepare(&mut process);
     news(&News::Slicing);
+    if let Some((summary, criterion)) = failed_tap(&request.test, &failing, &process)? {
+        (located.observation.kind, located.observation.summary) = ("output".to_owned(), summary);
+        observed.criteria = vec![criterion];
+    }
     let criteria = if observed.criteria.is_empty() {
         let (criteria, note) = last_output_or_end(&process)?;
         located.notes.push(note.to_owned());
@@ -160,13 +188,14 @@ pub fn locate(
         stream,
         branches: &branches,
     };
-    let spectra = Mutex::new(Vec::new());
-    if request.spectra {
-        let own = Spectrum::of(&failing.directory, &failing.tree, Verdict::Fail)?;
-        spectra.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+    let memory =
+        Memory::open(&suite.work().root().join("pool"), identity(request, &suite, &branches), &request.pool)?;
+    if !memory.is_empty() {
+        located.notes.push(format!("{} runs of the pool are known from an earlier call.", memory.len()));
     }
     let means = Means {
-        spectra: request.spectra.then_some(&spectra),
+        memory: Some(&memory),
+        keep: request.keep,
         suite: &suite,
         patience: recorded_patience,
         hang: request
@@ -180,6 +209,10 @@ pub fn locate(
     let case = Case { request, means: &means, reference: &reference, recorded, until, news };
     let own_end = OWN_END.contains(&observed.observation.kind.as_str());
     let found = case.search(own_end, &mut located.notes)?;
+    if found.outcome.runs as usize >= request.pool.len() {
+        memory.forget();
+    }
+    flaky_nearest(request, &suite, &found, patience, &mut located.notes)?;
     news(&News::Comparing);
     located.pool = pool_of(&found.outcome, found.kind);
     if let Some(trouble) = &found.outcome.trouble {
@@ -196,10 +229,11 @@ pub fn locate(
         entries::add_executed(&mut located.lines, &failure, suspicion.keys());
         suspicion::join(&mut located.lines, &suspicion);
     }
+    entries::fold(&mut located.lines);
     blame(request, &suite, &mut located);
     let (builds, runs) = suite.effort();
     located.effort = Effort { builds, runs, seconds: began.elapsed().as_secs_f64() };
-    Ok((located, spectra.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    Ok(located)
 }
 
 /// Fills in what the runs say.
@@ -262,70 +296,12 @@ fn pool_of(outcome: &Outcome, kind: &str) -> Pool {
     }
 }
 
-fn build(request: &Request, stop: &Arc<AtomicBool>, news: &dyn Fn(&News)) -> Result<Suite> {
-    let work = Work::open(&request.work, request.keep)?;
-    let version = Version::resolve(".", &request.here)?;
-    let files = work.sources("located");
-    version.check_out(&files, work.root())?;
-    let rule = request.test.expected.clone().map_or(Rule::Exit, Rule::Expect);
-    let setup = Setup {
-        bad: files,
-        subdirectory: version.subdirectory.clone(),
-        build: trials::with_compilers(&request.build, request.compilers.as_deref()),
-        test: request.test.command.clone(),
-        suite: None,
-        stdin: None,
-        oracle: Oracle { rule, observe: Vec::new() },
-        tools: request.tools.clone(),
-        jobs: request.jobs.max(1),
-        repeat: request.repeat,
-        limits: request.limits,
-    };
-    news(&News::Building);
-    let mut suite = Suite::open(work, setup, stop.clone())?;
-    suite.build()?;
-    Ok(suite)
-}
-
-/// Runs the failing test as often as asked for; how long any other test may take.
-fn failing_always(request: &Request, suite: &Suite) -> Result<Duration> {
-    let limit = request.limits.test.unwrap_or(TrialLimits::GOOD);
-    let mut verdicts = Vec::new();
-    let mut slowest: f64 = 0.0;
-    for _ in 0..request.repeat.max(1) {
-        let run = suite.run(&run_of(&request.test, "plain"), limit)?;
-        if let Status::Exit(code @ (126 | 127)) = run.status {
-            let said = std::fs::read_to_string(&run.stderr).unwrap_or_default();
-            let why = said.lines().last().map_or_else(|| format!("exit {code}"), str::to_owned);
-            return Err(Error::TestNotRun { why });
-        }
-        verdicts.push((request.test.judge(&run), run.status));
-        slowest = slowest.max(run.seconds);
-        if run.status == Status::TimedOut {
-            break;
-        }
-    }
-    let failed = verdicts.iter().filter(|v| v.0 == Verdict::Fail).count();
-    match verdicts.first() {
-        Some((verdict, status)) if failed == 0 => {
-            let why = match verdict {
-                Verdict::Unresolved => format!("it cannot tell ({status})"),
-                _ => format!("it passes ({status})"),
-            };
-            Err(Error::DoesNotFail { why })
-        }
-        _ if failed < verdicts.len() => {
-            Err(Error::Flaky { why: format!("it failed in {failed} of {} runs", verdicts.len()) })
-        }
-        _ => Ok(request
-            .limits
-            .test
-            .unwrap_or_else(|| Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::LEAST))),
-    }
-}
-
-fn run_of<'t>(test: &'t Test, name: &'t str) -> Run<'t> {
-    Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files }
+/// What a pool's memory is of: the program, how it is built, and the branches of the failing run.
+fn identity(request: &Request, suite: &Suite, branches: &Branches) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    memory::content(&suite.work().sources("located")).hash(&mut hasher);
+    (&request.build, &request.test, branches.events()).hash(&mut hasher);
+    hasher.finish()
 }
 
 fn ran(test: &Test, recorded: &Recorded, kept: bool) -> Ran {
@@ -335,82 +311,4 @@ fn ran(test: &Test, recorded: &Recorded, kept: bool) -> Ran {
         input: test.input.clone(),
         recording: kept.then(|| recorded.directory.display().to_string()),
     }
-}
-
-/// What went wrong: held against what was expected, since no run of another version is there.
-fn observed(test: &Test, failing: &Recorded, recording: &Recording) -> Observed {
-    let bad = RunOutput::from(&failing.run);
-    let good = RunOutput {
-        exit: Some(0),
-        stdout: test.expected.clone().unwrap_or_else(|| bad.stdout.clone()),
-        stderr: bad.stderr.clone(),
-        ..RunOutput::default()
-    };
-    let run = |recording, output| observe::Run { recording, root: &failing.tree, output };
-    let sinks = Sinks { stdout: test.expected.is_some(), stderr: false, files: false };
-    let same = |file: &str, line: u32| Some((file.to_owned(), line));
-    observe(run(None, &good), run(Some(recording), &bad), &same, sinks).unwrap_or_else(|error| Observed {
-        observation: explain::answer::Observation {
-            kind: "unknown".to_owned(),
-            summary: format!("the test ended with {}", failing.run.status),
-            ..Default::default()
-        },
-        notes: vec![format!("What was observed could not be placed: failed to {error}.")],
-        ..Observed::default()
-    })
-}
-
-/// What to ask about if nothing inside the program is seen to be wrong: what it wrote last, which
-/// somebody else found wrong, or else its end.
-fn last_output_or_end(process: &LoadedProcess) -> Result<(Vec<Criterion>, &'static str)> {
-    let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
-    for stream in 0..process.streams.len() as u32 {
-        let written = slicer.io(stream)?.events.iter().filter(|event| event.out && event.length > 0);
-        let ends: Vec<u64> = written.map(|event| event.offset + event.length - 1).collect();
-        for end in ends.into_iter().rev() {
-            if let Some(criterion) = slicer.ask_output("stdout", end)? {
-                let note =
-                    "What is wrong was found outside of the program: it is asked about what it wrote last.";
-                return Ok((vec![criterion], note));
-            }
-        }
-    }
-    let note = "What is wrong could not be seen inside the program: it is asked about its end.";
-    Ok((slicer.ask_failure()?.into_iter().collect(), note))
-}
-
-/// Which byte stands where depends on what was written before it: without the byte before, nothing
-/// of a loop that wrote too few would be seen.
-fn with_byte_before(
-    process: &LoadedProcess,
-    mut criteria: Vec<Criterion>,
-    observed: &Observed,
-) -> Result<Vec<Criterion>> {
-    if let Some(output) = &observed.observation.output
-        && let Some(before) = output.offset.checked_sub(1)
-        && !output.bad.is_empty()
-    {
-        let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
-        let more = slicer.ask_output(&output.sink, before)?;
-        let latest = criteria.iter().map(|c| c.at).max();
-        criteria.extend(more.filter(|criterion| latest.is_some_and(|at| criterion.at < at)));
-    }
-    Ok(criteria)
-}
-
-/// The sentence for an output that differs: it was expected, not printed by another version.
-fn against_expected(observation: &explain::answer::Observation) -> Option<String> {
-    let output = observation.output.as_ref()?;
-    let place = observation
-        .place
-        .as_ref()
-        .map(|place| format!("; written in {} ({}:{})", place.function, place.file, place.line));
-    Some(format!(
-        "line {} of {} is `{}`, expected `{}`{}",
-        output.line,
-        output.sink,
-        output.bad,
-        output.good,
-        place.unwrap_or_default()
-    ))
 }

@@ -2,31 +2,41 @@
 //!
 //! With a suite the pool says more than its nearest run: code that mostly failed runs execute is
 //! suspicious (Ochiai's coefficient, after Abreu, Zoeteweij and van Gemund, *On the Accuracy of
-//! Spectrum-based Fault Localization*). Blocks are counted in the replay that a run gets anyway. The
-//! order that this gives and that of the report are joined by the sum of reciprocal ranks, so that
-//! a line which is near the top of either is near the top of both together.
+//! Spectrum-based Fault Localization*). Blocks are counted in the replay that a run gets anyway, and so
+//! are the ways that branches went: a wrong condition is executed by passing runs too, but not with the
+//! same result. The order that this gives and that of the report are joined by the sum of reciprocal
+//! ranks, so that a line which is near the top of either is near the top of both together.
 
 use crate::answer::SuspectLine;
 use replay::process::LoadedProcess;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A basic block: module, function, block.
-pub type BlockSite = (u32, u32, u32);
+/// A part of the program that a run enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Part {
+    /// A basic block: module, function, block.
+    Block(u32, u32, u32),
+    /// The way from a branch to a block: module, function, index of the branch, block.
+    Way(u32, u32, u32, u32),
+}
 
-/// The blocks that a run entered.
-pub type Coverage = BTreeSet<BlockSite>;
+/// The parts that a run entered.
+pub type Coverage = BTreeSet<Part>;
 
 /// Fewer runs say too little.
 const LEAST_RUNS: u32 = 10;
 /// How much the first ranks weigh: the larger, the less.
 const FLATTEN: f64 = 6.0;
+/// How much more the pool's order weighs than that of the report, which is from one pair of runs.
+const POOL: f64 = 3.0;
 
-/// How often blocks were entered by runs of a pool and by the failing run.
+/// How often parts were entered by runs of a pool and by the failing run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     failed: u32,
     passed: u32,
-    blocks: BTreeMap<BlockSite, (u32, u32)>,
+    parts: BTreeMap<Part, (u32, u32)>,
 }
 
 impl Counts {
@@ -36,8 +46,8 @@ impl Counts {
         } else {
             self.failed += 1;
         }
-        for block in coverage {
-            let (failed, of_passed) = self.blocks.entry(*block).or_default();
+        for part in coverage {
+            let (failed, of_passed) = self.parts.entry(*part).or_default();
             if passed {
                 *of_passed += 1;
             } else {
@@ -46,14 +56,13 @@ impl Counts {
         }
     }
 
-    fn ochiai(&self, block: BlockSite) -> f64 {
-        let (failed, passed) = self.blocks.get(&block).copied().unwrap_or_default();
-        let all = f64::from(self.failed) * f64::from(failed + passed);
-        if all == 0.0 { 0.0 } else { f64::from(failed) / all.sqrt() }
+    fn ochiai(&self, part: Part) -> f64 {
+        let (failed, passed) = self.parts.get(&part).copied().unwrap_or_default();
+        ochiai(failed, passed, self.failed)
     }
 
     /// The suspicion of each line that the failing run executed: that of the most suspicious block
-    /// with code of it.
+    /// with code of it, or way from it.
     #[must_use]
     pub fn lines(
         &self,
@@ -62,13 +71,17 @@ impl Counts {
         relative: &dyn Fn(&str) -> String,
     ) -> BTreeMap<(String, u32), f64> {
         let mut lines: BTreeMap<(String, u32), f64> = BTreeMap::new();
-        for &(module, function, block) in failing {
-            let suspicion = self.ochiai((module, function, block));
+        for &part in failing {
+            let suspicion = self.ochiai(part);
+            let (Part::Block(module, function, _) | Part::Way(module, function, ..)) = part;
             let model = process.image.module(module);
             let body = &model.functions[function as usize];
-            let Some(code) = body.blocks.get(block as usize) else { continue };
-            for index in code.start as usize..code.end as usize {
-                let place = body.place(index);
+            let code = match part {
+                Part::Block(_, _, block) => body.blocks.get(block as usize).map(|code| code.start..code.end),
+                Part::Way(_, _, index, _) => Some(index..index + 1),
+            };
+            for index in code.into_iter().flatten() {
+                let place = body.place(index as usize);
                 if place.line > 0 {
                     let known =
                         lines.entry((relative(&model.file_path(place.file)), place.line)).or_default();
@@ -86,6 +99,14 @@ impl Counts {
     }
 }
 
+/// Ochiai's coefficient of something that so many failed and passed runs entered, of so many failed ones
+/// in all.
+#[must_use]
+pub fn ochiai(failed: u32, passed: u32, all_failed: u32) -> f64 {
+    let all = f64::from(all_failed) * f64::from(failed + passed);
+    if all == 0.0 { 0.0 } else { f64::from(failed) / all.sqrt() }
+}
+
 /// Joins the order of the report with that of suspicion.
 pub fn join(lines: &mut [SuspectLine], suspicion: &BTreeMap<(String, u32), f64>) {
     let of = |line: &SuspectLine| {
@@ -98,9 +119,12 @@ pub fn join(lines: &mut [SuspectLine], suspicion: &BTreeMap<(String, u32), f64>)
         let same = all.iter().filter(|other| **other == own).count() as f64;
         above + (same - 1.0) / 2.0
     };
+    for (line, suspicion) in lines.iter_mut().zip(&all) {
+        line.suspicion = Some(*suspicion);
+    }
     let mut weighed: Vec<(f64, SuspectLine)> = Vec::with_capacity(lines.len());
     for (n, line) in lines.iter().enumerate() {
-        let weight = 1.0 / (FLATTEN + n as f64) + 1.0 / (FLATTEN + rank(all[n]));
+        let weight = 1.0 / (FLATTEN + n as f64) + POOL / (FLATTEN + rank(all[n]));
         weighed.push((weight, line.clone()));
     }
     // Stable: equals stay in the order of the report.
@@ -119,18 +143,22 @@ mod tests {
         SuspectLine {
             place: Place { file: "a.c".to_owned(), line, ..Place::default() },
             why: "slice".to_owned(),
+            ..SuspectLine::default()
         }
     }
 
     #[test]
     fn blocks_of_failed_runs_are_suspicious() {
         let mut counts = Counts::default();
-        counts.add(&Coverage::from([(0, 0, 0), (0, 0, 1)]), false);
-        counts.add(&Coverage::from([(0, 0, 0), (0, 0, 2)]), true);
+        let block = |number| Part::Block(0, 0, number);
+        counts.add(&Coverage::from([block(0), block(1), Part::Way(0, 0, 4, 1)]), false);
+        counts.add(&Coverage::from([block(0), block(2), Part::Way(0, 0, 4, 2)]), true);
         assert!(!counts.says_something());
-        assert!(counts.ochiai((0, 0, 1)) > counts.ochiai((0, 0, 0)));
-        assert_eq!(counts.ochiai((0, 0, 2)), 0.0);
-        assert_eq!(counts.ochiai((0, 0, 9)), 0.0);
+        assert!(counts.ochiai(block(1)) > counts.ochiai(block(0)));
+        // The branch ran in both, but did not go the same way.
+        assert!(counts.ochiai(Part::Way(0, 0, 4, 1)) > counts.ochiai(block(0)));
+        assert_eq!(counts.ochiai(block(2)), 0.0);
+        assert_eq!(counts.ochiai(block(9)), 0.0);
     }
 
     #[test]

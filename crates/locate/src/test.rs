@@ -1,16 +1,21 @@
 //! Tests, and whether a run of one passes.
 
+use crate::suites::tap::Tap;
 use std::path::PathBuf;
 use trials::{Status, TestRun};
 
 /// A test command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Test {
     /// Given to `sh -c`.
     pub command: String,
+    /// What its suite calls it.
+    pub name: Option<String>,
     pub stdin: Option<PathBuf>,
     /// What it is to write to standard output; none if its exit status says all.
     pub expected: Option<Vec<u8>>,
+    /// What it writes to standard output follows the Test Anything Protocol.
+    pub tap: bool,
     /// Files put into the tree before it runs.
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// What was changed in its input, if something was.
@@ -33,14 +38,20 @@ impl Test {
     }
 
     /// Exit status 0, and the expected output if there is one. As for `git bisect run`, 125 cannot
-    /// tell.
+    /// tell. What follows the Test Anything Protocol fails if one of its tests does, whatever the exit
+    /// status is.
     #[must_use]
     pub fn judge(&self, run: &TestRun) -> Verdict {
         let stdout = || std::fs::read(&run.stdout).unwrap_or_default();
-        match (run.status, &self.expected) {
-            (Status::Exit(0), None) => Verdict::Pass,
-            (Status::Exit(0), Some(expected)) if stdout() == *expected => Verdict::Pass,
-            (Status::Exit(125) | Status::Flooded | Status::Cancelled, _) => Verdict::Unresolved,
+        match run.status {
+            Status::Exit(125) | Status::Flooded | Status::Cancelled => Verdict::Unresolved,
+            Status::Exit(0) if self.expected.as_ref().is_some_and(|expected| stdout() != *expected) => {
+                Verdict::Fail
+            }
+            Status::Exit(0) if self.tap && Tap::read(&stdout()).is_some_and(|tap| !tap.passed()) => {
+                Verdict::Fail
+            }
+            Status::Exit(0) => Verdict::Pass,
             _ => Verdict::Fail,
         }
     }

@@ -10,7 +10,7 @@ pub(crate) use sarif::uri;
 pub use terminal::render;
 
 use explain::answer::Place;
-use locate::answer::{BranchEntry, Located, Ran};
+use locate::answer::{BranchEntry, Located, Ran, SuspectLine};
 
 /// As JSON, `relapse.locate/1`, with a line end.
 ///
@@ -24,6 +24,9 @@ pub fn to_json(located: &Located) -> Result<String, serde_json::Error> {
 fn headline(located: &Located) -> String {
     let needed = located.branches.iter().filter(|entry| entry.slice != "none").count();
     match (&located.passing, located.branches.len()) {
+        (None, _) if located.coverage_only => {
+            "by coverage only: the lines that failed tests execute, and passing ones do less".to_owned()
+        }
         (None, _) => "no passing run to compare with: what the failure depends on, nearest first".to_owned(),
         (Some(_), 0) if located.same_control_flow => {
             "the nearest passing run takes the same way: only values differ".to_owned()
@@ -44,6 +47,12 @@ fn depends(needed: usize, all: usize) -> String {
         }
         _ => format!("; the failure depends on {needed} of them"),
     }
+}
+
+/// Whether a place is on a line that is shown.
+fn is_shown(located: &Located, place: &Place) -> bool {
+    let same = |line: &SuspectLine| (&line.place.file, line.place.line) == (&place.file, place.line);
+    located.lines.iter().any(|line| !line.folded && same(line))
 }
 
 /// `file.c:12 in f`

@@ -2,7 +2,8 @@
 //!
 //! Faults are mutants of five programs that some of their random inputs show. `relapse locate` gets
 //! one failing input and all others as its pool, with the original program's output as what is
-//! expected. The other methods see the lines that the same recorded runs executed.
+//! expected. The other methods see the lines that the same recorded runs executed. All reports are scored
+//! with the program dependence graph of the faulty program ([`super::score`]).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use super::locate_inputs::{Dice, input};
 use super::locate_table::render;
 use super::mutate::{Mutant, mutants};
 use super::publish;
-use super::spectra::{FORMULAS, nearest_neighbour, rank, read};
+use super::score::Graph;
+use super::spectra::{FORMULAS, Spectrum, nearest_neighbour, rank, ranking, read};
 use crate::shell::{self, Result};
 use crate::tools::Tools;
 
@@ -41,6 +43,9 @@ pub struct Row {
     pub reported: usize,
     /// The same by other methods: name and rank.
     pub others: Vec<(&'static str, Option<f64>)>,
+    /// The scores of the report, and of those that other methods make of as many lines; none if the
+    /// faulty line is not in the graph.
+    pub scores: Vec<(&'static str, Option<f64>)>,
     pub seconds: f64,
     /// What the inputs take without recording, one after the other.
     pub plain_seconds: f64,
@@ -112,6 +117,8 @@ impl<'t> Bench<'t> {
         let tree = self.directory.join("tree");
         shell::fresh_dir(&tree)?;
         shell::write(&tree.join("p.c"), source)?;
+        // A repository of its own: the target folder is ignored by the one around it.
+        shell::capture(Command::new("git").args(["init", "--quiet"]).current_dir(&tree), LIMIT)?;
         let mut command = Command::new(&self.tools.clang);
         command.args(["-w", "-O0", "-o", "../plain", "p.c"]).current_dir(&tree);
         Ok(shell::capture(&mut command, LIMIT)?.status.success())
@@ -182,16 +189,8 @@ impl<'t> Bench<'t> {
         command.args(["locate", "--quiet", "--build", "$CC -g -w -O0 -o p p.c", "--repeat", "1"]);
         // The test runs in a copy of the tree.
         command.args(["--test", &format!("./p < '{}'", case("in").display())]);
-        command.args([
-            "--pool",
-            "../cases",
-            "--template",
-            "./p < {}",
-            "--json",
-            "-",
-            "--spectra",
-            "../spectra",
-        ]);
+        // Recordings are kept for the other methods.
+        command.args(["--suite", "../cases", "--template", "./p < {}", "--keep", "--json", "-"]);
         command.arg("--expect").arg(case("out"));
         command.arg("--work").arg(self.directory.join("work")).current_dir(self.directory.join("tree"));
         let ran = shell::capture(&mut command, LIMIT)?;
@@ -209,10 +208,13 @@ impl<'t> Bench<'t> {
         let lines = answer["lines"].as_array().cloned().unwrap_or_default();
         let faulty = mutant.faulty();
         let at = |line: &Value| line["place"]["line"].as_u64().is_some_and(|line| faulty.contains(&line));
-        let reported =
-            lines.iter().filter(|line| line["why"] != "slice" && line["why"] != "executed").count();
-        let spectra = fs::read_to_string(self.directory.join("spectra")).unwrap_or_default();
-        let runs = read(&spectra, "p.c");
+        let reported: Vec<u64> = lines
+            .iter()
+            .filter(|line| line["folded"] == false)
+            .filter_map(|line| line["place"]["line"].as_u64())
+            .collect();
+        let passed: Vec<bool> = (0..outputs.len()).map(|n| outputs[n] == self.expected[n]).collect();
+        let runs = self.spectra(&passed)?;
         let best =
             |formula| faulty.iter().filter_map(|line| rank(&runs, formula, *line)).min_by(f64::total_cmp);
         let mut others: Vec<(&'static str, Option<f64>)> =
@@ -221,16 +223,47 @@ impl<'t> Bench<'t> {
         let neighbour =
             nearest_neighbour(&runs).filter(|lines| faulty.iter().any(|line| lines.contains(line)));
         others.push(("NN", neighbour.map(|lines| (lines.len() as f64 + 1.0) / 2.0)));
+        let graph = self.dump("dependences", "failing")?;
+        let graph = Graph::read(&graph, "/p.c").ok_or("the dependences are not understood")?;
+        let mut scores = vec![("relapse locate", graph.score(&reported, &faulty))];
+        for (name, formula) in FORMULAS {
+            let as_many: Vec<u64> = ranking(&runs, *formula).into_iter().take(reported.len()).collect();
+            scores.push((name, graph.score(&as_many, &faulty)));
+        }
+        scores.push(("NN", graph.score(&nearest_neighbour(&runs).unwrap_or_default(), &faulty)));
         Ok(Some(Row {
             program: self.program,
             failing,
             inputs: outputs.len(),
             rank: lines.iter().position(at).map(|n| n as f64 + 1.0),
-            reported,
+            reported: reported.len(),
             others,
+            scores,
             seconds,
             plain_seconds,
             mutant,
         }))
+    }
+
+    /// The lines that the failing run and those of the pool executed.
+    fn spectra(&self, passed: &[bool]) -> Result<Vec<Spectrum>> {
+        let mut runs = vec![read(&self.dump("lines", "failing")?, "/p.c", false)];
+        for (number, passed) in passed.iter().enumerate() {
+            let name = format!("pool-{number}");
+            // What could not be recorded is not there.
+            if self.directory.join("work/recordings").join(&name).exists() {
+                runs.push(read(&self.dump("lines", &name)?, "/p.c", *passed));
+            }
+        }
+        Ok(runs)
+    }
+
+    /// What `relapse dump` says of a recording.
+    fn dump(&self, what: &str, recording: &str) -> Result<Value> {
+        let mut command = Command::new(&self.tools.relapse);
+        command.args(["dump", what, "--json"]).arg(self.directory.join("work/recordings").join(recording));
+        let ran = shell::capture(&mut command, LIMIT)?;
+        serde_json::from_slice(&ran.stdout)
+            .map_err(|e| format!("relapse dump {what} {recording}: {e}: {}", ran.complaint()))
     }
 }

@@ -32,11 +32,13 @@ pub fn render(rows: &[Row]) -> String {
             within(10.0)
         );
     }
+    text += &scores(rows);
     let short = rows.iter().filter(|row| row.reported <= 10).count();
     let _ = writeln!(
         text,
-        "\nTen lines or fewer reported (without the rest of the slice): {short} of {}.",
-        rows.len()
+        "\nTen lines or fewer reported: {short} of {}; the faulty line is among them in {} cases.",
+        rows.len(),
+        rows.iter().filter(|row| row.rank.is_some_and(|rank| rank <= row.reported as f64)).count()
     );
     let (located, plain): (f64, f64) =
         rows.iter().fold((0.0, 0.0), |(l, p), row| (l + row.seconds, p + row.plain_seconds));
@@ -60,6 +62,31 @@ pub fn render(rows: &[Row]) -> String {
             cell(row.rank),
             row.reported,
             cell(ochiai)
+        );
+    }
+    text
+}
+
+/// How much of the program can be ignored, by method: means, and how many faults have which score.
+fn scores(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "\n| score | mean | 0.9 and more | 0.8 | 0.7 | 0.6 | 0.5 | below |\n|---|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    let names = rows.first().map(|row| row.scores.as_slice()).unwrap_or_default();
+    for (n, (name, _)) in names.iter().enumerate() {
+        let scores: Vec<f64> = rows.iter().filter_map(|row| row.scores[n].1).collect();
+        let within =
+            |from: f64, to: f64| scores.iter().filter(|score| from <= **score && **score < to).count();
+        let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+        let _ = writeln!(
+            text,
+            "| {name} | {mean:.3} | {} | {} | {} | {} | {} | {} |",
+            within(0.9, 1.1),
+            within(0.8, 0.9),
+            within(0.7, 0.8),
+            within(0.6, 0.7),
+            within(0.5, 0.6),
+            within(0.0, 0.5)
         );
     }
     text

@@ -15,6 +15,7 @@ mod locate_inputs;
 mod locate_table;
 mod mutate;
 mod publish;
+mod score;
 pub mod slice;
 mod slice_phases;
 mod slice_table;

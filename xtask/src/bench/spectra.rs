@@ -12,22 +12,13 @@ pub struct Spectrum {
     pub lines: BTreeMap<u64, u64>,
 }
 
-/// Spectra as `relapse locate --spectra` writes them, the failing run first; of one file.
-pub fn read(text: &str, file: &str) -> Vec<Spectrum> {
-    let runs = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let spectrum = |run: Value| {
-        let passed = match run["verdict"].as_str()? {
-            "pass" => true,
-            "fail" => false,
-            _ => return None,
-        };
-        let lines = run["lines"].as_object()?.iter().filter_map(|(place, count)| {
-            let (name, line) = place.rsplit_once(':')?;
-            (name == file).then_some((line.parse().ok()?, count.as_u64()?))
-        });
-        Some(Spectrum { passed, lines: lines.collect() })
-    };
-    runs.filter_map(spectrum).collect()
+/// The lines of a file (by the end of its path), as `relapse dump lines --json` prints them.
+pub fn read(json: &Value, file: &str, passed: bool) -> Spectrum {
+    let lines = json["lines"].as_array().into_iter().flatten().filter_map(|line| {
+        let is_of_file = line["file"].as_str().is_some_and(|path| path.ends_with(file));
+        is_of_file.then_some((line["line"].as_u64()?, line["count"].as_u64()?))
+    });
+    Spectrum { passed, lines: lines.collect() }
 }
 
 /// A formula: lines executed by failed and passed runs, and how many failed and passed at all.
@@ -73,6 +64,16 @@ pub fn rank(runs: &[Spectrum], formula: Formula, line: u64) -> Option<f64> {
         same += f64::from(other == own);
     }
     Some(above + same / 2.0 + 1.0)
+}
+
+/// All lines that failed runs executed, the most suspicious by a formula first.
+pub fn ranking(runs: &[Spectrum], formula: Formula) -> Vec<u64> {
+    let failed = runs.iter().filter(|run| !run.passed);
+    let lines: std::collections::BTreeSet<u64> = failed.flat_map(|run| run.lines.keys().copied()).collect();
+    let mut ranked: Vec<(f64, u64)> =
+        lines.into_iter().filter_map(|line| Some((rank(runs, formula, line)?, line))).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    ranked.into_iter().map(|(_, line)| line).collect()
 }
 
 /// The lines in which the nearest passing run's permutation differs: lines sorted by how often they
@@ -157,8 +158,16 @@ mod tests {
     }
 
     #[test]
-    fn written_spectra_are_read() {
-        let text = "{\"verdict\":\"fail\",\"lines\":{\"a.c:3\":2,\"b.h:1\":1}}\n{\"verdict\":\"unresolved\",\"lines\":{}}\n";
-        assert_eq!(read(text, "a.c"), [run(false, &[(3, 2)])]);
+    fn the_lines_of_one_file_are_read() {
+        let json = serde_json::json!({ "lines": [
+            { "file": "/x/a.c", "line": 3, "count": 2 }, { "file": "/x/b.h", "line": 1, "count": 1 },
+        ]});
+        assert_eq!(read(&json, "/a.c", false), run(false, &[(3, 2)]));
+    }
+
+    #[test]
+    fn the_ranking_has_what_only_failed_runs_execute_first() {
+        let runs = [run(false, &[(1, 1), (3, 1)]), run(true, &[(1, 1), (2, 1)])];
+        assert_eq!(ranking(&runs, FORMULAS[0].1), [3, 1]);
     }
 }

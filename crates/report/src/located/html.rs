@@ -4,7 +4,7 @@ use super::{at, command, dependence, headline, pool};
 use crate::html::escape;
 use crate::{page, words};
 use explain::answer::{Commit, ValuePair};
-use locate::answer::{Link, Located};
+use locate::answer::{Link, Located, SuspectLine};
 use std::fmt::Write as _;
 
 /// The page.
@@ -139,14 +139,27 @@ fn values(located: &Located, page: &mut String) {
 
 fn lines(located: &Located, page: &mut String) {
     *page += "<h2>Lines to look at</h2>\n<table>\n";
-    for line in &located.lines {
-        let _ = writeln!(
-            page,
-            "<tr><td>{}</td><td><code>{}</code></td><td class=\"faint\">{}</td></tr>",
-            escape(&at(&line.place)),
-            escape(&line.place.text),
-            escape(&line.why)
-        );
+    for line in located.lines.iter().filter(|line| !line.folded) {
+        row(line, page);
     }
     *page += "</table>\n";
+    let folded: Vec<_> = located.lines.iter().filter(|line| line.folded).collect();
+    if folded.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "<details><summary>{} more</summary>\n<table>", folded.len());
+    for line in folded {
+        row(line, page);
+    }
+    *page += "</table></details>\n";
+}
+
+fn row(line: &SuspectLine, page: &mut String) {
+    let _ = writeln!(
+        page,
+        "<tr><td>{}</td><td><code>{}</code></td><td class=\"faint\">{}</td></tr>",
+        escape(&at(&line.place)),
+        escape(&line.place.text),
+        escape(&line.why)
+    );
 }

@@ -1,18 +1,14 @@
 //! For a person at a terminal.
 
-use super::{at, command, dependence, headline, pool, ways};
+use super::{at, command, dependence, headline, is_shown, pool, ways};
 use crate::paint::{Ink, Row, Style};
 use crate::text::{width, wrap};
 use crate::words;
 use explain::answer::{Commit, ValuePair};
 use locate::answer::{Link, Located};
 
-/// Branches that are shown; the rest is counted.
-const SHOWN_BRANCHES: usize = 8;
 /// Steps of a chain that are shown.
 const SHOWN_LINKS: usize = 6;
-const SHOWN_INITIAL: usize = 5;
-const SHOWN_LINES: usize = 10;
 
 /// Renders what was located. The text ends with a line end.
 #[must_use]
@@ -78,11 +74,12 @@ impl Page<'_> {
     }
 
     fn branches(&mut self, located: &Located) {
-        if located.branches.is_empty() {
+        let shown: Vec<_> = located.branches.iter().filter(|entry| is_shown(located, &entry.place)).collect();
+        if shown.is_empty() {
             return;
         }
         self.heading("Branches that went another way", "the most suspicious first");
-        for (n, entry) in located.branches.iter().take(SHOWN_BRANCHES).enumerate() {
+        for (n, entry) in shown.iter().enumerate() {
             let text = self.style.fit(&entry.place.text);
             self.row(
                 &Row::new()
@@ -96,7 +93,7 @@ impl Page<'_> {
             self.commit(entry.commit.as_ref());
             self.chain(&entry.chain);
         }
-        self.more(located.branches.len(), SHOWN_BRANCHES);
+        self.more(located.branches.len(), shown.len());
     }
 
     fn pairs(&mut self, values: &[ValuePair]) {
@@ -145,7 +142,8 @@ impl Page<'_> {
     }
 
     fn values(&mut self, located: &Located) {
-        if located.values.is_empty() {
+        let shown: Vec<_> = located.values.iter().filter(|entry| is_shown(located, &entry.place)).collect();
+        if shown.is_empty() {
             return;
         }
         self.heading(
@@ -156,7 +154,7 @@ impl Page<'_> {
             let text = format!("  from {}, which passes and takes the same way", command(ran));
             self.row(&Row::new().put(Ink::Faint, self.style.fit(&text)));
         }
-        for entry in &located.values {
+        for entry in &shown {
             let text = self.style.fit(&entry.place.text);
             self.row(
                 &Row::new()
@@ -167,14 +165,16 @@ impl Page<'_> {
             self.pairs(&entry.values);
             self.commit(entry.commit.as_ref());
         }
+        self.more(located.values.len(), shown.len());
     }
 
     fn initial(&mut self, located: &Located) {
-        if located.initial.is_empty() {
+        let shown: Vec<_> = located.initial.iter().filter(|entry| is_shown(located, &entry.place)).collect();
+        if shown.is_empty() {
             return;
         }
         self.heading("Initial values that the failure depends on", "the nearest first");
-        for entry in located.initial.iter().take(SHOWN_INITIAL) {
+        for entry in &shown {
             let value = entry.value.as_ref().map(|value| format!(" = {value}")).unwrap_or_default();
             let used = format!("{}:{}", entry.used.file, entry.used.line);
             self.row(
@@ -185,16 +185,22 @@ impl Page<'_> {
             );
             self.commit(entry.commit.as_ref());
         }
-        self.more(located.initial.len(), SHOWN_INITIAL);
+        self.more(located.initial.len(), shown.len());
     }
 
     fn lines(&mut self, located: &Located) {
-        let aside = format!(
-            "of {} in the dynamic and {} in the relevant slice of the failure",
-            located.slice.dynamic, located.slice.relevant
-        );
+        let aside = if located.coverage_only {
+            "of those that the failing test executes".to_owned()
+        } else {
+            let slice = &located.slice;
+            format!(
+                "of {} in the dynamic and {} in the relevant slice of the failure",
+                slice.dynamic, slice.relevant
+            )
+        };
         self.heading("Lines to look at", &aside);
-        for (n, line) in located.lines.iter().take(SHOWN_LINES).enumerate() {
+        let shown: Vec<_> = located.lines.iter().filter(|line| !line.folded).collect();
+        for (n, line) in shown.iter().enumerate() {
             let place = format!("{}:{}", line.place.file, line.place.line);
             self.row(
                 &Row::new()
@@ -203,13 +209,16 @@ impl Page<'_> {
                     .end(Ink::Faint, format!("  {}", line.why)),
             );
         }
-        self.more(located.lines.len(), SHOWN_LINES);
+        self.more(located.lines.len(), shown.len());
     }
 
     fn more(&mut self, all: usize, shown: usize) {
         if all > shown {
             self.row(
-                &Row::new().put(Ink::Faint, format!("    {} {} more", self.style.signs().more, all - shown)),
+                &Row::new().put(
+                    Ink::Faint,
+                    format!("    {} {} more in --json", self.style.signs().more, all - shown),
+                ),
             );
         }
     }

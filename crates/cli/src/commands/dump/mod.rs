@@ -1,6 +1,8 @@
 //! `relapse dump`: every stage, readable.
 
+mod dependences;
 mod io;
+mod lines;
 mod program;
 mod recording;
 mod steps;
@@ -17,6 +19,8 @@ pub enum DumpCommand {
     Recording(recording::RecordingArgs),
     Steps(steps::StepsArgs),
     Io(io::IoArgs),
+    Lines(lines::LinesArgs),
+    Dependences(dependences::DependencesArgs),
     Timeline(timeline::TimelineArgs),
 }
 
@@ -26,6 +30,8 @@ pub fn run(command: &DumpCommand, session: &mut Session) -> Result<Exit, Failure
         DumpCommand::Recording(args) => recording::run(args, session),
         DumpCommand::Steps(args) => steps::run(args, session),
         DumpCommand::Io(args) => io::run(args, session),
+        DumpCommand::Lines(args) => lines::run(args, session),
+        DumpCommand::Dependences(args) => dependences::run(args, session),
         DumpCommand::Timeline(args) => timeline::run(args, session),
     }
 }

@@ -6,7 +6,7 @@ mod watch;
 use super::explain::{duration, seconds, stop_on_signals, style, tools, write};
 use crate::failure::{Exit, Failure};
 use crate::{Session, solvers};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use locate::answer::Located;
 use locate::session::{self, Request};
 use locate::test::Test;
@@ -26,13 +26,16 @@ use trials::TrialLimits;
 /// the failure depends on. Your files are not touched.
 ///
 /// A test passes if it exits with 0 and writes what is expected, if that is known; 125 cannot tell.
+/// If the search is interrupted or out of time, the next call goes on from there.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   relapse locate --build make --test './sum 4' --passing './sum 3'
   relapse locate --build make --test './calc < bad.in' --expect bad.out --suite tests.txt
   relapse locate --build make --test './calc < cases/7.in' --expect cases/7.out \\
-      --pool cases --template './calc < {}'
+      --suite cases --template './calc < {}'
+  relapse locate --build 'cmake -B b && cmake --build b' --suite b --test parser_3
+  relapse locate --build 'make check TESTS=' --suite tests --test tests/parse
 
 Exit codes (beside those of `relapse --help`):
   0    a passing run was found and compared with
@@ -47,22 +50,24 @@ pub struct LocateArgs {
     /// How to build the program; CC and CXX are set to the compilers that record
     #[arg(long, value_name = "CMD")]
     build: String,
-    /// The failing test, run where the build ran
+    /// The failing test, run where the build ran; or its name in --suite
     #[arg(long, value_name = "CMD")]
     test: String,
     /// A test that passes; may be given several times
     #[arg(long, value_name = "CMD")]
     passing: Vec<String>,
-    /// Tests, one command a line; lines that begin with # are comments
-    #[arg(long, value_name = "FILE")]
+    /// Tests: a file with one command a line (# begins a comment), a directory of inputs for
+    /// --template, a directory with the results of `make check` (.trs), or a directory of the build
+    /// whose tests CTest knows. --test may then be the name of a test of make or CTest
+    #[arg(long, value_name = "FILE|DIR")]
     suite: Option<PathBuf>,
-    /// A directory of inputs for --template. The expected output of NAME or NAME.in is in NAME.out
-    /// or NAME.expected, if it is there
-    #[arg(long, value_name = "DIR", requires = "template")]
-    pool: Option<PathBuf>,
-    /// A command with {} in the place of an input of --pool
-    #[arg(long, value_name = "CMD", requires = "pool")]
+    /// A command with {} in the place of an input of --suite. The expected output of NAME or NAME.in is
+    /// in NAME.out or NAME.expected, if it is there
+    #[arg(long, value_name = "CMD", requires = "suite")]
     template: Option<String>,
+    /// What tells whether a test passes [default: exit]
+    #[arg(long, value_enum, value_name = "ORACLE", conflicts_with = "expect")]
+    oracle: Option<OracleKind>,
     /// The failing test is to write this file's content to standard output
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
@@ -82,7 +87,7 @@ pub struct LocateArgs {
     /// cache directory]
     #[arg(long, value_name = "DIR")]
     work: Option<PathBuf>,
-    /// Keep the built trees in the work directory
+    /// Keep the built trees and the recordings of all tests in the work directory
     #[arg(long)]
     keep: bool,
     /// Runs side by side [default: one for each core]
@@ -104,12 +109,18 @@ pub struct LocateArgs {
     /// that are there]
     #[arg(long, value_name = "CMD")]
     solver: Option<String>,
-    /// Write the lines that each run executed, one JSON object a run: for comparing with other methods
-    #[arg(long, value_name = "FILE", hide = true)]
-    spectra: Option<PathBuf>,
     /// Say nothing on standard error unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// What tells whether a test passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OracleKind {
+    /// As for `git bisect run`: 0 passes, 125 cannot tell, everything else fails
+    Exit,
+    /// The Test Anything Protocol on standard output, and the exit status
+    Tap,
 }
 
 pub fn run(args: &LocateArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -123,12 +134,10 @@ pub fn run(args: &LocateArgs, session: &mut Session) -> Result<Exit, Failure> {
     let watcher = crate::progress::Watcher::new(!args.quiet, session.watched);
     let located = session::locate(&request, &stop, &|news| watcher.say(watch::words(news)));
     watcher.finish();
-    let (located, spectra) = located.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
-    if let Some(path) = &args.spectra {
-        write(path, &suite::spectra(&spectra))?;
-    }
+    let located = located.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
     deliver(args, &located, session)?;
-    Ok(if located.passing.is_some() { Exit::Done } else { Exit::No })
+    let has_passing = located.passing.is_some() || located.coverage_only && located.pool.passed > 0;
+    Ok(if has_passing { Exit::Done } else { Exit::No })
 }
 
 fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
@@ -145,23 +154,29 @@ fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
             Failure::failed_to(Exit::Usage, format_args!("read the standard input {}: {e}", path.display()))
         })
     };
+    let tap = args.oracle == Some(OracleKind::Tap);
     let test = Test {
         stdin: args.stdin.as_ref().map(absolute).transpose()?,
         expected: args.expect.as_deref().map(|file| suite::read(file, "the expected output")).transpose()?,
         ..Test::new(&args.test)
     };
     let mut pool: Vec<Test> = args.passing.iter().map(|command| Test::new(command)).collect();
-    if let Some(file) = &args.suite {
-        pool.extend(suite::commands(file)?);
+    let mut ctest = None;
+    match (&args.suite, &args.template) {
+        (Some(directory), Some(template)) => pool.extend(suite::inputs(directory, template)?),
+        (Some(named), None) => match suite::tests(named, here)? {
+            Some(tests) => pool.extend(tests),
+            None => ctest = Some(named.clone()),
+        },
+        (None, _) => {}
     }
-    if let (Some(directory), Some(template)) = (&args.pool, &args.template) {
-        pool.extend(suite::inputs(directory, template)?);
-    }
+    let judged = |test: Test| Test { tap, ..test };
     Ok(Request {
         here: here.to_owned(),
         build: args.build.clone(),
-        test,
-        pool,
+        test: judged(test),
+        pool: pool.into_iter().map(judged).collect(),
+        ctest,
         jobs: args.jobs.unwrap_or(cores).max(1),
         repeat: args.repeat.max(1) as usize,
         limits: TrialLimits { test: args.timeout.map(seconds).transpose()?, ..TrialLimits::default() },
@@ -169,7 +184,6 @@ fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
         compilers: Some(compilers),
         work,
         keep: args.keep,
-        spectra: args.spectra.is_some(),
         budget: args.budget,
         perturbations: args.perturb,
         solvers: solvers::named(args.solver.as_deref())?,
@@ -213,6 +227,7 @@ fn failure(error: &locate::Error, interrupted: bool) -> Failure {
             .hint("Runs of a test that comes and goes cannot be compared. Make it repeatable."),
         L::TestNotRun { .. } => failed(Exit::TestNotRun)
             .hint("The test runs where the build ran. Correct --test, or have --build make what it needs."),
+        L::Suite { .. } => failed(Exit::Usage),
         L::Trials(T::DoesNotBuild { complaint, log, .. }) => Failure::failed_to(
             Exit::DoesNotBuild,
             format_args!("build the program: {complaint} (log in {})", log.display()),

@@ -1,9 +1,8 @@
-//! Tests from a list of commands, or from a directory of inputs.
+//! Tests from a list of commands, from a directory of inputs, or from results of `make check`.
 
 use crate::failure::{Exit, Failure};
-use locate::pool::Spectrum;
-use locate::test::{Test, Verdict};
-use std::collections::BTreeMap;
+use locate::suites::automake;
+use locate::test::Test;
 use std::path::{Path, PathBuf};
 
 /// Expected outputs end with one of these.
@@ -22,6 +21,18 @@ pub fn commands(file: &Path) -> Result<Vec<Test>, Failure> {
     let text = String::from_utf8_lossy(&text);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     Ok(lines.map(Test::new).collect())
+}
+
+/// A list of commands, or the tests whose results lie in a directory. None if there are none: the build
+/// may have to make them.
+pub fn tests(named: &Path, here: &Path) -> Result<Option<Vec<Test>>, Failure> {
+    if named.is_file() {
+        return commands(named).map(Some);
+    }
+    let Ok(directory) = here.join(named).canonicalize() else { return Ok(None) };
+    let here = here.canonicalize().unwrap_or_else(|_| here.to_owned());
+    let tests = automake::tests(&directory, &here).map_err(|e| Failure::failed_to(Exit::Usage, e))?;
+    Ok(Some(tests).filter(|tests| !tests.is_empty()))
 }
 
 /// One test for each input of a directory, in the order of names.
@@ -62,23 +73,6 @@ fn expected(input: &Path) -> Option<PathBuf> {
     let whole = EXPECTED.iter().map(|end| PathBuf::from(format!("{}.{end}", input.display())));
     let replaced = EXPECTED.iter().map(|end| input.with_extension(end));
     whole.chain(replaced).find(|path| path.is_file())
-}
-
-/// One JSON object a run: `verdict` (`pass`, `fail` or `unresolved`) and `lines` with counts.
-pub fn spectra(spectra: &[Spectrum]) -> String {
-    let mut text = String::new();
-    for spectrum in spectra {
-        let verdict = match spectrum.verdict {
-            Some(Verdict::Pass) => "pass",
-            Some(Verdict::Fail) => "fail",
-            Some(Verdict::Unresolved) | None => "unresolved",
-        };
-        let lines: BTreeMap<String, u64> =
-            spectrum.lines.iter().map(|((file, line), count)| (format!("{file}:{line}"), *count)).collect();
-        text += &serde_json::json!({ "verdict": verdict, "lines": lines }).to_string();
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,0 +1,233 @@
+//! What is known of a pool that was not finished: interrupted, or out of time.
+//!
+//! One line of JSON a run, written as soon as the run is over. The next call for the same program,
+//! failing test and pool does not repeat these runs. Of those that passed only the nearest is run
+//! again, as its recording is needed. When a pool is finished, the file goes.
+
+use crate::difference::Difference;
+use crate::suspicion::{Coverage, Part};
+use crate::test::{Test, Verdict};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// `pass`, `fail`, `unresolved`, or `unrecorded`: it passed, and could not be used.
+    pub verdict: String,
+    /// What it entered.
+    #[serde(default)]
+    pub entered: Vec<Part>,
+    /// Positions of the difference, if it was compared; empty for the same control flow.
+    #[serde(default)]
+    pub difference: Option<Vec<u32>>,
+}
+
+impl Known {
+    #[must_use]
+    pub fn new(verdict: Verdict, entered: Coverage, difference: Option<&Difference>) -> Known {
+        let verdict = match verdict {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "fail",
+            Verdict::Unresolved => "unresolved",
+        };
+        Known {
+            verdict: verdict.to_owned(),
+            entered: entered.into_iter().collect(),
+            difference: difference.map(|difference| difference.positions().to_vec()),
+        }
+    }
+
+    #[must_use]
+    pub fn unrecorded() -> Known {
+        Known { verdict: "unrecorded".to_owned(), entered: Vec::new(), difference: None }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    run: usize,
+    #[serde(flatten)]
+    known: Known,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Heading {
+    pool: String,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub struct Memory {
+    path: PathBuf,
+    known: HashMap<usize, Known>,
+    file: Mutex<File>,
+}
+
+impl Memory {
+    /// Opens the memory of a pool. What is there of another one goes. `identity` says which program
+    /// and which failing run it is.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn open(path: &Path, identity: u64, tests: &[Test]) -> Result<Memory> {
+        let mut hasher = DefaultHasher::new();
+        (identity, tests, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+        let heading = format!("{:016x}", hasher.finish());
+        let mut known = read(path, &heading);
+        let failed = |source| Error::Write { what: path.display().to_string(), source };
+        // Those that may be the nearest are run again: their recordings are needed.
+        for number in nearest(&known) {
+            known.remove(&number);
+        }
+        let mut file =
+            OpenOptions::new().create(true).write(true).truncate(true).open(path).map_err(failed)?;
+        let mut text = serde_json::to_string(&Heading { pool: heading }).unwrap_or_default() + "\n";
+        for (run, known) in &known {
+            text += &line(*run, known);
+        }
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        Ok(Memory { path: path.to_owned(), known, file: Mutex::new(file) })
+    }
+
+    #[must_use]
+    pub fn get(&self, run: usize) -> Option<&Known> {
+        self.known.get(&run)
+    }
+
+    /// Runs that need not be repeated.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Writes down a run.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn put(&self, run: usize, known: &Known) -> Result<()> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(line(run, known).as_bytes())
+            .map_err(|source| Error::Write { what: self.path.display().to_string(), source })
+    }
+
+    /// The pool is finished.
+    pub fn forget(self) {
+        // At worst the file is read in vain.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn line(run: usize, known: &Known) -> String {
+    serde_json::to_string(&Line { run, known: known.clone() }).unwrap_or_default() + "\n"
+}
+
+/// What an earlier call wrote; a line that was cut off ends it.
+fn read(path: &Path, heading: &str) -> HashMap<usize, Known> {
+    let Ok(file) = File::open(path) else { return HashMap::new() };
+    let mut lines = BufReader::new(file).lines().map_while(std::result::Result::ok);
+    let first = lines.next().and_then(|line| serde_json::from_str::<Heading>(&line).ok());
+    if first.is_none_or(|first| first.pool != heading) {
+        return HashMap::new();
+    }
+    let lines = lines.map_while(|line| serde_json::from_str::<Line>(&line).ok());
+    lines.map(|line| (line.run, line.known)).collect()
+}
+
+/// The nearest run that passed, and the first with the same control flow.
+fn nearest(known: &HashMap<usize, Known>) -> HashSet<usize> {
+    let compared =
+        || known.iter().filter_map(|(run, known)| Some((Difference::of(known.difference.clone()?), *run)));
+    let best = compared().filter(|(difference, _)| *difference != Difference::Same).min();
+    let same = compared().filter(|(difference, _)| *difference == Difference::Same).map(|(_, run)| run).min();
+    best.map(|(_, run)| run).into_iter().chain(same).collect()
+}
+
+/// A number for the content of a tree: names and bytes of all files.
+#[must_use]
+pub fn content(tree: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut todo = vec![tree.to_owned()];
+    while let Some(directory) = todo.pop() {
+        let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            path.strip_prefix(tree).unwrap_or(&path).hash(&mut hasher);
+            if path.is_symlink() {
+                fs::read_link(&path).ok().hash(&mut hasher);
+            } else if path.is_dir() {
+                todo.push(path);
+            } else {
+                fs::read(&path).ok().hash(&mut hasher);
+            }
+        }
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(difference: &[u32]) -> Known {
+        Known::new(Verdict::Pass, Coverage::default(), Some(&Difference::of(difference.to_vec())))
+    }
+
+    #[test]
+    fn all_but_the_nearest_runs_are_known_next_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pool");
+        let tests = [Test::new("a"), Test::new("b")];
+        let memory = Memory::open(&path, 1, &tests).unwrap();
+        let failed = Known::new(Verdict::Fail, Coverage::from([Part::Block(0, 1, 2)]), None);
+        for (run, known) in
+            [passed(&[3]), passed(&[5]), passed(&[]), passed(&[]), failed.clone()].iter().enumerate()
+        {
+            memory.put(run, known).unwrap();
+        }
+        let memory = Memory::open(&path, 1, &tests).unwrap();
+        assert_eq!((memory.len(), memory.get(4)), (3, Some(&failed)));
+        assert!(memory.get(1).is_none() && memory.get(2).is_none());
+        // Another program, or other tests.
+        assert!(Memory::open(&path, 2, &tests).unwrap().is_empty());
+        let memory = Memory::open(&path, 1, &tests[..1]).unwrap();
+        assert!(memory.is_empty());
+        memory.forget();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_not_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pool");
+        let memory = Memory::open(&path, 1, &[]).unwrap();
+        memory.put(0, &Known::unrecorded()).unwrap();
+        memory.put(1, &Known::unrecorded()).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, &text[..text.len() - 9]).unwrap();
+        assert_eq!(Memory::open(&path, 1, &[]).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn trees_with_other_files_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("src")).unwrap();
+        fs::write(dir.path().join("src/a.c"), "1").unwrap();
+        let one = content(dir.path());
+        assert_eq!(one, content(dir.path()));
+        fs::write(dir.path().join("src/a.c"), "2").unwrap();
+        assert_ne!(one, content(dir.path()));
+    }
+}

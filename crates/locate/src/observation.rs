@@ -1,0 +1,102 @@
+//! What went wrong in the failing run, and what to ask about it.
+
+use crate::Result;
+use crate::suites::tap::Tap;
+use crate::test::Test;
+use explain::observe::{self, Observed, RunOutput, Sinks, observe};
+use recording::Recording;
+use replay::process::LoadedProcess;
+use slice::Criterion;
+use trials::Recorded;
+
+/// What went wrong: held against what was expected, since no run of another version is there.
+pub(crate) fn observed(test: &Test, failing: &Recorded, recording: &Recording) -> Observed {
+    let bad = RunOutput::from(&failing.run);
+    let good = RunOutput {
+        exit: Some(0),
+        stdout: test.expected.clone().unwrap_or_else(|| bad.stdout.clone()),
+        stderr: bad.stderr.clone(),
+        ..RunOutput::default()
+    };
+    let run = |recording, output| observe::Run { recording, root: &failing.tree, output };
+    let sinks = Sinks { stdout: test.expected.is_some(), stderr: false, files: false };
+    let same = |file: &str, line: u32| Some((file.to_owned(), line));
+    observe(run(None, &good), run(Some(recording), &bad), &same, sinks).unwrap_or_else(|error| Observed {
+        observation: explain::answer::Observation {
+            kind: "unknown".to_owned(),
+            summary: format!("the test ended with {}", failing.run.status),
+            ..Default::default()
+        },
+        notes: vec![format!("What was observed could not be placed: failed to {error}.")],
+        ..Observed::default()
+    })
+}
+
+/// What to ask about if nothing inside the program is seen to be wrong: what it wrote last, which
+/// somebody else found wrong, or else its end.
+pub(crate) fn last_output_or_end(process: &LoadedProcess) -> Result<(Vec<Criterion>, &'static str)> {
+    let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
+    for stream in 0..process.streams.len() as u32 {
+        let written = slicer.io(stream)?.events.iter().filter(|event| event.out && event.length > 0);
+        let ends: Vec<u64> = written.map(|event| event.offset + event.length - 1).collect();
+        for end in ends.into_iter().rev() {
+            if let Some(criterion) = slicer.ask_output("stdout", end)? {
+                let note =
+                    "What is wrong was found outside of the program: it is asked about what it wrote last.";
+                return Ok((vec![criterion], note));
+            }
+        }
+    }
+    let note = "What is wrong could not be seen inside the program: it is asked about its end.";
+    Ok((slicer.ask_failure()?.into_iter().collect(), note))
+}
+
+/// Which byte stands where depends on what was written before it: without the byte before, nothing
+/// of a loop that wrote too few would be seen.
+pub(crate) fn with_byte_before(
+    process: &LoadedProcess,
+    mut criteria: Vec<Criterion>,
+    observed: &Observed,
+) -> Result<Vec<Criterion>> {
+    if let Some(output) = &observed.observation.output
+        && let Some(before) = output.offset.checked_sub(1)
+        && !output.bad.is_empty()
+    {
+        let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
+        let more = slicer.ask_output(&output.sink, before)?;
+        let latest = criteria.iter().map(|c| c.at).max();
+        criteria.extend(more.filter(|criterion| latest.is_some_and(|at| criterion.at < at)));
+    }
+    Ok(criteria)
+}
+
+/// The sentence for an output that differs: it was expected, not printed by another version.
+pub(crate) fn against_expected(observation: &explain::answer::Observation) -> Option<String> {
+    let output = observation.output.as_ref()?;
+    let place = observation
+        .place
+        .as_ref()
+        .map(|place| format!("; written in {} ({}:{})", place.function, place.file, place.line));
+    Some(format!(
+        "line {} of {} is `{}`, expected `{}`{}",
+        output.line,
+        output.sink,
+        output.bad,
+        output.good,
+        place.unwrap_or_default()
+    ))
+}
+
+/// The first test of the Test Anything Protocol that failed: the sentence, and the first byte of its
+/// line.
+pub(crate) fn failed_tap(
+    test: &Test,
+    failing: &Recorded,
+    process: &LoadedProcess,
+) -> Result<Option<(String, Criterion)>> {
+    let output = if test.tap { std::fs::read(&failing.run.stdout).unwrap_or_default() } else { Vec::new() };
+    let Some((offset, line)) = Tap::read(&output).and_then(|tap| tap.failed) else { return Ok(None) };
+    let slicer = slice::Slicer::new(process, slice::SlicerOptions::default());
+    let criterion = slicer.ask_output("stdout", offset)?;
+    Ok(criterion.map(|criterion| (format!("the program reports `{line}`"), criterion)))
+}
