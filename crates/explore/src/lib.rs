@@ -34,6 +34,7 @@
 //! ```
 
 pub mod changed;
+pub mod contracts;
 pub mod distance;
 mod error;
 pub mod expose;

@@ -17,6 +17,9 @@ pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
     let mut text = String::new();
     let headline = match exposed.verdict {
         Verdict::Differ => paint.bad("The versions differ."),
+        Verdict::NoDifferenceFound if exposed.intended > 0 => {
+            "No difference was found but those that the contracts say.".to_owned()
+        }
         Verdict::NoDifferenceFound => "No difference was found.".to_owned(),
         Verdict::SamePrograms => {
             "No difference: both versions are built to the same program, byte by byte.".to_owned()
@@ -39,6 +42,14 @@ pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
     if exposed.verdict != Verdict::SamePrograms {
         changes(&mut text, &exposed.changes);
         effort(&mut text, exposed);
+    }
+    if exposed.intended > 0 {
+        let _ = writeln!(
+            text,
+            "{} left out: there every call that begins alike in both versions ends alike, or changed as its \
+             contract says, or called one that did.",
+            counted(exposed.intended, "difference")
+        );
     }
     for note in &exposed.notes {
         let _ = writeln!(text, "{note}");
