@@ -1,6 +1,8 @@
 //! `relapse contract check` as a user meets it.
 
 mod desk;
+#[path = "../../report/tests/samples/schema.rs"]
+mod schema;
 
 use desk::Desk;
 use serde_json::Value;
@@ -269,6 +271,8 @@ fn the_answer_is_json() {
     let desk = versions(GOOD, &changed(contract, "total += n == 7 ? 9 : n;"), "c");
     let output = desk.execute(&format!("relapse contract check {VERSIONS} --test ./p·7·3 --json -"), "");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema = include_str!("../../../docs/schemas/contract-1.json");
+    assert_eq!(schema::problems(&serde_json::from_str(schema).unwrap(), &answer), Vec::<String>::new());
     assert_eq!((&answer["schema"], &answer["verdict"]), (&"relapse.contract/1".into(), &"violated".into()));
     let add = &answer["functions"][0];
     assert_eq!((&add["name"], &add["counted"]["by_index"]), (&"add".into(), &1.into()));
@@ -279,4 +283,106 @@ fn the_answer_is_json() {
     assert_eq!(violation["call"]["place"], "p.c:11");
     assert_eq!((&violation["good"], &violation["bad"]), (&"returns 7".into(), &"returns 9".into()));
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_base_class_stands_for_what_is_thrown() {
+    let good = "\
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+struct Error { virtual ~Error() {} };
+struct Range : Error {};
+struct Other {};
+int at(int i) {
+    if (i > 9) throw std::out_of_range(\"at\");
+    if (i > 3) throw Range();
+    return i;
+}
+int main(int argc, char **argv) {
+    try { std::printf(\"%d\\n\", at(std::atoi(argv[1]))); } catch (...) { return 1; }
+}
+";
+    let code = |class: &str, argument: &str| {
+        let contract = format!(
+            "//@ changed_behavior when_signaled (throw {class}) true; ensures \\result == 3;\nint at(int i) {{\n    if (i > 3) return 3;"
+        );
+        let desk = versions(good, &good.replace("int at(int i) {", &contract), "cpp");
+        let words = VERSIONS.replace("$CC", "$CXX").replace("p.c", "p.cpp");
+        let line = format!("relapse contract check {words} --test ./p·{argument}");
+        desk.execute(&line, "").status.code()
+    };
+    assert_eq!(code("Error", "5"), Some(0));
+    assert_eq!(code("std::exception", "12"), Some(0));
+    // Another class: no case applies, and nothing may change.
+    assert_eq!(code("Other", "5"), Some(1));
+}
+
+/// `add` changes as this says.
+const CONTRACT: &str = "//@ changed_behavior requires n == 7; ensures total == \\prev(total) + 2;\n";
+
+#[test]
+fn an_input_is_found_that_violates_a_contract() {
+    // The test does not come to the wrong case.
+    let contract = "//@ changed_behavior requires n > 500; ensures \\result == \\prev(\\result);\n";
+    let body = "total += n == 723 ? 724 : n;";
+    let desk = versions(GOOD, &changed(contract, body), "c");
+    let words = VERSIONS.replace("--quiet ", "");
+    let line = format!("relapse contract search {words} --test ./p·123 --budget 20s --json -");
+    let output = desk.execute(&line, "");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {said}"));
+    assert_eq!(answer["violation"]["command"], "./p 723", "{answer}");
+    assert_eq!(answer["violation"]["answer"]["functions"][0]["violations"][0]["entry"][0]["value"], "723");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn inputs_that_differ_as_they_should_are_not_exposed() {
+    let desk = versions(GOOD, &changed(CONTRACT, "total += n == 7 ? 9 : n;"), "c");
+    let answer = |bad: &str, words: &str| {
+        desk.file("bad/p.c", bad);
+        let words = format!("{VERSIONS} --test ./p·7 --budget 3s --json - {words}");
+        let output = desk.execute(&format!("relapse expose {words}"), "");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (
+            answer["verdict"].as_str().unwrap().to_owned(),
+            answer["intended"].as_u64().unwrap(),
+            output.status.code(),
+        )
+    };
+    let right = changed(CONTRACT, "total += n == 7 ? 9 : n;");
+    assert_eq!(answer(&right, "").0, "differ");
+    let (verdict, intended, code) = answer(&right, "--intended");
+    assert_eq!((verdict.as_str(), code), ("no-difference-found", Some(0)));
+    assert!(intended > 0);
+    // `main` differs by itself.
+    let wrong = right.replace("%d\\n", "%x\\n").replace("add(atoi", "5 + add(atoi");
+    assert_eq!(answer(&wrong, "--intended").0, "differ");
+}
+
+/// Memory that held an address in an earlier life is text now; its NUL lies where the address began.
+#[test]
+fn what_lay_there_before_is_no_pointer() {
+    let good = "\
+#include <stdio.h>
+#include <stdlib.h>
+void put(char *to, const char *text) {
+    sprintf(to, \"%s\", text);
+}
+int main(void) {
+    char *large = malloc(4096), **old = malloc(64);
+    large[0] = 0;
+    free(old);
+    char *now = malloc(64);
+    put(now, \"sixteen letters!\");
+    puts(now);
+    return large[0];
+}
+";
+    let bad = good
+        .replace("    free(old);", "    for (int i = 0; i < 8; i++) old[i] = large + 1000;\n    free(old);");
+    let desk = versions(good, &bad, "c");
+    let output = desk.execute(&format!("relapse contract check {VERSIONS} --test ./p --unchanged put"), "");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
 }

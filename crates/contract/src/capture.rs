@@ -42,7 +42,8 @@ impl<'m> Scene<'_, 'm> {
         let end = end.min(address.saturating_add(MAX_OBJECT));
         let is_pointer = |at: &u64| {
             let word = self.memory.peek_word(*at, 8);
-            word != 0 && self.objects.is_defined(*at) && self.objects.is_tracked(word)
+            // All of it was set: what is left of an earlier life of the memory says nothing.
+            word != 0 && self.objects.is_tracked(word) && (0..8).all(|n| self.objects.is_defined(*at + n))
         };
         let behind = (address.next_multiple_of(8)..end.saturating_sub(7)).step_by(8).find(is_pointer);
         Some(match behind {

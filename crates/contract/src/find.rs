@@ -27,6 +27,15 @@ pub struct Commented {
     pub lines: RangeInclusive<u32>,
 }
 
+/// The contracts of a file, which is shown as `name`.
+///
+/// # Errors
+/// If it cannot be read, or a contract is wrong.
+pub fn read_file(path: &std::path::Path, name: &str) -> Result<Vec<(String, Contract)>> {
+    let bytes = std::fs::read(path).map_err(|error| Error::Read { path: name.to_owned(), error })?;
+    in_file(&Arc::new(Source { file: name.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() }))
+}
+
 /// A comment or several that follow each other.
 struct Group {
     /// Parts of the text that belong to the contract.

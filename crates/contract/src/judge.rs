@@ -9,9 +9,11 @@
 
 use crate::compare::{Difference, Half, What, compare};
 use crate::error::Result;
+use crate::exceptions::is_a;
 use crate::language::{Case, Contract, Kind, Place, Predicate};
 use crate::moment::{Pair, Run, Shown, Truth, shown, truth};
 use crate::state::{RESULT, Root, RootKind};
+use crate::version::Version;
 use crate::watch::Ended;
 use explain::align::Side;
 
@@ -100,7 +102,8 @@ fn manner(contract: &Contract, pair: &Pair<'_, '_>, side: Side) -> Result<Manner
     Ok(Manner::Normal)
 }
 
-fn is_of(manner: &Manner, kind: &Kind) -> bool {
+/// Whether a call of a version ended in this way.
+fn is_of(manner: &Manner, kind: &Kind, version: &Version<'_>) -> bool {
     match (manner, kind) {
         (Manner::Normal, _) => false,
         (_, Kind::Any) => true,
@@ -111,7 +114,8 @@ fn is_of(manner: &Manner, kind: &Kind) -> bool {
         }
         (Manner::Process(Ended::Exit(status)), Kind::Exit(wanted)) => wanted.is_none_or(|w| w == *status),
         (Manner::Process(Ended::Throw(ty)), Kind::Throw(wanted)) => {
-            wanted.as_ref().is_none_or(|w| ty.as_ref() == Some(w))
+            let is_it = |w: &String| ty.as_ref().is_some_and(|ty| is_a(&version.modules, ty, w));
+            wanted.as_ref().is_none_or(is_it)
         }
         (Manner::Named(name), Kind::Named(wanted)) => name == wanted,
         _ => false,
@@ -151,8 +155,12 @@ fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::r
     if is_silent {
         return Ok(Ok(true));
     }
-    let of_kind: Vec<&Predicate> =
-        case.when_signaled.iter().filter(|(kind, _)| is_of(previous, kind)).map(|(_, p)| p).collect();
+    let of_kind: Vec<&Predicate> = case
+        .when_signaled
+        .iter()
+        .filter(|(kind, _)| is_of(previous, kind, pair.good.version))
+        .map(|(_, p)| p)
+        .collect();
     if of_kind.is_empty() {
         return Ok(Ok(false));
     }
@@ -163,7 +171,12 @@ fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::r
 fn oblige(case: &Case, pair: &Pair<'_, '_>, current: &Manner, judged: &mut Judged) -> Result<()> {
     let obligations: Vec<&Predicate> = match current {
         Manner::Normal => case.ensures.iter().collect(),
-        _ => case.signals.iter().filter(|(kind, _)| is_of(current, kind)).map(|(_, p)| p).collect(),
+        _ => case
+            .signals
+            .iter()
+            .filter(|(kind, _)| is_of(current, kind, pair.bad.version))
+            .map(|(_, p)| p)
+            .collect(),
     };
     if *current != Manner::Normal && !case.ensures.is_empty() && case.signals.is_empty() {
         let clause = case.ensures.first().map(|p| p.clause.clone());

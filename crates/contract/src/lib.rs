@@ -10,8 +10,10 @@
 //!   taken by [`capture`](mod@capture) with the help of [`objects`]);
 //! * [`compare`](mod@compare): what differs between states of two versions, by declared shape;
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
-//!   else stays;
-//! * [`pairs`]: which calls are compared; [`check`](mod@check): one check from beginning to end;
+//!   else stays; [`exceptions`]: which classes an exception is of;
+//! * [`pairs`]: which calls are compared; [`checking`]: the runs of both versions; [`check`](mod@check): one
+//!   check from beginning to end;
+//! * [`intended`]: what of the differences between two runs was meant;
 //! * [`answer`]: what was found.
 //!
 //! # What must not be known here
@@ -32,10 +34,13 @@
 pub mod answer;
 pub mod capture;
 pub mod check;
+pub mod checking;
 pub mod compare;
 pub mod error;
+pub mod exceptions;
 pub mod find;
 pub mod globals;
+pub mod intended;
 pub mod judge;
 pub mod language;
 pub mod moment;
@@ -43,7 +48,10 @@ pub mod objects;
 pub mod pairs;
 pub mod parse;
 pub mod state;
+mod told;
+mod verdict;
 pub mod version;
 pub mod watch;
+mod written;
 
 pub use error::{Error, Result};

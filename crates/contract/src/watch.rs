@@ -491,6 +491,5 @@ fn thrown(view: &View<'_>, call: &program::inst::Call) -> Option<String> {
     if name(call.callee)? != "__cxa_throw" {
         return None;
     }
-    let info = program::names::readable(name(call.args.get(1)?.value)?);
-    Some(info.strip_prefix("typeinfo for ")?.to_owned())
+    crate::exceptions::described(name(call.args.get(1)?.value)?)
 }

@@ -92,6 +92,8 @@ pub enum Shape {
     Receive {
         message: bool,
     },
+    /// Sends a datagram to an address.
+    Send,
     /// Addresses of sockets.
     SocketName,
     SocketOption,
@@ -283,6 +285,7 @@ pub const KNOWN: &[Known] = &[
     known(libc::SYS_connect, "connect", Shape::Connect, &[]),
     known(libc::SYS_accept, "accept", Shape::Accept, &[]),
     known(libc::SYS_accept4, "accept4", Shape::Accept, &[]),
+    known(libc::SYS_sendto, "sendto", Shape::Send, &[]),
     known(libc::SYS_recvfrom, "recvfrom", Shape::Receive { message: false }, &[(1, Length::Result)]),
     known(libc::SYS_recvmsg, "recvmsg", Shape::Receive { message: true }, &[(1, Length::Result)]),
     known(libc::SYS_getsockname, "getsockname", Shape::SocketName, &[(1, Length::At(2))]),

@@ -10,6 +10,8 @@ use crate::tracee::Tid;
 use nix::libc::{self, user_regs_struct};
 use std::io;
 
+/// Before the address of a peer that is reached by datagrams.
+pub const DATAGRAMS: &str = "udp:";
 /// No more of one read is looked at.
 const MOST_READ: u64 = 64 << 20;
 
@@ -92,10 +94,21 @@ pub fn understand(
         Shape::Bind | Shape::Connect => {
             by_file(&mut entry);
             entry.address = thread.tid.read(arguments[1], (arguments[2] as usize).min(128));
+            let datagrams = entry.file.as_ref().is_some_and(|file| file.borrow().datagrams);
             entry.key = match (address::text(&entry.address), known.shape) {
                 (Some(text), Shape::Bind) => Key::Local(text),
-                (Some(text), _) => Key::Peer(text),
+                (Some(text), _) => peer(text, datagrams),
                 (None, _) => Key::Internal,
+            };
+        }
+        Shape::Send => {
+            by_file(&mut entry);
+            entry.address = thread.tid.read(arguments[4], (arguments[5] as usize).min(128));
+            // A socket with an address of its own answers others.
+            let is_bound = matches!(entry.key, Key::Local(_));
+            entry.key = match address::text(&entry.address) {
+                Some(text) if !is_bound => peer(text, true),
+                _ => Key::Internal,
             };
         }
         Shape::GetDirectory => entry.key = Key::Directory,
@@ -123,6 +136,14 @@ pub fn understand(
         Shape::Pair { .. } | Shape::Own | Shape::Accept => {}
     }
     Some(entry)
+}
+
+/// A peer; what is reached by datagrams is another one than what is connected to.
+fn peer(address: String, datagrams: bool) -> Key {
+    match datagrams && !address.starts_with("unix:") {
+        true => Key::Peer(format!("{DATAGRAMS}{address}")),
+        false => Key::Peer(address),
+    }
 }
 
 /// The memory that a call wrote: argument and bytes.

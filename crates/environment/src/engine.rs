@@ -301,7 +301,7 @@ impl<'r> Engine<'r> {
         };
         match entry.known.shape {
             Shape::Open { .. } => {
-                set(result, OpenFile { key: entry.key.clone(), path, offset: 0, substitute })
+                set(result, OpenFile { key: entry.key.clone(), path, substitute, ..OpenFile::internal() })
             }
             Shape::Dup { .. } => {
                 if let Some(file) = &entry.file {
@@ -317,7 +317,19 @@ impl<'r> Engine<'r> {
                     );
                 }
             }
-            Shape::Own | Shape::Socket | Shape::Accept => set(result, OpenFile::internal()),
+            Shape::Socket => {
+                let datagrams = entry.detail & 0xf == nix::libc::SOCK_DGRAM as u64;
+                set(result, OpenFile { datagrams, ..OpenFile::internal() });
+            }
+            Shape::Own | Shape::Accept => set(result, OpenFile::internal()),
+            // From now on it is this peer's answers that come in.
+            Shape::Send => {
+                if let Some(file) = &entry.file
+                    && entry.key != Key::Internal
+                {
+                    file.borrow_mut().key = entry.key.clone();
+                }
+            }
             Shape::Bind | Shape::Connect => {
                 if let Some(file) = &entry.file {
                     file.borrow_mut().key = entry.key.clone();

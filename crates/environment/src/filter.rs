@@ -3,6 +3,7 @@
 //! ```text
 //! other architecture → run
 //! number == 9 (mmap) and no MAP_ANONYMOUS → trace
+//! number == 44 (sendto) and an address    → trace
 //! number == 2 (open)                      → trace
 //! …
 //! anything else → run
@@ -66,6 +67,9 @@ pub fn program() -> Vec<sock_filter> {
                 run,
                 trace,
             ]);
+        } else if known.number == libc::SYS_sendto {
+            // `send` has no address, and so none that has a length.
+            code.extend([equal(number, 0, 4), load(argument(5)), equal(0, 0, 1), run, trace]);
         } else if let Some((index, values)) = only_if(known.number) {
             // The number, the load, two operations a value, and the end.
             code.push(equal(number, 0, 2 * values.len() as u8 + 2));
@@ -116,7 +120,9 @@ mod tests {
     #[test]
     fn only_calls_that_matter_stop() {
         let trace = libc::SECCOMP_RET_TRACE;
-        for known in KNOWN.iter().filter(|k| only_if(k.number).is_none()) {
+        for known in
+            KNOWN.iter().filter(|k| only_if(k.number).is_none() && k.shape != crate::calls::Shape::Send)
+        {
             assert_eq!(run(known.number, X86_64, [0; 6]), trace, "{}", known.name);
         }
         for free in [libc::SYS_futex, libc::SYS_close, libc::SYS_brk, libc::SYS_poll, libc::SYS_getpid] {
@@ -131,6 +137,11 @@ mod tests {
         let anonymous = [0, 0, 0, (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64, 0, 0];
         assert_eq!(run(libc::SYS_mmap, X86_64, private_file), libc::SECCOMP_RET_TRACE);
         assert_eq!(run(libc::SYS_mmap, X86_64, anonymous), libc::SECCOMP_RET_ALLOW);
+        assert_eq!(
+            run(libc::SYS_sendto, X86_64, [3, 0, 0, 0, 0x7fff_0000_0010, 16]),
+            libc::SECCOMP_RET_TRACE
+        );
+        assert_eq!(run(libc::SYS_sendto, X86_64, [3, 0, 0, 0, 0, 0]), libc::SECCOMP_RET_ALLOW);
         assert_eq!(run(libc::SYS_clock_gettime, X86_64, [1, 0, 0, 0, 0, 0]), libc::SECCOMP_RET_ALLOW);
         assert_eq!(run(libc::SYS_clock_gettime, X86_64, [5, 0, 0, 0, 0, 0]), libc::SECCOMP_RET_TRACE);
         assert_eq!(run(libc::SYS_ioctl, X86_64, [0, 0x5413, 0, 0, 0, 0]), libc::SECCOMP_RET_TRACE);

@@ -1,26 +1,38 @@
 //! Stand-ins for peers: listeners on the loopback interface that say what was received there.
 //!
 //! Whoever connects gets all the recorded bytes and then the end of the stream. What it sends
-//! is read and thrown away.
+//! is read and thrown away. A peer that is reached by datagrams answers each with the next recorded
+//! one; those that nobody asked for follow when no more questions come.
 
 use crate::record::KeyId;
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 #[derive(Debug, Default)]
 pub struct Peers {
     ports: HashMap<KeyId, u16>,
     paths: HashMap<KeyId, PathBuf>,
+    /// Ports for datagrams, and whether their threads are to end.
+    datagrams: HashMap<KeyId, (u16, Arc<AtomicBool>)>,
 }
+
+/// How long a peer waits for a question before it sends what nobody asked for.
+const QUIET: Duration = Duration::from_millis(100);
 
 /// Nobody listens any longer: a connection of our own ends each wait for one.
 impl Drop for Peers {
     fn drop(&mut self) {
         for port in self.ports.values() {
             let _ = TcpStream::connect(("127.0.0.1", *port));
+        }
+        for (_, ends) in self.datagrams.values() {
+            ends.store(true, Ordering::Relaxed);
         }
         for path in self.paths.values() {
             let _ = UnixStream::connect(path);
@@ -56,6 +68,33 @@ impl Peers {
             }
         });
         self.ports.insert(id, port);
+        Ok(port)
+    }
+
+    /// The port of a peer that sends these datagrams.
+    pub fn datagrams(&mut self, id: KeyId, messages: Vec<Vec<u8>>) -> std::io::Result<u16> {
+        if let Some((port, _)) = self.datagrams.get(&id) {
+            return Ok(*port);
+        }
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        socket.set_read_timeout(Some(QUIET))?;
+        let port = socket.local_addr()?.port();
+        let ends = Arc::new(AtomicBool::new(false));
+        self.datagrams.insert(id, (port, Arc::clone(&ends)));
+        std::thread::spawn(move || {
+            let (mut messages, mut asker) = (messages.into_iter(), None);
+            let mut buffer = [0; 4096];
+            while !ends.load(Ordering::Relaxed) {
+                if let Ok((_, from)) = socket.recv_from(&mut buffer) {
+                    asker = Some(from);
+                }
+                if let Some(to) = asker
+                    && let Some(message) = messages.next()
+                {
+                    let _ = socket.send_to(&message, to);
+                }
+            }
+        });
         Ok(port)
     }
 

@@ -16,6 +16,7 @@
 use crate::address;
 use crate::calls::Shape;
 use crate::decode;
+use crate::decode::DATAGRAMS;
 use crate::engine::{Entry, Plan};
 use crate::peers::Peers;
 use crate::place::Places;
@@ -168,7 +169,7 @@ impl<'r> Replay<'r> {
             }
             Shape::Clock => self.clock(id),
             Shape::Bind => self.bind(id, entry),
-            Shape::Connect => self.connect(id, entry),
+            Shape::Connect | Shape::Send => self.connect(id, entry),
             Shape::Random
             | Shape::System
             | Shape::Memory
@@ -353,6 +354,12 @@ impl<'r> Replay<'r> {
                     Err(_) => Plan::Execute,
                 }
             }
+            Key::Peer(ref name) if name.starts_with(DATAGRAMS) => {
+                match self.peers.datagrams(id, self.there.datagrams(id)) {
+                    Ok(port) => rewrite_address(entry, port, ""),
+                    Err(_) => Plan::Execute,
+                }
+            }
             _ => match self.peers.port(id, received) {
                 Ok(port) => rewrite_address(entry, port, ""),
                 Err(_) => Plan::Execute,
@@ -367,12 +374,15 @@ fn is(call: &Call, entry: &Entry) -> bool {
 
 fn rewrite_address(entry: &Entry, port: u16, path: &str) -> Plan {
     match address::substitute(&entry.address, port, path) {
-        Some(bytes) => Plan::Rewrite {
-            values: vec![(2, bytes.len() as u64)],
-            memory: vec![(1, bytes)],
-            substitute: true,
-            result: None,
-        },
+        Some(bytes) => {
+            let (address, length) = if entry.known.shape == Shape::Send { (4, 5) } else { (1, 2) };
+            Plan::Rewrite {
+                values: vec![(length, bytes.len() as u64)],
+                memory: vec![(address, bytes)],
+                substitute: true,
+                result: None,
+            }
+        }
         None => Plan::Execute,
     }
 }

@@ -115,6 +115,14 @@ impl<'r> There<'r> {
         self.calls(key).filter(reads).filter_map(from).flatten().collect()
     }
 
+    /// The datagrams that came from a peer, in order.
+    pub fn datagrams(&self, key: KeyId) -> Vec<Vec<u8>> {
+        let received = self.calls(key).filter(|call| {
+            matches!(shape(call), Some(Shape::Read { .. } | Shape::Receive { .. })) && call.result >= 0
+        });
+        received.filter_map(|call| Some(self.record.blob(call.writes.first()?.blob).to_vec())).collect()
+    }
+
     /// Mode of a file, from an answer of `stat`.
     pub fn mode(&self, call: &Call) -> Option<u32> {
         let bytes = self.record.blob(call.writes.first()?.blob);

@@ -20,11 +20,13 @@ pub struct OpenFile {
     pub offset: u64,
     /// It is a stand-in with recorded content.
     pub substitute: bool,
+    /// It is a socket for datagrams.
+    pub datagrams: bool,
 }
 
 impl OpenFile {
     pub fn internal() -> OpenFile {
-        OpenFile { key: Key::Internal, path: None, offset: 0, substitute: false }
+        OpenFile { key: Key::Internal, path: None, offset: 0, substitute: false, datagrams: false }
     }
 }
 
@@ -110,7 +112,7 @@ impl<P> Thread<P> {
                 Ok(number) => Key::Stream(number),
                 Err(_) => Key::Internal,
             };
-            Rc::new(RefCell::new(OpenFile { key, path: None, offset: 0, substitute: false }))
+            Rc::new(RefCell::new(OpenFile { key, ..OpenFile::internal() }))
         });
         Rc::clone(file)
     }

@@ -381,3 +381,46 @@ fn output_counts_if_the_exit_code_is_the_same() {
     let culprits = shop.culprits(there, &["sort", "words"]);
     assert_eq!(shop.plain(&culprits[0].name), "./words");
 }
+
+#[test]
+fn a_peer_that_answers_datagrams_in_another_way() {
+    let shop = Workshop::new();
+    let ask = |how: &str| {
+        format!(
+            r#"
+            #include <arpa/inet.h>
+            #include <stdlib.h>
+            #include <string.h>
+            #include <sys/socket.h>
+            #include <sys/time.h>
+            int main(int argc, char **argv) {{
+                int s = socket(AF_INET, SOCK_DGRAM, 0);
+                struct sockaddr_in a = {{AF_INET, htons(atoi(argv[1])), {{htonl(INADDR_LOOPBACK)}}}};
+                struct timeval wait = {{1, 0}};
+                setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+                char answer[16] = "";
+                {how}
+                if (recvfrom(s, answer, sizeof answer - 1, 0, 0, 0) < 0) return 2;
+                return strcmp(answer, "yes") != 0;
+            }}"#
+        )
+    };
+    shop.cc("unconnected", &ask("sendto(s, \"?\", 1, 0, (struct sockaddr *)&a, sizeof a);"), &[]);
+    shop.cc("connected", &ask("connect(s, (struct sockaddr *)&a, sizeof a); send(s, \"?\", 1, 0);"), &[]);
+    for program in ["./unconnected", "./connected"] {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let port = socket.local_addr().unwrap().port().to_string();
+        // Once as it was there, and then as it is here, however often.
+        std::thread::spawn(move || {
+            let mut buffer = [0; 16];
+            for answer in std::iter::once("yes").chain(std::iter::repeat("no")) {
+                let Ok((_, from)) = socket.recv_from(&mut buffer) else { return };
+                let _ = socket.send_to(answer.as_bytes(), from);
+            }
+        });
+        let there = shop.record(&[program, &port]);
+        let sentence = shop.sentence(there, &[program, &port]);
+        assert!(sentence.contains(&format!("(udp:127.0.0.1:{port})")), "{sentence}");
+        assert!(sentence.contains("with that"), "{sentence}");
+    }
+}

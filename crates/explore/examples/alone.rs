@@ -80,6 +80,7 @@ fn answer() -> Result<String, Box<dyn std::error::Error>> {
         solvers: Command::found(),
         workers,
         seed: 1,
+        contracts: None,
     };
     Ok(serde_json::to_string(&expose(&request, &Arc::default(), &|_| {})?)?)
 }

@@ -9,6 +9,8 @@ pub enum Error {
     Trials(#[from] trials::Error),
     #[error(transparent)]
     Changes(#[from] changes::Error),
+    #[error(transparent)]
+    Contract(#[from] contract::Error),
     #[error("build the {version} version: {complaint} (log in {log})")]
     DoesNotBuild { version: &'static str, complaint: String, log: String },
     #[error("see a difference between the versions: their files are the same")]

@@ -9,6 +9,7 @@
 //! ```
 
 use crate::changed::{Changed, Code};
+use crate::contracts::{Contracts, Given};
 use crate::error::{Error, Result};
 use crate::exposed::{self, Exposed};
 use crate::fuzz::{Fuzzing, try_out};
@@ -41,6 +42,8 @@ pub struct Request {
     pub workers: Workers,
     /// For repeatable sessions.
     pub seed: u64,
+    /// What was meant to change is not reported.
+    pub contracts: Option<Given>,
 }
 
 /// Which of the two workers look for inputs. One alone is for comparing.
@@ -63,7 +66,7 @@ pub enum News {
 }
 
 /// How long a solver has for one question: there are many.
-const SOLVING: Duration = Duration::from_secs(2);
+pub(crate) const SOLVING: Duration = Duration::from_secs(2);
 /// Tests whose programs are given other inputs.
 const MOST_TESTS: usize = 40;
 /// Runs for making an exposing input small.
@@ -86,7 +89,8 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     let versions = request.workshop.versions(&request.good, &request.bad, stop)?;
     let built = began.elapsed();
     let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
-    let telling = telling(request, &versions, stop, news)?;
+    let mut telling = telling(request, &versions, stop, news)?;
+    let contracts = request.contracts.as_ref().map(|given| Contracts::new(given, &versions)).transpose()?;
     let (subjects, seeds, notes) = subjects(request, &versions, &scratch, stop, news)?;
     let changed = located(&subjects, &seeds, &versions)?;
     news(&News::Searching);
@@ -114,6 +118,7 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         began: search,
         until,
         stop,
+        keeps_looking: contracts.is_some(),
     };
     let words = source_words(&versions);
     let fuzzing = Fuzzing {
@@ -128,7 +133,12 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     let progress = run_workers(request, &reaching, &fuzzing, &shared);
     news(&News::Finishing);
     let searched = search.elapsed();
-    let exposures = chosen(&subjects, &shared, &progress, stop);
+    let mut found: Vec<(usize, Exposure)> = shared.exposures(0).into_iter().enumerate().collect();
+    let intended = match &contracts {
+        Some(contracts) => contracts.remove(&subjects, &mut found, &mut telling)?,
+        None => 0,
+    };
+    let exposures = chosen(&subjects, found, &progress, stop);
     Ok(exposed::told(&exposed::Told {
         request,
         versions: &versions,
@@ -141,12 +151,13 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         built,
         searched,
         notes,
+        intended,
         same_programs,
         interrupted: stop.load(Ordering::Relaxed),
     }))
 }
 
-fn run_workers(
+pub(crate) fn run_workers(
     request: &Request,
     reaching: &Reaching<'_>,
     fuzzing: &Fuzzing<'_>,
@@ -223,7 +234,7 @@ fn seen(run: &TestRun) -> (trials::Status, Vec<u8>) {
 
 /// The programs that tests run, each once, and the inputs that the tests give them.
 #[allow(clippy::type_complexity)]
-fn subjects(
+pub(crate) fn subjects(
     request: &Request,
     versions: &Versions,
     scratch: &Path,
@@ -274,7 +285,7 @@ fn subjects(
 }
 
 /// Where the changes are in the code of all programs that the tests run.
-fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions) -> Result<Changed> {
+pub(crate) fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions) -> Result<Changed> {
     let mut all: Option<Changed> = None;
     let mut programs: Vec<&str> = Vec::new();
     for (number, subject) in subjects.iter().enumerate() {
@@ -300,7 +311,7 @@ fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions) -> Result<
 }
 
 /// Words of the files that differ, in both versions.
-fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
+pub(crate) fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for change in versions.difference.changes() {
         for side in [Side::Old, Side::New] {
@@ -317,13 +328,14 @@ fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
 /// The exposures to report: one for each change, made small.
 fn chosen(
     subjects: &[Subject],
-    shared: &Shared,
+    found: Vec<(usize, Exposure)>,
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Vec<(usize, Exposure)> {
     let mut list = Vec::new();
-    let needed: Vec<usize> = progress.exposed.values().copied().collect();
-    for (number, exposure) in shared.exposures(0).into_iter().enumerate() {
+    let is_there = |number: &usize| found.iter().any(|(n, _)| n == number);
+    let needed: Vec<usize> = progress.exposed.values().copied().filter(is_there).collect();
+    for (number, exposure) in found {
         // One that shows no further change is not needed, unless nothing is known of the others.
         if needed.contains(&number) || needed.is_empty() && list.is_empty() {
             list.push((number, smaller(subjects, exposure, stop)));

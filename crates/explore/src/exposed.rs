@@ -32,6 +32,8 @@ pub struct Exposed {
     pub changes: Vec<ChangeRow>,
     pub coverage: Coverage,
     pub effort: Effort,
+    /// Inputs and tests on which the versions differ only as their contracts say; they are left out.
+    pub intended: u64,
     pub notes: Vec<String>,
 }
 
@@ -166,6 +168,7 @@ pub(crate) struct Told<'t> {
     pub built: Duration,
     pub searched: Duration,
     pub notes: Vec<String>,
+    pub intended: u64,
     pub same_programs: bool,
     pub interrupted: bool,
 }
@@ -195,7 +198,7 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
     let verdict = match (inputs.is_empty() && told.telling.is_empty(), complete) {
         (false, _) => Verdict::Differ,
         _ if told.same_programs => Verdict::SamePrograms,
-        (true, true) if progress.recorded > 0 => Verdict::NoneOfTheseLengths,
+        (true, true) if progress.recorded > 0 && told.intended == 0 => Verdict::NoneOfTheseLengths,
         (true, _) => Verdict::NoDifferenceFound,
     };
     let ways =
@@ -218,6 +221,7 @@ pub(crate) fn told(told: &Told<'_>) -> Exposed {
             fixed_values: progress.fixed,
             interrupted: told.interrupted,
         },
+        intended: told.intended,
         notes: told.notes.clone(),
     }
 }
@@ -229,17 +233,20 @@ fn exposing(number: usize, exposure: &Exposure, subject: &Subject, of: Vec<Chang
         found_by: exposure.means,
         seconds: exposure.after,
         command: command(subject, input),
-        parts: input
-            .parts
-            .iter()
-            .filter(|(origin, _)| !matches!(origin, Origin::Argument(_)))
-            .map(|(origin, bytes)| Part { name: origin.name(), text: bytes.escape_ascii().to_string() })
-            .collect(),
+        parts: parts(input),
         good: seen(&exposure.outcomes.old),
         bad: seen(&exposure.outcomes.new),
         changes: of.iter().map(|id| id.0).collect(),
         input: input.clone(),
     }
+}
+
+/// The inputs of a program beside its arguments.
+pub(crate) fn parts(input: &Input) -> Vec<Part> {
+    let others = input.parts.iter().filter(|(origin, _)| !matches!(origin, Origin::Argument(_)));
+    others
+        .map(|(origin, bytes)| Part { name: origin.name(), text: bytes.escape_ascii().to_string() })
+        .collect()
 }
 
 fn seen(run: &PlainRun) -> Seen {

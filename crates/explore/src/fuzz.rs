@@ -95,13 +95,16 @@ pub fn try_out(
         shared.runs.fetch_add(2, Ordering::Relaxed);
         if subject.confirmed(&seed.input, &outcomes).ok()? {
             let after = began.elapsed().as_secs_f64();
+            shared.offer(seed, means, true);
             shared.expose(Exposure { seed: seed.clone(), means, outcomes, after });
             return Some(true);
         }
         // A flaky difference says nothing.
         return Some(false);
     }
-    Some(shared.add_if_new(seed, &outcomes))
+    let is_new = shared.add_if_new(seed, &outcomes);
+    shared.offer(seed, means, is_new);
+    Some(is_new)
 }
 
 fn small_mutations(seed: &Seed) -> Vec<Seed> {

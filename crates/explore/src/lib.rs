@@ -36,6 +36,7 @@
 //! ```
 
 pub mod changed;
+pub mod contracts;
 pub mod distance;
 mod error;
 pub mod explored;

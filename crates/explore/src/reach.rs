@@ -68,6 +68,8 @@ pub struct Reaching<'r> {
     pub began: Instant,
     pub until: Instant,
     pub stop: &'r AtomicBool,
+    /// Go on when an input is known for every change.
+    pub keeps_looking: bool,
 }
 
 /// A way to turn.
@@ -165,7 +167,7 @@ impl Worker<'_, '_> {
     fn run(&mut self) {
         while !self.with.shared.is_over(self.with.until, self.with.stop) {
             self.attribute();
-            if self.all_exposed() {
+            if !self.with.keeps_looking && self.all_exposed() {
                 self.with.shared.done.store(true, Ordering::Relaxed);
                 return;
             }

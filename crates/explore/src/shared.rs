@@ -46,6 +46,8 @@ pub struct Shared {
     study: Mutex<VecDeque<Seed>>,
     exposures: Mutex<Vec<Exposure>>,
     shapes: Mutex<HashSet<u64>>,
+    /// Inputs that somebody wants to have a further look at, the most interesting first.
+    offered: Mutex<Option<VecDeque<(Seed, Means)>>>,
     pub runs: AtomicU64,
     /// The workers are to end.
     pub done: AtomicBool,
@@ -58,6 +60,8 @@ const MOST_WAITING: usize = 60;
 /// So many exposures with outputs of the same form are kept, and so many in all.
 const MOST_ALIKE: usize = 3;
 const MOST_EXPOSURES: usize = 60;
+/// So many inputs wait for a further look.
+const MOST_OFFERED: usize = 100;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -111,6 +115,27 @@ impl Shared {
         if alike < MOST_ALIKE && all.len() < MOST_EXPOSURES {
             all.push(exposure);
         }
+    }
+
+    /// Has inputs that were run offered to [`Shared::next_offered`].
+    pub fn offer_inputs(&self) {
+        locked(&self.offered).get_or_insert_default();
+    }
+
+    /// Offers an input; one that looks new comes before those that do not.
+    pub fn offer(&self, seed: &Seed, means: Means, is_new: bool) {
+        if let Some(offered) = locked(&self.offered).as_mut() {
+            if is_new {
+                offered.push_front((seed.clone(), means));
+                offered.truncate(MOST_OFFERED);
+            } else if offered.len() < MOST_OFFERED {
+                offered.push_back((seed.clone(), means));
+            }
+        }
+    }
+
+    pub fn next_offered(&self) -> Option<(Seed, Means)> {
+        locked(&self.offered).as_mut()?.pop_front()
     }
 
     /// The exposures from a number on.

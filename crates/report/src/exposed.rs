@@ -15,6 +15,9 @@ use explore::shared::Means;
 pub fn verdict(exposed: &Exposed) -> String {
     match exposed.verdict {
         Verdict::Differ => "The versions differ.".to_owned(),
+        Verdict::NoDifferenceFound if exposed.intended > 0 => {
+            "No difference was found but those that the contracts say.".to_owned()
+        }
         Verdict::NoDifferenceFound => format!("No difference was found{}.", where_to(exposed)),
         Verdict::SamePrograms => {
             "No difference: both versions are built to the same program, byte by byte.".to_owned()

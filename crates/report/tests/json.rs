@@ -119,7 +119,7 @@ fn a_located_fault_is_as_its_schema_says() {
         }],
         values: vec![ValueEntry { place: place.clone(), values, chain, commit, ..ValueEntry::default() }],
         initial: vec![InitialValue { name: "y".to_owned(), ..InitialValue::default() }],
-        lines: vec![SuspectLine { place, why: "guarded".to_owned() }],
+        lines: vec![SuspectLine { place, why: "guarded".to_owned(), suspicion: Some(0.5), folded: true }],
         ..Located::default()
     };
     located.observation.kind = "exit-status".to_owned();

@@ -1,4 +1,4 @@
-//! As much of JSON Schema as our two schemas use, with one thing more: a field
+//! As much of JSON Schema as our schemas use, with one thing more: a field
 //! that no schema mentions is an error, so that neither documents nor schemas
 //! can grow apart from each other.
 

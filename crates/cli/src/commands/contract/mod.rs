@@ -1,5 +1,6 @@
-//! `relapse contract check`: is the change what it is meant to be?
+//! `relapse contract check` and `search`: is the change what it is meant to be?
 
+mod search;
 mod text;
 mod watch;
 
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Subcommand)]
 pub enum ContractCommand {
     Check(Box<CheckArgs>),
+    Search(Box<search::SearchArgs>),
 }
 
 /// Check change contracts on recordings of both versions
@@ -95,7 +97,10 @@ pub struct CheckArgs {
 }
 
 pub fn run(command: &ContractCommand, session: &mut Session) -> Result<Exit, Failure> {
-    let ContractCommand::Check(args) = command;
+    let args = match command {
+        ContractCommand::Check(args) => args,
+        ContractCommand::Search(args) => return search::run(args, session),
+    };
     let request = request(args)?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)
@@ -158,7 +163,7 @@ fn deliver(args: &CheckArgs, answer: &Answer, session: &mut Session) -> Result<(
 }
 
 /// The sentence and the exit code for a check that there is not.
-fn failure(error: &contract::Error, interrupted: bool) -> Failure {
+pub fn failure(error: &contract::Error, interrupted: bool) -> Failure {
     use contract::Error as C;
     use trials::Error as T;
     let failed = |exit| Failure::failed_to(exit, error);

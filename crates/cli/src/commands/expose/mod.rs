@@ -9,7 +9,9 @@ use super::locate::suite;
 use crate::failure::{Exit, Failure};
 use crate::{Session, solvers};
 use clap::Args;
+use contract::watch::Bounds;
 use explore::Error;
+use explore::contracts::Given;
 use explore::expose::{self, Request, Workers};
 use explore::exposed::Exposed;
 use explore::versions::Workshop;
@@ -72,6 +74,13 @@ pub struct ExposeArgs {
     /// Standard input of the tests given by --test
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
+    /// Leave out inputs on which the versions differ only as the contracts in this file say, or those in
+    /// comments of the bad version's sources (docs/contracts.md)
+    #[arg(long, value_name = "FILE")]
+    contracts: Option<PathBuf>,
+    /// The same with the contracts in comments only
+    #[arg(long)]
+    intended: bool,
     /// Write each exposing input as a test into this directory: its files, what good puts out, and a
     /// shell script
     #[arg(long, value_name = "DIR")]
@@ -162,6 +171,11 @@ fn request(args: &ExposeArgs, here: &Path) -> Result<Request, Failure> {
         solvers: solvers::named(args.solver.as_deref())?,
         workers: Workers::Both,
         seed: args.seed,
+        contracts: (args.intended || args.contracts.is_some()).then(|| Given {
+            file: args.contracts.clone(),
+            unchanged: None,
+            bounds: Bounds { calls: 2000, bytes: 1 << 30 },
+        }),
     })
 }
 
@@ -249,6 +263,7 @@ pub(super) fn failure(error: &Error, interrupted: bool) -> Failure {
         Error::Trials(T::Busy { .. }) => {
             failed(Exit::Environment).hint("Wait for it, or name another directory with --work.")
         }
+        Error::Contract(error) => super::contract::failure(error, interrupted),
         Error::Recording(_) | Error::Replay(_) | Error::Slice(_) | Error::Symbolic(_) => {
             failed(Exit::BadInput)
         }

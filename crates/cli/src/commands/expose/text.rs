@@ -32,6 +32,14 @@ pub fn text(exposed: &Exposed, written: &[PathBuf], paint: Paint) -> String {
         changes(&mut text, &exposed.changes);
         effort(&mut text, exposed);
     }
+    if exposed.intended > 0 {
+        let _ = writeln!(
+            text,
+            "{} left out: there every call that begins alike in both versions ends alike, or changed as its \
+             contract says, or called one that did.",
+            counted(exposed.intended, "difference")
+        );
+    }
     for note in &exposed.notes {
         let _ = writeln!(text, "{note}");
     }

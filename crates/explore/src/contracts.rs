@@ -1,0 +1,329 @@
+//! Contracts on the runs of a search: which differences were meant, and which inputs violate a
+//! contract.
+//!
+//! Every input that is judged is recorded with both versions; the calls of the recordings are paired
+//! and judged as by a check of the tests ([`contract::checking`]). An input that is reported was run.
+//!
+//! A difference is meant if every call that begins in the same state in both versions ends alike in
+//! both, or changed as its contract says, or called one that did; and if the program ends as before,
+//! unless a contract speaks of its end. It is not asked what became of a changed result later.
+
+use crate::error::{Error, Result};
+use crate::expose::{self, Request, Telling, located, run_workers, source_words};
+use crate::exposed::{Part, command, parts};
+use crate::fuzz::{Fuzzing, try_out};
+use crate::reach::Reaching;
+use crate::shared::{Exposure, Means, Seed, Shared};
+use crate::shrink::shrunk;
+use crate::subject::Subject;
+use crate::versions::Versions;
+use alternate::{Both, Side};
+use contract::answer::{Answer, TestRun};
+use contract::check::FILE;
+use contract::checking::{Checking, Runs, Wanted};
+use contract::find::read_file;
+use contract::watch::Bounds;
+use recording::Recording;
+use serde::Serialize;
+use solver::{Limits, Settings};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use symbolic::Input;
+use trials::TrialLimits;
+
+/// The name and version of the document.
+pub const SCHEMA: &str = "relapse.contract-search/1";
+/// Runs for making a violating input small.
+const SHRINKING: usize = 100;
+const SHRINKING_TIME: Duration = Duration::from_secs(10);
+
+/// Contracts beside those in the comments of bad.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Without one, `relapse.contracts` of bad, if it is there.
+    pub file: Option<PathBuf>,
+    /// Functions that may not change; none of them named: all.
+    pub unchanged: Option<Vec<String>>,
+    pub bounds: Bounds,
+}
+
+/// The contracts of two versions that were built.
+pub(crate) struct Contracts<'v> {
+    wanted: Wanted,
+    /// The same, and no other function may change.
+    whole: Wanted,
+    versions: &'v Versions,
+}
+
+impl<'v> Contracts<'v> {
+    pub fn new(given: &Given, versions: &'v Versions) -> Result<Contracts<'v>> {
+        let own = versions.builds.new.recorded.tree().join(FILE);
+        let contracts = match &given.file {
+            Some(path) => read_file(path, &path.display().to_string())?,
+            None if own.is_file() => read_file(&own, FILE)?,
+            None => Vec::new(),
+        };
+        let wanted = Wanted { contracts, unchanged: given.unchanged.clone(), bounds: given.bounds };
+        let whole = Wanted { unchanged: Some(Vec::new()), ..wanted.clone() };
+        Ok(Contracts { wanted, whole, versions })
+    }
+
+    fn trees(&self) -> [&Path; 2] {
+        [self.versions.builds.old.recorded.tree(), self.versions.builds.new.recorded.tree()]
+    }
+
+    /// Judges both versions with an input.
+    fn judge<'w>(&self, wanted: &'w Wanted, subject: &Subject, input: &Input) -> Result<Checking<'w>> {
+        let runs = Both::try_from(|side| subject.record(side, input))?;
+        let map = |file: &str, line: u32| self.versions.difference.map_line_to_good(file, line);
+        let mut checking = Checking::new(wanted);
+        checking.processes(0, [0; 2], [&runs.old.process, &runs.new.process], self.trees(), &map)?;
+        Ok(checking)
+    }
+
+    /// Takes away what differs only as it should, and says how much that was.
+    pub fn remove(
+        &self,
+        subjects: &[Subject],
+        found: &mut Vec<(usize, Exposure)>,
+        telling: &mut Vec<Telling>,
+    ) -> Result<u64> {
+        let before = found.len() + telling.len();
+        let mut trouble = None;
+        found.retain(|(_, exposure)| {
+            let Some(subject) = subjects.get(exposure.seed.subject) else { return true };
+            let same_end = exposure.outcomes.old.ended.status == exposure.outcomes.new.ended.status;
+            match self.judge(&self.whole, subject, &exposure.seed.input) {
+                Ok(checking) => !is_meant(checking, same_end),
+                Err(error @ Error::Contract(_)) => {
+                    trouble.get_or_insert(error);
+                    true
+                }
+                // What cannot be recorded is not known to be meant.
+                Err(_) => true,
+            }
+        });
+        if let Some(error) = trouble {
+            return Err(error);
+        }
+        let mut kept = Vec::new();
+        for (number, one) in std::mem::take(telling).into_iter().enumerate() {
+            if !self.is_meant_test(&one, number)? {
+                kept.push(one);
+            }
+        }
+        *telling = kept;
+        Ok((before - found.len() - telling.len()) as u64)
+    }
+
+    fn is_meant_test(&self, telling: &Telling, number: usize) -> Result<bool> {
+        let name = format!("meant-{number}");
+        let builds = &self.versions.builds;
+        let runs = Both::try_from(|side| builds.of(side).record(&telling.test, &name, TrialLimits::GOOD));
+        let Ok(runs) = runs else { return Ok(false) };
+        let open = |side: Side| {
+            Recording::open(&runs.of(side).directory).map_err(|e| Error::Recording(e.to_string()))
+        };
+        let recordings = [&open(Side::Old)?, &open(Side::New)?];
+        let map = |file: &str, line: u32| self.versions.difference.map_line_to_good(file, line);
+        let mut checking = Checking::new(&self.whole);
+        checking.test(0, &Runs { recordings, trees: self.trees(), map: &map })?;
+        Ok(is_meant(checking, telling.runs.old.status == telling.runs.new.status))
+    }
+}
+
+/// Whether runs differ only as their contracts say.
+fn is_meant(checking: Checking<'_>, same_end: bool) -> bool {
+    let intended = checking.intended();
+    !intended.fulfilled.is_empty()
+        && intended.unexplained().is_empty()
+        && (same_end || intended.speaks_of_the_end())
+}
+
+/// What a search for violations found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Searched {
+    pub schema: &'static str,
+    pub good: String,
+    pub bad: String,
+    /// An input with which a contract is violated.
+    pub violation: Option<Violating>,
+    /// Inputs that were recorded with both versions and judged, and the pairs of calls in them.
+    pub judged: u64,
+    pub pairs: u64,
+    /// Plain runs of both versions.
+    pub runs: u64,
+    pub seconds: f64,
+    pub notes: Vec<String>,
+}
+
+/// An input with which a contract is violated.
+#[derive(Clone, Debug, Serialize)]
+pub struct Violating {
+    pub found_by: Means,
+    /// After the search began.
+    pub seconds: f64,
+    /// The program with its arguments, as a shell line.
+    pub command: String,
+    /// Its other inputs.
+    pub parts: Vec<Part>,
+    /// The contracts on its runs.
+    pub answer: Answer,
+}
+
+/// Looks for an input with which a contract is violated: those of the tests, mutations of them, and
+/// what a solver finds that comes to the changes.
+///
+/// # Errors
+/// See [`Error`]. That there is no such input is none.
+pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Result<Searched> {
+    let versions = request.workshop.versions(&request.good, &request.bad, stop)?;
+    let scratch = versions.builds.new.recorded.work().fresh_tmp("inputs")?;
+    let contracts = Contracts::new(given, &versions)?;
+    let (subjects, seeds, notes) = expose::subjects(request, &versions, &scratch, stop, &|_| ())?;
+    let began = Instant::now();
+    let searching = Searching {
+        contracts: &contracts,
+        subjects: &subjects,
+        judged: AtomicU64::new(0),
+        pairs: AtomicU64::new(0),
+    };
+    let mut found = None;
+    let mut is_empty = true;
+    for seed in &seeds {
+        let checking = searching.judge(seed)?;
+        is_empty &= checking.is_empty();
+        if checking.is_violated() && found.is_none() {
+            found = Some((seed.clone(), Means::Test, began.elapsed()));
+        }
+    }
+    if is_empty {
+        return Err(contract::Error::NothingToCheck.into());
+    }
+    let shared = Shared::default();
+    if found.is_none() && !seeds.is_empty() {
+        let changed = located(&subjects, &seeds, &versions)?;
+        let settings = Settings {
+            commands: request.solvers.clone(),
+            limits: Limits { timeout: expose::SOLVING, ..Limits::default() },
+            ..Settings::default()
+        };
+        let until = began + request.budget;
+        shared.offer_inputs();
+        for seed in &seeds {
+            shared.add(seed);
+            shared.send(seed.clone());
+            try_out(&subjects, &shared, seed, Means::Test, began);
+        }
+        let words = source_words(&versions);
+        let reaching = Reaching {
+            subjects: &subjects,
+            versions: &versions,
+            changed: &changed,
+            shared: &shared,
+            settings: &settings,
+            began,
+            until,
+            stop,
+            keeps_looking: true,
+        };
+        let fuzzing = Fuzzing {
+            subjects: &subjects,
+            shared: &shared,
+            words: &words,
+            began,
+            until,
+            stop,
+            seed: request.seed,
+        };
+        found = std::thread::scope(|scope| {
+            let judging = scope.spawn(|| searching.work(&shared, began, until, stop));
+            run_workers(request, &reaching, &fuzzing, &shared);
+            judging.join().unwrap_or_default()
+        });
+    }
+    let violation = match found {
+        Some((seed, means, after)) => Some(searching.told(&seed, means, after)?),
+        None => None,
+    };
+    Ok(Searched {
+        schema: SCHEMA,
+        good: request.good.clone(),
+        bad: request.bad.clone(),
+        violation,
+        judged: searching.judged.load(Ordering::Relaxed),
+        pairs: searching.pairs.load(Ordering::Relaxed),
+        runs: shared.runs.load(Ordering::Relaxed),
+        seconds: began.elapsed().as_secs_f64(),
+        notes,
+    })
+}
+
+struct Searching<'s, 'v> {
+    contracts: &'s Contracts<'v>,
+    subjects: &'s [Subject],
+    judged: AtomicU64,
+    pairs: AtomicU64,
+}
+
+impl Searching<'_, '_> {
+    fn judge(&self, seed: &Seed) -> Result<Checking<'_>> {
+        let checking =
+            self.contracts.judge(&self.contracts.wanted, &self.subjects[seed.subject], &seed.input)?;
+        self.judged.fetch_add(1, Ordering::Relaxed);
+        self.pairs.fetch_add(checking.pairs(), Ordering::Relaxed);
+        Ok(checking)
+    }
+
+    /// Judges what the other workers run, until there is a violation.
+    fn work(
+        &self,
+        shared: &Shared,
+        began: Instant,
+        until: Instant,
+        stop: &AtomicBool,
+    ) -> Option<(Seed, Means, Duration)> {
+        while !shared.is_over(until, stop) {
+            let Some((seed, means)) = shared.next_offered() else {
+                std::thread::sleep(Duration::from_millis(5));
+                continue;
+            };
+            // A predicate may have no value with an input; the next one is another question.
+            if self.judge(&seed).is_ok_and(|checking| checking.is_violated()) {
+                shared.done.store(true, Ordering::Relaxed);
+                return Some((seed, means, began.elapsed()));
+            }
+        }
+        None
+    }
+
+    /// A violating input, made small.
+    fn told(&self, seed: &Seed, means: Means, after: Duration) -> Result<Violating> {
+        let until = Instant::now() + SHRINKING_TIME;
+        let mut input = seed.input.clone();
+        if means != Means::Test {
+            let mut holds = |input: &Input| {
+                let other = Seed { input: input.clone(), ..seed.clone() };
+                Instant::now() < until && self.judge(&other).is_ok_and(|checking| checking.is_violated())
+            };
+            input = shrunk(&seed.input, SHRINKING, &mut holds);
+        }
+        let subject = &self.subjects[seed.subject];
+        let small = Seed { input, ..seed.clone() };
+        let checking = self.judge(&small)?;
+        let command = command(subject, &small.input);
+        let mut answer = checking.answer();
+        let end = |side| Ok::<_, Error>(subject.run(side, &small.input)?.ended.status.to_string());
+        let (good, bad) = (end(Side::Old)?, end(Side::New)?);
+        answer.tests = vec![TestRun { command: command.clone(), good, bad }];
+        Ok(Violating {
+            found_by: means,
+            seconds: after.as_secs_f64(),
+            command,
+            parts: parts(&small.input),
+            answer,
+        })
+    }
+}
