@@ -60,6 +60,7 @@ impl Shared {
 /// What is known of a descriptor. The position counts for those that cannot
 /// seek, each direction by itself.
 struct Descriptor {
+    /// How often it has come to mean something else.
     generation: Shared,
     /// 0 not looked at, 1 seeks, 2 does not
     seeks: Shared,
@@ -67,7 +68,7 @@ struct Descriptor {
 }
 
 static DESCRIPTORS: [Descriptor; MAX_FD] = [const {
-    Descriptor { generation: Shared::new(1), seeks: Shared::new(0), position: [const { Shared::new(0) }; 2] }
+    Descriptor { generation: Shared::new(0), seeks: Shared::new(0), position: [const { Shared::new(0) }; 2] }
 }; MAX_FD];
 
 /// A stream's position, counted along.
@@ -285,7 +286,7 @@ impl Context {
         let Some(d) = descriptor(fd) else {
             return (fd >= 0).then(|| define_descriptor(self, fd));
         };
-        self.source(fd as usize, d.generation.get() as u32, |ctx| define_descriptor(ctx, fd))
+        self.source(fd as usize, d.generation.get() as u32 + 1, |ctx| define_descriptor(ctx, fd))
     }
 }
 

@@ -1,5 +1,5 @@
 // Ranges that are hard to follow: across a border of blocks, whose shadow lies in two places; lists
-// of arguments that code outside has made; strings without an end.
+// of arguments that code outside has made; strings without an end; mappings that are gone.
 #include "hooks.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,6 +71,10 @@ int main(int argc, char **argv) {
     n = EXTERNAL_(50, snprintf, 4, 0, KNOWN_snprintf, snprintf(text, 64, "%.2ls", two), 0, W(text), 64,
                   W("%.2ls"), W(two));
     if (n != 2 || memcmp(SHADOW(two), two, 8)) return 91;
+
+    unsigned char *gone = across();  // in a block that has no shadow yet
+    if (!gone) return 90;
+    EXTERNAL_(60, munmap, 2, 0, KNOWN_munmap, munmap(gone, 2 * HALF), 0, W(gone), 2 * HALF);
     __relapse_leave(&desc);
     return 0;
 }
