@@ -44,7 +44,7 @@ pub fn after_fork() {
 #[inline]
 pub unsafe fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
     if external.has(flag::FREES) && COUNT.load(Relaxed) > 0 {
-        // SAFETY: says the caller.
+        // SAFETY: `freed` asks for what this function asks: the call has returned.
         unsafe { freed(ctx, external, call) };
     }
     // SAFETY: the range is of the function that was called, and the call has returned.

@@ -35,6 +35,11 @@ pub unsafe fn store(key: u64, at: u64, content: *const u8, len: u64) {
 /// As for [`store`].
 #[inline]
 pub unsafe fn fill(key: u64, at: u64, byte: u8, len: u64) {
+    if is_contiguous(at, len) {
+        // SAFETY: this is the shadow of the whole range, which only this thread writes.
+        unsafe { bytes::fill((at ^ key) as *mut u8, byte, len as usize) };
+        return;
+    }
     for (piece, len) in pieces(key, at, len) {
         // SAFETY: the piece is the shadow of a part of the range, which only this thread writes.
         unsafe { bytes::fill(piece as *mut u8, byte, len as usize) };
@@ -176,7 +181,7 @@ pub unsafe fn zero(key: u64, at: u64, len: u64) {
 pub unsafe fn shift(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)> {
     let apart = to.abs_diff(from) >= len;
     if len < LARGE || !apart || (to ^ from) & 4095 != 0 {
-        // SAFETY: says the caller.
+        // SAFETY: `copy` asks of both ranges what this function asks.
         unsafe { copy(key, to, from, len) };
         return None;
     }
