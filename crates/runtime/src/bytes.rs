@@ -6,10 +6,14 @@ use core::arch::x86_64::{
     __m128i, _mm_cmpeq_epi8, _mm_load_si128, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8,
 };
 
+/// `memmove`.
+///
 /// # Safety
-/// As for `memmove`.
+/// `len` bytes at `from` are readable and `len` bytes at `to` are writable; they may overlap.
 #[inline]
 pub unsafe fn copy(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: each helper needs the two ranges that the caller vouches for. `forward` gets them
+    // only if `to` does not lie inside the source, where it would overwrite bytes still to be read.
     unsafe {
         if len <= 32 {
             small(to, from, len);
@@ -23,8 +27,14 @@ pub unsafe fn copy(to: *mut u8, from: *const u8, len: usize) {
 
 /// Up to 32 bytes: everything is read before anything is written, so overlap
 /// does not matter.
+///
+/// # Safety
+/// As for [`copy`], with `len` at most 32.
 #[inline]
 unsafe fn small(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: each arm of the `match` takes a type that is at most `len` bytes wide and at least
+    // half of `len`, so the first and the last of that type lie within the caller's ranges and
+    // cover them. No access assumes an alignment.
     unsafe {
         macro_rules! both_ends {
             ($ty:ty) => {{
@@ -48,8 +58,15 @@ unsafe fn small(to: *mut u8, from: *const u8, len: usize) {
 
 /// More than 32 bytes. Assembly, since the compiler would make a call of
 /// `memcpy` out of a loop. Up to 256 bytes the string instruction does not pay.
+///
+/// # Safety
+/// As for [`copy`], with `len` more than 32 and `to` not inside the source.
 #[inline]
 unsafe fn forward(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: both instructions move bytes of the caller's ranges only: `rep movsb` exactly `len`,
+    // upwards as the ABI keeps the direction flag clear; the loop 16 at a time up to `whole`, which
+    // is less than `len`. The 16 bytes before the end exist as `len` is more than 32; they are read
+    // first, as the loop may overwrite them when `to` lies a little below `from`.
     unsafe {
         if len > 256 {
             asm!("rep movsb", inout("rcx") len => _, inout("rdi") to => _, inout("rsi") from => _,
@@ -72,7 +89,14 @@ unsafe fn forward(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
+/// From the last byte to the first.
+///
+/// # Safety
+/// As for [`copy`].
 unsafe fn backward(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: moves exactly the `len` bytes of the caller's ranges and clears the direction flag
+    // again, as the ABI wants it. A signal in between is no matter: the kernel clears the flag for
+    // the handler.
     unsafe {
         let last = len.wrapping_sub(1);
         asm!("std", "rep movsb", "cld", inout("rcx") len => _, inout("rdi") to.wrapping_add(last) => _,
@@ -80,8 +104,14 @@ unsafe fn backward(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
+/// `memset`.
+///
+/// # Safety
+/// `len` bytes at `to` are writable.
 #[inline]
 pub unsafe fn fill(to: *mut u8, byte: u8, len: usize) {
+    // SAFETY: stores exactly the caller's `len` bytes, upwards as the ABI keeps the direction flag
+    // clear.
     unsafe {
         asm!("rep stosb", inout("rcx") len => _, inout("rdi") to => _, in("al") byte,
              options(nostack, preserves_flags));
@@ -89,8 +119,14 @@ pub unsafe fn fill(to: *mut u8, byte: u8, len: usize) {
 }
 
 /// Index of the first byte at which two ranges differ, or `len`.
+///
+/// # Safety
+/// `len` bytes at `a` and at `b` are readable. Another thread may write there meanwhile; the
+/// result then tells of some moment in between.
 #[inline]
 pub unsafe fn first_difference(a: *const u8, b: *const u8, len: usize) -> usize {
+    // SAFETY: every access ends at or before `len` by the loop's condition, within what the caller
+    // vouches for, and none assumes an alignment.
     unsafe {
         let mut i = 0;
         while i + 16 <= len {
@@ -111,11 +147,18 @@ pub unsafe fn first_difference(a: *const u8, b: *const u8, len: usize) -> usize 
 
 /// Distance to the first `byte`, at most `limit`. Reads no page beyond the one
 /// with the last byte looked at.
+///
+/// # Safety
+/// The bytes at `at` are readable up to the first `byte`, or for `limit` bytes if there is none.
 #[inline]
 pub unsafe fn find(at: *const u8, byte: u8, limit: usize) -> Option<usize> {
     if limit == 0 {
         return None;
     }
+    // SAFETY: each load takes an aligned block of 16 bytes, which lies within one page, and the
+    // block has at least one byte that the caller says is readable: the first has `at`, and the
+    // loop goes on to the next only if the byte was not found and `limit` is not reached. So the
+    // page is mapped, and what the load sees before `at` or beyond the end is masked or ignored.
     unsafe {
         let wanted = _mm_set1_epi8(byte.cast_signed());
         let skip = at as usize & 15;
@@ -139,13 +182,21 @@ pub unsafe fn find(at: *const u8, byte: u8, limit: usize) -> Option<usize> {
 }
 
 /// Length of a string without its NUL.
+///
+/// # Safety
+/// `at` is a string that ends with NUL.
 #[inline]
 pub unsafe fn string_len(at: *const u8) -> usize {
+    // SAFETY: the string is readable up to its NUL, which is what `find` looks for.
     unsafe { find(at, 0, usize::MAX / 4).unwrap_or(0) }
 }
 
 /// A string as a slice, without its NUL.
+///
+/// # Safety
+/// `at` is a string that ends with NUL, and nobody changes or frees it during `'a`.
 pub unsafe fn string<'a>(at: *const u8) -> &'a [u8] {
+    // SAFETY: the string is readable up to its NUL and stays as it is during `'a`, says the caller.
     unsafe { core::slice::from_raw_parts(at, string_len(at)) }
 }
 
@@ -154,24 +205,30 @@ pub unsafe fn string<'a>(at: *const u8) -> &'a [u8] {
 mod named {
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
+        // SAFETY: the compiler calls `memcpy` with ranges that are valid and, more than `copy`
+        // asks for, apart.
         unsafe { super::copy(to, from, len) };
         to
     }
 
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, len: usize) -> *mut u8 {
+        // SAFETY: the contract of `memmove` is that of `copy`.
         unsafe { super::copy(to, from, len) };
         to
     }
 
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memset(to: *mut u8, byte: i32, len: usize) -> *mut u8 {
+        // SAFETY: the contract of `memset` is that of `fill`.
         unsafe { super::fill(to, byte as u8, len) };
         to
     }
 
     #[unsafe(no_mangle)]
     unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, len: usize) -> i32 {
+        // SAFETY: `memcmp` is called with `len` readable bytes at both places, and `i` is an index
+        // of one of them where it is not `len`.
         unsafe {
             let i = super::first_difference(a, b, len);
             if i == len { 0 } else { i32::from(*a.add(i)) - i32::from(*b.add(i)) }
@@ -180,11 +237,13 @@ mod named {
 
     #[unsafe(no_mangle)]
     unsafe extern "C" fn bcmp(a: *const u8, b: *const u8, len: usize) -> i32 {
+        // SAFETY: the contract of `bcmp` is that of `memcmp`.
         unsafe { memcmp(a, b, len) }
     }
 
     #[unsafe(no_mangle)]
     unsafe extern "C" fn strlen(at: *const u8) -> usize {
+        // SAFETY: `strlen` is called with a string that ends with NUL.
         unsafe { super::string_len(at) }
     }
 }

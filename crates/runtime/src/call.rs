@@ -11,7 +11,8 @@ unsafe extern "C" {
     fn __errno_location() -> *mut i32;
 }
 
-/// One call: what was passed and what came back.
+/// One call: what was passed and what came back. Made by [`Call::new`] only, so it tells of a
+/// real call: that is why its pointers can be followed as the table of externals says.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     pub at: At,
@@ -21,7 +22,13 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// # Safety
+    /// `desc` is the compiler's descriptor of a call that is about to be made or has just returned,
+    /// and `args` its arguments: one slot or more for each entry of `desc.kinds`, which stay
+    /// during `'a`.
     pub unsafe fn new<'a>(ctx: &Context, desc: &'a CallDesc, args: *const u64, ret: u64) -> Call<'a> {
+        // SAFETY: the compiler emits `kinds` with `args` entries and `module` beside them in one
+        // descriptor; the array at `args` has the slots of these kinds, says the caller.
         unsafe {
             let slots = if desc.args == 0 || args.is_null() {
                 0
@@ -45,6 +52,10 @@ impl Call<'_> {
     }
 
     /// A range's address and length.
+    ///
+    /// # Safety
+    /// `range` belongs to the function that was called. Where it applies only behind the call, or
+    /// speaks of the result, the call has returned.
     pub unsafe fn range(&self, range: &Range) -> Option<(u64, u64)> {
         let applies = match range.when {
             When::Always => true,
@@ -56,6 +67,9 @@ impl Call<'_> {
         if !applies {
             return None;
         }
+        // SAFETY: the table names only memory that the function itself reads or writes when the
+        // condition above holds: pointers behind pointers, strings up to their NUL, lengths that
+        // were passed by address. Null is looked at first. `errno` is the thread's own.
         unsafe {
             let address = match range.place {
                 Place::Arg(slot) => self.arg(slot),
@@ -81,7 +95,7 @@ impl Call<'_> {
                 Len::RetMax(slot) => ret.min(self.arg(slot)),
                 Len::CStr => bytes::string_len(at) as u64 + 1,
                 Len::CStrMax(slot) => string_extent(at, self.arg(slot)),
-                Len::WStr => wide_extent(at),
+                Len::WStr => wide_extent(at, u64::MAX >> 2),
                 Len::At32(slot) if self.arg(slot) != 0 => u64::from(*(self.arg(slot) as *const u32)),
                 Len::At32(_) => 0,
                 // Handled by those who look for them.
@@ -95,6 +109,9 @@ impl Call<'_> {
 
     /// The buffers of an `iovec` array, filled one after the other by the
     /// result's bytes.
+    ///
+    /// # Safety
+    /// `range` belongs to the function that was called, and the call has returned.
     pub unsafe fn buffers(&self, range: &Range) -> impl Iterator<Item = (u64, u64)> {
         let (array, count) = match (range.place, range.len) {
             (Place::Arg(slot), Len::Iovec(n)) => (self.arg(slot) as *const [u64; 2], self.arg(n)),
@@ -105,6 +122,8 @@ impl Call<'_> {
             if left == 0 || array.is_null() {
                 return None;
             }
+            // SAFETY: the function has read `count` entries of this array, or it would have failed
+            // and `left` would be 0; reads of ours stop where the bytes it moved do.
             let [base, len] = unsafe { *array.add(i) };
             let n = len.min(left);
             left -= n;
@@ -114,20 +133,34 @@ impl Call<'_> {
 }
 
 /// Bytes of a string with its NUL, at most `limit`.
+///
+/// # Safety
+/// The string at `at` is readable up to its NUL or for `limit` bytes.
 pub unsafe fn string_extent(at: *const u8, limit: u64) -> u64 {
+    // SAFETY: this is what `find` asks for.
     unsafe { bytes::find(at, 0, limit as usize).map_or(limit, |i| i as u64 + 1) }
 }
 
-pub unsafe fn wide_extent(at: *const u8) -> u64 {
+/// Bytes of a string of wide characters with its NUL, at most `limit` characters.
+///
+/// # Safety
+/// The string at `at` is readable up to its NUL or for `limit` characters.
+pub unsafe fn wide_extent(at: *const u8, limit: u64) -> u64 {
     let mut n = 0;
-    while unsafe { at.add(n).cast::<u32>().read_unaligned() } != 0 {
-        n += 4;
+    // SAFETY: no character before this one was NUL, and it is not beyond the limit.
+    while n < limit && unsafe { at.add(n as usize * 4).cast::<u32>().read_unaligned() } != 0 {
+        n += 1;
     }
-    n as u64 + 4
+    (n + 1).min(limit) * 4
 }
 
+/// Bytes of an array of strings with the null pointer at its end.
+///
+/// # Safety
+/// The array at `at` is readable up to its null pointer.
 unsafe fn strings_extent(at: *const u8) -> u64 {
     let mut n = 0;
+    // SAFETY: no entry before this one was null, so it belongs to the array.
     while unsafe { *at.cast::<u64>().add(n) } != 0 {
         n += 1;
     }

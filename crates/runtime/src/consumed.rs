@@ -60,8 +60,11 @@ pub struct Taken {
 /// may be interrupted.
 ///
 /// # Safety
-/// `file` is an open stream, `format` a C string.
+/// `file` is an open stream, `format` null or a C string.
 pub unsafe fn fill(file: u64, format: *const u8) {
+    // SAFETY: the stream is open, says the caller, and the program is about to read from it. Its
+    // lock is held while the C library fills the buffer, as `__underflow` asks for. `errno` is this
+    // thread's.
     unsafe {
         if format.is_null() || *format == 0 || io::seeks(io::file_number(file)) {
             return;
@@ -78,7 +81,10 @@ pub unsafe fn fill(file: u64, format: *const u8) {
     }
 }
 
+/// # Safety
+/// `file` is an open stream.
 unsafe fn flags(file: u64) -> i32 {
+    // SAFETY: a `FILE` begins with its flags; that is part of the C library's ABI.
     unsafe { *(file as *const i32) }
 }
 
@@ -87,6 +93,9 @@ unsafe fn flags(file: u64) -> i32 {
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn note(ctx: &mut Context, file: u64) {
+    // SAFETY: `consumed` points to memory for one `Note` that only this thread knows of; zeros are
+    // a valid one. The buffer of an open stream is readable from its beginning to its end, and the
+    // lengths are cut to what the note has room for.
     unsafe {
         if ctx.own.consumed.is_null() {
             let Some(place) = sys::reserve(size_of::<Note>() as u64) else { return };
@@ -111,6 +120,9 @@ pub unsafe fn note(ctx: &mut Context, file: u64) {
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
+    // SAFETY: `consumed` is null or this thread's `Note`. The buffer of an open stream is readable
+    // from its beginning to where reading goes on; it is copied behind the noted bytes only if
+    // `noted + more` is at most the note's capacity.
     unsafe {
         let note = ctx.own.consumed.as_mut()?;
         if core::mem::take(&mut note.file) != file {
@@ -126,7 +138,7 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
             (noted.max(1), false)
         } else if at == end && at == base && flags(file) & EOF_SEEN != 0 {
             // Empty again: all that waited was taken, and more if it was filled again.
-            (noted, note.begins_as_before())
+            (noted, note.begins_as_before(base))
         } else if (base, end) == (note.base, note.end) && end - at <= noted {
             (noted - (end - at), true)
         } else {
@@ -144,15 +156,29 @@ pub unsafe fn taken(ctx: &mut Context, file: u64) -> Option<Taken> {
 
 impl Note {
     /// Completes the noted bytes of a file from the file itself.
+    ///
+    /// # Safety
+    /// `file` is an open stream.
     unsafe fn read_again(&mut self, file: u64, length: u64) -> bool {
         let kept = (self.unread as usize).min(CAPACITY).min(length as usize);
         let rest = &mut self.bytes[kept..length as usize];
+        // SAFETY: the stream is open, says the caller.
         let fd = unsafe { io::file_number(file) };
         rest.is_empty() || sys::read_at(fd, rest, self.position + kept as u64) == rest.len() as i64
     }
 
-    unsafe fn begins_as_before(&self) -> bool {
+    /// Whether the buffer, which begins at `base` now, begins with what was noted. A stream that
+    /// has got another buffer meanwhile has been filled again; the old one may be gone.
+    ///
+    /// # Safety
+    /// `base` is where the buffer of the noted stream begins.
+    unsafe fn begins_as_before(&self, base: u64) -> bool {
         let seen = (self.end.saturating_sub(self.base) as usize).min(BEGINNING);
+        if seen > 0 && base != self.base {
+            return false;
+        }
+        // SAFETY: the buffer is the one that was noted, and that had at least `seen` bytes;
+        // `beginning` has room for as many.
         let same = unsafe { bytes::first_difference(self.base as *const u8, self.beginning.as_ptr(), seen) };
         same == seen
     }

@@ -4,12 +4,28 @@
 use crate::consumed::Note;
 use crate::entry::Entry;
 use crate::sys;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use recording::encode::Encoder;
 use recording::event::header;
 
 /// One page: the header of the stream's file, then the runtime's own state
 /// (readers of the file look no further than the header's fields).
+///
+/// # Invariants
+/// * A context is made by `entry::new_context` and never unmapped, so a pointer to one stays valid
+///   even when its thread has ended.
+/// * Only its own thread writes to it: instrumented code, hooks, and a handler that interrupts
+///   them. A handler that runs instrumented code finds [`Own::busy`] set if a hook is at work, and
+///   goes on with a context of its own ([`Own::signal`]).
+/// * `key`, `stream`, `kind` and `thread` are set before [`publish`] and stay as they are (but in a
+///   forked child, whose only thread renews them). Other threads read these fields and no others.
+/// * `key` is 0, or the shadow of this key is reserved (see `shadow`).
+/// * [`Own`]: `entries` has room for [`MAX_ENTRIES`]; `cursor` and `end` are null, or both lie in
+///   the window, `cursor` in front; `consumed` and `sources` are null or mapped memory of their
+///   types, for this thread only.
 #[repr(C, align(4096))]
 pub struct Context {
     pub key: u64,
@@ -135,25 +151,27 @@ pub fn next_stream() -> u32 {
 }
 
 /// Adds a context to the list in which others look for the writer of a value.
-/// When the list is full that search misses some; nothing else.
+/// When the list is full that search misses some; nothing else. Whoever finds the context there
+/// sees the fields that were set before.
 pub fn publish(ctx: *mut Context) {
     for place in &ALL {
-        if place.compare_exchange(core::ptr::null_mut(), ctx, Relaxed, Relaxed).is_ok() {
+        if place.compare_exchange(core::ptr::null_mut(), ctx, Release, Relaxed).is_ok() {
             return;
         }
     }
 }
 
-/// All contexts that still have a shadow.
+/// All contexts that still have a shadow. Their fields `key`, `stream`, `kind` and `thread` can be
+/// read from any thread.
 pub fn all() -> impl Iterator<Item = *mut Context> {
     let count = (COUNT.load(Relaxed) as usize).min(MAX_CONTEXTS);
-    ALL.iter().take(count).map(|c| c.load(Relaxed)).filter(|c| !c.is_null())
+    ALL.iter().take(count).map(|c| c.load(Acquire)).filter(|c| !c.is_null())
 }
 
 /// In a forked child: only these streams go on.
 pub fn forget_others(keep: impl Fn(*mut Context) -> bool) {
     for place in &ALL {
-        let ctx = place.load(Relaxed);
+        let ctx = place.load(Acquire);
         if !ctx.is_null() && !keep(ctx) {
             place.store(core::ptr::null_mut(), Relaxed);
         }
@@ -174,13 +192,19 @@ fn stack_size() -> u64 {
 pub fn new_stack() -> Option<(u64, u64)> {
     let size = stack_size();
     let at = sys::reserve(size + GUARD)?;
+    // SAFETY: the guard is the lowest part of the memory just reserved, which is larger.
     unsafe { sys::protect_none(at, GUARD) };
     Some((at as u64 + GUARD + size - 64, size))
 }
 
 /// Gives a model stack back.
+///
+/// # Safety
+/// No instrumented code runs in this context any more.
 pub unsafe fn drop_stack(ctx: &Context) {
     let base = ctx.initial_stack + 64 - ctx.stack_size - GUARD;
+    // SAFETY: `initial_stack` and `stack_size` are what `new_stack` returned, so this is the whole
+    // mapping that it made; code that used it is gone.
     unsafe { sys::unmap(base as *mut u8, ctx.stack_size + GUARD) };
 }
 

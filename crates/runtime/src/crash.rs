@@ -54,6 +54,9 @@ pub fn install() {
     };
     for signal in [ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS] {
         if sys::get_action(signal).handler == 0 {
+            // SAFETY: `handle` takes the arguments that `SA_SIGINFO` brings, and takes no locks but
+            // those that nobody interrupted can hold; the restorer makes the system call that
+            // returns from a signal. `stay_loaded` keeps both mapped.
             unsafe { sys::set_action(signal, &ours) };
         }
     }
@@ -71,22 +74,29 @@ pub fn give_stack() {
     if sys::get_alt_stack().flags & sys::SS_DISABLE != 0
         && let Some(at) = sys::reserve(SIZE)
     {
+        // SAFETY: the memory is new and never given back, so it stays the thread's as long as it runs.
         unsafe { sys::set_alt_stack(&sys::AltStack { at: at as u64, flags: 0, size: SIZE }) };
     }
 }
 
+/// The kernel calls this, in the midst of whatever the thread was at.
 extern "C" fn handle(signal: i32, info: *const SigInfo, _: *const u8) {
     let signal = signal.cast_unsigned();
+    // SAFETY: with `SA_SIGINFO` the kernel passes a `siginfo_t`, which begins like `SigInfo`, on the
+    // handler's stack.
     let (code, address) = unsafe { ((*info).code, (*info).address) };
     let is_fault = code > 0 && matches!(signal, SEGV | BUS | FPE | ILL);
     if signal == SEGV && is_fault && shadow::repair(address) {
         return;
     }
-    if let Some(ctx) = unsafe { (*tls::tls()).ctx.as_mut() } {
+    // SAFETY: the context is null or this thread's own. A hook may be at work on it, but goes on
+    // no more: the signal comes again, with the default action, before its next instruction.
+    if let Some(ctx) = unsafe { tls::context().as_mut() } {
         let address = if is_fault { address } else { 0 };
         ctx.emit(At::outside(ctx.reached()), &Event::Crash { signal, address, code: i64::from(code) });
         ctx.finish();
     }
+    // SAFETY: the default action has no handler.
     unsafe {
         sys::set_action(
             signal,

@@ -1,4 +1,6 @@
-//! The static descriptors that the compiler emits.
+//! The static descriptors that the compiler emits. They lie in the module's own data, so they
+//! live as long as its code does, and only [`ModuleDesc::index`] ever changes: registration sets
+//! it before other code of the module runs.
 
 #[repr(C)]
 pub struct ModuleDesc {
@@ -83,7 +85,7 @@ pub struct Kinds {
 
 impl Kinds {
     /// # Safety
-    /// `at` has `count` well-formed entries.
+    /// `at` is null or has `count` well-formed entries, which stay for as long as the walk.
     pub unsafe fn new(at: *const u8, count: u32) -> Kinds {
         Kinds { at, left: if at.is_null() { 0 } else { count } }
     }
@@ -97,6 +99,8 @@ impl Iterator for Kinds {
             return None;
         }
         self.left -= 1;
+        // SAFETY: `new` was told that there are so many well-formed entries, and `left` says that
+        // at least this one is still ahead; entry 5 is well-formed with eight bytes behind its code.
         unsafe {
             let code = *self.at;
             self.at = self.at.add(1);

@@ -30,6 +30,7 @@ unsafe extern "C" {
 impl Context {
     fn push(&mut self, entry: Entry) {
         if self.own.depth < MAX_ENTRIES {
+            // SAFETY: `entries` has room for `MAX_ENTRIES`, and `depth` is less.
             unsafe { *self.own.entries.add(self.own.depth) = entry };
         }
         self.own.depth += 1;
@@ -37,6 +38,8 @@ impl Context {
 
     fn top(&self) -> Option<Entry> {
         let index = self.own.depth.checked_sub(1)?;
+        // SAFETY: `entries` has room for `MAX_ENTRIES`, and `index` is less; all below `depth` were
+        // pushed.
         (index < MAX_ENTRIES).then(|| unsafe { *self.own.entries.add(index) })
     }
 
@@ -101,6 +104,8 @@ impl Context {
     pub fn land(&mut self) {
         let stack = self.stack;
         self.drop_entries(|e| e.stack <= stack);
+        // SAFETY: null or a context of this thread's signals, which is never unmapped. The handler that
+        // used it has been left by the jump, so nobody is at work on it.
         if unsafe { self.own.signal.as_ref() }.is_some_and(|s| s.own.depth > 0) {
             let address = core::mem::take(&mut self.own.fault);
             let event = Event::Interrupted { called: self.time, address };
@@ -109,6 +114,7 @@ impl Context {
             self.emit(At::outside(self.time), &event);
         }
         let mut inner = self.own.signal;
+        // SAFETY: as above, for the signals that interrupted handlers too: each has its own context.
         while let Some(signal) = unsafe { inner.as_mut() } {
             signal.own.depth = 0;
             signal.own.busy = false;
@@ -116,7 +122,7 @@ impl Context {
             signal.time = signal.reached();
             inner = signal.own.signal;
         }
-        unsafe { (*tls::tls()).ctx = self };
+        tls::set_context(self);
     }
 }
 
@@ -128,6 +134,9 @@ impl Context {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc, slots: *const u64) {
     let tls = tls::tls();
+    // SAFETY: the compiler passes the context of the function that goes on, which is this thread's,
+    // a static descriptor, and two slots on the machine stack. `busy` keeps a handler from using the
+    // context.
     unsafe {
         let (ctx, desc) = (&mut *ctx, &*desc);
         ctx.own.busy = true;
@@ -148,21 +157,27 @@ pub unsafe extern "C" fn __relapse_land(ctx: *mut Context, desc: *const SiteDesc
 /// Called by instrumented code as the interface says.
 pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64) {
     let tls = tls::tls();
+    // SAFETY: the compiler passes a static descriptor and as many arguments as it says. The context is
+    // this thread's own. A reference to it is made only when no hook is at work on it, and `busy`
+    // then keeps handlers from doing the same. `main` gets its arguments as the kernel has laid them
+    // out, and is entered before the program has threads; if nothing was registered, so that the
+    // process starts here, this is the first instrumented code at all.
     unsafe {
         let call = (*tls).call;
         if (*tls).ctx.is_null() {
             process::start();
-            (*tls).ctx = new_context(header::KIND_THREAD, None);
+            (*tls).ctx = new_context(header::KIND_THREAD, 0);
         }
-        let ctx = &mut *(*tls).ctx;
+        let ctx = (*tls).ctx;
         let desc = &*desc;
         // A call announced to a modelled function that has not begun yet is no
         // external call: a signal came in between.
         let inside = call != 0 && module::known_at(call) != module::MODELLED;
-        if ctx.own.busy || (!inside && ctx.own.depth > 0) {
+        if (*ctx).own.busy || (!inside && (*ctx).own.depth > 0) {
             enter_signal(ctx, call, desc, args, place);
             return;
         }
+        let ctx = &mut *ctx;
         let call = ctx.jumped_over(call, place);
         let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack, place };
         ctx.own.busy = true;
@@ -187,45 +202,63 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
     }
 }
 
+/// # Safety
+/// `desc` is the compiler's descriptor of a function that is entered, and `args` has its arguments.
 unsafe fn log_enter(ctx: &mut Context, desc: &FnDesc, args: *const u64, inside: bool) {
     let count = (desc.arg_slots as usize).min(255);
-    let slots = if count == 0 { &[][..] } else { unsafe { core::slice::from_raw_parts(args, count) } };
-    let event = Event::Enter {
-        module: unsafe { (*desc.module).index },
-        function: desc.function,
-        slots: Slots::Plain(slots),
-        inside,
+    // SAFETY: the array has `arg_slots` slots, says the caller, and lies on the machine stack, where
+    // nobody else writes. The module is loaded, as its code runs.
+    let (slots, module) = unsafe {
+        let slots = if count == 0 { &[][..] } else { core::slice::from_raw_parts(args, count) };
+        (slots, (*desc.module).index)
     };
+    let event = Event::Enter { module, function: desc.function, slots: Slots::Plain(slots), inside };
     ctx.emit_long(At::outside(ctx.time), &event, 64 + count * 10);
 }
 
 /// A signal interrupted instrumented code or a hook: the handler runs in a
 /// context of its own.
-unsafe fn enter_signal(interrupted: &mut Context, call: u64, desc: &FnDesc, args: *const u64, place: u64) {
+///
+/// # Safety
+/// `interrupted` is the context of this thread that was in use. `desc` is the compiler's descriptor
+/// of the handler, and `args` has its arguments.
+unsafe fn enter_signal(interrupted: *mut Context, call: u64, desc: &FnDesc, args: *const u64, place: u64) {
     let tls = tls::tls();
+    // SAFETY: a hook that was interrupted may hold a reference to its context, so there is none here:
+    // the fields `signal` and `fault` are the handlers' to write, and of the others only the time is
+    // read. Nobody is at work on the context of signals: a handler that is would be the interrupted
+    // one, with a context of signals of its own.
     unsafe {
-        if interrupted.own.signal.is_null() {
-            interrupted.own.signal = new_context(header::KIND_SIGNAL, Some(interrupted));
+        if (*interrupted).own.signal.is_null() {
+            let signal = new_context(header::KIND_SIGNAL, u64::from((*interrupted).stream));
+            (*interrupted).own.signal = signal;
         }
-        let ctx = &mut *interrupted.own.signal;
+        let ctx = &mut *(*interrupted).own.signal;
         ctx.own.depth = 0;
         ctx.stack = ctx.initial_stack;
         ctx.push(Entry { call, ctx: interrupted, stack: ctx.stack, place });
         (*tls).ctx = ctx;
         (*tls).call = 0;
-        interrupted.own.fault = fault_address(desc, args);
+        (*interrupted).own.fault = fault_address(desc, args);
         if ctx.own.logging {
             let signal = if desc.arg_slots > 0 { *args as u32 } else { 0 };
-            ctx.emit(At::outside(ctx.time), &Event::Signal { signal, interrupted: interrupted.reached() });
+            let interrupted = (*interrupted).time.max((*interrupted).ticked);
+            ctx.emit(At::outside(ctx.time), &Event::Signal { signal, interrupted });
             log_enter(ctx, desc, args, false);
         }
     }
 }
 
 /// Where the access was that brought a handler to run, if that is why and the handler is told.
+///
+/// # Safety
+/// `desc` is the compiler's descriptor of a handler, and `args` has its arguments.
 unsafe fn fault_address(desc: &FnDesc, args: *const u64) -> u64 {
     const SEGV: u64 = 11;
     const BUS: u64 = 7;
+    // SAFETY: there are at least three slots. A function that takes three arguments and is entered in
+    // the midst of other code is a handler set with `SA_SIGINFO`, to which the kernel passes the
+    // number of the signal and a `siginfo_t`.
     unsafe {
         if desc.arg_slots < 3 || !matches!(*args, SEGV | BUS) {
             return 0;
@@ -241,6 +274,8 @@ unsafe fn fault_address(desc: &FnDesc, args: *const u64) -> u64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_leave(_desc: *const FnDesc) {
     let tls = tls::tls();
+    // SAFETY: the context is null or this thread's own. The function that leaves is instrumented, so no
+    // hook is at work on it; contexts in entries are this thread's too.
     unsafe {
         let Some(ctx) = (*tls).ctx.as_mut() else { return };
         let stack = ctx.stack;
@@ -254,8 +289,9 @@ pub unsafe extern "C" fn __relapse_leave(_desc: *const FnDesc) {
     }
 }
 
-/// Makes stack, shadow and stream of a thread or of its signals.
-fn new_context(kind: u32, outer: Option<&Context>) -> *mut Context {
+/// Makes stack, shadow and stream of a thread or of its signals. `parent` is the stream of the
+/// thread that the signals interrupt.
+fn new_context(kind: u32, parent: u64) -> *mut Context {
     // A signal now would find half a context.
     let mask = sys::block_signals();
     let recorded = process::is_recording();
@@ -263,7 +299,8 @@ fn new_context(kind: u32, outer: Option<&Context>) -> *mut Context {
     let mut stream = 0;
     if recorded {
         stream = context::next_stream();
-        page = stream::create(stream, 0);
+        // SAFETY: the header is mapped where the kernel finds room.
+        page = unsafe { stream::create(stream, 0) };
     }
     let made = page.is_some();
     let (Some(page), Some((stack, size)), Some(entries)) = (
@@ -274,13 +311,15 @@ fn new_context(kind: u32, outer: Option<&Context>) -> *mut Context {
         // Without a model stack the program cannot run.
         sys::abort()
     };
+    // SAFETY: the page was mapped just now, writable and as long as a context; nobody else knows of it,
+    // and zeros are a valid context.
     let ctx: &mut Context = unsafe { &mut *page };
     ctx.stack = stack;
     ctx.initial_stack = stack;
     ctx.stack_size = size;
     ctx.own.entries = entries;
     if made {
-        ctx.begin(stream, kind, outer.map_or(0, |o| u64::from(o.stream)));
+        ctx.begin(stream, kind, parent);
         match shadow::new_key() {
             Some(key) => ctx.key = key,
             None => ctx.stop(),
@@ -293,6 +332,7 @@ fn new_context(kind: u32, outer: Option<&Context>) -> *mut Context {
     if kind == header::KIND_THREAD
         && let Some(key) = process::thread_key()
     {
+        // SAFETY: the key is from `pthread_key_create` and not deleted; its destructor takes a context.
         unsafe { pthread_setspecific(key, page.cast()) };
     }
     sys::restore_signals(mask);
@@ -306,11 +346,14 @@ fn new_context(kind: u32, outer: Option<&Context>) -> *mut Context {
 /// Called by the C library with the context it was given.
 pub unsafe extern "C" fn thread_ends(value: *mut u8) {
     let page = value.cast::<Context>();
+    // SAFETY: the value is the context that `new_context` has stored for this thread, which runs
+    // destructors of the C library now: no hook is at work on it.
     let Some(ctx) = (unsafe { page.as_mut() }) else { return };
     ctx.own.farewells += 1;
     if ctx.own.farewells < 4
         && let Some(key) = process::thread_key()
     {
+        // SAFETY: the key is from `pthread_key_create` and not deleted; the value is what it was.
         unsafe { pthread_setspecific(key, value) };
         return;
     }
@@ -320,14 +363,18 @@ pub unsafe extern "C" fn thread_ends(value: *mut u8) {
         ctx.emit(At::outside(ctx.time), &event);
     }
     let mut next = page;
+    // SAFETY: this thread's context and those of its signals, which are never unmapped. Signals are
+    // blocked, so nobody is at work on them.
     while let Some(ctx) = unsafe { next.as_mut() } {
         ctx.finish();
         if ctx.key != 0 {
             shadow::retire(ctx.key);
         }
+        // SAFETY: this is the last round of destructors. Instrumented code that still comes gets a new
+        // context.
         unsafe { context::drop_stack(ctx) };
         next = ctx.own.signal;
     }
-    unsafe { (*tls::tls()).ctx = core::ptr::null_mut() };
+    tls::set_context(core::ptr::null_mut());
     sys::restore_signals(mask);
 }

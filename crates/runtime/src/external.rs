@@ -35,6 +35,11 @@ pub unsafe extern "C" fn external(
     result: *mut u64,
     place: u64,
 ) {
+    // SAFETY: the compiler passes the context that the thread-local block names, static descriptors,
+    // and arrays on the machine stack with the slots that `desc` speaks of: the arguments, and
+    // `ret_slots` for the result (or null). `busy` keeps a handler from using the context, so this
+    // is the only reference to it. What was passed to the function that has just returned is what
+    // `Call::new` and `known_returned` ask for.
     unsafe {
         let tls = tls::tls();
         let ctx = &mut *ctx;
@@ -79,7 +84,12 @@ pub unsafe extern "C" fn external(
     }
 }
 
+/// # Safety
+/// `call` is a call of `external` that has returned, in the running thread, and `ctx` has a shadow.
+/// So for the functions below that take the three.
 unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>, slots: &mut [u64]) {
+    // SAFETY: all that is called here asks for what the caller has promised. Ranges are looked at
+    // only if the function did not fail because of a bad pointer.
     unsafe {
         if external.has(flag::FREES) || external.allocates.is_some() {
             // The shadow of a moved block before that of the old one goes.
@@ -117,14 +127,20 @@ unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>
 }
 
 /// A system call that was given a bad pointer says so; we must not follow it.
-unsafe fn failed_on_address(external: &External, call: &Call<'_>) -> bool {
+fn failed_on_address(external: &External, call: &Call<'_>) -> bool {
     const EFAULT: i32 = 14;
     call.ret as u32 == u32::MAX
         && matches!(external.ret, Ret::Int | Ret::Count | Ret::Fd)
+        // SAFETY: the C library returns a pointer to the `errno` of the running thread.
         && unsafe { *__errno_location() == EFAULT }
 }
 
+/// # Safety
+/// `range` belongs to the function of `call`, in the running thread, and `ctx` has a shadow. Where
+/// the range applies only behind the call, the call has returned.
 unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
+    // SAFETY: the table names only memory that the function itself reads or writes. The length of
+    // an array of strings includes the null pointer at its end, so each before it is a string.
     unsafe {
         let Some((address, len)) = call.range(range) else { return };
         ctx.make_known(call.at, address, len);
@@ -147,8 +163,13 @@ unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
 
 /// Makes known what a modelled function has read, and applies its effect to
 /// the shadow. Reads no further than the function itself did.
+///
+/// # Safety
+/// As for [`known_returned`], with the model of `external`.
 unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &Call<'_>) -> Option<u64> {
     let (a, b, n) = (call.arg(0), call.arg(1), call.arg(2));
+    // SAFETY: each arm makes known what the function has read: as many bytes as it was told to copy,
+    // or up to the byte that it found or stopped at.
     unsafe {
         match model {
             // The destination holds what the source held, even if they overlap.
@@ -172,15 +193,22 @@ unsafe fn modelled(ctx: &mut Context, model: Model, external: &External, call: &
             }
         }
     }
-    externals::evaluate(model, call.args, call.ret, &mut Shadow(ctx.key)).ok()
+    // SAFETY: the context has a shadow, and the model accesses only what the function has.
+    let mut shadow = unsafe { Shadow::new(ctx.key) };
+    externals::evaluate(model, call.args, call.ret, &mut shadow).ok()
 }
 
 /// Two strings or ranges were compared: both are read up to the first
 /// difference.
+///
+/// # Safety
+/// As for [`known_returned`], with a function that compares what its first two arguments point to.
 unsafe fn compared(ctx: &mut Context, call: &Call<'_>, limit: u64, model: Model) {
     let strings = model != Model::Memcmp;
     let ignore_case = matches!(model, Model::Strcasecmp | Model::Strncasecmp);
     let (a, b) = (call.arg(0) as *const u8, call.arg(1) as *const u8);
+    // SAFETY: the loop stops where the function did: at the limit, behind the first difference, or
+    // behind the NUL of a string.
     unsafe {
         let mut n = 0;
         while n < limit as usize {
@@ -206,7 +234,13 @@ fn log_result(ctx: &mut Context, call: &Call<'_>, slots: &[u64]) {
 }
 
 /// Functions whose effect is not only bytes.
+///
+/// # Safety
+/// As for [`known_returned`].
 unsafe fn special(ctx: &mut Context, external: &External, call: &Call<'_>) {
+    // SAFETY: a function that has started a thread has stored its handle where the first argument,
+    // which is not null, points. Contexts are never unmapped, and of those of others only the
+    // fields are read that stay as they are.
     unsafe {
         if external.has(flag::MAPS) {
             mapped(ctx, external, call);
@@ -244,6 +278,9 @@ fn log_sync(ctx: &mut Context, external: &External, call: &Call<'_>) {
 }
 
 /// `realloc`: the shadow goes with the block.
+///
+/// # Safety
+/// As for [`known_returned`], with a function that moves a block.
 unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
     let (from, to) = (call.arg(0), call.ret);
     let noted = core::mem::take(&mut ctx.own.before_address);
@@ -254,30 +291,46 @@ unsafe fn moved(ctx: &mut Context, external: &External, call: &Call<'_>) {
         if external.name == "realloc" { call.arg(1) } else { call.arg(1).saturating_mul(call.arg(2)) };
     let length = wanted.min(ctx.own.before_len);
     ctx.emit(call.at, &Event::Moved { from, to, length });
-    shifted(ctx, call, to, from, length);
+    // SAFETY: the function has moved at least `length` bytes from one place to the other: no more
+    // than either block has.
+    unsafe { shifted(ctx, call, to, from, length) };
 }
 
 /// The shadow of a block goes with it.
-fn shifted(ctx: &mut Context, call: &Call<'_>, to: u64, from: u64, length: u64) {
-    if let Some((address, length)) = memory::shift(ctx.key, to, from, length) {
+///
+/// # Safety
+/// `call` has moved `length` bytes of the program's memory, and `ctx` has a shadow.
+unsafe fn shifted(ctx: &mut Context, call: &Call<'_>, to: u64, from: u64, length: u64) {
+    // The old place may be gone: then it brings no shadow when a fault asks for it.
+    shadow::cover(ctx.key, from, length);
+    shadow::cover(ctx.key, to, length);
+    // SAFETY: the context has a shadow, now of both ranges.
+    if let Some((address, length)) = unsafe { memory::shift(ctx.key, to, from, length) } {
         ctx.emit(call.at, &Event::Zeroed { address, length });
     }
 }
 
+/// # Safety
+/// As for [`known_returned`], with a function that maps, moves or unmaps.
 unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
     let page = |n: u64| n.next_multiple_of(sys::PAGE);
     if call.ret == u64::MAX || call.ret as u32 == u32::MAX {
         return;
     }
     let (address, length) = match external.name {
-        "munmap" => (call.arg(0), page(call.arg(1))),
+        "munmap" => {
+            // The range is gone: it brings no shadow when a fault asks for it.
+            shadow::cover(ctx.key, call.arg(0), call.arg(1));
+            (call.arg(0), page(call.arg(1)))
+        }
         "mremap" => {
             let (from, to) = (call.arg(0), call.ret);
             let length = call.arg(1).min(call.arg(2));
             shadow::cover(ctx.key, to, call.arg(2).max(1));
             if from != to {
                 ctx.emit(call.at, &Event::Moved { from, to, length });
-                shifted(ctx, call, to, from, length);
+                // SAFETY: `mremap` has moved the smaller of the old and the new length.
+                unsafe { shifted(ctx, call, to, from, length) };
             }
             return;
         }
@@ -287,21 +340,27 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
         }
         _ => {
             shadow::cover(ctx.key, call.ret, call.arg(1).max(1));
-            unsafe { io::log_mapped(ctx, call) };
+            io::log_mapped(ctx, call);
             return;
         }
     };
     if length > 0 {
         ctx.emit(call.at, &Event::Zeroed { address, length });
-        memory::zero(ctx.key, address, length);
+        // SAFETY: the context has a shadow, and its part for this range is covered above.
+        unsafe { memory::zero(ctx.key, address, length) };
     }
 }
 
 /// A program that asks for the old disposition must see the default, not us.
+///
+/// # Safety
+/// `call` is a call of `external`, which sets a handler, and has returned.
 unsafe fn hide_handler(external: &External, call: &Call<'_>, slots: &mut [u64]) {
     let ours = crash::handler_address();
     if external.name == "sigaction" {
         let old = call.arg(2) as *mut u64;
+        // SAFETY: `sigaction` has succeeded, so it has stored a `struct sigaction`, which has 152
+        // bytes in the C library and begins with the handler, where its third argument points.
         unsafe {
             if !old.is_null() && call.ret as u32 == 0 && *old == ours {
                 bytes::fill(old.cast(), 0, 152);
@@ -323,6 +382,10 @@ pub unsafe extern "C" fn __relapse_before(
     _target: u64,
     args: *const u64,
 ) {
+    // SAFETY: the compiler passes the context that the thread-local block names, a static descriptor,
+    // and the arguments of the call that comes next, which it describes. The function is about to
+    // read what is read here: the block that `realloc` gets is null or from the C library's heap,
+    // the stream of `scanf` is open, and the target of `strcat` is a string.
     unsafe {
         let (ctx, desc) = (&mut *ctx, &*desc);
         if ctx.key == 0 {
@@ -347,7 +410,7 @@ pub unsafe extern "C" fn __relapse_before(
             } else if external.has(flag::EXITS) {
                 // The child of a vfork ends here, not we.
                 if ctx.pid == sys::pid() {
-                    process::end(call.arg(0) as u32);
+                    process::end(ctx, call.arg(0) as u32);
                 }
             } else if external.has(flag::UNLOCKS | flag::WAKES) {
                 log_sync(ctx, external, &call);

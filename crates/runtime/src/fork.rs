@@ -40,18 +40,23 @@ pub fn install() {
     let size = (MOST * size_of::<(*mut Context, Context)>()) as u64;
     if let Some(at) = sys::reserve(size) {
         COPIES.store(at.cast(), Relaxed);
+        // SAFETY: the three functions take no arguments and stay mapped: this object is never unloaded
+        // (`module::stay_loaded`), so it needs no handle.
         unsafe { __register_atfork(Some(prepare), Some(in_parent), Some(in_child), core::ptr::null()) };
     }
 }
 
-/// The contexts of the running thread, with the places of their copies.
+/// The contexts of the running thread, with the places of their copies. As signals are blocked
+/// from `prepare` on, no context is added and each finds the same place in the child.
 fn mine() -> impl Iterator<Item = (*mut Context, *mut (*mut Context, Context))> {
     let copies = COPIES.load(Relaxed);
     let thread = tls::thread_pointer();
     context::all()
+        // SAFETY: contexts are never unmapped, and `thread` is one of the fields that others may read.
         .filter(move |&c| unsafe { (*c).thread == thread })
         .take(MOST)
         .enumerate()
+        // SAFETY: `install` has reserved `MOST` places before it named the functions that get here.
         .map(move |(i, ctx)| (ctx, unsafe { copies.add(i) }))
 }
 
@@ -62,6 +67,9 @@ extern "C" fn prepare() {
     }
     MASK.store(mask, Relaxed);
     for (ctx, copy) in mine() {
+        // SAFETY: the context is this thread's own and nobody is at work on it: the thread is in
+        // `fork`, and signals are blocked. Its copy lies in memory that `FORKING` gives to one
+        // thread at a time.
         unsafe {
             (&raw mut (*copy).0).write(ctx);
             core::ptr::copy_nonoverlapping(ctx, &raw mut (*copy).1, 1);
@@ -87,14 +95,16 @@ fn begin_child() {
     }
     shadow::after_fork();
     heap::after_fork();
-    let ctx = unsafe { (*tls::tls()).ctx };
-    let parent = (unsafe { ctx.as_ref() }.map_or_else(sys::parent_pid, |c| c.pid), process::image());
+    // SAFETY: the context is null or this thread's own, and nobody is at work on it.
+    let ctx = unsafe { tls::context().as_ref() };
+    let parent = (ctx.map_or_else(sys::parent_pid, |c| c.pid), process::image());
     let modules = {
         let mut path = process::Path::in_directory();
         path.push(b"modules.raw");
         path
     };
-    let made = process::make_directory();
+    // SAFETY: the thread that forked is the only one in the child.
+    let made = unsafe { process::make_directory() };
     if made {
         process::write_description(Some(parent));
         module::copy_file(&modules);
@@ -104,14 +114,25 @@ fn begin_child() {
     // The running context and those it interrupted or keeps for signals; the
     // other threads do not exist here.
     let thread = tls::thread_pointer();
+    // SAFETY: contexts are never unmapped, in the child neither, and no other thread writes.
     context::forget_others(|other| unsafe { (*other).thread == thread });
     for (ctx, copy) in mine() {
+        // SAFETY: `prepare` has filled this copy from this context just before the fork, and the
+        // thread is the only one.
         unsafe { renew(ctx, &(*copy).1, made) };
     }
 }
 
 /// Gives a context of the child a file of its own.
+///
+/// # Safety
+/// `page` is a context of the child's only thread, `copy` what it held before the fork, and no
+/// reference to the context is alive.
 unsafe fn renew(page: *mut Context, copy: &Context, made: bool) {
+    // SAFETY: the page is a mapping of one header that the runtime has made, so it can be mapped
+    // anew at its place, and after that it is writable and is written in whole. `copy` lies
+    // elsewhere. The window of the copy is still mapped where it was in the parent; `begin` forgets
+    // it next.
     unsafe {
         let position = copy.length;
         let moved = made.then(|| stream::create(copy.stream, page as u64)).flatten();

@@ -31,11 +31,16 @@ impl Arguments {
     }
 }
 
+/// # Safety
+/// `call` is a call of a function with this format that has returned, in the running thread, and
+/// `ctx` has a shadow.
 pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: Format) {
     let text = call.arg(format.format) as *const u8;
     if text.is_null() {
         return;
     }
+    // SAFETY: the function has read its format, a string that ends with NUL; it is not null, and a
+    // program that changes it in another thread races with the function too.
     let text = unsafe { bytes::string(text) };
     let parser = || if format.input { Parser::scanf(text) } else { Parser::printf(text) };
     if !text.contains(&b'%') {
@@ -45,6 +50,7 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
     match format.args {
         FormatArgs::From(first) => {
             let mut slot = 0;
+            // SAFETY: the compiler emits `kinds` with `args` entries.
             for kind in unsafe { Kinds::new(call.desc.kinds, u32::from(call.desc.args)) } {
                 if slot >= first as usize {
                     args.add(call.args.get(slot).copied().unwrap_or(0));
@@ -52,16 +58,24 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
                 slot += kind.slots();
             }
         }
-        FormatArgs::List(slot) => unsafe {
+        FormatArgs::List(slot) => {
             let list = call.arg(slot);
             if list == 0 {
                 return;
             }
-            // The callee has moved the list on. The shadow still has it as it was.
-            let mut walk = VaWalk { list: *((list ^ ctx.key) as *const VaList) };
-            collect(parser(), &mut walk, &mut args);
-            ctx.make_known(call.at, list, size_of::<VaList>() as u64);
-        },
+            // SAFETY: the function has used the list, so it is memory, and so is its shadow: reserved,
+            // or made when the access faults.
+            let (was, now) = unsafe { (*((list ^ ctx.key) as *const VaList), *(list as *const VaList)) };
+            // The callee has moved the list on. The shadow still has it as it was, unless code
+            // outside has made it.
+            if now.is_reached_from(&was) {
+                // SAFETY: the list was `was` before the call: from there the function has read the
+                // arguments of its format.
+                unsafe { collect(parser(), &mut VaWalk { list: was }, &mut args) };
+            }
+            // SAFETY: the list is memory, as above.
+            unsafe { ctx.make_known(call.at, list, size_of::<VaList>() as u64) };
+        }
     }
     // What was assigned counts; `%n` and what comes after a failure does not.
     let mut left = call.count().unwrap_or(0);
@@ -71,6 +85,8 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
         if pointer == 0 {
             continue;
         }
+        // SAFETY: the function has followed this pointer for this conversion: a `printf` every one of
+        // its format, a `scanf` those that it counts as assigned.
         let len = unsafe {
             if format.input {
                 if c.kind != b'n' {
@@ -84,6 +100,8 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
                 printed(&c, pointer, &args)
             }
         };
+        // SAFETY: these are the bytes that the function has read or written. With `m` it has stored the
+        // address of a string that it has allocated.
         unsafe {
             ctx.make_known(call.at, pointer, len);
             if c.allocate {
@@ -96,6 +114,9 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, call: &Call<'_>, format: F
 
 /// Reads arguments in order from a list. Formats with numbered arguments are
 /// left alone: their types are only known when all are seen.
+///
+/// # Safety
+/// The list that `walk` begins with has the arguments of the format.
 unsafe fn collect(parser: Parser<'_>, walk: &mut VaWalk, args: &mut Arguments) {
     for piece in parser {
         let Piece::Conversion(c) = piece else { continue };
@@ -104,6 +125,7 @@ unsafe fn collect(parser: Parser<'_>, walk: &mut VaWalk, args: &mut Arguments) {
                 if n as usize != args.count {
                     return;
                 }
+                // SAFETY: the format asks for this argument, so it is there, as one word.
                 args.add(unsafe { *(walk.next(Kind::Word).0 as *const u64) });
             }
         }
@@ -117,42 +139,50 @@ unsafe fn collect(parser: Parser<'_>, walk: &mut VaWalk, args: &mut Arguments) {
             Size::LongDouble => Kind::LongDouble,
             _ => Kind::Double,
         };
+        // SAFETY: the format asks for this argument, so it is there, with eight bytes at least.
         args.add(unsafe { *(walk.next(kind).0 as *const u64) });
     }
 }
 
 /// Bytes at the pointer that a `printf` conversion reads or writes.
+///
+/// # Safety
+/// A `printf` has just followed the pointer for this conversion.
 unsafe fn printed(c: &Conversion, pointer: u64, args: &Arguments) -> u64 {
     let at = pointer as *const u8;
+    let limit = match c.precision {
+        Number::Fixed(n) => u64::from(n),
+        // A negative precision is none.
+        Number::Arg(n) => match args.get(n) {
+            Some(n) if n as i32 >= 0 => u64::from(n as u32),
+            _ => u64::MAX >> 2,
+        },
+        Number::None => u64::MAX >> 2,
+    };
+    // SAFETY: the function has read the string up to its NUL or its precision. That counts bytes of
+    // output, of which each wide character makes one at least.
     unsafe {
         match c.kind {
             b'n' => c.size.bytes(),
-            b's' if c.size == Size::Long => wide_extent(at),
-            b's' => {
-                let limit = match c.precision {
-                    Number::Fixed(n) => u64::from(n),
-                    // A negative precision is none.
-                    Number::Arg(n) => match args.get(n) {
-                        Some(n) if n as i32 >= 0 => u64::from(n as u32),
-                        _ => u64::MAX >> 2,
-                    },
-                    Number::None => u64::MAX >> 2,
-                };
-                string_extent(at, limit)
-            }
+            b's' if c.size == Size::Long => wide_extent(at, limit),
+            b's' => string_extent(at, limit),
             _ => 0,
         }
     }
 }
 
 /// Bytes that a `scanf` conversion has stored at the pointer.
+///
+/// # Safety
+/// A `scanf` has just stored to the pointer for this conversion.
 unsafe fn scanned(c: &Conversion, pointer: u64) -> u64 {
     let at = pointer as *const u8;
+    // SAFETY: what is stored for `s` and `[` is a string that ends with NUL.
     unsafe {
         match c.kind {
             _ if c.allocate => 8,
             b'p' => 8,
-            b's' | b'[' if c.size == Size::Long => wide_extent(at),
+            b's' | b'[' if c.size == Size::Long => wide_extent(at, u64::MAX >> 2),
             b's' | b'[' => string_extent(at, u64::MAX >> 2),
             b'c' => match c.width {
                 Number::Fixed(n) => u64::from(n),

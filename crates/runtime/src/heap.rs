@@ -4,7 +4,7 @@
 
 use crate::call::Call;
 use crate::context::Context;
-use crate::memory;
+use crate::{memory, shadow};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use externals::{External, flag};
 use recording::event::Event;
@@ -24,7 +24,9 @@ fn try_locked<R>(f: impl FnOnce(&mut [(u64, u64); PLACES]) -> R) -> Option<R> {
     if LOCK.swap(true, Acquire) {
         return None;
     }
-    let result = f(unsafe { &mut BLOCKS });
+    // SAFETY: nobody else has a reference to the table: whoever finds `LOCK` taken goes away, be it
+    // another thread or a handler that interrupts this one.
+    let result = f(unsafe { &mut *(&raw mut BLOCKS) });
     LOCK.store(false, Release);
     Some(result)
 }
@@ -36,12 +38,16 @@ pub fn after_fork() {
 
 /// Keeps the table after a call that allocates or frees, and gives back the
 /// shadow of what was freed.
+///
+/// # Safety
+/// `call` is a call of `external` that has returned, in the running thread, and `ctx` has a shadow.
 #[inline]
-pub fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
+pub unsafe fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
     if external.has(flag::FREES) && COUNT.load(Relaxed) > 0 {
-        freed(ctx, external, call);
+        // SAFETY: `freed` asks for what this function asks: the call has returned.
+        unsafe { freed(ctx, external, call) };
     }
-    // SAFETY: the call has returned, so what its arguments and result point to can be read.
+    // SAFETY: the range is of the function that was called, and the call has returned.
     let block = external.allocates.as_ref().and_then(|block| unsafe { call.range(block) });
     if let Some((address, size)) = block
         && size >= LARGE
@@ -57,8 +63,10 @@ pub fn follow(ctx: &mut Context, external: &External, call: &Call<'_>) {
     }
 }
 
+/// # Safety
+/// As for [`follow`].
 #[cold]
-fn freed(ctx: &mut Context, external: &External, call: &Call<'_>) {
+unsafe fn freed(ctx: &mut Context, external: &External, call: &Call<'_>) {
     let address = call.arg(0);
     // `realloc` that stayed in place, or failed, has freed nothing.
     if address == 0 || (external.has(flag::MOVES) && (call.ret == address || call.ret == 0)) {
@@ -71,6 +79,10 @@ fn freed(ctx: &mut Context, external: &External, call: &Call<'_>) {
     });
     if let Some(Some(length)) = length {
         ctx.emit(call.at, &Event::Zeroed { address, length });
-        memory::zero(ctx.key, address, length);
+        // Memory that is gone brings no shadow when a fault asks for it.
+        shadow::cover(ctx.key, address, length);
+        // SAFETY: the context has a shadow, now of this range too, and what the block held is not
+        // read any more.
+        unsafe { memory::zero(ctx.key, address, length) };
     }
 }

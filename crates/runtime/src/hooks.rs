@@ -1,9 +1,17 @@
 //! The hooks of instrumented code that have to do with memory.
+//!
+//! All are called by code that the compiler emits, as `docs/runtime-interface.md` says. For every
+//! hook that means: `ctx` is the context that the thread-local block of the running thread names,
+//! and no other hook is at work on it (a signal's handler has a context of its own); descriptors are
+//! static data of the calling module; pointers to values point to as many bytes or slots as the
+//! descriptor or the arguments say, on the caller's stack; addresses are those of an access that the
+//! program makes, or has just made, itself. If the program's access is wild, the hook faults as the
+//! program would.
 
 use crate::context::{self, Context};
 use crate::desc::{Kind, Kinds, ModuleDesc, SiteDesc, VaDesc};
 use crate::stream::At;
-use crate::{bytes, shadow};
+use crate::{bytes, memory, shadow};
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
 use recording::event::{Event, Slots};
 
@@ -28,16 +36,20 @@ impl Context {
     /// Another stream whose shadow holds what was seen here: the writer, as far
     /// as can be told.
     #[cold]
-    unsafe fn writer(&self, address: u64, value: &[u8]) -> Option<u32> {
-        if !shadow::is_foreseen(address) {
+    fn writer(&self, address: u64, value: &[u8]) -> Option<u32> {
+        if !shadow::is_foreseen(address) || !shadow::is_contiguous(address, value.len() as u64) {
             return None;
         }
         for other in context::all() {
+            // SAFETY: contexts are never unmapped, and these are fields that others may read.
             let (key, stream) = unsafe { ((*other).key, (*other).stream) };
             if key == 0 || core::ptr::eq(other, self) {
                 continue;
             }
             let shadow = (address ^ key) as *const u8;
+            // SAFETY: the address is foreseen, so its block is part of every shadow, and shadows are
+            // never unmapped; the value lies within the block, as was checked. The thread of that shadow may write
+            // there meanwhile: then the answer is that of another moment, and only a hint.
             if unsafe { bytes::first_difference(shadow, value.as_ptr(), value.len()) } == value.len() {
                 return Some(stream);
             }
@@ -46,6 +58,10 @@ impl Context {
     }
 
     /// A load saw something else than the shadow.
+    ///
+    /// # Safety
+    /// `shadow` is where this thread's shadow of the value is, and was just read by instrumented
+    /// code or a hook.
     #[inline]
     unsafe fn mispredicted(&mut self, at: At, shadow: *mut u8, value: &[u8]) {
         // While nothing is recorded the shadow is the memory itself: what looks like a
@@ -54,8 +70,9 @@ impl Context {
             return;
         }
         self.misses += 1;
-        let writer =
-            if context::many() { unsafe { self.writer(shadow as u64 ^ self.key, value) } } else { None };
+        let writer = if context::many() { self.writer(shadow as u64 ^ self.key, value) } else { None };
+        // SAFETY: the shadow has room for the value, says the caller, and only this thread uses it.
+        // Each of the two words takes at most eight bytes.
         unsafe {
             if value.len() <= 8 {
                 let mut words = [0u64; 2];
@@ -83,6 +100,8 @@ pub unsafe extern "C" fn miss(
     shadow: *mut u8,
     value: u64,
 ) {
+    // SAFETY: instrumented code has just compared `size` bytes, at most eight, at `shadow` with those
+    // that it passes in `value`.
     unsafe {
         let size = ((size_site >> 32) as usize).min(8);
         let at = At::new(module, size_site as u32, time);
@@ -102,6 +121,8 @@ pub unsafe extern "C" fn __relapse_miss_wide(
     shadow: *mut u8,
     value: *const u8,
 ) {
+    // SAFETY: instrumented code has just compared `size` bytes, at most 16, at `shadow` with those
+    // that it has stored at `value` on its stack, where nobody else writes.
     unsafe {
         let size = ((size_site >> 32) as usize).min(16);
         let at = At::new(module, size_site as u32, time);
@@ -121,6 +142,8 @@ pub unsafe extern "C" fn __relapse_copy(
     from: u64,
     len: u64,
 ) {
+    // SAFETY: the program moves `len` bytes from `from` to `to` here. As the move comes first, both
+    // ranges are known to be memory when their shadow is used.
     unsafe {
         let ctx = &mut *ctx;
         if ctx.records() && len != 0 {
@@ -130,7 +153,7 @@ pub unsafe extern "C" fn __relapse_copy(
                 // destination then holds what the source held.
                 bytes::copy(to as *mut u8, from as *const u8, len as usize);
                 ctx.make_known_from(at, from, to, len);
-                bytes::copy((to ^ ctx.key) as *mut u8, (from ^ ctx.key) as *const u8, len as usize);
+                memory::copy(ctx.key, to, from, len);
             });
         } else {
             bytes::copy(to as *mut u8, from as *const u8, len as usize);
@@ -149,11 +172,13 @@ pub unsafe extern "C" fn __relapse_set(
     byte: u64,
     len: u64,
 ) {
+    // SAFETY: the program fills `len` bytes at `to` here. As that comes first, the range is known to
+    // be memory when its shadow is used.
     unsafe {
         bytes::fill(to as *mut u8, byte as u8, len as usize);
         let key = (*ctx).key;
         if key != 0 {
-            bytes::fill((to ^ key) as *mut u8, byte as u8, len as usize);
+            memory::fill(key, to, byte as u8, len);
         }
     }
 }
@@ -168,6 +193,7 @@ pub unsafe extern "C" fn __relapse_read(
     from: u64,
     len: u64,
 ) {
+    // SAFETY: the program passes `len` bytes at `from` by value next, so they can be read.
     unsafe {
         if (*ctx).records() {
             let at = At::new((*desc).module, (*desc).site, time);
@@ -188,6 +214,9 @@ pub unsafe extern "C" fn __relapse_byval(
     len: u64,
     linked: u64,
 ) {
+    // SAFETY: `to` is a slot of `len` bytes in the frame of the function that begins, on the model
+    // stack: only this thread uses it, and nobody writes while `content` is alive. `from` is where
+    // the caller has put the argument.
     unsafe {
         let ctx = &mut *ctx;
         bytes::copy(to as *mut u8, from as *const u8, len as usize);
@@ -200,7 +229,7 @@ pub unsafe extern "C" fn __relapse_byval(
             if linked & 0xff == 0 {
                 ctx.patch(At::new((*desc).module, (*desc).site, time), to, content);
             } else {
-                bytes::copy((to ^ ctx.key) as *mut u8, content.as_ptr(), content.len());
+                memory::store(ctx.key, to, content.as_ptr(), len);
             }
         });
     }
@@ -217,6 +246,9 @@ pub unsafe extern "C" fn __relapse_atomic(
     old: *const u8,
     new: *const u8,
 ) {
+    // SAFETY: instrumented code has just accessed `size` bytes at `address`, and has stored what it
+    // saw at `old` and what it wrote, if it did, at `new`, both on its stack. Atomic accesses are
+    // aligned, so they cross no border of blocks and the shadow is contiguous.
     unsafe {
         if !(*ctx).records() {
             return;
@@ -244,9 +276,11 @@ pub unsafe extern "C" fn __relapse_atomic_store(
     value: *const u8,
     size: u64,
 ) {
+    // SAFETY: instrumented code has just stored `size` bytes to `address`, the same as at `value` on
+    // its stack.
     unsafe {
         if (*ctx).records() {
-            bytes::copy((address ^ (*ctx).key) as *mut u8, value, size as usize);
+            memory::store((*ctx).key, address, value, size);
         }
     }
 }
@@ -260,6 +294,8 @@ pub unsafe extern "C" fn __relapse_value(
     time: u64,
     slots: *const u64,
 ) {
+    // SAFETY: `extra` says how many slots instrumented code has stored at `slots` on its stack, where
+    // nobody else writes.
     unsafe {
         if !(*ctx).records() {
             return;
@@ -281,6 +317,7 @@ pub unsafe extern "C" fn __relapse_tls_addr(
     time: u64,
     address: u64,
 ) {
+    // SAFETY: context and descriptor are valid by the interface; the address is only logged.
     unsafe {
         if !(*ctx).records() {
             return;
@@ -299,6 +336,16 @@ pub struct VaList {
     pub fp_offset: u32,
     pub overflow: u64,
     pub save: u64,
+}
+
+impl VaList {
+    /// Whether this list can be the other one after arguments were taken from it.
+    pub fn is_reached_from(&self, earlier: &VaList) -> bool {
+        self.save == earlier.save
+            && self.overflow >= earlier.overflow
+            && self.gp_offset >= earlier.gp_offset
+            && self.fp_offset >= earlier.fp_offset
+    }
 }
 
 /// Walks over variadic arguments: where each lies and how many bytes it has.
@@ -350,6 +397,9 @@ pub unsafe extern "C" fn __relapse_va_start(
     list: *const VaList,
     va: *const VaDesc,
 ) {
+    // SAFETY: `va_start` has just filled the list. `va` is null, or the static descriptor that the
+    // caller has left in the context for this very call: so the arguments are of these kinds, and
+    // lie where the walk over the list finds them, in the save area or on the machine stack.
     unsafe {
         if !(*ctx).records() {
             return;
@@ -368,7 +418,7 @@ pub unsafe extern "C" fn __relapse_va_start(
             );
             let key = ctx.key;
             let copy = |address: u64, len: u64| {
-                bytes::copy((address ^ key) as *mut u8, address as *const u8, len as usize);
+                memory::store(key, address, address as *const u8, len);
             };
             copy(list as u64, size_of::<VaList>() as u64);
             // Replay knows the caller's arguments and puts them to the same places.

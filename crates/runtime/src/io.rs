@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::process::{self, Path};
 use crate::stream::At;
 use crate::{bytes, consumed, sys};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use externals::{Channel, Data, Direction, External, Io, Len, Range, Ret, flag};
 use recording::event::{Event, source};
 
@@ -27,120 +28,191 @@ const CLOCK: usize = MAX_FD;
 const RANDOM: usize = MAX_FD + 1;
 const SOURCES: usize = MAX_FD + 2;
 
-/// What is known of a descriptor. The position counts for those that cannot
-/// seek, each direction by itself.
-#[derive(Clone, Copy)]
-struct Descriptor {
-    generation: u32,
-    /// 0 not looked at, 1 seeks, 2 does not
-    seeks: u8,
-    position: [u64; 2],
+/// A number that all threads read and write. Two that use one descriptor or stream at a time may
+/// spoil each other's positions, as they may the program's.
+struct Shared(AtomicU64);
+
+impl Shared {
+    const fn new(value: u64) -> Shared {
+        Shared(AtomicU64::new(value))
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    fn set(&self, value: u64) {
+        self.0.store(value, Relaxed);
+    }
+
+    /// Counts on; returns what it was.
+    fn add(&self, count: u64) -> u64 {
+        let old = self.get();
+        self.set(old.wrapping_add(count));
+        old
+    }
+
+    fn back(&self, count: u64) {
+        self.set(self.get().saturating_sub(count));
+    }
 }
 
-static mut DESCRIPTORS: [Descriptor; MAX_FD] =
-    [Descriptor { generation: 1, seeks: 0, position: [0; 2] }; MAX_FD];
+/// What is known of a descriptor. The position counts for those that cannot
+/// seek, each direction by itself.
+struct Descriptor {
+    /// How often it has come to mean something else.
+    generation: Shared,
+    /// 0 not looked at, 1 seeks, 2 does not
+    seeks: Shared,
+    position: [Shared; 2],
+}
+
+static DESCRIPTORS: [Descriptor; MAX_FD] = [const {
+    Descriptor { generation: Shared::new(0), seeks: Shared::new(0), position: [const { Shared::new(0) }; 2] }
+}; MAX_FD];
 
 /// A stream's position, counted along.
-#[derive(Clone, Copy)]
 struct Stream {
-    file: u64,
-    known: bool,
-    position: u64,
+    file: Shared,
+    /// 1 if the position is known.
+    known: Shared,
+    position: Shared,
     /// The read buffer as it was left: end, and bytes not yet read.
-    read_end: u64,
-    unread: u64,
+    read_end: Shared,
+    unread: Shared,
+}
+
+impl Stream {
+    const fn new() -> Stream {
+        let [file, known, position, read_end, unread] = [const { Shared::new(0) }; 5];
+        Stream { file, known, position, read_end, unread }
+    }
+
+    /// From now on the entry of this stream, of which nothing is known.
+    fn reset(&self, file: u64) {
+        self.file.set(file);
+        for field in [&self.known, &self.position, &self.read_end, &self.unread] {
+            field.set(0);
+        }
+    }
+
+    fn is_known(&self) -> bool {
+        self.known.get() != 0
+    }
 }
 
 const STREAMS: usize = 256;
-static mut OPEN: [Stream; STREAMS] =
-    [Stream { file: 0, known: false, position: 0, read_end: 0, unread: 0 }; STREAMS];
+static OPEN: [Stream; STREAMS] = [const { Stream::new() }; STREAMS];
 
-fn descriptor(fd: i32) -> Option<&'static mut Descriptor> {
-    let fd = usize::try_from(fd).ok().filter(|&fd| fd < MAX_FD)?;
-    Some(unsafe { &mut *(&raw mut DESCRIPTORS[fd]) })
+fn descriptor(fd: i32) -> Option<&'static Descriptor> {
+    DESCRIPTORS.get(usize::try_from(fd).ok()?)
 }
 
 /// The entry of a stream; an old one gives way when the table is full.
-fn stream(file: u64) -> &'static mut Stream {
+fn stream(file: u64) -> &'static Stream {
     let hash = (file >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
-    let place = |i: u64| unsafe { &mut *(&raw mut OPEN[((hash + i) as usize) % STREAMS]) };
-    for i in 0..16 {
-        let entry = place(i);
-        if entry.file == file || entry.file == 0 {
-            if entry.file == 0 {
-                *entry = Stream { file, known: false, position: 0, read_end: 0, unread: 0 };
-            }
+    let place = |i: u64| &OPEN[((hash + i) as usize) % STREAMS];
+    for entry in (0..16).map(place) {
+        let taken = entry.file.get();
+        if taken == 0 {
+            entry.reset(file);
+        }
+        if taken == 0 || taken == file {
             return entry;
         }
     }
     let entry = place(0);
-    *entry = Stream { file, known: false, position: 0, read_end: 0, unread: 0 };
+    entry.reset(file);
     entry
 }
 
-/// Fields of the C library's `FILE`, whose layout is part of its ABI.
-unsafe fn file_word(file: u64, offset: u64) -> u64 {
-    unsafe { *((file + offset) as *const u64) }
-}
-
+/// The descriptor of a stream.
+///
+/// # Safety
+/// `file` is a stream of the C library that is not closed.
 pub unsafe fn file_number(file: u64) -> i32 {
+    // SAFETY: the layout of a `FILE` is part of the C library's ABI; the descriptor is at 112.
     unsafe { *((file + 112) as *const i32) }
 }
 
 /// Where reading from a stream's buffer goes on, where it ends, where it began.
+///
+/// # Safety
+/// `file` is an open stream of the C library.
 pub unsafe fn read_buffer(file: u64) -> (u64, u64, u64) {
-    unsafe { (file_word(file, 8), file_word(file, 16), file_word(file, 24)) }
+    // SAFETY: the layout of a `FILE` is part of the C library's ABI; these three pointers come
+    // behind the flags.
+    let [at, end, base] = unsafe { *((file + 8) as *const [u64; 3]) };
+    (at, end, base)
 }
 
 /// Whether a descriptor can seek.
 pub fn seeks(fd: i32) -> bool {
     let Some(d) = descriptor(fd) else { return false };
-    if d.seeks == 0 {
-        d.seeks = if sys::position(fd).is_some() { 1 } else { 2 };
+    if d.seeks.get() == 0 {
+        d.seeks.set(if sys::position(fd).is_some() { 1 } else { 2 });
     }
-    d.seeks == 1
+    d.seeks.get() == 1
 }
 
 /// Where a stream that can seek is now.
+///
+/// # Safety
+/// `file` is an open stream of the C library.
 pub unsafe fn stream_now(file: u64) -> Option<u64> {
+    // SAFETY: the stream is open, says the caller.
     unsafe {
         if !seeks(file_number(file)) {
             return None;
         }
         let now = tell(file)?;
         let entry = stream(file);
-        (entry.position, entry.known) = (now, true);
+        entry.position.set(now);
+        entry.known.set(1);
         Some(now)
     }
 }
 
 /// The stream of a call that takes an unknown number of bytes, if it is an open one.
+///
+/// # Safety
+/// `io` is of the function that `call` calls.
 pub unsafe fn consumed_stream(io: Io, call: &Call<'_>) -> Option<u64> {
     if io.data != Data::Consumed {
         return None;
     }
     let file = match io.channel {
         Channel::Stream(slot) => call.arg(slot),
+        // SAFETY: a variable of the C library, which the program must not change while it reads from
+        // the stream.
         Channel::Stdin => unsafe { stdin as u64 },
         _ => return None,
     };
+    // SAFETY: the program passes this stream to the C library, so it is null or one of its streams.
     (file != 0 && unsafe { file_number(file) } >= 0).then_some(file)
 }
 
 /// The descriptor means something else from now on.
 fn renew(fd: i32) {
     if let Some(d) = descriptor(fd) {
-        *d = Descriptor { generation: d.generation + 1, seeks: 0, position: [0; 2] };
+        d.generation.add(1);
+        d.seeks.set(0);
+        d.position.iter().for_each(|p| p.set(0));
     }
 }
 
 fn forget_stream(file: u64) {
-    let entry = stream(file);
-    *entry = Stream { file, known: false, position: 0, read_end: 0, unread: 0 };
+    stream(file).reset(file);
 }
 
 /// Keeps the tables true after calls that open, close or seek.
+///
+/// # Safety
+/// `call` is a call of `external` that has returned.
 pub unsafe fn follow(external: &External, call: &Call<'_>) {
+    // SAFETY: a function that opens returns null or an open stream; the one of `ungetc` is open,
+    // as it has put a byte back. A function that opens two descriptors has stored them where its
+    // first range says; that this has eight bytes is checked.
     unsafe {
         if external.has(flag::CLOSES) {
             if call.arg(0) < MAX_FD as u64 { renew(call.arg(0) as i32) } else { forget_stream(call.arg(0)) }
@@ -166,10 +238,9 @@ pub unsafe fn follow(external: &External, call: &Call<'_>) {
             forget_stream(call.arg(0));
         }
         if external.has(flag::UNGETS) && call.arg(1) != 0 && call.count().is_some() {
-            let entry = stream(call.arg(1));
-            entry.position = entry.position.saturating_sub(1);
+            stream(call.arg(1)).position.back(1);
             if let Some(d) = descriptor(file_number(call.arg(1))) {
-                d.position[0] = d.position[0].saturating_sub(1);
+                d.position[0].back(1);
             }
         }
     }
@@ -198,13 +269,16 @@ impl Context {
         if self.own.sources.is_null() {
             self.own.sources = sys::reserve((SOURCES * 8) as u64)?.cast();
         }
-        let entry = unsafe { self.own.sources.add(place) };
-        let known = unsafe { *entry };
+        debug_assert!(place < SOURCES);
+        // SAFETY: `place` is a descriptor below `MAX_FD`, `CLOCK` or `RANDOM`, so it is one of the
+        // `SOURCES` words that were reserved, as zeros, for this thread alone.
+        let entry = unsafe { &mut *self.own.sources.add(place) };
+        let known = *entry;
         if (known >> 32) as u32 == generation {
             return Some(known & 0xffff_ffff);
         }
         let id = define(self);
-        unsafe { *entry = u64::from(generation) << 32 | id };
+        *entry = u64::from(generation) << 32 | id;
         Some(id)
     }
 
@@ -212,7 +286,7 @@ impl Context {
         let Some(d) = descriptor(fd) else {
             return (fd >= 0).then(|| define_descriptor(self, fd));
         };
-        self.source(fd as usize, d.generation, |ctx| define_descriptor(ctx, fd))
+        self.source(fd as usize, d.generation.get() as u32 + 1, |ctx| define_descriptor(ctx, fd))
     }
 }
 
@@ -238,22 +312,25 @@ fn define_descriptor(ctx: &mut Context, fd: i32) -> u64 {
 /// Position before `count` bytes were moved by a system call on `fd`.
 fn descriptor_position(fd: i32, out: bool, count: u64) -> u64 {
     let Some(d) = descriptor(fd) else { return 0 };
-    if d.seeks != 2 {
+    if d.seeks.get() != 2 {
         match sys::position(fd) {
             Some(now) => {
-                d.seeks = 1;
+                d.seeks.set(1);
                 return now.saturating_sub(count);
             }
-            None => d.seeks = 2,
+            None => d.seeks.set(2),
         }
     }
-    let place = &mut d.position[usize::from(out)];
-    *place += count;
-    *place - count
+    d.position[usize::from(out)].add(count)
 }
 
 /// Position of a stream that can seek.
+///
+/// # Safety
+/// `file` is an open stream of the C library.
 unsafe fn tell(file: u64) -> Option<u64> {
+    // SAFETY: the stream is open; `ftello` takes its lock, which this thread can take again if it
+    // holds it. `errno` is this thread's.
     unsafe {
         let errno = *__errno_location();
         let position = ftello(file as *mut u8);
@@ -265,43 +342,63 @@ unsafe fn tell(file: u64) -> Option<u64> {
 /// How many bytes the call that has just returned took from a stream, by its buffer. At most one
 /// refill is seen; more are rare (a token longer than the buffer) and cost only accuracy of the
 /// offset.
+///
+/// # Safety
+/// `file` is an open stream of the C library.
 unsafe fn moved_on(file: u64) -> u64 {
     let entry = stream(file);
+    // SAFETY: the stream is open, says the caller.
     let (at, end, base) = unsafe { read_buffer(file) };
     let unread = end.saturating_sub(at);
-    match end == entry.read_end && unread <= entry.unread {
-        true => entry.unread - unread,
-        false => entry.unread + at.saturating_sub(base),
+    let was = entry.unread.get();
+    match end == entry.read_end.get() && unread <= was {
+        true => was - unread,
+        false => was + at.saturating_sub(base),
     }
 }
 
 /// How many bytes `fgets` has put at an address: `text` up to the first NUL. A line may have more
 /// of them; only the stream knows then.
+///
+/// # Safety
+/// `file` is an open stream of the C library, from which `fgets` has read to `address`, where there
+/// are `room` bytes; `text` is less than `room`.
 unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 {
+    // SAFETY: used for offsets less than `room` only: `text - 1`, and `taken` or less once it is
+    // checked.
     let byte = |at: u64| unsafe { *((address + at) as *const u8) };
     // A whole line, or a full buffer.
     if text > 0 && byte(text - 1) == b'\n' || text + 1 >= room {
         return text;
     }
     let entry = stream(file);
-    let now = if entry.known { unsafe { tell(file) } } else { None };
-    let taken = match now {
-        Some(now) => now.saturating_sub(entry.position),
-        None => unsafe { moved_on(file) },
+    // SAFETY: the stream is open, says the caller.
+    let (taken, (at, _, base)) = unsafe {
+        let now = if entry.is_known() { tell(file) } else { None };
+        let taken = match now {
+            Some(now) => now.saturating_sub(entry.position.get()),
+            None => moved_on(file),
+        };
+        (taken, read_buffer(file))
     };
-    let (at, _, base) = unsafe { read_buffer(file) };
     if taken <= text || taken >= room || byte(taken) != 0 {
         return text;
     }
     // At the end of the input the buffer counts as empty.
     let seen = taken.min(at.saturating_sub(base));
+    // SAFETY: `k` is at most `at - base`, so the byte lies in the part of the stream's buffer that was
+    // read already.
     let same = (1..=seen).all(|k| unsafe { *((at - k) as *const u8) } == byte(taken - k));
     if same { taken } else { text }
 }
 
 /// Position before and count of the bytes a call moved on a stream. `count`
 /// none: as many as the stream has moved on.
+///
+/// # Safety
+/// `file` is an open stream of the C library.
 unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64) {
+    // SAFETY: the stream is open, says the caller.
     unsafe {
         let fd = file_number(file);
         let entry = stream(file);
@@ -309,52 +406,52 @@ unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64
         let unread = end.saturating_sub(at);
         let seeks = seeks(fd);
         let result = if seeks {
-            let known = entry.known;
+            let known = entry.is_known();
             match count {
                 Some(n) => {
                     if !known {
-                        entry.position = tell(file).unwrap_or(0).saturating_sub(n);
+                        entry.position.set(tell(file).unwrap_or(0).saturating_sub(n));
                     }
-                    (entry.position, n)
+                    (entry.position.get(), n)
                 }
                 None => {
                     let now = tell(file).unwrap_or(0);
-                    let before = if known { entry.position.min(now) } else { now };
-                    entry.position = before;
+                    let before = if known { entry.position.get().min(now) } else { now };
                     (before, now - before)
                 }
             }
         } else {
             let n = count.unwrap_or_else(|| if out { 0 } else { moved_on(file) });
-            let before = descriptor(fd).map_or(0, |d| {
-                d.position[usize::from(out)] += n;
-                d.position[usize::from(out)] - n
-            });
-            (before, n)
+            (descriptor(fd).map_or(0, |d| d.position[usize::from(out)].add(n)), n)
         };
         if seeks {
-            entry.position = result.0 + result.1;
-            entry.known = true;
+            entry.position.set(result.0 + result.1);
+            entry.known.set(1);
         }
-        entry.read_end = end;
-        entry.unread = unread;
+        entry.read_end.set(end);
+        entry.unread.set(unread);
         result
     }
 }
 
 /// The bytes of an input or output: address (0: nowhere) and count; no count if
 /// only the stream knows.
+///
+/// # Safety
+/// `call` is a call of `external` that has returned, and `io` is the function's.
 unsafe fn extent(external: &External, io: Io, call: &Call<'_>) -> Option<(u64, Option<u64>)> {
     let text = |range: &Range, (address, len): (u64, u64)| {
         // Strings are ranges with their NUL, which is not input or output. A
         // bounded string may have none.
         let has_nul = match range.len {
             Len::CStr | Len::RetAndNul => true,
+            // SAFETY: `range` gives readable bytes, at least one.
             Len::CStrMax(_) => unsafe { *((address + len - 1) as *const u8) == 0 },
             _ => false,
         };
         (address, Some(len - u64::from(has_nul)))
     };
+    // SAFETY: the ranges are those of the function that was called, and the call has returned.
     unsafe {
         Some(match io.data {
             Data::Written(i) => {
@@ -379,8 +476,16 @@ unsafe fn extent(external: &External, io: Io, call: &Call<'_>) -> Option<(u64, O
 }
 
 /// Logs the input or output of a call that has returned.
+///
+/// # Safety
+/// `call` is a call of `external` that has returned, `io` is the function's, and `ctx` is this
+/// thread's and has a shadow.
 pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_>) {
     let out = io.direction == Direction::Out;
+    // SAFETY: the program has passed the stream to a function that reads or writes, so it is open
+    // (one without a descriptor is left alone); `stdin`, `stdout` and `stderr` are the C library's.
+    // What the function has read or written can be made known: `line_length` stays below the length
+    // that was passed, and `taken` names bytes in memory of the runtime's own.
     unsafe {
         let Some((address, count)) = extent(external, io, call) else { return };
         let file = match io.channel {
@@ -425,8 +530,7 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
         if let Some(taken) = &taken
             && seeks(file_number(file))
         {
-            let entry = stream(file);
-            entry.position = entry.position.saturating_sub(taken.length);
+            stream(file).position.back(taken.length);
         }
         let (offset, length) = stream_position(file, out, taken.as_ref().map(|t| t.length).or(count));
         if length == 0 {
@@ -442,6 +546,8 @@ pub unsafe fn log(ctx: &mut Context, external: &External, io: Io, call: &Call<'_
     }
 }
 
+/// # Safety
+/// As for [`log`].
 unsafe fn log_descriptor(
     ctx: &mut Context,
     external: &External,
@@ -468,6 +574,7 @@ unsafe fn log_descriptor(
         ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
         return;
     };
+    // SAFETY: the range is of the function that was called, and the call has returned.
     for (address, length) in unsafe { call.buffers(vector) } {
         ctx.emit(call.at, &Event::Io { out, source: id, offset, address, length });
         offset += length;
@@ -475,7 +582,7 @@ unsafe fn log_descriptor(
 }
 
 /// `mmap` of a file: later loads there are loads of its bytes.
-pub unsafe fn log_mapped(ctx: &mut Context, call: &Call<'_>) {
+pub fn log_mapped(ctx: &mut Context, call: &Call<'_>) {
     let (address, length) = (call.ret, call.arg(1));
     if let Some(id) = ctx.descriptor_source(call.arg(4) as i32) {
         ctx.emit(call.at, &Event::Mapped { address, length });
@@ -484,8 +591,15 @@ pub unsafe fn log_mapped(ctx: &mut Context, call: &Call<'_>) {
 }
 
 /// `argv`, its strings and the environment, ahead of `main`.
+///
+/// # Safety
+/// `argv` is null or has `argc` strings and a null pointer, as `main` gets them. `ctx` is this
+/// thread's. Nobody changes the environment meanwhile.
 pub unsafe fn make_arguments_known(ctx: &mut Context, argc: u64, argv: *const *const u8) {
     let at = At::outside(ctx.time);
+    // SAFETY: the strings of both arrays are readable up to their NUL and the arrays up to their
+    // null pointers, says the caller. A thread that could change them has not been started by
+    // instrumented code yet.
     unsafe {
         if !argv.is_null() {
             ctx.make_known(at, argv as u64, (argc + 1) * 8);

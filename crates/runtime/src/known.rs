@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::stream::At;
-use crate::{bytes, shadow};
+use crate::{bytes, memory, shadow};
 use recording::event::Event;
 
 /// Patches closer to each other than this are logged as one.
@@ -13,13 +13,21 @@ const LONGEST: usize = 1 << 20;
 
 impl Context {
     /// Makes `len` bytes at `address` known.
+    ///
+    /// # Safety
+    /// `address` is 0, or the bytes are readable. The context is this thread's and has a shadow.
     #[inline]
     pub unsafe fn make_known(&mut self, at: At, address: u64, len: u64) {
+        // SAFETY: says the caller; content and address are the same place.
         unsafe { self.make_known_from(at, address, address, len) };
     }
 
     /// The same, but what memory held is found at another place (the
     /// destination of a `memmove` holds what the source held).
+    ///
+    /// # Safety
+    /// `address` is 0, or memory of the program, and `len` bytes at `content` are readable. The
+    /// context is this thread's and has a shadow.
     #[inline]
     pub unsafe fn make_known_from(&mut self, at: At, address: u64, content: u64, len: u64) {
         if address == 0 || len == 0 {
@@ -28,18 +36,29 @@ impl Context {
         for (shadow, piece) in shadow::pieces(self.key, address, len) {
             let from = shadow ^ self.key;
             let content = content + (from - address);
+            // SAFETY: `content` is the part of the caller's range that belongs to this piece; its shadow
+            // is reserved or made when the access faults.
             let same =
                 unsafe { bytes::first_difference(content as *const u8, shadow as *const u8, piece as usize) };
             if same < piece as usize {
+                // SAFETY: as above, and the piece is contiguous in the shadow.
                 unsafe { self.patch_range(at, from, content, piece as usize, same) };
             }
         }
     }
 
+    /// Logs the differences from `start` on.
+    ///
+    /// # Safety
+    /// `len` bytes at `content` are readable, and the shadow of `len` bytes at `address` is
+    /// contiguous and belongs to this thread.
     #[inline(never)]
     unsafe fn patch_range(&mut self, at: At, address: u64, content: u64, len: usize, mut start: usize) {
         let memory = content as *const u8;
         let shadow = (address ^ self.key) as *mut u8;
+        // SAFETY: `start`, `stop` and `end` never exceed `len`, so everything stays within the two
+        // ranges. Other threads of the program may write to `memory` meanwhile: the slice of it is
+        // only copied to the event, byte for byte, and the shadow gets the copy (`patch`).
         unsafe {
             while start < len {
                 // The difference ends where GAP bytes are equal.
@@ -62,14 +81,20 @@ impl Context {
 
     /// Logs that memory holds `bytes` at `address`; the shadow gets what was
     /// logged, whatever another thread writes meanwhile.
+    ///
+    /// # Safety
+    /// `address` is memory of the program, of the length of `bytes`. The context is this thread's
+    /// and has a shadow.
     pub unsafe fn patch(&mut self, at: At, address: u64, bytes: &[u8]) {
         let len = bytes.len();
-        let shadow = (address ^ self.key) as *mut u8;
-        if self.emit_long(at, &Event::Patch { address, bytes }, len + 64) {
-            // The bytes are the event's last.
-            unsafe { bytes::copy(shadow, self.own.cursor.sub(len), len) };
+        let content = if self.emit_long(at, &Event::Patch { address, bytes }, len + 64) {
+            // SAFETY: the event has just been written, and the bytes are its last: they lie in the
+            // window right before the cursor.
+            unsafe { self.own.cursor.sub(len) }
         } else {
-            unsafe { bytes::copy(shadow, bytes.as_ptr(), len) };
-        }
+            bytes.as_ptr()
+        };
+        // SAFETY: there are `len` bytes of content, and the caller vouches for the range.
+        unsafe { memory::store(self.key, address, content, len as u64) };
     }
 }

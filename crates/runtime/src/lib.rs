@@ -10,7 +10,8 @@
 //!   that of `printf` and `scanf`, [`io`] names where bytes came from or went,
 //!   [`consumed`] finds those that a `scanf` took;
 //! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its
-//!   second copy of memory; [`heap`]: when parts of it are given back;
+//!   second copy of memory, which [`memory`] reads and writes; [`heap`]: when
+//!   parts of it are given back;
 //! * [`process`], [`module`], [`fork`], [`crash`]: start, registration, `fork`,
 //!   fatal signals, the end;
 //! * [`sys`], [`bytes`], [`tls`]: system calls, memory functions and the
@@ -34,10 +35,13 @@
 #![no_std]
 #![allow(
     unsafe_code,
-    static_mut_refs,
     clippy::deref_addrof,
-    clippy::missing_safety_doc,
     reason = "the whole crate works on raw memory of the program it is linked into"
+)]
+#![deny(
+    clippy::undocumented_unsafe_blocks,
+    clippy::missing_safety_doc,
+    reason = "every unsafe block says why it is sound, every unsafe function what it asks for"
 )]
 
 pub mod bytes;

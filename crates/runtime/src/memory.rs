@@ -1,65 +1,171 @@
-//! The shadow as the models of the externals see it.
+//! Access to the shadow, and the shadow as the models of the externals see it.
+//!
+//! A range that crosses the border of two blocks lies in two places of the shadow, with memory of
+//! the program perhaps behind the first. So whatever may be long goes by [`shadow::pieces`].
 
-use crate::{bytes, shadow};
+use crate::shadow::{self, is_contiguous, pieces};
+use crate::{bytes, sys};
 use externals::Memory;
 
-/// The shadow of one key.
-pub struct Shadow(pub u64);
-
-impl Shadow {
-    #[inline]
-    fn at(&self, address: u64) -> *mut u8 {
-        (address ^ self.0) as *mut u8
+/// Stores bytes to the shadow of a range.
+///
+/// # Safety
+/// `key` is that of a context of this thread that has a shadow. The range is memory of the program,
+/// which [`shadow::repair`] finds if the shadow has to be made first, or its shadow is reserved
+/// already. `len` bytes at `content` are readable.
+#[inline]
+pub unsafe fn store(key: u64, at: u64, content: *const u8, len: u64) {
+    // SAFETY: each piece is the shadow of a part of the range, which only this thread writes, and
+    // takes its part of the content.
+    unsafe {
+        if is_contiguous(at, len) {
+            bytes::copy((at ^ key) as *mut u8, content, len as usize);
+            return;
+        }
+        for (piece, len) in pieces(key, at, len) {
+            let offset = (piece ^ key) - at;
+            bytes::copy(piece as *mut u8, content.add(offset as usize), len as usize);
+        }
     }
 }
 
-// Ranges that cross the border of two blocks lie apart in the shadow. Whoever gives pages
-// back or moves whole ranges goes by pieces (`shadow::pieces`); the models here take the risk
-// of a wrong prediction only, as shadow blocks are mapped as a whole.
+/// Fills the shadow of a range with a byte.
+///
+/// # Safety
+/// As for [`store`].
+#[inline]
+pub unsafe fn fill(key: u64, at: u64, byte: u8, len: u64) {
+    if is_contiguous(at, len) {
+        // SAFETY: this is the shadow of the whole range, which only this thread writes.
+        unsafe { bytes::fill((at ^ key) as *mut u8, byte, len as usize) };
+        return;
+    }
+    for (piece, len) in pieces(key, at, len) {
+        // SAFETY: the piece is the shadow of a part of the range, which only this thread writes.
+        unsafe { bytes::fill(piece as *mut u8, byte, len as usize) };
+    }
+}
+
+/// `memmove` in the shadow.
+///
+/// # Safety
+/// As for [`store`], for both ranges.
+#[inline]
+pub unsafe fn copy(key: u64, to: u64, from: u64, len: u64) {
+    // SAFETY: with one piece on either side these are the shadows of the two ranges; `copy_pieces`
+    // asks for what the caller has promised.
+    unsafe {
+        if is_contiguous(to, len) && is_contiguous(from, len) {
+            bytes::copy((to ^ key) as *mut u8, (from ^ key) as *const u8, len as usize);
+        } else {
+            copy_pieces(key, to, from, len);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`copy`].
+#[cold]
+unsafe fn copy_pieces(key: u64, to: u64, from: u64, len: u64) {
+    let upwards = to.wrapping_sub(from) >= len;
+    let mut done = 0;
+    while done < len {
+        let left = len - done;
+        // Bytes from here to the next border of either range, in the direction of the copy.
+        let (offset, n) = if upwards {
+            (done, shadow::room_above(to + done).min(shadow::room_above(from + done)).min(left))
+        } else {
+            let n = shadow::room_below(to + left).min(shadow::room_below(from + left)).min(left);
+            (left - n, n)
+        };
+        // SAFETY: neither part crosses a border, so both are contiguous in the shadow. Parts of one
+        // block overlap there as they do in memory, and the direction saves what is still to be
+        // read; parts of two blocks do not overlap.
+        unsafe {
+            bytes::copy(((to + offset) ^ key) as *mut u8, ((from + offset) ^ key) as *const u8, n as usize);
+        }
+        done += n;
+    }
+}
+
+/// The shadow of one key.
+pub struct Shadow(u64);
+
+impl Shadow {
+    /// # Safety
+    /// `key` is that of a context of this thread that has a shadow. The shadow is then used only
+    /// for ranges that [`store`] may be called for, and in this thread.
+    pub unsafe fn new(key: u64) -> Shadow {
+        Shadow(key)
+    }
+}
+
 impl Memory for Shadow {
     fn read(&mut self, at: u64, into: &mut [u8]) {
-        unsafe { bytes::copy(into.as_mut_ptr(), self.at(at), into.len()) };
+        for (piece, len) in pieces(self.0, at, into.len() as u64) {
+            let offset = ((piece ^ self.0) - at) as usize;
+            // SAFETY: the piece is the shadow of a range that the model was called for, as `new` was
+            // promised; `offset + len` is at most the length of `into`.
+            unsafe { bytes::copy(into.as_mut_ptr().add(offset), piece as *const u8, len as usize) };
+        }
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) {
-        unsafe { bytes::copy(self.at(at), bytes.as_ptr(), bytes.len()) };
+        // SAFETY: the range is one that the model was called for, as `new` was promised.
+        unsafe { store(self.0, at, bytes.as_ptr(), bytes.len() as u64) };
     }
 
     fn find(&mut self, at: u64, byte: u8, limit: u64) -> Option<u64> {
-        unsafe { bytes::find(self.at(at), byte, limit as usize).map(|i| i as u64) }
+        pieces(self.0, at, limit).find_map(|(piece, len)| {
+            // SAFETY: the piece is the shadow of a range that the model was called for, as `new` was
+            // promised. What was called has looked at the same bytes of memory, which are known.
+            let found = unsafe { bytes::find(piece as *const u8, byte, len as usize) }?;
+            Some((piece ^ self.0) - at + found as u64)
+        })
     }
 
     fn copy(&mut self, to: u64, from: u64, len: u64) {
-        unsafe { bytes::copy(self.at(to), self.at(from), len as usize) };
+        // SAFETY: the ranges are those that the model was called for, as `new` was promised.
+        unsafe { copy(self.0, to, from, len) };
     }
 
     fn fill(&mut self, to: u64, byte: u8, len: u64) {
-        if byte == 0 {
-            zero(self.0, to, len);
-        } else {
-            unsafe { bytes::fill(self.at(to), byte, len as usize) };
+        // SAFETY: the range is one that the model was called for, as `new` was promised.
+        unsafe {
+            if byte == 0 {
+                zero(self.0, to, len);
+            } else {
+                fill(self.0, to, byte, len);
+            }
         }
     }
 
     #[inline]
     fn byte(&mut self, at: u64) -> u8 {
-        unsafe { *self.at(at) }
+        // SAFETY: the byte is one that the model was called for, as `new` was promised.
+        unsafe { *((at ^ self.0) as *const u8) }
     }
 }
 
 /// From this size on pages are given back or left out.
 const LARGE: u64 = 128 << 10;
 
-/// Fills with zeros; large ranges by giving their pages back.
-pub fn zero(key: u64, at: u64, len: u64) {
-    for (shadow, len) in shadow::pieces(key, at, len) {
+/// Fills the shadow with zeros; large ranges by giving their pages back.
+///
+/// # Safety
+/// As for [`store`].
+pub unsafe fn zero(key: u64, at: u64, len: u64) {
+    for (shadow, len) in pieces(key, at, len) {
+        // SAFETY: the piece is the shadow of a part of the range: private anonymous memory of the
+        // runtime, which only this thread writes. A large one has at least a page between its first
+        // and last border of pages, so all three parts lie within the piece.
         unsafe {
             if len < LARGE {
                 bytes::fill(shadow as *mut u8, 0, len as usize);
                 continue;
             }
             let (first, end) = (shadow.next_multiple_of(4096), (shadow + len) & !4095);
-            crate::sys::discard(first, end - first);
+            sys::discard(first, end - first);
             bytes::fill(shadow as *mut u8, 0, (first - shadow) as usize);
             bytes::fill(end as *mut u8, 0, (shadow + len - end) as usize);
         }
@@ -69,28 +175,32 @@ pub fn zero(key: u64, at: u64, len: u64) {
 /// The shadow of a block that was moved goes with it. Whole pages of a large block are handed
 /// over, so that a reservation that grows is not paid for: what is returned, address and length,
 /// is zeros at its old place now.
-pub fn shift(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)> {
+///
+/// # Safety
+/// As for [`store`], for both ranges.
+pub unsafe fn shift(key: u64, to: u64, from: u64, len: u64) -> Option<(u64, u64)> {
     let apart = to.abs_diff(from) >= len;
     if len < LARGE || !apart || (to ^ from) & 4095 != 0 {
-        unsafe { bytes::copy((to ^ key) as *mut u8, (from ^ key) as *const u8, len as usize) };
+        // SAFETY: `copy` asks of both ranges what this function asks.
+        unsafe { copy(key, to, from, len) };
         return None;
     }
     let (first, end) = (from.next_multiple_of(4096), (from + len) & !4095);
-    let copy = |at: u64, len: u64| unsafe {
-        let target = to + (at - from);
-        bytes::copy((target ^ key) as *mut u8, (at ^ key) as *const u8, len as usize);
-    };
-    copy(from, first - from);
-    copy(end, from + len - end);
+    // SAFETY: `at` and `len` are a part of the block, and its target a part of the new place.
+    let copy_part = |at: u64, len: u64| unsafe { copy(key, to + (at - from), at, len) };
+    copy_part(from, first - from);
+    copy_part(end, from + len - end);
     let mut at = first;
     while at < end {
         let target = to + (at - from);
-        let here = shadow::pieces(key, at, end - at).next().map_or(0, |p| p.1);
-        let there = shadow::pieces(key, target, end - at).next().map_or(0, |p| p.1);
-        let len = here.min(there).max(4096);
-        if !crate::sys::hand_over(at ^ key, target ^ key, len) {
-            copy(at, len);
-            zero(key, at, len);
+        let len = shadow::room_above(at).min(shadow::room_above(target)).min(end - at);
+        // SAFETY: the part and its target begin and end at borders of pages, as `first`, `end` and
+        // the borders of blocks do and `to` is as far from one as `from` is. They lie apart in memory
+        // and so in the shadow, each in one block of it, private anonymous memory of the runtime.
+        if !unsafe { sys::hand_over(at ^ key, target ^ key, len) } {
+            copy_part(at, len);
+            // SAFETY: this is the old place of a part of the block.
+            unsafe { zero(key, at, len) };
         }
         at += len;
     }

@@ -4,7 +4,10 @@
 use crate::desc::{MODULE_MAGIC, ModuleDesc};
 use crate::process::{self, Path};
 use crate::{bytes, sys};
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicU16, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use recording::event::modules;
 
 #[repr(C)]
@@ -22,10 +25,15 @@ unsafe extern "C" {
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// # Safety
-/// `module` is a descriptor emitted by the compiler.
+/// `module` is null or a descriptor emitted by the compiler. The call is made by a constructor of
+/// the module: the loader runs these one at a time, before other code of the module.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
-    process::start();
+    // SAFETY: the first module's constructor comes here before other threads can know a function
+    // of an instrumented module.
+    unsafe { process::start() };
+    // SAFETY: the descriptor is data of the module, writable, and nobody else looks at it before
+    // other code of the module runs.
     let Some(m) = (unsafe { module.as_mut() }) else { return };
     if m.magic != MODULE_MAGIC || m.index != 0 {
         return;
@@ -36,17 +44,20 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
     }
     // A library that was closed and is opened again at the same place is the
     // module it was.
+    // SAFETY: `m` is a descriptor emitted by the compiler.
     let hash = unsafe { identity(m) };
-    let registered = unsafe { &mut *(&raw mut REGISTERED) };
-    if let Some(index) = registered.iter().take(COUNT.load(Relaxed) as usize).position(|&h| h == hash) {
+    let mut registered = REGISTERED.iter().take(COUNT.load(Relaxed) as usize);
+    if let Some(index) = registered.position(|h| h.load(Relaxed) == hash) {
         m.index = index as u32 + 1;
         return;
     }
     let index = COUNT.fetch_add(1, Relaxed);
     m.index = index + 1;
-    if let Some(place) = registered.get_mut(index as usize) {
-        *place = hash;
+    if let Some(place) = REGISTERED.get(index as usize) {
+        place.store(hash, Relaxed);
     }
+    // SAFETY: the compiler emits `known` and `addresses` with `symbols` entries each, and the
+    // loader has relocated them before it runs constructors.
     unsafe {
         if !m.known.is_null() && !m.addresses.is_null() {
             for i in 0..m.symbols as usize {
@@ -61,14 +72,18 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
 
 /// What each module number stands for. Beyond the table a module opened twice
 /// gets two numbers.
-static mut REGISTERED: [u64; 8192] = [0; 8192];
+static REGISTERED: [AtomicU64; 8192] = [const { AtomicU64::new(0) }; 8192];
 
 /// A hash of a module's content and its place in memory.
+///
+/// # Safety
+/// `m` is a descriptor emitted by the compiler.
 unsafe fn identity(m: &ModuleDesc) -> u64 {
     let mut hash =
         u64::from_le_bytes([m.id[0], m.id[1], m.id[2], m.id[3], m.id[4], m.id[5], m.id[6], m.id[7]]);
     let count = if m.addresses.is_null() { 0 } else { m.symbols as usize };
     for i in 0..count {
+        // SAFETY: `addresses` is not null, and then has `symbols` entries.
         hash = (hash.rotate_left(5) ^ unsafe { *m.addresses.add(i) }).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
     hash ^ core::ptr::from_ref(m) as u64
@@ -78,19 +93,28 @@ unsafe fn identity(m: &ModuleDesc) -> u64 {
 /// and of the kernel point here, and a host may close its plug-in.
 pub fn stay_loaded() {
     const NODELETE_NOLOAD_LAZY: i32 = 0x1000 | 4 | 1;
+    let Some(info) = object_of(stay_loaded as *const u8) else { return };
+    if info.base == executable_base() {
+        return;
+    }
+    if let Some(dlopen) = weak_dlopen() {
+        // SAFETY: `file` is the name by which the loader knows the library that this code is in.
+        // It is loaded, so no constructor runs: only its count of users goes up.
+        unsafe { dlopen(info.file, NODELETE_NOLOAD_LAZY) };
+    }
+}
+
+/// The object file that an address belongs to, if the loader knows it.
+fn object_of(address: *const u8) -> Option<DlInfo> {
     let mut info = DlInfo {
         file: core::ptr::null(),
         base: core::ptr::null(),
         symbol: core::ptr::null(),
         address: core::ptr::null(),
     };
-    let here = stay_loaded as *const u8;
-    if unsafe { dladdr(here, &raw mut info) } == 0 || info.base == executable_base() {
-        return;
-    }
-    if let Some(dlopen) = weak_dlopen() {
-        unsafe { dlopen(info.file, NODELETE_NOLOAD_LAZY) };
-    }
+    // SAFETY: `dladdr` takes any address, and `DlInfo` has the layout of `Dl_info`.
+    let found = unsafe { dladdr(address, &raw mut info) } != 0;
+    found.then_some(info)
 }
 
 type Dlopen = unsafe extern "C" fn(*const u8, i32) -> *mut u8;
@@ -98,6 +122,9 @@ type Dlopen = unsafe extern "C" fn(*const u8, i32) -> *mut u8;
 /// `dlopen`, if the program has it: a static one should not get it because of us.
 fn weak_dlopen() -> Option<Dlopen> {
     let at: usize;
+    // SAFETY: the linker makes an entry in the GOT for `dlopen` because of this very reference, and
+    // the loader fills it with the function's address, or with 0 for a weak symbol that nobody
+    // defines; `Option` of a function pointer is null for `None`.
     unsafe {
         core::arch::asm!(
             ".weak dlopen",
@@ -116,6 +143,8 @@ pub fn begin_file() {
     }
 }
 
+/// # Safety
+/// `m` is a descriptor emitted by the compiler.
 unsafe fn write_record(m: &ModuleDesc) {
     let mut path = Path::in_directory();
     path.push(b"modules.raw");
@@ -123,26 +152,23 @@ unsafe fn write_record(m: &ModuleDesc) {
         process::note_incomplete(b"");
         return;
     };
-    let mut info = DlInfo {
-        file: core::ptr::null(),
-        base: core::ptr::null(),
-        symbol: core::ptr::null(),
-        address: core::ptr::null(),
-    };
-    let found = unsafe { dladdr(core::ptr::from_ref(m).cast(), &raw mut info) } != 0;
-    let mut text = [0; 4096];
     // The loader knows the executable by the name it was started with.
-    let is_executable = !found || info.base == executable_base();
-    let file = if is_executable {
-        sys::readlink(b"/proc/self/exe\0", &mut text).unwrap_or(&[])
-    } else {
-        unsafe { bytes::string(info.file) }
+    let library = object_of(core::ptr::from_ref(m).cast()).filter(|info| info.base != executable_base());
+    let mut text = [0; 4096];
+    let (file, base) = match library {
+        // SAFETY: the loader keeps a name for every library, as long as that is loaded; the library
+        // of `m` is while its constructor runs.
+        Some(info) => (unsafe { bytes::string(info.file) }, info.base),
+        None => (sys::readlink(c"/proc/self/exe", &mut text).unwrap_or(&[]), executable_base()),
     };
-    let base = if found { info.base } else { executable_base() };
+    // SAFETY: the base of a loaded object is where its ELF header is mapped, or for an executable
+    // the page of its program headers; the object stays loaded for as long as the id is used here.
     let build_id = unsafe { build_id(base) };
     let count = if m.addresses.is_null() { 0 } else { m.symbols };
     let addresses = match count {
         0 => &[][..],
+        // SAFETY: `addresses` is not null, and then has `symbols` entries of eight bytes; nobody
+        // writes there once the loader has relocated them.
         n => unsafe { core::slice::from_raw_parts(m.addresses.cast::<u8>(), n as usize * 8) },
     };
     let ok = sys::write_all(fd, &m.index.to_le_bytes())
@@ -168,17 +194,27 @@ unsafe extern "C" {
 /// the kernel told the process about.
 fn executable_base() -> *const u8 {
     const AT_PHDR: u64 = 3;
+    // SAFETY: `getauxval` reads what the kernel has passed, and returns 0 for what it has not.
     let headers = unsafe { getauxval(AT_PHDR) };
     (headers & !(sys::PAGE - 1)) as *const u8
 }
 
 pub fn executable_build_id() -> &'static [u8] {
+    // SAFETY: the page with the program headers of the executable is mapped and never unloaded.
     unsafe { build_id(executable_base()) }
 }
 
 /// The GNU build id of the ELF image at `base`; empty if there is none.
+///
+/// # Safety
+/// `base` is null or a mapped page. If that begins like an ELF image, the loader or the kernel has
+/// mapped the image as its program headers say, headers included, and it stays while the result is
+/// used.
 unsafe fn build_id(base: *const u8) -> &'static [u8] {
     const PT_NOTE: u32 = 4;
+    // SAFETY: the ELF header lies within the first page. The program headers and the segments that
+    // they name were accepted by the loader and are mapped; within a segment of notes every access
+    // is checked against its end.
     unsafe {
         let word = |at: u64| (base as u64 + at) as *const u8;
         if base.is_null() || *base.cast::<[u8; 4]>() != *b"\x7fELF" {
@@ -202,8 +238,8 @@ unsafe fn build_id(base: *const u8) -> &'static [u8] {
                 let content = at + 12 + name.next_multiple_of(4);
                 if kind == 3
                     && name == 4
-                    && *((at + 12) as *const [u8; 4]) == *b"GNU\0"
                     && content + desc <= end
+                    && *((at + 12) as *const [u8; 4]) == *b"GNU\0"
                 {
                     return core::slice::from_raw_parts(content as *const u8, desc as usize);
                 }
@@ -217,22 +253,25 @@ unsafe fn build_id(base: *const u8) -> &'static [u8] {
 /// The table entry of a function that is modelled.
 pub const MODELLED: u16 = u16::MAX;
 
-/// Open addressing, address to table number plus one. Full: the rest is unknown.
+/// Open addressing, address to table number plus one. Full: the rest is unknown. Registration
+/// writes while other threads read: the number before the address, which makes the entry known.
 const SLOTS: usize = 1 << 16;
-static mut KNOWN: [(u64, u16); SLOTS] = [(0, 0); SLOTS];
+static KNOWN: [(AtomicU64, AtomicU16); SLOTS] = [const { (AtomicU64::new(0), AtomicU16::new(0)) }; SLOTS];
 
 fn slot(address: u64) -> usize {
     (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize % SLOTS
 }
 
-unsafe fn remember(address: u64, known: u16) {
+fn remember(address: u64, known: u16) {
     if address == 0 {
         return;
     }
     for i in 0..64 {
-        let place = unsafe { &mut *(&raw mut KNOWN[(slot(address) + i) % SLOTS]) };
-        if place.0 == 0 || place.0 == address {
-            *place = (address, known);
+        let (place, number) = &KNOWN[(slot(address) + i) % SLOTS];
+        let taken = place.load(Relaxed);
+        if taken == 0 || taken == address {
+            number.store(known, Relaxed);
+            place.store(address, Release);
             return;
         }
     }
@@ -242,11 +281,12 @@ unsafe fn remember(address: u64, known: u16) {
 #[inline]
 pub fn known_at(address: u64) -> u16 {
     for i in 0..64 {
-        let place = unsafe { *(&raw const KNOWN[(slot(address) + i) % SLOTS]) };
-        if place.0 == address {
-            return place.1;
+        let (place, number) = &KNOWN[(slot(address) + i) % SLOTS];
+        let taken = place.load(Acquire);
+        if taken == address {
+            return number.load(Relaxed);
         }
-        if place.0 == 0 {
+        if taken == 0 {
             break;
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::{bytes, crash, fork, module, shadow, sys, tls};
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use recording::event::{Event, VERSION, process as tag};
 
@@ -31,7 +32,7 @@ impl Path {
     /// The process's directory and a slash.
     pub fn in_directory() -> Path {
         let mut path = Path::new();
-        path.push(unsafe { (*(&raw const DIRECTORY)).as_bytes() }).push(b"/");
+        path.push(directory().as_bytes()).push(b"/");
         path
     }
 
@@ -63,8 +64,9 @@ impl Path {
         &self.text[..self.len]
     }
 
-    pub fn as_c_str(&self) -> &[u8] {
-        &self.text[..=self.len]
+    /// Up to the first NUL; `push` leaves room for the last.
+    pub fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.text).unwrap_or_default()
     }
 }
 
@@ -74,9 +76,23 @@ impl Default for Path {
     }
 }
 
-/// The recording's directory, absolute, and the process's own in it.
+/// The recording's directory, absolute, and the process's own in it. They are written when there
+/// is no other thread that could use them: by [`start`], and in a forked child.
 static mut ROOT: Path = Path::new();
 static mut DIRECTORY: Path = Path::new();
+
+fn root() -> &'static Path {
+    // SAFETY: written by `find_root` only, as part of the start: nobody has a reference yet then,
+    // and later nobody writes.
+    unsafe { &*(&raw const ROOT) }
+}
+
+fn directory() -> &'static Path {
+    // SAFETY: written by `make_directory` only, whose callers see to it that no other thread runs
+    // code of the runtime; callers of this function use the reference at once.
+    unsafe { &*(&raw const DIRECTORY) }
+}
+
 static STARTED: AtomicBool = AtomicBool::new(false);
 static RECORDING: AtomicBool = AtomicBool::new(false);
 static IMAGE: AtomicU32 = AtomicU32::new(0);
@@ -104,18 +120,25 @@ pub fn thread_key() -> Option<u32> {
 
 /// Called by the first registration or entry: constructors run one at a time,
 /// and before any thread.
-pub fn start() {
+///
+/// # Safety
+/// The first call comes before another thread can run code of the runtime.
+pub unsafe fn start() {
     if STARTED.swap(true, Relaxed) {
         return;
     }
     let mut key = 0;
+    // SAFETY: `key` is a place for the new key, and `thread_ends` takes what `new_context` stores
+    // under it.
     if unsafe { pthread_key_create(&raw mut key, crate::entry::thread_ends) } == 0 {
         THREAD_KEY.store(key, Relaxed);
     }
-    if !find_root() {
+    // SAFETY: this is the first call, when there is no other thread in the runtime, says the caller.
+    if !unsafe { find_root() } {
         return;
     }
-    if !make_directory() {
+    // SAFETY: as above.
+    if !unsafe { make_directory() } {
         note_incomplete(b"");
         return;
     }
@@ -126,16 +149,24 @@ pub fn start() {
     module::begin_file();
     fork::install();
     crash::install();
+    // SAFETY: `exits` has the type that `on_exit` wants and uses no argument; `stay_loaded` keeps
+    // its code mapped.
     unsafe { on_exit(exits, core::ptr::null_mut()) };
 }
 
 /// Reads the environment; the directory is made absolute, as the program may
 /// change its own.
-fn find_root() -> bool {
-    let Some(value) = environment().find_map(|e| e.strip_prefix(VARIABLE)) else { return false };
+///
+/// # Safety
+/// No other thread runs code of the runtime or changes the environment.
+unsafe fn find_root() -> bool {
+    // SAFETY: nobody changes the environment, says the caller, and `value` is copied below.
+    let mut entries = unsafe { environment() };
+    let Some(value) = entries.find_map(|e| e.strip_prefix(VARIABLE)) else { return false };
     if value.is_empty() {
         return false;
     }
+    // SAFETY: no other thread is in the runtime, and this one has no reference from `root` yet.
     let root = unsafe { &mut *(&raw mut ROOT) };
     if value[0] != b'/' {
         let mut here = [0; Path::ROOM];
@@ -148,8 +179,13 @@ fn find_root() -> bool {
 }
 
 /// The entries of the environment.
-pub fn environment<'a>() -> impl Iterator<Item = &'a [u8]> {
-    let mut at = unsafe { environ };
+///
+/// # Safety
+/// Nobody changes the environment during `'a`.
+pub unsafe fn environment<'a>() -> impl Iterator<Item = &'a [u8]> {
+    let mut at = environment_array();
+    // SAFETY: `environ` is null or an array of strings with a null pointer at its end, which the
+    // walk does not pass; nobody changes it meanwhile, says the caller.
     core::iter::from_fn(move || unsafe {
         if at.is_null() || (*at).is_null() {
             return None;
@@ -162,18 +198,25 @@ pub fn environment<'a>() -> impl Iterator<Item = &'a [u8]> {
 
 /// The array of the environment's pointers.
 pub fn environment_array() -> *const *const u8 {
+    // SAFETY: `environ` is a variable of the C library, there from the start. The place is only
+    // read; a program that assigns to it in another thread at the start of `main` races with itself.
     unsafe { environ }
 }
 
-/// `p<pid>.<n>`, with the first `n` that is free.
-pub fn make_directory() -> bool {
+/// Makes `p<pid>.<n>`, with the first `n` that is free, and takes it as the process's directory.
+///
+/// # Safety
+/// No other thread runs code of the runtime.
+pub unsafe fn make_directory() -> bool {
     for image in 0..10_000 {
         let mut path = Path::new();
-        path.push(unsafe { (*(&raw const ROOT)).as_bytes() });
+        path.push(root().as_bytes());
         path.push(b"/p").push_number(u64::from(sys::pid())).push(b".").push_number(u64::from(image));
         match sys::mkdir(path.as_c_str()) {
             0 => {
                 IMAGE.store(image, Relaxed);
+                // SAFETY: no other thread is in the runtime, and references from `directory` do not
+                // outlive the functions that use them.
                 unsafe { DIRECTORY = path };
                 return true;
             }
@@ -208,7 +251,7 @@ pub fn write_description(forked_from: Option<(u32, u32)>) {
     record(tag::IMAGE, &image().to_le_bytes());
     record(tag::IDENTITY, &identity().to_le_bytes());
     let mut text = [0; Path::ROOM];
-    if let Some(path) = sys::readlink(b"/proc/self/exe\0", &mut text) {
+    if let Some(path) = sys::readlink(c"/proc/self/exe", &mut text) {
         record(tag::EXECUTABLE, path);
     }
     if let Some(here) = sys::getcwd(&mut text) {
@@ -230,9 +273,11 @@ pub fn write_description(forked_from: Option<(u32, u32)>) {
 
 /// One record for each argument in `/proc/self/cmdline`, however long.
 fn write_arguments(record: &impl Fn(u32, &[u8])) {
-    let Ok(fd) = sys::open(b"/proc/self/cmdline\0", sys::O_RDONLY) else { return };
+    let Ok(fd) = sys::open(c"/proc/self/cmdline", sys::O_RDONLY) else { return };
     const ROOM: u64 = 4 << 20;
     if let Some(at) = sys::reserve(ROOM) {
+        // SAFETY: `reserve` gives so many bytes of zeros that nobody else knows of, and they are
+        // unmapped below when `all` is not used any more.
         let all = unsafe { core::slice::from_raw_parts_mut(at, ROOM as usize) };
         let mut filled = 0;
         while let Some(room) = all.get_mut(filled..)
@@ -243,6 +288,7 @@ fn write_arguments(record: &impl Fn(u32, &[u8])) {
         for argument in all[..filled].split_inclusive(|&b| b == 0) {
             record(tag::ARGUMENT, argument.strip_suffix(&[0]).unwrap_or(argument));
         }
+        // SAFETY: this is the mapping from above; `all` has had its last use.
         unsafe { sys::unmap(at, ROOM) };
     }
     sys::close(fd);
@@ -253,7 +299,7 @@ fn write_arguments(record: &impl Fn(u32, &[u8])) {
 #[cold]
 pub fn note_incomplete(reason: &[u8]) {
     let mut path = Path::new();
-    path.push(unsafe { (*(&raw const ROOT)).as_bytes() }).push(b"/incomplete");
+    path.push(root().as_bytes()).push(b"/incomplete");
     if let Ok(fd) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_APPEND) {
         let mut line = Path::new();
         line.push(b"p").push_number(u64::from(sys::pid())).push(b".").push_number(u64::from(image()));
@@ -275,10 +321,15 @@ extern "C" fn exits(status: i32, _: *mut u8) {
 /// Runs after all destructors of the executable, or of the library that is closed.
 extern "C" fn finish() {
     if is_recording() {
-        end(STATUS.load(Relaxed));
+        // SAFETY: the context is null or this thread's own, and no hook is at work on it: the
+        // C library runs destructors, called from `exit` or `dlclose`.
+        if let Some(ctx) = unsafe { tls::context().as_mut() } {
+            end(ctx, STATUS.load(Relaxed));
+        }
     } else if let Some(key) = thread_key() {
         // Perhaps only the library goes that we are in, and threads end later.
         THREAD_KEY.store(u32::MAX, Relaxed);
+        // SAFETY: the key is from `pthread_key_create`, and nobody gets it from here on.
         unsafe { pthread_key_delete(key) };
     }
 }
@@ -292,13 +343,8 @@ static AT_END: extern "C" fn() = finish;
 #[used]
 static AT_END: extern "C" fn() = finish;
 
-/// The process ends in an orderly way.
-pub fn end(status: u32) {
-    let ctx = unsafe { (*tls::tls()).ctx };
-    if ctx.is_null() {
-        return;
-    }
-    let ctx: &mut Context = unsafe { &mut *ctx };
+/// The process ends in an orderly way, in a thread with this context.
+pub fn end(ctx: &mut Context, status: u32) {
     ctx.own.busy = true;
     // The mask: what the parent will see.
     let event = Event::End { sum: ctx.sum, status: status & 0xff };

@@ -9,24 +9,31 @@
 
 use crate::context;
 use crate::sys;
-use core::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
+use core::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 const BLOCK_BITS: u32 = 36;
 const BLOCK: u64 = 1 << BLOCK_BITS;
 /// Blocks of the lower half of a 48-bit address space.
 const BLOCKS: usize = 1 << (47 - BLOCK_BITS);
 
-/// A set of blocks.
-struct Blocks([u64; BLOCKS / 64]);
+/// A set of blocks. It only grows, so it can be read while another thread adds to it.
+struct Blocks([AtomicU64; BLOCKS / 64]);
 
 impl Blocks {
-    fn has(&self, block: usize) -> bool {
-        self.0.get(block / 64).is_none_or(|w| w >> (block % 64) & 1 != 0)
+    const fn new() -> Blocks {
+        Blocks([const { AtomicU64::new(0) }; BLOCKS / 64])
     }
 
-    fn add(&mut self, block: usize) {
-        if let Some(w) = self.0.get_mut(block / 64) {
-            *w |= 1 << (block % 64);
+    fn has(&self, block: usize) -> bool {
+        self.0.get(block / 64).is_none_or(|w| w.load(Relaxed) >> (block % 64) & 1 != 0)
+    }
+
+    fn add(&self, block: usize) {
+        if let Some(w) = self.0.get(block / 64) {
+            w.fetch_or(1 << (block % 64), Relaxed);
         }
     }
 
@@ -35,9 +42,11 @@ impl Blocks {
     }
 }
 
+/// Blocks of the program, as [`survey`] has found them.
+static PROGRAM: Blocks = Blocks::new();
+
+/// What only the holder of [`LOCK`] uses.
 struct State {
-    /// Blocks of the program.
-    program: Blocks,
     /// Blocks of the program and of all shadows.
     used: Blocks,
     /// Keys of threads that have ended, oldest first.
@@ -48,18 +57,20 @@ const RETIRED: usize = 256;
 /// So many shadows of ended threads are kept.
 const KEPT: usize = 8;
 
-static mut STATE: State =
-    State { program: Blocks([0; BLOCKS / 64]), used: Blocks([0; BLOCKS / 64]), retired: [0; RETIRED] };
+static mut STATE: State = State { used: Blocks::new(), retired: [0; RETIRED] };
 static LOCK: AtomicBool = AtomicBool::new(false);
 
-/// Runs with the lock held. Callers have signals blocked, so that no handler
-/// can wait for its own thread.
+/// Runs with the lock held and signals blocked, so that no handler can wait for its own thread.
 fn locked<R>(f: impl FnOnce(&mut State) -> R) -> R {
+    let mask = sys::block_signals();
     while LOCK.swap(true, Acquire) {
         sys::yield_now();
     }
-    let result = unsafe { f(&mut *(&raw mut STATE)) };
+    // SAFETY: whoever holds the lock is the only one with a reference. No other thread holds it, and
+    // no handler runs in this one; what runs here does not take it again.
+    let result = f(unsafe { &mut *(&raw mut STATE) });
     LOCK.store(false, Release);
+    sys::restore_signals(mask);
     result
 }
 
@@ -70,7 +81,7 @@ pub fn after_fork() {
 
 /// Notes which blocks the program uses or is likely to use.
 pub fn survey() {
-    let mut program = Blocks([0; BLOCKS / 64]);
+    let program = &PROGRAM;
     let mut heap_seen = 0;
     // Executables that are not position independent, and their heap.
     program.add(0);
@@ -104,7 +115,6 @@ pub fn survey() {
     program.add(BLOCKS - 1);
     locked(|state| {
         for block in program.iter() {
-            state.program.add(block);
             state.used.add(block);
         }
     });
@@ -118,7 +128,7 @@ fn executable_block() -> usize {
 
 /// Calls back with start, end and name of each mapping of the process.
 fn for_each_mapping(mut each: impl FnMut(u64, u64, &[u8])) {
-    let Ok(fd) = sys::open(b"/proc/self/maps\0", sys::O_RDONLY) else { return };
+    let Ok(fd) = sys::open(c"/proc/self/maps", sys::O_RDONLY) else { return };
     let mut buffer = [0u8; 4096];
     let mut held = 0;
     while let Some(room) = buffer.get_mut(held..)
@@ -173,13 +183,13 @@ pub fn new_key() -> Option<u64> {
         if state.retired[KEPT] != 0 {
             return recycle(state);
         }
-        let fits = |state: &State, k: usize| state.program.iter().all(|b| !state.used.has(b ^ k));
+        let fits = |state: &State, k: usize| PROGRAM.iter().all(|b| !state.used.has(b ^ k));
         // From the middle: close to the ends the kernel looks for places itself.
         let mut candidates = (1..BLOCKS).map(|i| (i + BLOCKS / 4) % BLOCKS).filter(|&k| k != 0);
-        let Some(k) = candidates.find(|&k| fits(state, k) && reserve_all(state, k)) else {
+        let Some(k) = candidates.find(|&k| fits(state, k) && reserve_all(k)) else {
             return recycle(state);
         };
-        for b in state.program.iter() {
+        for b in PROGRAM.iter() {
             state.used.add(b ^ k);
         }
         Some((k as u64) << BLOCK_BITS)
@@ -191,19 +201,26 @@ fn recycle(state: &mut State) -> Option<u64> {
     let key = Some(state.retired[0]).filter(|&k| k != 0)?;
     state.retired.copy_within(1.., 0);
     state.retired[RETIRED - 1] = 0;
+    // SAFETY: contexts are never unmapped, and `key` is one of the fields that others may read.
     context::forget_others(|ctx| unsafe { (*ctx).key } != key);
-    for b in state.program.iter() {
+    for b in PROGRAM.iter() {
+        // SAFETY: the block is part of the shadow of this key, private anonymous memory that
+        // `reserve_all` has made. Its thread has ended, and the threads that still compare with
+        // it to find a writer do so by raw pointers.
         unsafe { sys::discard((b as u64) << BLOCK_BITS ^ key, BLOCK) };
     }
     Some(key)
 }
 
 /// Reserves all blocks of a key, or none.
-fn reserve_all(state: &State, k: usize) -> bool {
-    for b in state.program.iter() {
+fn reserve_all(k: usize) -> bool {
+    for b in PROGRAM.iter() {
         if !reserve(b ^ k) {
-            for undo in state.program.iter().take_while(|&u| u != b) {
-                unsafe { sys::unmap((((undo ^ k) as u64) << BLOCK_BITS) as *mut u8, BLOCK) };
+            for undo in PROGRAM.iter().take_while(|&u| u != b) {
+                let (at, len) = extent(undo ^ k);
+                // SAFETY: this loop has mapped the block just now, where nothing was before, and
+                // nobody knows of it.
+                unsafe { sys::unmap(at as *mut u8, len) };
             }
             return false;
         }
@@ -211,19 +228,27 @@ fn reserve_all(state: &State, k: usize) -> bool {
     true
 }
 
-fn reserve(block: usize) -> bool {
+/// What can be mapped of a block: address and length.
+fn extent(block: usize) -> (u64, u64) {
     let at = (block as u64) << BLOCK_BITS;
     // The first page of all cannot be mapped; nor need it be.
     let (at, len) = if at == 0 { (1 << 20, BLOCK - (1 << 20)) } else { (at, BLOCK) };
     let top = (BLOCKS as u64) << BLOCK_BITS;
-    let len = if at + len == top { len - sys::PAGE } else { len };
+    (at, if at + len == top { len - sys::PAGE } else { len })
+}
+
+fn reserve(block: usize) -> bool {
+    let (at, len) = extent(block);
     let flags = sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_NORESERVE | sys::MAP_FIXED_NOREPLACE;
+    // SAFETY: `MAP_FIXED_NOREPLACE` fails where something is mapped. An old kernel takes the address
+    // for a hint and replaces nothing either.
     match unsafe { sys::map(at, len, sys::PROT_RW, flags, -1, 0) } {
         Some(got) if got as u64 == at => {
             sys::leave_out_of_core_dumps(at, len);
             true
         }
         Some(elsewhere) => {
+            // SAFETY: this mapping was made just now, and nobody knows of it.
             unsafe { sys::unmap(elsewhere, len) };
             false
         }
@@ -245,8 +270,23 @@ pub fn retire(key: u64) {
 /// Whether every key's shadow covers this address.
 pub fn is_foreseen(address: u64) -> bool {
     let block = (address >> BLOCK_BITS) as usize;
-    // Bits are only ever added, so reading without the lock is harmless.
-    block < BLOCKS && unsafe { (*(&raw const STATE)).program.has(block) }
+    block < BLOCKS && PROGRAM.has(block)
+}
+
+/// Bytes from an address to the end of its block.
+pub fn room_above(at: u64) -> u64 {
+    BLOCK - (at & (BLOCK - 1))
+}
+
+/// Bytes from the beginning of a block up to an address in it or at its end.
+pub fn room_below(at: u64) -> u64 {
+    (at.wrapping_sub(1) & (BLOCK - 1)) + 1
+}
+
+/// Whether the shadow of a range is contiguous, so that there is one piece.
+#[inline]
+pub fn is_contiguous(at: u64, len: u64) -> bool {
+    at ^ at.wrapping_add(len.wrapping_sub(1)) < BLOCK
 }
 
 /// The shadow of a range, in pieces that are contiguous: address and length.
@@ -261,22 +301,24 @@ pub fn pieces(key: u64, at: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// The program has mapped a range: makes sure that its shadow exists. (Faults
-/// would do it too, but the program may handle them itself.)
+/// would do it too, but the program may handle them itself, and a range that it has given back
+/// explains no fault.)
 pub fn cover(key: u64, address: u64, len: u64) {
+    if len == 0 {
+        return;
+    }
     let k = (key >> BLOCK_BITS) as usize;
     let (first, last) = (address >> BLOCK_BITS, address.saturating_add(len - 1) >> BLOCK_BITS);
     for block in first as usize..=(last as usize).min(BLOCKS - 1) {
         if is_foreseen((block as u64) << BLOCK_BITS) {
             continue;
         }
-        let mask = sys::block_signals();
         locked(|state| {
             state.used.add(block);
             if !state.used.has(block ^ k) && reserve(block ^ k) {
                 state.used.add(block ^ k);
             }
         });
-        sys::restore_signals(mask);
     }
 }
 
@@ -288,6 +330,7 @@ pub fn repair(address: u64) -> bool {
         return false;
     }
     for ctx in context::all() {
+        // SAFETY: contexts are never unmapped, and `key` is one of the fields that others may read.
         let key = unsafe { (*ctx).key };
         // The access to memory comes first: if that address is mapped the fault
         // was the shadow's.
@@ -296,7 +339,7 @@ pub fn repair(address: u64) -> bool {
         }
         let native = ((address ^ key) >> BLOCK_BITS) as usize;
         let made = locked(|state| {
-            if state.program.has(block) || !reserve(block) {
+            if PROGRAM.has(block) || !reserve(block) {
                 return false;
             }
             state.used.add(block);

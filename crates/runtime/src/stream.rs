@@ -20,8 +20,12 @@ pub struct At {
 }
 
 impl At {
+    /// # Safety
+    /// `module` is the descriptor of a module that is loaded.
     #[inline]
     pub unsafe fn new(module: *const ModuleDesc, site: u32, time: u64) -> At {
+        // SAFETY: the descriptor is part of a loaded module, and its index does not change any more
+        // once code of the module runs.
         At { time, module: unsafe { (*module).index }, site }
     }
 
@@ -49,9 +53,14 @@ impl Context {
         let position =
             Position { time: at.time, module: at.module, site: at.site, seq: context::next_sequence() };
         let free = self.own.end as usize - self.own.cursor as usize;
+        // SAFETY: `cursor` and `end` are null, or lie in the window with `cursor` in front (see
+        // `Context`). There are at least `room` bytes between them, so they are not null. The
+        // window is mapped writable, and nobody else in the process has it: this thread alone
+        // writes here, and readers look at the file once the process is gone.
         let out = unsafe { core::slice::from_raw_parts_mut(self.own.cursor, free) };
         match self.own.encoder.encode(out, position, event) {
             Ok(used) => {
+                // SAFETY: the encoder used that many bytes of `out`, which ends where the window does.
                 self.own.cursor = unsafe { self.own.cursor.add(used) };
                 self.length += used as u64;
                 self.events += 1;
@@ -73,6 +82,7 @@ impl Context {
         let len = usual.max(room + sys::PAGE).next_multiple_of(sys::PAGE);
         let window = open(self.stream, 0).and_then(|fd| {
             let window = sys::allocate(fd, offset, len)
+                // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
                 .then(|| unsafe { sys::map(0, len, sys::PROT_RW, sys::MAP_SHARED, fd, offset) })
                 .flatten();
             sys::close(fd);
@@ -86,13 +96,17 @@ impl Context {
         self.own.window = window;
         self.own.window_len = len;
         self.own.window_offset = offset;
-        self.own.cursor = unsafe { window.add((position - offset) as usize) };
-        self.own.end = unsafe { window.add(len as usize) };
+        // SAFETY: the window has `len` bytes; `position - offset` is less than a page, and `len` is
+        // at least one.
+        (self.own.cursor, self.own.end) =
+            unsafe { (window.add((position - offset) as usize), window.add(len as usize)) };
         true
     }
 
     fn drop_window(&mut self) {
         if !self.own.window.is_null() {
+            // SAFETY: the window was mapped by `advance` with this length, and the pointers into it
+            // are forgotten next.
             unsafe { sys::unmap(self.own.window, self.own.window_len) };
             self.forget_window();
         }
@@ -163,10 +177,15 @@ fn open(stream: u32, flags: u64) -> Option<i32> {
 }
 
 /// Creates the file of a stream and maps its header at `at` (0: anywhere).
-pub fn create(stream: u32, at: u64) -> Option<*mut Context> {
+///
+/// # Safety
+/// At `at`, unless it is 0, lies a header that was mapped here before; no reference to it is alive.
+pub unsafe fn create(stream: u32, at: u64) -> Option<*mut Context> {
     let fd = open(stream, sys::O_CREAT | sys::O_EXCL)?;
     let fixed = if at == 0 { 0 } else { sys::MAP_FIXED };
     let page = sys::allocate(fd, 0, header::LEN as u64)
+        // SAFETY: `MAP_FIXED` is set for a place that the caller owns; otherwise the kernel chooses
+        // one where nothing is mapped.
         .then(|| unsafe { sys::map(at, header::LEN as u64, sys::PROT_RW, sys::MAP_SHARED | fixed, fd, 0) })
         .flatten();
     sys::close(fd);

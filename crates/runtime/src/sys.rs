@@ -2,37 +2,28 @@
 //! have been replaced by the program.
 
 use core::arch::asm;
+use core::ffi::CStr;
 
 pub const PAGE: u64 = 4096;
 
 const READ: u64 = 0;
 const WRITE: u64 = 1;
 const OPEN: u64 = 2;
-const CLOSE: u64 = 3;
 const FSTAT: u64 = 5;
-const LSEEK: u64 = 8;
 const MMAP: u64 = 9;
 const MPROTECT: u64 = 10;
 const MUNMAP: u64 = 11;
 const RT_SIGACTION: u64 = 13;
 const RT_SIGPROCMASK: u64 = 14;
 const PREAD: u64 = 17;
-const SCHED_YIELD: u64 = 24;
 const MREMAP: u64 = 25;
 const MINCORE: u64 = 27;
 const MADVISE: u64 = 28;
-const GETPID: u64 = 39;
-const FTRUNCATE: u64 = 77;
 const GETCWD: u64 = 79;
 const MKDIR: u64 = 83;
 const READLINK: u64 = 89;
 const GETRLIMIT: u64 = 97;
-const GETPPID: u64 = 110;
 const SIGALTSTACK: u64 = 131;
-const GETTID: u64 = 186;
-const EXIT_GROUP: u64 = 231;
-const TGKILL: u64 = 234;
-const FALLOCATE: u64 = 285;
 const GETRANDOM: u64 = 318;
 
 pub const O_RDONLY: u64 = 0;
@@ -56,9 +47,14 @@ pub const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 const MADV_DONTNEED: u64 = 4;
 const MADV_DONTDUMP: u64 = 16;
 
+/// # Safety
+/// What the system call does to the memory of the process is sound: pointers among the arguments
+/// are valid for what the kernel reads and writes there.
 #[inline]
 unsafe fn call(n: u64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
     let result: i64;
+    // SAFETY: follows the kernel's convention: it changes rax, rcx and r11 and no other register,
+    // and does not use the stack. The effect on memory is the caller's promise.
     unsafe {
         asm!(
             "syscall",
@@ -71,22 +67,45 @@ unsafe fn call(n: u64, a: u64, b: u64, c: u64, d: u64, e: u64, f: u64) -> i64 {
     result
 }
 
-/// `path` must end with a NUL.
-pub fn open(path: &[u8], flags: u64) -> Result<i32, i64> {
-    debug_assert!(path.last() == Some(&0));
+/// System calls that take numbers only, no pointers.
+#[derive(Clone, Copy)]
+#[repr(u64)]
+enum Numbers {
+    Close = 3,
+    Seek = 8,
+    Yield = 24,
+    GetPid = 39,
+    Truncate = 77,
+    GetParentPid = 110,
+    GetTid = 186,
+    ExitGroup = 231,
+    Signal = 234,
+    Allocate = 285,
+}
+
+#[inline]
+fn call_numbers(n: Numbers, a: u64, b: u64, c: u64, d: u64) -> i64 {
+    // SAFETY: none of the calls in `Numbers` reads or writes memory of the process.
+    unsafe { call(n as u64, a, b, c, d, 0, 0) }
+}
+
+pub fn open(path: &CStr, flags: u64) -> Result<i32, i64> {
+    // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
     let r = unsafe { call(OPEN, path.as_ptr() as u64, flags | O_CLOEXEC, 0o666, 0, 0, 0) };
     if r < 0 { Err(r) } else { Ok(r as i32) }
 }
 
 pub fn close(fd: i32) {
-    unsafe { call(CLOSE, fd as u64, 0, 0, 0, 0, 0) };
+    call_numbers(Numbers::Close, fd as u64, 0, 0, 0);
 }
 
 pub fn read(fd: i32, into: &mut [u8]) -> i64 {
+    // SAFETY: the kernel writes at most `into.len()` bytes to `into`.
     unsafe { call(READ, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0) }
 }
 
 pub fn read_at(fd: i32, into: &mut [u8], offset: u64) -> i64 {
+    // SAFETY: the kernel writes at most `into.len()` bytes to `into`.
     unsafe { call(PREAD, fd as u64, into.as_mut_ptr() as u64, into.len() as u64, offset, 0, 0) }
 }
 
@@ -97,6 +116,7 @@ pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
         return false;
     }
     while !bytes.is_empty() {
+        // SAFETY: the kernel reads at most `bytes.len()` bytes of `bytes`.
         let r = unsafe { call(WRITE, fd as u64, bytes.as_ptr() as u64, bytes.len() as u64, 0, 0, 0) };
         if r == -4 {
             continue;
@@ -109,28 +129,33 @@ pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
     true
 }
 
-pub fn mkdir(path: &[u8]) -> i64 {
+pub fn mkdir(path: &CStr) -> i64 {
+    // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
     unsafe { call(MKDIR, path.as_ptr() as u64, 0o777, 0, 0, 0, 0) }
 }
 
-pub fn readlink<'a>(path: &[u8], into: &'a mut [u8]) -> Option<&'a [u8]> {
+pub fn readlink<'a>(path: &CStr, into: &'a mut [u8]) -> Option<&'a [u8]> {
+    // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has, and writes at most
+    // `into.len()` bytes to `into`.
     let r =
         unsafe { call(READLINK, path.as_ptr() as u64, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0) };
     usize::try_from(r).ok().and_then(|n| into.get(..n))
 }
 
 pub fn getcwd(into: &mut [u8]) -> Option<&[u8]> {
+    // SAFETY: the kernel writes at most `into.len()` bytes to `into`.
     let r = unsafe { call(GETCWD, into.as_mut_ptr() as u64, into.len() as u64, 0, 0, 0, 0) };
     usize::try_from(r).ok().filter(|&n| n > 0).and_then(|n| into.get(..n - 1))
 }
 
 /// The current position, or none if the descriptor cannot seek.
 pub fn position(fd: i32) -> Option<u64> {
-    u64::try_from(unsafe { call(LSEEK, fd as u64, 0, 1, 0, 0, 0) }).ok()
+    u64::try_from(call_numbers(Numbers::Seek, fd as u64, 0, 1, 0)).ok()
 }
 
 fn stat(fd: i32) -> Option<[u64; 18]> {
     let mut stat = [0u64; 18];
+    // SAFETY: the kernel's `struct stat` has 144 bytes, as many as the array.
     let r = unsafe { call(FSTAT, fd as u64, stat.as_mut_ptr() as u64, 0, 0, 0, 0) };
     (r == 0).then_some(stat)
 }
@@ -145,23 +170,30 @@ fn size(fd: i32) -> u64 {
     stat(fd).map_or(0, |s| s[6])
 }
 
+/// A soft limit of the process; `unknown` if the kernel does not say.
+fn limit(resource: u64, unknown: u64) -> u64 {
+    let mut limit = [unknown; 2];
+    // SAFETY: the kernel's `struct rlimit` has two words, as many as the array.
+    unsafe { call(GETRLIMIT, resource, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
+    limit[0]
+}
+
 /// How long the program's files may be.
 fn file_limit() -> u64 {
     const RLIMIT_FSIZE: u64 = 1;
-    let mut limit = [u64::MAX; 2];
-    unsafe { call(GETRLIMIT, RLIMIT_FSIZE, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
-    limit[0]
+    limit(RLIMIT_FSIZE, u64::MAX)
 }
 
 /// A number that no other process has.
 pub fn random() -> u64 {
     let mut number = 0u64;
+    // SAFETY: the kernel writes at most eight bytes, as many as `number` has.
     unsafe { call(GETRANDOM, &raw mut number as u64, 8, 0, 0, 0, 0) };
     number
 }
 
 pub fn truncate(fd: i32, len: u64) {
-    unsafe { call(FTRUNCATE, fd as u64, len, 0, 0, 0, 0) };
+    call_numbers(Numbers::Truncate, fd as u64, len, 0, 0);
 }
 
 /// Makes room in a file. Past the program's own limit for files it does not
@@ -171,12 +203,12 @@ pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
         return false;
     }
     loop {
-        match unsafe { call(FALLOCATE, fd as u64, 0, offset, len, 0, 0) } {
+        match call_numbers(Numbers::Allocate, fd as u64, 0, offset, len) {
             0 => return true,
             -4 => {}
             // The file system does not know it: make the file long enough. A
             // full disk then shows as a fault, as for any mapped file.
-            -95 => return unsafe { call(FTRUNCATE, fd as u64, offset + len, 0, 0, 0, 0) } == 0,
+            -95 => return call_numbers(Numbers::Truncate, fd as u64, offset + len, 0, 0) == 0,
             _ => return false,
         }
     }
@@ -185,31 +217,50 @@ pub fn allocate(fd: i32, offset: u64, len: u64) -> bool {
 /// # Safety
 /// With `MAP_FIXED` the range must be the caller's own.
 pub unsafe fn map(at: u64, len: u64, prot: u64, flags: u64, fd: i32, offset: u64) -> Option<*mut u8> {
+    // SAFETY: a new mapping replaces existing memory only with `MAP_FIXED`, and then memory that
+    // the caller owns.
     let r = unsafe { call(MMAP, at, len, prot, flags, i64::from(fd).cast_unsigned(), offset) };
     if (-4095..0).contains(&r) { None } else { Some(r as *mut u8) }
 }
 
 /// Zeroed memory of our own, paid for when touched.
 pub fn reserve(len: u64) -> Option<*mut u8> {
+    // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
     unsafe { map(0, len, PROT_RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) }
 }
 
+/// # Safety
+/// The range is a mapping of the runtime's own, or part of one, and nobody uses it any more.
 pub unsafe fn unmap(at: *mut u8, len: u64) {
+    // SAFETY: the caller owns the range and has no use for it.
     unsafe { call(MUNMAP, at as u64, len, 0, 0, 0, 0) };
 }
 
+/// # Safety
+/// The range is a mapping of the runtime's own, or part of one, and nobody means to access it.
 pub unsafe fn protect_none(at: *mut u8, len: u64) {
+    // SAFETY: the caller owns the range and has no use for its content.
     unsafe { call(MPROTECT, at as u64, len, PROT_NONE, 0, 0, 0) };
 }
 
 /// Gives pages back; they read as zeros afterwards.
+///
+/// # Safety
+/// The range is private anonymous memory of the runtime's own, and no reference to it is alive.
 pub unsafe fn discard(at: u64, len: u64) {
+    // SAFETY: the caller owns the range; its pages turn into zeros, as if they were stored.
     unsafe { call(MADVISE, at, len, MADV_DONTNEED, 0, 0, 0) };
 }
 
 /// Moves pages of memory of our own to another place that is also ours; zeros stay behind.
-pub fn hand_over(from: u64, to: u64, len: u64) -> bool {
+///
+/// # Safety
+/// Both ranges consist of whole pages, lie apart, and are private anonymous memory of the
+/// runtime's own, each within one mapping. No reference to them is alive.
+pub unsafe fn hand_over(from: u64, to: u64, len: u64) -> bool {
     const MAYMOVE_FIXED: u64 = 1 | 2;
+    // SAFETY: `mremap` replaces the target, and `map` what is no longer mapped at `from`; both
+    // are the caller's own.
     unsafe {
         if call(MREMAP, from, len, len, MAYMOVE_FIXED, to, 0) < 0 {
             return false;
@@ -222,47 +273,50 @@ pub fn hand_over(from: u64, to: u64, len: u64) -> bool {
 }
 
 pub fn leave_out_of_core_dumps(at: u64, len: u64) {
+    // SAFETY: this advice changes no memory, only what the kernel writes to core dumps.
     unsafe { call(MADVISE, at, len, MADV_DONTDUMP, 0, 0, 0) };
 }
 
 /// Whether the page at an address belongs to a mapping.
 pub fn is_mapped(address: u64) -> bool {
     let mut residency = 0u8;
+    // SAFETY: the kernel looks at one page without reading it, and writes one byte for it.
     unsafe { call(MINCORE, address & !(PAGE - 1), PAGE, &raw mut residency as u64, 0, 0, 0) == 0 }
 }
 
 pub fn pid() -> u32 {
-    unsafe { call(GETPID, 0, 0, 0, 0, 0, 0) as u32 }
+    call_numbers(Numbers::GetPid, 0, 0, 0, 0) as u32
 }
 
 pub fn parent_pid() -> u32 {
-    unsafe { call(GETPPID, 0, 0, 0, 0, 0, 0) as u32 }
+    call_numbers(Numbers::GetParentPid, 0, 0, 0, 0) as u32
 }
 
 pub fn tid() -> u32 {
-    unsafe { call(GETTID, 0, 0, 0, 0, 0, 0) as u32 }
+    call_numbers(Numbers::GetTid, 0, 0, 0, 0) as u32
 }
 
 /// Lets another thread run: whoever holds a lock may be waiting for this core.
 pub fn yield_now() {
-    unsafe { call(SCHED_YIELD, 0, 0, 0, 0, 0, 0) };
+    call_numbers(Numbers::Yield, 0, 0, 0, 0);
 }
 
 /// Soft limit of the stack's size.
 pub fn stack_limit() -> u64 {
-    let mut limit = [0u64; 2];
-    unsafe { call(GETRLIMIT, 3, limit.as_mut_ptr() as u64, 0, 0, 0, 0) };
-    limit[0]
+    const RLIMIT_STACK: u64 = 3;
+    limit(RLIMIT_STACK, 0)
 }
 
 /// Blocks all signals; returns the old mask.
 pub fn block_signals() -> u64 {
     let (all, mut old) = (u64::MAX, 0u64);
+    // SAFETY: the kernel reads eight bytes of `all` and writes eight to `old`: the size is passed.
     unsafe { call(RT_SIGPROCMASK, 2, &raw const all as u64, &raw mut old as u64, 8, 0, 0) };
     old
 }
 
 pub fn restore_signals(mask: u64) {
+    // SAFETY: the kernel reads eight bytes of `mask`: the size is passed.
     unsafe { call(RT_SIGPROCMASK, 2, &raw const mask as u64, 0, 8, 0, 0) };
 }
 
@@ -278,11 +332,18 @@ pub struct SigAction {
 
 pub fn get_action(signal: u32) -> SigAction {
     let mut old = SigAction::default();
+    // SAFETY: `SigAction` has the layout of the kernel's structure with a mask of eight bytes, the
+    // size that is passed; without a new action nothing else changes.
     unsafe { call(RT_SIGACTION, u64::from(signal), 0, &raw mut old as u64, 8, 0, 0) };
     old
 }
 
+/// # Safety
+/// `action.handler` is 0 or a function that can handle the signal as `action.flags` say, in
+/// whatever code it interrupts; `action.restorer` returns from a signal.
 pub unsafe fn set_action(signal: u32, action: &SigAction) {
+    // SAFETY: `SigAction` has the layout of the kernel's structure with a mask of eight bytes, the
+    // size that is passed. The caller vouches for the functions.
     unsafe { call(RT_SIGACTION, u64::from(signal), core::ptr::from_ref(action) as u64, 0, 8, 0, 0) };
 }
 
@@ -300,21 +361,25 @@ pub const SS_ONSTACK: u64 = 1;
 
 pub fn get_alt_stack() -> AltStack {
     let mut old = AltStack::default();
+    // SAFETY: `AltStack` has the layout of `stack_t`; without a new stack nothing else changes.
     unsafe { call(SIGALTSTACK, 0, &raw mut old as u64, 0, 0, 0, 0) };
     old
 }
 
+/// # Safety
+/// The stack is writable memory that nobody else uses for as long as the thread runs.
 pub unsafe fn set_alt_stack(stack: &AltStack) {
+    // SAFETY: `AltStack` has the layout of `stack_t`. The caller vouches for the memory.
     unsafe { call(SIGALTSTACK, core::ptr::from_ref(stack) as u64, 0, 0, 0, 0, 0) };
 }
 
 pub fn raise(signal: u32) {
-    unsafe { call(TGKILL, u64::from(pid()), u64::from(tid()), u64::from(signal), 0, 0, 0) };
+    call_numbers(Numbers::Signal, u64::from(pid()), u64::from(tid()), u64::from(signal), 0);
 }
 
 pub fn abort() -> ! {
     raise(6);
     loop {
-        unsafe { call(EXIT_GROUP, 134, 0, 0, 0, 0, 0) };
+        call_numbers(Numbers::ExitGroup, 134, 0, 0, 0);
     }
 }

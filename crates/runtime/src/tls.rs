@@ -22,10 +22,14 @@ global_asm!(
     ".popsection",
 );
 
-/// The block of the running thread.
+/// The block of the running thread. It is there, at first as zeros, for as long as the thread
+/// runs, and only this thread uses it: hooks, and the handlers of signals that interrupt them.
 #[inline]
 pub fn tls() -> *mut Tls {
     let at: *mut Tls;
+    // SAFETY: reads the offset of `__relapse_tls` from the GOT, where the linker or the loader has
+    // put it, and the thread pointer, which the C library has set before any code of ours runs in a
+    // thread. Both stay the same for the life of the thread.
     unsafe {
         asm!(
             "mov {0}, qword ptr [rip + __relapse_tls@GOTTPOFF]",
@@ -37,9 +41,23 @@ pub fn tls() -> *mut Tls {
     at
 }
 
+/// The context of the running thread, or null before its first entry.
+pub fn context() -> *mut Context {
+    // SAFETY: `tls` is the block of this thread, which no other writes.
+    unsafe { (*tls()).ctx }
+}
+
+/// Makes instrumented code of this thread go on with another context.
+pub fn set_context(ctx: *mut Context) {
+    // SAFETY: `tls` is the block of this thread, which no other reads.
+    unsafe { (*tls()).ctx = ctx };
+}
+
 /// `pthread_self()`: the thread pointer.
 pub fn thread_pointer() -> u64 {
     let at: u64;
+    // SAFETY: the first word of the thread control block points to the block itself; so the ABI of
+    // thread-local storage says.
     unsafe { asm!("mov {0}, qword ptr fs:[0]", out(reg) at, options(nostack, pure, readonly)) };
     at
 }

@@ -27,8 +27,11 @@ fn runtime() -> &'static Path {
     })
 }
 
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 16] = [
+    "munmap",
     "strlen",
+    "snprintf",
+    "vsnprintf",
     "malloc",
     "open",
     "read",
@@ -208,6 +211,26 @@ fn fork_crash_and_threads() {
     let thread = events(parent, 1);
     assert!(thread[0].ends_with("enter 7 false"), "{thread:?}");
     assert!(thread.last().unwrap().ends_with("end 0"), "{thread:?}");
+}
+
+#[test]
+fn ranges_that_are_hard_to_follow() {
+    let run = run("ranges.c", "", |_| {});
+    assert_eq!(run.status.code(), Some(0), "{:?}", run.status);
+    let lines = events(&run.recording().processes[0], 0);
+    let text = lines.join("\n");
+    let two = ":50 patch o\\x00\\x00\\x00k";
+    for end in [
+        ":30 patch acr",
+        ":30 patch oss\\x00",
+        ":40 patch 5 five",
+        ":40 external 6",
+        two,
+        ":50 external 2",
+        ":60 external 0",
+    ] {
+        assert!(has(&lines, end), "{end}\n{text}");
+    }
 }
 
 #[test]
