@@ -62,6 +62,7 @@ fn by_solver(desk: &Desk, test: &str) -> Exposed {
         solvers: solver::Command::found(),
         workers: Workers::Solver,
         seed: 1,
+        contracts: None,
     };
     expose(&request, &Arc::default(), &|_| {}).expect("an answer")
 }

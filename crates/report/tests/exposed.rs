@@ -54,6 +54,7 @@ fn sample() -> Exposed {
             ChangeRow { without_code: true, ..row(11, false, false, None) },
         ],
         coverage: Coverage { good: Ways { taken: 3, all: 4 }, bad: Ways { taken: 4, all: 6 } },
+        intended: 0,
         effort: Effort { runs: 12, recorded_runs: 4, seconds_searching: 1.0, ..Effort::default() },
         notes: vec!["A note.".to_owned()],
     }
