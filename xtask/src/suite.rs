@@ -56,26 +56,20 @@ pub fn command() -> Result<()> {
     };
     step("format", &mut || Count::one(format()));
     step("lints", &mut || Count::one(clippy()));
-    let mut tools = None;
-    step("build", &mut || {
-        // With the profile that the tests are built with anyway: a second build of
-        // everything would take longer than slower replays do.
-        Count::one(Tools::build_dev().map(|built| {
-            tools = Some(built);
-        }))
-    });
     step("tests", &mut tests);
     step("examples in the documents", &mut || counted(shell::cargo().args(["test", "--workspace", "--doc"])));
-    if let Some(tools) = tools {
-        step("random programs", &mut || {
-            fuzz::replay(&tools, &fuzz::Plan { count: RANDOM_PROGRAMS, ..fuzz::Plan::default() })
-                .unwrap_or_else(|message| Count::one(Err(message)))
-        });
-        step("real programs", &mut || {
-            subjects::check(&tools, &[], subjects::Size::Small)
-                .unwrap_or_else(|message| Count::one(Err(message)))
-        });
-    }
+    // The tests have built them. A build of the commands alone would build every crate again:
+    // with the tests, some dependencies have more features.
+    let tools = Tools::of_tests();
+    let run_with = |run: &dyn Fn(&Tools) -> Result<Count>| {
+        tools.as_ref().map_err(Clone::clone).and_then(run).unwrap_or_else(|message| Count::one(Err(message)))
+    };
+    step("random programs", &mut || {
+        run_with(&|tools| {
+            fuzz::replay(tools, &fuzz::Plan { count: RANDOM_PROGRAMS, ..fuzz::Plan::default() })
+        })
+    });
+    step("real programs", &mut || run_with(&|tools| subjects::check(tools, &[], subjects::Size::Small)));
     println!();
     for line in &lines {
         println!("{line}");

@@ -54,6 +54,11 @@ impl Tools {
         Self::in_folder("debug")
     }
 
+    /// The commands as the tests were built with them.
+    pub fn of_tests() -> Result<Self> {
+        Self::in_folder("debug")
+    }
+
     /// The commands as they were built last.
     pub fn existing() -> Result<Self> {
         Self::in_folder("release")

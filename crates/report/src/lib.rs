@@ -60,6 +60,7 @@ mod paint;
 pub mod phases;
 pub mod runs;
 pub mod sarif;
+mod sarif_log;
 mod sources;
 pub mod terminal;
 pub mod text;

@@ -6,7 +6,6 @@ mod terminal;
 
 pub use html::render as to_html;
 pub use sarif::to_sarif;
-pub(crate) use sarif::uri;
 pub use terminal::render;
 
 use explain::answer::Place;

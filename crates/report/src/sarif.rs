@@ -8,6 +8,7 @@ use explain::answer::{Answer, Cause, Hunk, Place};
 use serde_json::{Value, json};
 
 use crate::forest::{self, Node};
+use crate::sarif_log::{Log, artifact, note, rule};
 use crate::words;
 
 /// The rule of every result.
@@ -23,46 +24,25 @@ const STEPS: usize = 500;
 pub fn to_sarif(answer: &Answer) -> String {
     let nodes = forest::flatten(&answer.causes);
     let results: Vec<Value> = answer.root.iter().map(|hunk| result(answer, &nodes, hunk)).collect();
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "relapse",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": [{
-                    "id": RULE,
-                    "name": "RegressionCause",
-                    "shortDescription": { "text": "A change that made a test fail" },
-                    "fullDescription": {
-                        "text": "Undoing this change (with the others reported along with it) makes the failing test pass again."
-                    },
-                    "defaultConfiguration": { "level": "error" },
-                }],
-            }},
-            "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { "SRCROOT": { "description": { "text": "The root of the bad version." } } },
-            "invocations": [{
-                "executionSuccessful": true,
-                "toolExecutionNotifications": notifications(answer),
-            }],
-            "results": results,
-            "properties": {
-                "verified": answer.verified,
-                "notVerified": answer.not_verified,
-                "method": answer.method,
-                "good": answer.good.commit.as_ref().unwrap_or(&answer.good.name),
-                "bad": answer.bad.commit.as_ref().unwrap_or(&answer.bad.name),
-                "test": answer.test,
-                "observation": answer.observation.kind,
-                "changes": answer.trials.changes,
-                "builds": answer.trials.builds,
-                "runs": answer.trials.runs,
-                "seconds": if answer.trials.seconds.is_finite() { answer.trials.seconds } else { 0.0 },
-            },
-        }],
+    let mut rule = rule(RULE, "RegressionCause", "A change that made a test fail", "error");
+    rule["fullDescription"] = json!({
+        "text": "Undoing this change (with the others reported along with it) makes the failing test pass again."
     });
-    format!("{log:#}\n")
+    let properties = json!({
+        "verified": answer.verified,
+        "notVerified": answer.not_verified,
+        "method": answer.method,
+        "good": answer.good.commit.as_ref().unwrap_or(&answer.good.name),
+        "bad": answer.bad.commit.as_ref().unwrap_or(&answer.bad.name),
+        "test": answer.test,
+        "observation": answer.observation.kind,
+        "changes": answer.trials.changes,
+        "builds": answer.trials.builds,
+        "runs": answer.trials.runs,
+        "seconds": if answer.trials.seconds.is_finite() { answer.trials.seconds } else { 0.0 },
+    });
+    let notifications = notifications(answer);
+    Log { rules: vec![rule], root: "The root of the bad version.", notifications, results, properties }.text()
 }
 
 fn notifications(answer: &Answer) -> Vec<Value> {
@@ -73,7 +53,7 @@ fn notifications(answer: &Answer) -> Vec<Value> {
             "message": { "text": format!("Not verified: {}.", words::sentence(&words::verdict(answer))) },
         }));
     }
-    list.extend(answer.notes.iter().map(|note| json!({ "level": "note", "message": { "text": note } })));
+    list.extend(answer.notes.iter().map(|text| note(text)));
     list
 }
 
@@ -263,38 +243,6 @@ fn fix(hunk: &Hunk) -> Value {
         "description": { "text": "Undo this change" },
         "artifactChanges": [{ "artifactLocation": artifact(&hunk.file), "replacements": [replacement] }],
     })
-}
-
-/// A path as SARIF names files: a relative reference, or a `file:` address for
-/// what lies outside.
-fn artifact(path: &str) -> Value {
-    let mut uri = String::new();
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z'
-            | b'A'..=b'Z'
-            | b'0'..=b'9'
-            | b'-'
-            | b'.'
-            | b'_'
-            | b'~'
-            | b'/'
-            | b'+'
-            | b'@'
-            | b','
-            | b'=' => {
-                uri.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(uri, "%{byte:02X}");
-            }
-        }
-    }
-    if path.starts_with('/') {
-        json!({ "uri": format!("file://{uri}") })
-    } else {
-        json!({ "uri": uri, "uriBaseId": "SRCROOT" })
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! As SARIF 2.1.0: a result for every place at which an input makes the program fault.
 
 use super::{effort, headline};
-use crate::located::uri;
+use crate::sarif_log::{Log, note, physical, rule};
 use explore::explored::{Explored, FaultRow};
 use serde_json::{Value, json};
 
@@ -11,33 +11,14 @@ pub const RULE: &str = "relapse/fault";
 /// The faults as a SARIF log with one run, with a line end.
 #[must_use]
 pub fn to_sarif(explored: &Explored) -> String {
-    let results: Vec<Value> = explored.faults.iter().map(result).collect();
-    let notes: Vec<Value> = effort(explored)
-        .into_iter()
-        .map(|text| json!({ "level": "note", "message": { "text": text } }))
-        .collect();
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "relapse",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": [{
-                    "id": RULE,
-                    "name": "Fault",
-                    "shortDescription": { "text": "An input makes the program fault here" },
-                    "defaultConfiguration": { "level": "error" },
-                }],
-            }},
-            "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { "SRCROOT": { "description": { "text": "The root of the program." } } },
-            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notes }],
-            "results": results,
-            "properties": { "summary": headline(explored) },
-        }],
-    });
-    format!("{log:#}\n")
+    Log {
+        rules: vec![rule(RULE, "Fault", "An input makes the program fault here", "error")],
+        root: "The root of the program.",
+        notifications: effort(explored).iter().map(|text| note(text)).collect(),
+        results: explored.faults.iter().map(result).collect(),
+        properties: json!({ "summary": headline(explored) }),
+    }
+    .text()
 }
 
 fn result(row: &FaultRow) -> Value {
@@ -53,11 +34,6 @@ fn result(row: &FaultRow) -> Value {
         "ruleIndex": 0,
         "level": "error",
         "message": { "text": format!("{what} with {}{with}.", row.example.command) },
-        "locations": [{
-            "physicalLocation": {
-                "artifactLocation": { "uri": uri(&row.file), "uriBaseId": "SRCROOT" },
-                "region": { "startLine": row.line.max(1) },
-            },
-        }],
+        "locations": [{ "physicalLocation": physical(&row.file, row.line) }],
     })
 }

@@ -1,7 +1,7 @@
 //! As SARIF 2.1.0: a result for every change that code stands for, by what inputs have done with it.
 
 use super::{covered, found_by, verdict, with_code};
-use crate::located::uri;
+use crate::sarif_log::{Log, note, physical, rule};
 use explore::exposed::{ChangeRow, Exposed, ExposingInput};
 use serde_json::{Value, json};
 
@@ -13,40 +13,20 @@ pub const UNEXPOSED: &str = "relapse/unexposed-change";
 /// The answer as a SARIF log with one run, with a line end.
 #[must_use]
 pub fn to_sarif(exposed: &Exposed) -> String {
-    let results: Vec<Value> = with_code(exposed).map(|row| result(exposed, row)).collect();
     let said = covered(exposed).into_iter().chain(exposed.notes.iter().cloned());
-    let notes: Vec<Value> =
-        said.map(|text| json!({ "level": "note", "message": { "text": text } })).collect();
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "relapse",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": [
-                    {
-                        "id": EXPOSED,
-                        "name": "ExposedChange",
-                        "shortDescription": { "text": "A change that makes the versions behave differently" },
-                        "defaultConfiguration": { "level": "warning" },
-                    },
-                    {
-                        "id": UNEXPOSED,
-                        "name": "UnexposedChange",
-                        "shortDescription": { "text": "A change for which no input was found that shows it" },
-                        "defaultConfiguration": { "level": "note" },
-                    },
-                ],
-            }},
-            "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { "SRCROOT": { "description": { "text": "The root of the bad version." } } },
-            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notes }],
-            "results": results,
-            "properties": { "summary": verdict(exposed), "good": exposed.good, "bad": exposed.bad },
-        }],
-    });
-    format!("{log:#}\n")
+    let exposes = "A change that makes the versions behave differently";
+    let unexposed = "A change for which no input was found that shows it";
+    Log {
+        rules: vec![
+            rule(EXPOSED, "ExposedChange", exposes, "warning"),
+            rule(UNEXPOSED, "UnexposedChange", unexposed, "note"),
+        ],
+        root: "The root of the bad version.",
+        notifications: said.map(|text| note(&text)).collect(),
+        results: with_code(exposed).map(|row| result(exposed, row)).collect(),
+        properties: json!({ "summary": verdict(exposed), "good": exposed.good, "bad": exposed.bad }),
+    }
+    .text()
 }
 
 fn result(exposed: &Exposed, row: &ChangeRow) -> Value {
@@ -68,12 +48,7 @@ fn result(exposed: &Exposed, row: &ChangeRow) -> Value {
         "ruleIndex": index,
         "level": level,
         "message": { "text": message },
-        "locations": [{
-            "physicalLocation": {
-                "artifactLocation": { "uri": uri(&row.file), "uriBaseId": "SRCROOT" },
-                "region": { "startLine": row.line.max(1) },
-            },
-        }],
+        "locations": [{ "physicalLocation": physical(&row.file, row.line) }],
         "properties": {
             "reached": row.reached,
             "infected": row.infected,

@@ -1,6 +1,7 @@
 //! As SARIF 2.1.0: a result for every reported line, with the way to the failure as its code flow.
 
 use super::{at, dependence, headline, ways};
+use crate::sarif_log::{Log, note, physical, rule};
 use explain::answer::Place;
 use locate::answer::{Link, Located};
 use serde_json::{Value, json};
@@ -42,35 +43,20 @@ pub fn to_sarif(located: &Located) -> String {
         results.push(result(&entry.place, &message, &[], "note"));
     }
     results.truncate(SHOWN);
-    let notes: Vec<Value> =
-        located.notes.iter().map(|note| json!({ "level": "note", "message": { "text": note } })).collect();
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "relapse",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": [{
-                    "id": RULE,
-                    "name": "SuspiciousLine",
-                    "shortDescription": { "text": "A line at which a failing run and a passing one part" },
-                    "defaultConfiguration": { "level": "warning" },
-                }],
-            }},
-            "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": { "SRCROOT": { "description": { "text": "The root of the program." } } },
-            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notes }],
-            "results": results,
-            "properties": {
-                "summary": headline(located),
-                "failing": located.failing.command,
-                "passing": located.passing.as_ref().map(|ran| &ran.command),
-                "observation": located.observation.kind,
-            },
-        }],
-    });
-    format!("{log:#}\n")
+    let description = "A line at which a failing run and a passing one part";
+    Log {
+        rules: vec![rule(RULE, "SuspiciousLine", description, "warning")],
+        root: "The root of the program.",
+        notifications: located.notes.iter().map(|text| note(text)).collect(),
+        results,
+        properties: json!({
+            "summary": headline(located),
+            "failing": located.failing.command,
+            "passing": located.passing.as_ref().map(|ran| &ran.command),
+            "observation": located.observation.kind,
+        }),
+    }
+    .text()
 }
 
 fn result(place: &Place, message: &str, chain: &[Link], level: &str) -> Value {
@@ -86,25 +72,5 @@ fn result(place: &Place, message: &str, chain: &[Link], level: &str) -> Value {
 }
 
 fn location(place: &Place, message: &str) -> Value {
-    json!({
-        "physicalLocation": {
-            "artifactLocation": { "uri": uri(&place.file), "uriBaseId": "SRCROOT" },
-            "region": { "startLine": place.line.max(1) },
-        },
-        "message": { "text": message },
-    })
-}
-
-/// A relative path as a URI.
-pub(crate) fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte))
-            }
-            other => uri += &format!("%{other:02X}"),
-        }
-    }
-    uri
+    json!({ "physicalLocation": physical(&place.file, place.line), "message": { "text": message } })
 }

@@ -1,4 +1,4 @@
-//! Figures of this crate, printed: `cargo run --release -p solver --example measure`.
+//! Figures of this crate, printed: `cargo run --release -p solver --example questions`.
 //!
 //! Terms built per second and bytes each, evaluation, and what flipping the branches of a path costs by
 //! the different ways of asking. Needs `cvc5`.
