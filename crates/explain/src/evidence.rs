@@ -183,14 +183,15 @@ impl Evidence {
     }
 
     /// The node to which the way from the failure should lead: where the runs
-    /// began to differ, or the nearest. What only lies further out, behind more decisions or
-    /// where in memory a value was looked for, says less than what made the value.
+    /// began to differ, or the nearest. If the change's own line made the value, what lies further
+    /// out says less: behind more decisions, or where in memory a value was looked for.
     #[must_use]
     pub fn goal(&self, id: ChangeId) -> Option<(Side, NodeId)> {
         let clue = self.clue(id)?;
         let without_hops = |distance: Distance| Distance { hops: 0, ..distance };
         let is_as_near = |distance: Distance| match clue.rank {
-            Rank::Near(nearest) => without_hops(distance) <= without_hops(nearest),
+            Rank::Near(nearest) if clue.exact => without_hops(distance) <= without_hops(nearest),
+            Rank::Near(nearest) => distance.dull <= nearest.dull,
             _ => true,
         };
         let origin = clue.origin.filter(|(distance, ..)| is_as_near(*distance));
