@@ -41,6 +41,8 @@ pub struct Clue {
     pub node: Option<(Side, NodeId)>,
     /// The node's line is a line of the change, not just near to it.
     pub exact: bool,
+    /// The node copies the bytes that were asked for.
+    pub copies: bool,
     /// Some line of the change is in a slice, be it the nearest to the failure or not.
     pub in_slice: bool,
     /// How far the nearest node is at which the difference between the runs
@@ -133,7 +135,15 @@ impl Evidence {
             };
             evidence.clues.insert(
                 change.id,
-                Clue { rank, node: None, exact: false, in_slice: false, origin: None, latest: None },
+                Clue {
+                    rank,
+                    node: None,
+                    exact: false,
+                    copies: false,
+                    in_slice: false,
+                    origin: None,
+                    latest: None,
+                },
             );
         }
         for witness in [bad, good].into_iter().flatten() {
@@ -183,14 +193,16 @@ impl Evidence {
     }
 
     /// The node to which the way from the failure should lead: where the runs
-    /// began to differ, or the nearest. If the change's own line made the value, what lies further
-    /// out says less: behind more decisions, or where in memory a value was looked for.
+    /// began to differ, or the nearest. If the change's own line copied the bytes, what lies
+    /// further out says less: mostly how the buffer came to be where it is.
     #[must_use]
     pub fn goal(&self, id: ChangeId) -> Option<(Side, NodeId)> {
         let clue = self.clue(id)?;
         let without_hops = |distance: Distance| Distance { hops: 0, ..distance };
         let is_as_near = |distance: Distance| match clue.rank {
-            Rank::Near(nearest) if clue.exact => without_hops(distance) <= without_hops(nearest),
+            Rank::Near(nearest) if clue.exact && clue.copies => {
+                without_hops(distance) <= without_hops(nearest)
+            }
             Rank::Near(nearest) => distance.dull <= nearest.dull,
             _ => true,
         };
@@ -241,7 +253,8 @@ impl Evidence {
             clue.origin = Some((distance, side, node));
         }
         if Rank::Near(distance) < clue.rank {
-            *clue = Clue { rank: Rank::Near(distance), node: Some((side, node)), exact, ..*clue };
+            let copies = w.traced.copies_bytes(node);
+            *clue = Clue { rank: Rank::Near(distance), node: Some((side, node)), exact, copies, ..*clue };
         }
     }
 

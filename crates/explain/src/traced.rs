@@ -103,6 +103,17 @@ impl<'p> Traced<'p> {
         &self.process.image.module(site.module).functions[site.function as usize].code[site.index as usize]
     }
 
+    /// Whether a node only copies bytes.
+    #[must_use]
+    pub fn copies_bytes(&self, node: NodeId) -> bool {
+        let site = self.slice.nodes[node as usize].site;
+        match self.inst(site) {
+            Inst::MemCopy { .. } => true,
+            Inst::Call(call) => self.copies(site, call.callee),
+            _ => false,
+        }
+    }
+
     /// Whether a call only copies bytes, or moves a block.
     fn copies(&self, site: Site, callee: Operand) -> bool {
         let Operand::Symbol { symbol, .. } = callee else { return false };

@@ -162,11 +162,16 @@ mod tests {
     }
 
     #[test]
-    fn what_both_orders_put_first_is_first() {
+    fn both_orders_count_and_that_of_the_pool_more() {
         let mut lines = [line(1), line(2), line(3)];
         let suspicion = [(1, 0.1), (2, 0.9), (3, 0.2)].map(|(n, s)| (("a.c".to_owned(), n), s));
         join(&mut lines, &suspicion.into());
-        assert_eq!(lines.map(|l| l.place.line), [2, 1, 3]);
+        assert_eq!(lines.map(|l| l.place.line), [2, 3, 1]);
+        // Equally suspicious: the report's order decides.
+        let mut lines = [line(1), line(2), line(3)];
+        let suspicion = [(1, 0.1), (2, 0.9), (3, 0.9)].map(|(n, s)| (("a.c".to_owned(), n), s));
+        join(&mut lines, &suspicion.into());
+        assert_eq!(lines.map(|l| l.place.line), [2, 3, 1]);
         // Nothing is known: the report's own order.
         let mut lines = [line(3), line(1), line(2)];
         join(&mut lines, &BTreeMap::new());
