@@ -80,18 +80,17 @@ static struct cell *operand(void) {
 
 static struct cell *joined(struct cell *left) {
   char *buffer = NULL;
-  size_t size = 0;
+  size_t size = 0, whole;
   struct cell *right;
   size_t left_length = strlen(left->text);
-  size_t right_length;
 
   right = operand();
-  right_length = strlen(right->text);
+  whole = left_length + strlen(right->text);
 
-  make_room(&buffer, &size, left_length + right_length + 1);
+  make_room(&buffer, &size, whole + 1);
   memcpy(buffer, left->text, left_length);
-  memcpy(buffer + left_length, right->text, right_length);
-  buffer[left_length + right_length] = '\0';
+  memcpy(buffer + left_length, right->text, whole - left_length);
+  buffer[whole] = '\0';
 
   release(left);
   release(right);

@@ -80,10 +80,9 @@ static struct cell *operand(void) {
 
 static struct cell *joined(struct cell *left) {
   char *buffer = NULL;
-  size_t size = 0;
+  size_t size = 0, right_length;
   struct cell *right;
   size_t left_length = strlen(left->text);
-  size_t right_length;
   make_room(&buffer, &size, left_length + 1);
   memcpy(buffer, left->text, left_length);
 
