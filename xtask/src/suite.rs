@@ -102,6 +102,9 @@ fn clippy() -> Result<()> {
 }
 
 fn tests() -> Count {
+    if let Err(message) = Tools::before_tests() {
+        return Count::one(Err(message));
+    }
     if shell::which("cargo-nextest").is_some() {
         return counted(shell::cargo().args(["nextest", "run", "--workspace", "--no-fail-fast"]));
     }

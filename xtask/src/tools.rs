@@ -41,6 +41,15 @@ pub enum Cores {
     All,
 }
 
+fn link_cxx(dir: &Path) -> Result<()> {
+    let cxx = dir.join("relapse-c++");
+    if fs::symlink_metadata(&cxx).is_err() {
+        std::os::unix::fs::symlink("relapse-cc", &cxx)
+            .map_err(|error| format!("failed to link {}: {error}", cxx.display()))?;
+    }
+    Ok(())
+}
+
 impl Tools {
     /// Builds the commands (release) and makes the `relapse-c++` link.
     pub fn build() -> Result<Self> {
@@ -52,6 +61,13 @@ impl Tools {
     pub fn build_dev() -> Result<Self> {
         shell::run(shell::cargo().args(["build", "--quiet", "--package", "relapse"]))?;
         Self::in_folder("debug")
+    }
+
+    /// Makes the `relapse-c++` link for the commands that the tests build.
+    pub fn before_tests() -> Result<()> {
+        let dir = shell::target().join("debug");
+        fs::create_dir_all(&dir).map_err(|error| format!("failed to create {}: {error}", dir.display()))?;
+        link_cxx(&dir)
     }
 
     /// The commands as the tests were built with them.
@@ -74,11 +90,7 @@ impl Tools {
         if !tools.cc.exists() {
             return Err(format!("{} is not built", tools.cc.display()));
         }
-        let cxx = dir.join("relapse-c++");
-        if fs::symlink_metadata(&cxx).is_err() {
-            std::os::unix::fs::symlink("relapse-cc", &cxx)
-                .map_err(|error| format!("failed to link {}: {error}", cxx.display()))?;
-        }
+        link_cxx(&dir)?;
         Ok(tools)
     }
 
