@@ -9,10 +9,9 @@
 //! unless a contract speaks of its end. It is not asked what became of a changed result later.
 
 use crate::error::{Error, Result};
-use crate::expose::{self, Request, Telling, located, run_workers, source_words};
+use crate::expose::{self, Request, Search, Telling, located, run_workers};
 use crate::exposed::{Part, command, parts};
-use crate::fuzz::{Fuzzing, try_out};
-use crate::reach::Reaching;
+use crate::fuzz::try_out;
 use crate::shared::{Exposure, Means, Seed, Shared};
 use crate::shrink::shrunk;
 use crate::subject::Subject;
@@ -25,7 +24,6 @@ use contract::find::read_file;
 use contract::watch::Bounds;
 use recording::Recording;
 use serde::Serialize;
-use solver::{Limits, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -205,11 +203,6 @@ pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Resul
     let shared = Shared::default();
     if found.is_none() && !seeds.is_empty() {
         let changed = located(&subjects, &seeds, &versions)?;
-        let settings = Settings {
-            commands: request.solvers.clone(),
-            limits: Limits { timeout: expose::SOLVING, ..Limits::default() },
-            ..Settings::default()
-        };
         let until = began + request.budget;
         shared.offer_inputs();
         for seed in &seeds {
@@ -217,30 +210,19 @@ pub fn search(request: &Request, given: &Given, stop: &Arc<AtomicBool>) -> Resul
             shared.send(seed.clone());
             try_out(&subjects, &shared, seed, Means::Test, began);
         }
-        let words = source_words(&versions);
-        let reaching = Reaching {
+        let search = Search {
             subjects: &subjects,
             versions: &versions,
             changed: &changed,
             shared: &shared,
-            settings: &settings,
             began,
             until,
             stop,
             keeps_looking: true,
         };
-        let fuzzing = Fuzzing {
-            subjects: &subjects,
-            shared: &shared,
-            words: &words,
-            began,
-            until,
-            stop,
-            seed: request.seed,
-        };
         found = std::thread::scope(|scope| {
             let judging = scope.spawn(|| searching.work(&shared, began, until, stop));
-            run_workers(request, &reaching, &fuzzing, &shared);
+            run_workers(request, &search);
             judging.join().unwrap_or_default()
         });
     }

@@ -66,7 +66,7 @@ pub enum News {
 }
 
 /// How long a solver has for one question: there are many.
-pub(crate) const SOLVING: Duration = Duration::from_secs(2);
+const SOLVING: Duration = Duration::from_secs(2);
 /// Tests whose programs are given other inputs.
 const MOST_TESTS: usize = 40;
 /// Runs for making an exposing input small.
@@ -103,34 +103,19 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
         shared.send(seed.clone());
         try_out(&subjects, &shared, seed, Means::Test, search);
     }
-    let settings = Settings {
-        commands: request.solvers.clone(),
-        limits: Limits { timeout: SOLVING, ..Limits::default() },
-        ..Settings::default()
-    };
-    let until = search + budget;
-    let reaching = Reaching {
-        subjects: &subjects,
-        versions: &versions,
-        changed: &changed,
-        shared: &shared,
-        settings: &settings,
-        began: search,
-        until,
-        stop,
-        keeps_looking: contracts.is_some(),
-    };
-    let words = source_words(&versions);
-    let fuzzing = Fuzzing {
-        subjects: &subjects,
-        shared: &shared,
-        words: &words,
-        began: search,
-        until,
-        stop,
-        seed: request.seed,
-    };
-    let progress = run_workers(request, &reaching, &fuzzing, &shared);
+    let progress = run_workers(
+        request,
+        &Search {
+            subjects: &subjects,
+            versions: &versions,
+            changed: &changed,
+            shared: &shared,
+            began: search,
+            until: search + budget,
+            stop,
+            keeps_looking: contracts.is_some(),
+        },
+    );
     news(&News::Finishing);
     let searched = search.elapsed();
     let mut found: Vec<(usize, Exposure)> = shared.exposures(0).into_iter().enumerate().collect();
@@ -157,12 +142,38 @@ pub fn expose(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) +
     }))
 }
 
-pub(crate) fn run_workers(
-    request: &Request,
-    reaching: &Reaching<'_>,
-    fuzzing: &Fuzzing<'_>,
-    shared: &Shared,
-) -> Progress {
+/// What the workers look for, in what, and how long.
+pub(crate) struct Search<'s> {
+    pub subjects: &'s [Subject],
+    pub versions: &'s Versions,
+    pub changed: &'s Changed,
+    pub shared: &'s Shared,
+    pub began: Instant,
+    pub until: Instant,
+    pub stop: &'s AtomicBool,
+    pub keeps_looking: bool,
+}
+
+pub(crate) fn run_workers(request: &Request, search: &Search<'_>) -> Progress {
+    let &Search { subjects, versions, changed, shared, began, until, stop, keeps_looking } = search;
+    let settings = Settings {
+        commands: request.solvers.clone(),
+        limits: Limits { timeout: SOLVING, ..Limits::default() },
+        ..Settings::default()
+    };
+    let words = source_words(versions);
+    let reaching = Reaching {
+        subjects,
+        versions,
+        changed,
+        shared,
+        settings: &settings,
+        began,
+        until,
+        stop,
+        keeps_looking,
+    };
+    let fuzzing = Fuzzing { subjects, shared, words: &words, began, until, stop, seed: request.seed };
     std::thread::scope(|scope| {
         let fuzz = scope.spawn(|| {
             if request.workers != Workers::Solver {
@@ -170,7 +181,7 @@ pub(crate) fn run_workers(
             }
         });
         if request.workers == Workers::Mutations {
-            wait_for_exposure(fuzzing, shared);
+            wait_for_exposure(&fuzzing, shared);
             shared.done.store(true, Ordering::Relaxed);
             let _ = fuzz.join();
             // Only for saying which changes were exposed.
@@ -311,7 +322,7 @@ pub(crate) fn located(subjects: &[Subject], seeds: &[Seed], versions: &Versions)
 }
 
 /// Words of the files that differ, in both versions.
-pub(crate) fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
+fn source_words(versions: &Versions) -> Vec<Vec<u8>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for change in versions.difference.changes() {
         for side in [Side::Old, Side::New] {
