@@ -101,6 +101,10 @@ impl<'c, 'l> Comparison<'c, 'l> {
         if let Some(top) = causes.first_mut() {
             "failure".clone_into(&mut top.kind);
             top.what.clone_from(&self.observation.summary);
+            // The failure's place is a `return`, and not the bracket that all of them lead to.
+            if top.place.as_ref().is_some_and(|place| place.text.trim() == "}") {
+                top.place.clone_from(&self.observation.place);
+            }
         }
         number(&mut causes, &mut 0);
         causes
@@ -279,10 +283,9 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .map(|((step, at), (found, link))| {
                 let own_text = self.case.sources.line(step.side, run.traced.file(step.line), step.line.line);
                 let own_text = own_text.unwrap_or_default();
-                let own = run.slicer.line_snapshot(at, &own_text);
                 let (Some(other_run), Some(found)) = (other_run, found) else {
                     return Sight {
-                        own,
+                        own: run.slicer.line_snapshot(at, &own_text, ""),
                         other: None,
                         other_place: None,
                         absent: None,
@@ -295,7 +298,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 let Some(there) = found.instruction() else {
                     let absent = Some(self.why_absent(step, run.traced.file(step.line)));
                     return Sight {
-                        own,
+                        own: run.slicer.line_snapshot(at, &own_text, ""),
                         other: None,
                         other_place: None,
                         absent,
@@ -307,7 +310,9 @@ impl<'c, 'l> Comparison<'c, 'l> {
                 };
                 let other_place = self.place_of(other_run, there);
                 let text = other_place.as_ref().map(|p| p.text.clone()).unwrap_or_default();
-                let other = other_run.slicer.line_snapshot(there, &text);
+                // Where the lines read otherwise, variables of either have values at both.
+                let own = run.slicer.line_snapshot(at, &own_text, &text);
+                let other = other_run.slicer.line_snapshot(there, &text, &own_text);
                 let same_text = text.trim() == own_text.trim();
                 // Another value of another expression proves nothing, another decision does.
                 let node = run.traced.slice.nodes[step.node as usize];

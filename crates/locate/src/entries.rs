@@ -49,7 +49,7 @@ pub fn branches(
         let there = Occurrence { stream: passing.stream, step: partner.step };
         let place = failure.place(site);
         let (ours, theirs) =
-            (failure.slicer.line_snapshot(at, &place.text), slicer.line_snapshot(there, &place.text));
+            (failure.slicer.line_snapshot(at, &place.text, ""), slicer.line_snapshot(there, &place.text, ""));
         let depends = failure.depends(at);
         let entry = BranchEntry {
             failing: way(ours.as_ref()),
@@ -129,7 +129,7 @@ pub fn values(failure: &Failure<'_>, stream: u32, passing: &Passing) -> Result<V
         let (at, there) =
             (Occurrence { stream, step }, Occurrence { stream: passing.stream, step: passing_step });
         let (ours, theirs) =
-            (failure.slicer.line_snapshot(at, &place.text), slicer.line_snapshot(there, &place.text));
+            (failure.slicer.line_snapshot(at, &place.text, ""), slicer.line_snapshot(there, &place.text, ""));
         let mut values = pairs(ours.as_ref(), theirs.as_ref());
         values.retain(|pair| pair.good != pair.bad);
         if values.is_empty() {
@@ -190,7 +190,7 @@ pub fn initial(failure: &Failure<'_>) -> Vec<InitialValue> {
             continue;
         }
         let node = &slice.nodes[leaf.needed_by as usize];
-        let seen = failure.slicer.line_snapshot(node.at, &variable.name);
+        let seen = failure.slicer.line_snapshot(node.at, &variable.name, "");
         let value = seen.and_then(|seen| seen.variables.into_iter().find(|(name, _)| *name == variable.name));
         found.push(InitialValue {
             name: variable.name.clone(),

@@ -6,7 +6,6 @@ use super::scene::Scene;
 use super::words::signal_name;
 use super::{Error, Observed};
 use program::inst::{Inst, Operand};
-use replay::code::Op;
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use slice::{Criterion, Occurrence, Wanted};
@@ -14,6 +13,8 @@ use slice::{Criterion, Occurrence, Wanted};
 /// Who decided the exit status of a process, and how it is asked about.
 struct Decision {
     frames: Vec<(u32, u32)>,
+    /// The jump by which control came to the one return of `main`: a `return` of the source.
+    jump: Option<(u32, u32)>,
     criterion: Criterion,
     status: u32,
     by: String,
@@ -35,15 +36,16 @@ fn decision(process: &ProcessEnd) -> Result<Option<Decision>, Error> {
         };
         return Ok(Some(Decision {
             frames: ended[..=frame].iter().map(|f| (f.function, f.pc)).collect(),
+            jump: None,
             criterion: Criterion { at, wanted: vec![wanted] },
             status,
             by: format!("a call of {name}"),
         }));
     }
     let Some(s) = process.loaded.streams.get(stream) else { return Ok(None) };
-    let mut returned = MainReturn(None);
-    Machine::new(image, &s.stream).run(&mut returned, u64::MAX)?;
-    let Some((function, index, step)) = returned.0 else { return Ok(None) };
+    let mut main = MainReturn::default();
+    Machine::new(image, &s.stream).run(&mut main, u64::MAX)?;
+    let Some((function, index, step)) = main.returned else { return Ok(None) };
     let code = image.code(function);
     let inst = &image.module(code.module).functions[code.function as usize].code[index as usize];
     let wanted = match inst {
@@ -53,24 +55,33 @@ fn decision(process: &ProcessEnd) -> Result<Option<Decision>, Error> {
     let at = Occurrence { stream: stream as u32, step };
     Ok(Some(Decision {
         frames: vec![(function, index)],
+        jump: main.jump.map(|from| (function, from)),
         criterion: Criterion { at, wanted: vec![wanted] },
         status,
         by: "the return".to_owned(),
     }))
 }
 
-/// The last return from `main`.
-struct MainReturn(Option<(u32, u32, u64)>);
+/// The last return from `main`, and the last jump before it.
+#[derive(Default)]
+struct MainReturn {
+    returned: Option<(u32, u32, u64)>,
+    jump: Option<u32>,
+}
 
 impl Observer for MainReturn {
     #[inline]
     fn step(&mut self, view: &View<'_>, _effect: Effect) {
-        if view.depth == 1
-            && matches!(view.code.ops[view.index as usize], Op::Return { .. })
-            && view.function().name == "main"
-            && let Some(function) = view.image.function(view.code.module, view.code.function)
-        {
-            self.0 = Some((function, view.index, view.count));
+        if view.depth != 1 {
+            return;
+        }
+        match view.inst() {
+            Inst::Jump { .. } => self.jump = Some(view.index),
+            Inst::Return { .. } if view.function().name == "main" => {
+                let function = view.image.function(view.code.module, view.code.function);
+                self.returned = function.map(|function| (function, view.index, view.count));
+            }
+            _ => {}
         }
     }
 }
@@ -107,6 +118,15 @@ pub(super) fn by_status(scene: &Scene<'_>, bad: usize, kind: &str) -> Result<Obs
         return Ok(observed);
     };
     let mut observed = scene.observed(kind, bad, &decided.frames);
+    // All returns of a function come to one instruction at its closing bracket. The `return` that was
+    // taken says more.
+    let closes = observed.observation.place.as_ref().is_some_and(|place| place.text.trim() == "}");
+    if let Some(jump) = decided.jump.filter(|_| closes) {
+        let taken = scene.observed(kind, bad, &[jump]);
+        if taken.observation.place.as_ref().is_some_and(|place| place.text.contains("return")) {
+            observed = taken;
+        }
+    }
     let place = observed.observation.place.as_ref().map(at).unwrap_or_default();
     observed.observation.summary = statuses(scene, bad, Some((&decided, &place)));
     let mut wanted = decided.criterion.wanted.clone();

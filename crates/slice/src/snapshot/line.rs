@@ -43,12 +43,13 @@ const LIMITS: Limits = Limits { depth: 2, elements: 8, string: 60, addresses: fa
 const MOST_STEPS: u64 = 20_000_000;
 
 impl Slicer<'_> {
-    /// The values at the statement of an occurrence; `text` is its source line. None if it cannot
-    /// be replayed.
+    /// The values at the statement of an occurrence; `text` is its source line, `more` names further
+    /// variables. None if it cannot be replayed.
     #[must_use]
-    pub fn line_snapshot(&self, at: Occurrence, text: &str) -> Option<LineSnapshot> {
+    pub fn line_snapshot(&self, at: Occurrence, text: &str, more: &str) -> Option<LineSnapshot> {
         let mut machine = self.machine_at(at).ok()?;
-        let mut follower = Follower { step: at.step, words: words(text), seen: None, statement: None };
+        let words = words(&format!("{text}\n{more}"));
+        let mut follower = Follower { step: at.step, words: words.clone(), seen: None, statement: None };
         let mut chunk = 1;
         // A crash ends in the middle of its instruction.
         while chunk < MOST_STEPS && matches!(machine.run(&mut follower, at.step + chunk), Ok(Stop::Limit)) {
@@ -64,7 +65,7 @@ impl Slicer<'_> {
             let assigned = assigned(text);
             seen.variables.retain(|(name, _)| !assigned.contains(name));
         }
-        follower.seen.or_else(|| machine.view().map(|view| look(&view, &words(text), false)))
+        follower.seen.or_else(|| machine.view().map(|view| look(&view, &words, false)))
     }
 }
 
@@ -83,7 +84,7 @@ fn assigned(text: &str) -> BTreeSet<String> {
 fn words(text: &str) -> Vec<String> {
     let mut known = BTreeSet::new();
     // What stands in quotes is no variable.
-    let bare: String = text.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+    let bare = text.lines().flat_map(|line| line.split('"').step_by(2)).collect::<Vec<_>>().join(" ");
     bare.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_'))
         .filter(|w| known.insert((*w).to_owned()))
