@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `setup [--bench]` | installs the Debian packages that building and testing need |
 //! | `demo` | builds `relapse` and lets it explain a bundled example |
-//! | `test` | everything that must hold: format, lints, tests, random programs, real programs |
+//! | `test [--quick\|--long]` | everything that must hold: format, lints, tests, random programs, real programs |
 //! | `lint` | format and lints only |
 //! | `subjects [NAME…]` | builds real C programs with `relapse cc`, records and replays them |
 //! | `real [NAME…]` | prepares regressions between released versions of real programs |
@@ -41,7 +41,8 @@ usage: cargo xtask COMMAND
 
   setup [--bench]               install what building and testing need (and benchmarks)
   demo                          build, then explain a bundled example
-  test                          set up, then run every test
+  test [--quick|--long]         set up, then run what must pass; --quick: only format and the unit
+                                tests of the libraries; --long: also the tests that take minutes
   lint                          check format and lints
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
   real [--check] [NAME...]      prepare released versions between which something broke
@@ -82,7 +83,9 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["setup", rest @ ..] => setup::command(rest),
         ["demo"] => demo::command(),
-        ["test"] => suite::command(),
+        ["test"] => suite::command(suite::Scope::Usual),
+        ["test", "--quick"] => suite::command(suite::Scope::Quick),
+        ["test", "--long"] => suite::command(suite::Scope::Long),
         ["lint"] => suite::lint(),
         ["subjects", rest @ ..] => subjects::command(rest),
         ["fuzz-replay", rest @ ..] => fuzz::command(rest),

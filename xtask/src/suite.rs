@@ -1,4 +1,5 @@
-//! `cargo xtask test`: everything that must hold, in one run.
+//! `cargo xtask test`: everything that must hold, in one run. `--quick` is for the inner loop, `--long` for
+//! the end of a feature.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -8,8 +9,44 @@ use crate::shell::{self, Result};
 use crate::tools::Tools;
 use crate::{fuzz, setup, subjects};
 
-/// How many random programs are part of the tests.
-const RANDOM_PROGRAMS: u64 = 60;
+/// How much is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Format, and the tests of the libraries that start no compiler.
+    Quick,
+    /// What must pass for every change.
+    Usual,
+    /// The tests that are ignored otherwise, and more random programs.
+    Long,
+}
+
+impl Scope {
+    fn random_programs(self) -> u64 {
+        match self {
+            Scope::Quick => 0,
+            Scope::Usual => 60,
+            Scope::Long => 1_000,
+        }
+    }
+
+    /// Options of nextest that choose the tests.
+    fn selection(self) -> &'static [&'static str] {
+        match self {
+            Scope::Quick => &["--lib", "--workspace", "--exclude", "relapse", "--exclude", "xtask"],
+            Scope::Usual => &["--workspace"],
+            Scope::Long => &["--workspace", "--run-ignored", "all"],
+        }
+    }
+
+    /// The same for cargo's own runner.
+    fn plain_selection(self) -> &'static [&'static str] {
+        match self {
+            Scope::Quick => self.selection(),
+            Scope::Usual => &["--workspace", "--lib", "--bins", "--tests"],
+            Scope::Long => &["--workspace", "--lib", "--bins", "--tests", "--", "--include-ignored"],
+        }
+    }
+}
 
 /// How many checks of one step passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,8 +72,8 @@ impl Count {
     }
 }
 
-/// `cargo xtask test`
-pub fn command() -> Result<()> {
+/// `cargo xtask test [--quick|--long]`
+pub fn command(scope: Scope) -> Result<()> {
     setup::install(setup::Need::Test)?;
     setup::rust_components()?;
     let mut lines = Vec::new();
@@ -55,21 +92,26 @@ pub fn command() -> Result<()> {
         count.failed == 0
     };
     step("format", &mut || Count::one(format()));
-    step("lints", &mut || Count::one(clippy()));
-    step("tests", &mut tests);
-    step("examples in the documents", &mut || counted(shell::cargo().args(["test", "--workspace", "--doc"])));
-    // The tests have built them. A build of the commands alone would build every crate again:
-    // with the tests, some dependencies have more features.
-    let tools = Tools::of_tests();
-    let run_with = |run: &dyn Fn(&Tools) -> Result<Count>| {
-        tools.as_ref().map_err(Clone::clone).and_then(run).unwrap_or_else(|message| Count::one(Err(message)))
-    };
-    step("random programs", &mut || {
-        run_with(&|tools| {
-            fuzz::replay(tools, &fuzz::Plan { count: RANDOM_PROGRAMS, ..fuzz::Plan::default() })
-        })
-    });
-    step("real programs", &mut || run_with(&|tools| subjects::check(tools, &[], subjects::Size::Small)));
+    if scope != Scope::Quick {
+        step("lints", &mut || Count::one(clippy()));
+    }
+    step("tests", &mut || tests(scope));
+    if scope != Scope::Quick {
+        step("examples in the documents", &mut || {
+            counted(shell::cargo().args(["test", "--workspace", "--doc"]))
+        });
+        // The tests have built them.
+        let tools = Tools::of_tests();
+        let run_with = |run: &dyn Fn(&Tools) -> Result<Count>| {
+            let done = tools.as_ref().map_err(Clone::clone).and_then(run);
+            done.unwrap_or_else(|message| Count::one(Err(message)))
+        };
+        step("random programs", &mut || {
+            let plan = fuzz::Plan { count: scope.random_programs(), ..fuzz::Plan::default() };
+            run_with(&|tools| fuzz::replay(tools, &plan))
+        });
+        step("real programs", &mut || run_with(&|tools| subjects::check(tools, &[], subjects::Size::Small)));
+    }
     println!();
     for line in &lines {
         println!("{line}");
@@ -101,14 +143,14 @@ fn clippy() -> Result<()> {
     ]))
 }
 
-fn tests() -> Count {
+fn tests(scope: Scope) -> Count {
     if let Err(message) = Tools::before_tests() {
         return Count::one(Err(message));
     }
     if shell::which("cargo-nextest").is_some() {
-        return counted(shell::cargo().args(["nextest", "run", "--workspace", "--no-fail-fast"]));
+        return counted(shell::cargo().args(["nextest", "run", "--no-fail-fast"]).args(scope.selection()));
     }
-    counted(shell::cargo().args(["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]))
+    counted(shell::cargo().args(["test", "--no-fail-fast"]).args(scope.plain_selection()))
 }
 
 /// Runs a test command, shows what it says, and counts the tests in it.
