@@ -6,6 +6,10 @@
 //! and holds the answer against the case, and its facts against the recordings (`audit`). `dd::NAME` and `add::NAME` do so for the other
 //! methods, where a case says what they answer; `runs::NAME` compares the recorded runs of
 //! both versions, where it says what that shows.
+//!
+//! Cases that say `long` are explained only by `cargo xtask test --long` (`-- --include-ignored` here):
+//! together they take longer than all other tests. What a feature of `explain` rests on has a case
+//! that is explained always.
 
 mod audit;
 mod cases;
@@ -22,8 +26,11 @@ fn main() {
     let mut trials = Vec::new();
     let mut test = |group: &str, case: &Case, check: fn(&Case) -> Result<(), String>| {
         let copy = case.clone();
-        trials
-            .push(Trial::test(format!("{group}::{}", case.name), move || check(&copy).map_err(Failed::from)));
+        let trial =
+            Trial::test(format!("{group}::{}", case.name), move || check(&copy).map_err(Failed::from));
+        // An explanation builds and runs dozens of programs.
+        let searches = matches!(group, "explain" | "dd" | "add");
+        trials.push(trial.with_ignored_flag(case.says.long && searches));
     };
     for case in &cases {
         if case.says.runs.is_some() {

@@ -20,6 +20,9 @@ pub struct Says {
     pub title: String,
     pub covers: Vec<String>,
     pub kind: Kinds,
+    /// Explained only when long tests are asked for.
+    #[serde(default)]
+    pub long: bool,
     #[serde(default = "make")]
     pub build: String,
     pub test: String,
