@@ -7,6 +7,9 @@
 // time optimisation, no unwinding), its members are linked to one relocatable
 // object, and all symbols but the hooks become local.
 
+/// Functions of the C library that the object defines weakly, to see what libraries put out.
+const OUTPUT_FUNCTIONS: [&str; 6] = ["fwrite", "fputs", "putc", "fputc", "write", "writev"];
+
 /// Builds `relapse_runtime.o` in `out`. `workspace` is the folder with the
 /// workspace's `Cargo.toml`, `llvm` the LLVM installation.
 pub fn build_runtime_object(
@@ -59,6 +62,7 @@ pub fn build_runtime_object(
         .arg(&archive))?;
     run(Command::new(llvm.join("bin/llvm-objcopy"))
         .args(["--wildcard", "--keep-global-symbol=__relapse_*", "--strip-debug", "--strip-unneeded"])
+        .args(OUTPUT_FUNCTIONS.map(|name| format!("--keep-global-symbol={name}")))
         .args([&whole, &object]))?;
     Ok(object)
 }

@@ -213,3 +213,108 @@ fn who_set_what_the_library_keeps_is_in_the_slice() {
         offset += line.len() + 1;
     }
 }
+
+/// The library of C++ writes for the program: what `std::cout` puts out comes from what was inserted.
+#[test]
+fn streams_of_cxx() {
+    const SOURCE: &str = r#"#include <iomanip>
+#include <iostream>
+#include <string>
+
+static void number(int n) {
+    int shown = n + 4; /* SET */
+    int other = n + 5; /* NOT */
+    std::cout << "n " << shown << '\n'; /* SET */
+    std::cout << other << std::endl; /* NOT */
+}
+
+static void text(int n) {
+    std::string name = "abc"; /* SET */
+    std::string unused = "xyz"; /* NOT */
+    name += 'p' + n; /* SET */
+    std::cout << name << unused << '\n'; /* SET */
+}
+
+static void format(int n) {
+    int shown = n + 20; /* SET */
+    std::cerr << n << '\n'; /* NOT */
+    std::cout << std::hex; /* SET */
+    std::cout << "h " << std::setw(4) << shown << std::dec << '\n'; /* SET */
+}
+
+int main(int argc, char **argv) {
+    number(argc);
+    text(argc);
+    format(argc);
+    return 0;
+}
+"#;
+    // Byte of the output, and the function whose lines are looked at.
+    let asked = [(2, "static void number", 5), (9, "static void text", 4), (19, "static void format", 6)];
+    for level in ["-O0", "-O2"] {
+        let mut desk = Desk::new();
+        desk.file("p.cpp", SOURCE);
+        desk.quietly(&format!("relapse c++ -g {level} -o p p.cpp"));
+        let ran = desk.record("./p", "");
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "n 5\n6\nabcqxyz\nh   15\n");
+        for (byte, function, lines) in asked {
+            let marked =
+                marked_lines_of(&desk.quietly(&format!("relapse slice run --output stdout@{byte}")), "p.cpp");
+            let start = SOURCE.lines().position(|line| line.starts_with(function)).expect("the function");
+            for (i, line) in SOURCE.lines().enumerate().skip(start).take(lines + 1) {
+                let is_marked = marked.contains(&(i as u32 + 1));
+                assert!(is_marked || !line.contains("/* SET */"), "{level}, byte {byte}, missing: {line}");
+                assert!(!is_marked || !line.contains("/* NOT */"), "{level}, byte {byte}, too much: {line}");
+            }
+        }
+        let errors = desk.quietly("relapse slice run --output stderr@0");
+        assert!(errors.contains("std::cerr"), "{errors}");
+    }
+}
+
+/// So does code that no recording compiler has seen, in a library or in the program itself.
+#[test]
+fn output_of_other_code() {
+    const OTHER: &str = r#"#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+void say(int n) {
+    char text[16];
+    int len = snprintf(text, sizeof text, "<%d>", n);
+    fwrite(text, 1, len, stdout);
+    putc('\n', stdout);
+    fputs("end\n", stdout);
+    fflush(stdout);
+}
+void vectors(int n) {
+    struct iovec both[] = {{"ab", 2}, {n > 2 ? "yes\n" : "no!\n", 4}};
+    writev(1, both, 2);
+    write(1, "w\n", 2);
+}
+"#;
+    const PROGRAM: &str = "void say(int);\nvoid vectors(int);\nint main(int argc, char **argv) {\n\
+        int n = argc + 40;\nint m = argc + 2;\nsay(n);\nvectors(m);\nreturn 0;\n}\n";
+    for shared in [false, true] {
+        let mut desk = Desk::new();
+        desk.file("other.c", OTHER);
+        desk.file("p.c", PROGRAM);
+        let library = if shared { "-shared -fPIC -o libother.so" } else { "-c -o other.o" };
+        desk.quietly(&format!("clang-22 -O1 {library} other.c"));
+        let link = if shared { "-L. -lother -Wl,-rpath,$ORIGIN" } else { "other.o" };
+        desk.quietly(&format!("relapse cc -g -O1 -o p p.c {link}"));
+        let ran = desk.record("./p", "");
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "<41>\nend\nabyes\nw\n");
+        for (byte, line, other) in [(1, 4, 5), (6, 4, 5), (11, 5, 4), (15, 5, 4)] {
+            let slice = desk.quietly(&format!("relapse slice run --output stdout@{byte}"));
+            let marked = marked_lines(&slice);
+            assert!(marked.contains(&line) && !marked.contains(&other), "{shared} {byte}: {slice}");
+        }
+    }
+}
+
+/// The marked lines of one file of a slice.
+fn marked_lines_of(slice: &str, file: &str) -> Vec<u32> {
+    let from = slice.lines().skip_while(|line| *line != file).skip(1);
+    let own: Vec<&str> = from.take_while(|line| !line.is_empty()).collect();
+    marked_lines(&own.join("\n"))
+}

@@ -5,6 +5,7 @@ use crate::effect::External;
 
 mod character;
 mod file;
+mod iostream;
 mod math;
 mod memory;
 mod network;
@@ -15,9 +16,10 @@ mod thread;
 mod time;
 mod wide;
 
-const PARTS: [&[External]; 11] = [
+const PARTS: [&[External]; 12] = [
     character::PART,
     file::PART,
+    iostream::PART,
     math::PART,
     memory::PART,
     network::PART,

@@ -113,6 +113,9 @@ pub struct Own {
     pub before_len: u64,
     /// What waited in a stream before a `scanf`, see `consumed`.
     pub consumed: *mut Note,
+    /// What a library has put out during the call under way, see `foreign`.
+    #[cfg(feature = "staticlib")]
+    pub foreign: *mut crate::foreign::Noted,
     /// Per descriptor: generation and source number, see `io`.
     pub sources: *mut u64,
     pub next_source: u64,

@@ -69,6 +69,8 @@ pub unsafe extern "C" fn external(
                 let event = Event::Land { stack: ctx.stack, slots: Slots::Plain(slots) };
                 ctx.emit_long(call.at, &event, 64 + slots.len() * 10);
             } else {
+                #[cfg(feature = "staticlib")]
+                crate::foreign::log(ctx, target, &call);
                 let known = if desc.known != 0 { desc.known } else { module::known_at(target) };
                 match known.checked_sub(1).and_then(externals::by_id) {
                     Some(external) => known_returned(ctx, external, &call, slots),

@@ -282,7 +282,7 @@ impl Context {
         Some(id)
     }
 
-    fn descriptor_source(&mut self, fd: i32) -> Option<u64> {
+    pub fn descriptor_source(&mut self, fd: i32) -> Option<u64> {
         let Some(d) = descriptor(fd) else {
             return (fd >= 0).then(|| define_descriptor(self, fd));
         };
@@ -310,7 +310,7 @@ fn define_descriptor(ctx: &mut Context, fd: i32) -> u64 {
 }
 
 /// Position before `count` bytes were moved by a system call on `fd`.
-fn descriptor_position(fd: i32, out: bool, count: u64) -> u64 {
+pub fn descriptor_position(fd: i32, out: bool, count: u64) -> u64 {
     let Some(d) = descriptor(fd) else { return 0 };
     if d.seeks.get() != 2 {
         match sys::position(fd) {
@@ -397,7 +397,7 @@ unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 {
 ///
 /// # Safety
 /// `file` is an open stream of the C library.
-unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64) {
+pub unsafe fn stream_position(file: u64, out: bool, count: Option<u64>) -> (u64, u64) {
     // SAFETY: the stream is open, says the caller.
     unsafe {
         let fd = file_number(file);

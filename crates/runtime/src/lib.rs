@@ -8,7 +8,7 @@
 //! * [`external`]: after a [`call`] that left instrumented code; [`known`] brings the
 //!   memory up to date that the call read or wrote, [`format`](mod@format)
 //!   that of `printf` and `scanf`, [`io`] names where bytes came from or went,
-//!   [`consumed`] finds those that a `scanf` took;
+//!   [`consumed`] finds those that a `scanf` took, `foreign` those that libraries put out;
 //! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its
 //!   second copy of memory, which [`memory`] reads and writes; [`heap`]: when
 //!   parts of it are given back;
@@ -52,6 +52,8 @@ pub mod crash;
 pub mod desc;
 pub mod entry;
 pub mod external;
+#[cfg(feature = "staticlib")]
+pub mod foreign;
 pub mod fork;
 pub mod format;
 pub mod heap;

@@ -80,7 +80,8 @@ pub fn parts(view: &View<'_>, call: &ExternalCall<'_>, event: &IoEvent) -> Vec<P
     let known = call.known;
     let mut parts = match (&event.format, known.and_then(|k| k.format)) {
         (Some(formatted), Some(format)) => Shown { view, call, inst, format }.parts(formatted),
-        _ if event.address != 0 => {
+        // What a library put out is in memory of the runtime's own: all that the call used made it.
+        _ if event.address != 0 && known.is_some_and(|known| known.io.is_some()) => {
             let text = Text { address: event.address, pointer: None };
             vec![Part { len: event.length, made: Made::Bytes(text) }]
         }

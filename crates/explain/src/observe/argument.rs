@@ -99,7 +99,7 @@ fn of_call(view: &View<'_>, event: &IoEvent, k: usize, other: Option<(&IoEvent, 
     }
     match known.and_then(|x| x.io).map(|io| io.data) {
         Some(Data::Byte) => registers(call, 0, Vec::new()),
-        _ if event.address != 0 => {
+        _ if event.address != 0 && known.is_some_and(|known| known.io.is_some()) => {
             let pointer = known.and_then(pointer_slot).and_then(|s| index_of_slot(call, s));
             let memory = Wanted::Memory { address: event.address.wrapping_add(k as u64), len: 1 };
             let mut blamed = Blamed { wanted: vec![memory], argument: pointer.map(|p| p + 1) };

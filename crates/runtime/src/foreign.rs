@@ -1,0 +1,273 @@
+//! What code outside of the recording puts out.
+//!
+//! The streams of C++ are in a library that is not recorded: `std::cout << n` leaves the program, and
+//! the library hands text to `fwrite`. Calls of a library's own are bound by the dynamic linker, which
+//! looks into the program first. So the program gets weak functions of these names that pass on to the
+//! C library's, and note what was put out while a call of recorded code is under way:
+//!
+//! ```text
+//!   program ── operator<<(cout, n) ──► libstdc++ ── fwrite("12", 1, 2, stdout) ──► here ──► _IO_fwrite
+//!           ◄── returned: Patch, Io { stdout, 2 bytes }, External ──┘ noted
+//! ```
+//!
+//! The bytes are kept in memory of the runtime's own, patched there when the call has returned, and named by
+//! an `Io` event, as those that a `scanf` took ([`crate::consumed`]). A call that never returns (an exception)
+//! loses what it noted: its bytes have no writer then.
+//!
+//! Direct calls of these functions by recorded code are in the table of externals and are not noted. A
+//! program that defines one of the names itself, or a library that is linked with `-Bsymbolic`, is as before.
+
+use crate::call::Call;
+use crate::context::Context;
+use crate::{bytes, io, shadow, sys, tls};
+use core::arch::global_asm;
+use recording::event::Event;
+
+/// Outputs of one call that are told apart. More of one call to the same place are joined.
+const OUTPUTS: usize = 64;
+/// Bytes of one call that are shown.
+const CAPACITY: usize = 64 << 10;
+const WRITEV: i64 = 20;
+
+unsafe extern "C" {
+    fn _IO_fwrite(text: *const u8, size: usize, count: usize, file: *mut u8) -> usize;
+    fn _IO_fputs(text: *const u8, file: *mut u8) -> i32;
+    fn _IO_putc(byte: i32, file: *mut u8) -> i32;
+    fn __write(fd: i32, text: *const u8, len: usize) -> isize;
+    fn syscall(number: i64, ...) -> i64;
+    fn fwrite();
+    fn fputs();
+    fn putc();
+    fn fputc();
+    fn write();
+    fn writev();
+}
+
+macro_rules! weak {
+    ($name:literal, $to:literal) => {
+        global_asm!(
+            concat!(".pushsection .text.", $to, ",\"ax\",@progbits"),
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ",@function"),
+            concat!($name, ":"),
+            concat!("jmp ", $to),
+            concat!(".size ", $name, ", . - ", $name),
+            ".popsection",
+        );
+    };
+}
+
+weak!("fwrite", "__relapse_fwrite");
+weak!("fputs", "__relapse_fputs");
+weak!("putc", "__relapse_putc");
+weak!("fputc", "__relapse_putc");
+weak!("write", "__relapse_write");
+weak!("writev", "__relapse_writev");
+
+/// Where bytes went.
+#[derive(Clone, Copy)]
+enum Sink {
+    Stream(u64),
+    Descriptor(i32),
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Output {
+    source: u64,
+    offset: u64,
+    length: u64,
+    /// Of the first byte in `bytes`.
+    start: u64,
+}
+
+/// What the call under way has put out; the memory begins as zeros.
+#[repr(C)]
+pub struct Noted {
+    /// The target of the call.
+    call: u64,
+    outputs: u64,
+    used: u64,
+    list: [Output; OUTPUTS],
+    bytes: [u8; CAPACITY],
+}
+
+/// Whether recorded code has called one of the functions here itself.
+fn is_direct(target: u64) -> bool {
+    let own = [fwrite as *const () as u64, fputs as *const () as u64, putc as *const () as u64];
+    let more = [fputc as *const () as u64, write as *const () as u64, writev as *const () as u64];
+    own.contains(&target) || more.contains(&target)
+}
+
+/// Notes bytes that were put out.
+///
+/// # Safety
+/// `len` bytes at `text` are readable, and a stream is an open one of the C library.
+unsafe fn note(to: Sink, text: *const u8, len: u64) {
+    // SAFETY: the thread-local block is this thread's. While `call` is set, recorded code waits for that call
+    // to return, and no hook is at work unless `busy` says so: the context is used by nobody else. It is
+    // never unmapped.
+    unsafe {
+        let tls = tls::tls();
+        let target = (*tls).call;
+        if len == 0 || target == 0 || is_direct(target) {
+            return;
+        }
+        let Some(ctx) = (*tls).ctx.as_mut() else { return };
+        if ctx.key == 0 || ctx.own.busy || !ctx.own.logging {
+            return;
+        }
+        ctx.busily(|ctx| keep(ctx, target, to, text, len));
+    }
+}
+
+/// # Safety
+/// As for [`note`]; `ctx` is this thread's and has a shadow.
+unsafe fn keep(ctx: &mut Context, target: u64, to: Sink, text: *const u8, len: u64) {
+    // SAFETY: `foreign` points to memory for one `Noted` that only this thread knows of; zeros are a valid
+    // one. What is copied into it ends within its capacity.
+    unsafe {
+        if ctx.own.foreign.is_null() {
+            let Some(place) = sys::reserve(size_of::<Noted>() as u64) else { return };
+            shadow::cover(ctx.key, place as u64, size_of::<Noted>() as u64);
+            ctx.own.foreign = place.cast();
+        }
+        let (place, source) = match to {
+            Sink::Stream(file) => {
+                let fd = io::file_number(file);
+                if fd < 0 {
+                    return;
+                }
+                (io::stream_position(file, true, Some(len)).0, ctx.descriptor_source(fd))
+            }
+            Sink::Descriptor(fd) => (io::descriptor_position(fd, true, len), ctx.descriptor_source(fd)),
+        };
+        let Some(source) = source else { return };
+        let noted = &mut *ctx.own.foreign;
+        if noted.call != target {
+            (noted.call, noted.outputs, noted.used) = (target, 0, 0);
+        }
+        let kept = len.min(CAPACITY as u64 - noted.used);
+        bytes::copy(noted.bytes.as_mut_ptr().add(noted.used as usize), text, kept as usize);
+        let start = noted.used;
+        noted.used += kept;
+        let count = noted.outputs as usize;
+        if let Some(last) = count.checked_sub(1).and_then(|last| noted.list.get_mut(last))
+            && last.source == source
+            && last.offset + last.length == place
+        {
+            last.length += len;
+        } else if let Some(next) = noted.list.get_mut(count) {
+            *next = Output { source, offset: place, length: len, start };
+            noted.outputs += 1;
+        }
+    }
+}
+
+/// Logs what the call that has returned has put out.
+///
+/// # Safety
+/// `call` is a call of `target` that has returned, and `ctx` is this thread's and has a shadow.
+pub unsafe fn log(ctx: &mut Context, target: u64, call: &Call<'_>) {
+    // SAFETY: `foreign` is null or this thread's `Noted`, whose bytes are readable.
+    unsafe {
+        let Some(noted) = ctx.own.foreign.as_mut() else { return };
+        let is_own = core::mem::take(&mut noted.call) == target;
+        let count = core::mem::take(&mut noted.outputs) as usize;
+        if !is_own || count == 0 {
+            return;
+        }
+        let (start, used) = (noted.bytes.as_ptr() as u64, noted.used);
+        ctx.make_known(call.at, start, used);
+        for i in 0..count {
+            let Some(Output { source, offset, length, start: at }) =
+                ctx.own.foreign.as_ref().and_then(|noted| noted.list.get(i).copied())
+            else {
+                return;
+            };
+            // Joined outputs lie one behind the other. Where the bytes did not fit, only their number is told.
+            let address = if at + length <= used { start + at } else { 0 };
+            ctx.emit(call.at, &Event::Io { out: true, source, offset, address, length });
+        }
+    }
+}
+
+/// `fwrite`, as code outside of the recording calls it.
+///
+/// # Safety
+/// As for `fwrite`. So for the functions below.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_fwrite(
+    text: *const u8,
+    size: usize,
+    count: usize,
+    file: *mut u8,
+) -> usize {
+    // SAFETY: passed on; the C library has read as many bytes as it says.
+    unsafe {
+        let done = _IO_fwrite(text, size, count, file);
+        note(Sink::Stream(file as u64), text, (done.wrapping_mul(size)) as u64);
+        done
+    }
+}
+
+/// # Safety
+/// See [`__relapse_fwrite`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_fputs(text: *const u8, file: *mut u8) -> i32 {
+    // SAFETY: passed on; the text has been read up to its NUL.
+    unsafe {
+        let done = _IO_fputs(text, file);
+        if done >= 0 {
+            note(Sink::Stream(file as u64), text, bytes::string_len(text) as u64);
+        }
+        done
+    }
+}
+
+/// # Safety
+/// See [`__relapse_fwrite`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_putc(byte: i32, file: *mut u8) -> i32 {
+    // SAFETY: passed on; what was put out is in `text`.
+    unsafe {
+        let done = _IO_putc(byte, file);
+        if done >= 0 {
+            let text = byte as u8;
+            note(Sink::Stream(file as u64), &raw const text, 1);
+        }
+        done
+    }
+}
+
+/// # Safety
+/// See [`__relapse_fwrite`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_write(fd: i32, text: *const u8, len: usize) -> isize {
+    // SAFETY: passed on; the kernel has read as many bytes as it says.
+    unsafe {
+        let done = __write(fd, text, len);
+        note(Sink::Descriptor(fd), text, done.max(0) as u64);
+        done
+    }
+}
+
+/// # Safety
+/// See [`__relapse_fwrite`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_writev(fd: i32, list: *const [usize; 2], count: i32) -> isize {
+    // SAFETY: passed on to the kernel, which has read the list and as many bytes as it says.
+    unsafe {
+        let done = syscall(WRITEV, fd, list, count) as isize;
+        let mut left = done.max(0) as usize;
+        for i in 0..usize::try_from(count).unwrap_or(0) {
+            if left == 0 {
+                break;
+            }
+            let [text, len] = *list.add(i);
+            note(Sink::Descriptor(fd), text as *const u8, len.min(left) as u64);
+            left -= len.min(left);
+        }
+        done
+    }
+}
