@@ -194,6 +194,16 @@ impl Ground for Traced<'_> {
         differs.contains(&node) || dull.is_empty() && origins.is_empty() && differs.is_empty()
     }
 
+    fn catches(&self, node: NodeId) -> bool {
+        let inst = |node: NodeId| self.inst(self.slice.nodes[node as usize].site);
+        // A result comes from a return; what a landing gives comes from the call that was left.
+        let is_thrown = |(next, how): &(NodeId, Dependence)| {
+            matches!(how, Dependence::Return(_)) && matches!(inst(*next), Inst::Call(_))
+        };
+        matches!(inst(node), Inst::Branch { .. } | Inst::Switch { .. })
+            && self.needs.of(node).iter().any(is_thrown)
+    }
+
     fn start(&self, node: NodeId) -> Distance {
         self.crossings.get(&node).map(|crossing| crossing.distance).unwrap_or_default()
     }

@@ -183,7 +183,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .then(|| formula(module, &module.functions[node.site.function as usize], node.site.index))
             .flatten();
         let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers, folded));
-        let children = children.map(without_closing).collect();
+        let children = children.map(without_closing).map(without_passing_on).collect();
         let caller =
             library::is_library(run.traced.file(step.line)).then(|| self.caller(run, node.at)).flatten();
         let cause = Cause {
@@ -407,6 +407,26 @@ fn without_closing(mut cause: Cause) -> Cause {
     cause
 }
 
+/// The end of a clean-up passes an exception on: nothing that the program's source says.
+const PASSES_ON: &str = "_Unwind_Resume";
+
+/// Clean-ups that an exception passes through are no steps.
+fn without_passing_on(mut cause: Cause) -> Cause {
+    if cause.what == was_called(PASSES_ON) && cause.children.len() == 1 {
+        let below = cause.children.pop().unwrap_or_default();
+        return Cause { change: below.change.or(cause.change), ..below };
+    }
+    cause
+}
+
+fn was_called(callee: &str) -> String {
+    match callee {
+        "__cxa_throw" => "an exception was thrown".to_owned(),
+        "__cxa_rethrow" => "an exception was thrown again".to_owned(),
+        _ => format!("{callee} was called"),
+    }
+}
+
 /// Variables of the line in both versions, and what was computed if that is
 /// none of them.
 fn values(side: Side, sight: &Sight) -> Vec<ValuePair> {
@@ -538,7 +558,7 @@ fn sentence(
         _ => {}
     }
     if let Some(callee) = own.and_then(|g| g.callee.as_ref()) {
-        return format!("{callee} was called");
+        return was_called(callee);
     }
     let differing = values.iter().rev().find(|p| p.bad.is_some() && p.good.is_some() && p.bad != p.good);
     match differing {

@@ -47,6 +47,10 @@ pub trait Ground {
     /// The dependence only says where in memory the node's value was: not what
     /// it is, but how it was reached.
     fn reaches(&self, node: NodeId, how: Dependence) -> bool;
+    /// The node chooses what runs because an exception came.
+    fn catches(&self, _node: NodeId) -> bool {
+        false
+    }
     /// How far a criterion is from what was observed: not at all, unless the way to it is one of
     /// the other run.
     fn start(&self, _node: NodeId) -> Distance {
@@ -91,6 +95,11 @@ impl Ways {
             for &(next, how) in needs.of(node) {
                 // The branch went the same way in the other run: it is not what made the difference.
                 if how == Dependence::Potential && ground.dull(next) {
+                    continue;
+                }
+                // The exception was thrown under the activation that catches it, so what made that run
+                // is found behind the throw as well. That it was thrown is the reason.
+                if matches!(how, Dependence::Control | Dependence::Call) && ground.catches(node) {
                     continue;
                 }
                 let observed = distance == Distance::default();

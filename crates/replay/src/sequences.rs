@@ -1,6 +1,7 @@
-//! Strings and sequences of the standard libraries of C++ and Rust, recognised by their members.
+//! Strings, sequences and smart pointers of the standard libraries of C++ and Rust, recognised by their
+//! members.
 //!
-//! `std::string` is shown as a text, `std::vector` as its elements: what is in their members
+//! `std::string` is shown as a text, `std::vector` as its elements, `std::shared_ptr` as its pointer: what is in their members
 //! otherwise, three pointers or a buffer of sixteen bytes, says little to a reader. Layouts are
 //! those of libstdc++ and of Rust's `alloc`; a type without the members is shown as a structure.
 
@@ -12,8 +13,20 @@ const DEPTH: u32 = 6;
 /// Where the content of such an object lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
-    Text { at: u64, len: u64 },
-    Elements { at: u64, len: u64, of: Option<u32> },
+    Text {
+        at: u64,
+        len: u64,
+    },
+    Elements {
+        at: u64,
+        len: u64,
+        of: Option<u32>,
+    },
+    /// An object that owns what it points to.
+    Pointer {
+        to: u64,
+        of: Option<u32>,
+    },
 }
 
 /// The content of an object, if its type is one of those.
@@ -56,6 +69,11 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
             len: len / size,
             of: Some(of),
         });
+    }
+    let smart = [("shared_ptr<", "_M_ptr"), ("weak_ptr<", "_M_ptr"), ("unique_ptr<", "_M_head_impl")];
+    if let Some((_, member)) = smart.iter().find(|(of, _)| name.starts_with(of)) {
+        let (at, pointer) = find(module, ty, member, DEPTH)?;
+        return Some(Sequence::Pointer { to: word(at)?, of: pointee(module, pointer).map(|(of, _)| of) });
     }
     if name.starts_with("&[") || name.starts_with("&mut [") {
         let (at, pointer) = find(module, ty, "data_ptr", DEPTH)?;

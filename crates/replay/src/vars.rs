@@ -333,6 +333,7 @@ impl Shower<'_> {
                 let bytes = self.data.read(at, shown.saturating_mul(self.size(of)).min(1 << 16));
                 Some(self.array(of, &bytes, None, depth))
             }
+            Sequence::Pointer { to, of } => Some(self.pointer(to, of)),
             _ => None,
         }
     }
