@@ -344,6 +344,24 @@ int main(int argc, char **argv) {
     assert!(rank(&answer, "if (i == 3)").is_some_and(|rank| rank <= 2), "{answer:#}");
 }
 
+/// What is asked last only asks for what the branch before it decided; that one has a number to compare, which
+/// a function gave that is not recorded.
+#[test]
+fn a_branch_that_only_follows_from_another_one_is_folded() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\n");
+    let (answer, code) = located(&desk, "--test ./p·1·100 --expect expected --passing ./p·0·60");
+    assert_eq!(code, 0);
+    let branches = answer["branches"].as_array().unwrap();
+    let follows: Vec<(&str, Option<&str>)> = branches
+        .iter()
+        .map(|b| (b["place"]["text"].as_str().unwrap(), b["follows"]["text"].as_str()))
+        .collect();
+    let sep = "if (sep > 150)";
+    assert_eq!(follows, [("if (up > 0)", Some(sep)), (sep, None), ("if (climb)", None)]);
+}
+
 /// No mutation has these four bytes; only the branches say what they must be.
 #[test]
 fn a_solver_finds_the_input_that_turns_the_branches() {

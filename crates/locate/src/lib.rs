@@ -10,6 +10,7 @@
 //! * [`choose`], [`pool`]: the nearest run of many, recorded side by side;
 //! * [`failure`]: the failing run and the slices of its failure;
 //! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
+//! * [`consequences`]: branches that only follow from an earlier one;
 //! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
 //! * [`coverage`]: lines by coverage only, where nothing can be recorded;
 //! * [`dependences`]: the program dependence graph by lines, which reports are scored with;
@@ -51,6 +52,7 @@ pub mod answer;
 pub mod branches;
 pub mod chain;
 pub mod choose;
+pub mod consequences;
 pub mod coverage;
 pub mod dataflow;
 pub mod dependences;
