@@ -344,6 +344,34 @@ int main(int argc, char **argv) {
     assert!(rank(&answer, "if (i == 3)").is_some_and(|rank| rank <= 2), "{answer:#}");
 }
 
+/// Each of five lines makes it fail: no single mutation passes, and what is left of the input does not
+/// either until the last one of them is gone.
+#[test]
+fn an_input_that_fails_for_many_reasons_is_made_smaller() {
+    const TABS: &str = "\
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    char word[32];
+    int tabs = 0;
+    while (scanf(\"%31s\", word) == 1)
+        if (strcmp(word, \"tab\") == 0)
+            tabs++;
+    if (tabs > 0)
+        return 4;
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", TABS);
+    desk.file("in", "one tab\ntab two\nthree tab\ntab four\nfive tab\n");
+    let (answer, code) = located(&desk, "--test ./p·<·in --perturb 20");
+    assert_eq!((code, &answer["pool"]["kind"]), (0, &"perturbed".into()), "{answer:#}");
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("it still fails in the same way with 3 of 44 bytes, `tab`"), "{notes}");
+    assert!(rank(&answer, "if (tabs > 0)").is_some_and(|rank| rank <= 2), "{answer:#}");
+}
+
 /// What is asked last only asks for what the branch before it decided; that one has a number to compare, which
 /// a function gave that is not recorded.
 #[test]
