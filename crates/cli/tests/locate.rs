@@ -279,6 +279,8 @@ fn a_test_that_passes_and_one_that_cannot_run_are_said() {
         |words: &str| desk.execute(&format!("relapse locate --quiet --work work {words}"), "").status.code();
     assert_eq!(code("--build $CC·-g·-o·p·p.c --test ./q --passing ./p·0·20"), Some(10));
     assert_eq!(code("--build false --test ./p"), Some(8));
+    // The shell fails, and nothing of the program runs: there is no line to report.
+    assert_eq!(code("--build $CC·-g·-o·p·p.c --test ./p·<·nowhere --passing true"), Some(5));
     // Every second run fails.
     assert_eq!(code("--build true --test mkdir·../flag·&&·exit·0;·rmdir·../flag;·exit·1"), Some(7));
 }

@@ -144,6 +144,8 @@ fn same_values(
 mod tests {
     use super::*;
 
+    const CALL: NodeId = 9;
+
     /// 0: an input; 1: a branch on it; 2: assigned because of it; 3: a branch on what was assigned.
     fn followed(needs: &[&[NodeId]], toggled: &[NodeId], same: &[(NodeId, bool)]) -> Vec<(NodeId, NodeId)> {
         let order: Vec<NodeId> = (0..needs.len() as NodeId).collect();
@@ -153,7 +155,7 @@ mod tests {
             &order,
             &needs_of,
             &|node| toggled.contains(&node),
-            &|_| false,
+            &|node| node == CALL,
             &same.iter().copied().collect(),
         )
     }
@@ -177,5 +179,11 @@ mod tests {
         // Two branches are two reasons.
         let needs: &[&[NodeId]] = &[&[], &[0], &[0], &[1, 2]];
         assert!(followed(needs, &[1, 2, 3], &[(0, false)]).is_empty());
+        // What a function gave that is not recorded, and that nothing was compared with, may differ.
+        let mut needs: Vec<&[NodeId]> = vec![&[]; 12];
+        (needs[1], needs[10], needs[11]) = (&[0], &[1, CALL], &[10]);
+        assert!(followed(&needs, &[1, 11], &[(0, false)]).is_empty());
+        needs[10] = &[1, 8];
+        assert_eq!(followed(&needs, &[1, 11], &[(0, false)]), [(11, 1)]);
     }
 }
