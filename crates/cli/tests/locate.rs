@@ -279,6 +279,8 @@ fn a_test_that_passes_and_one_that_cannot_run_are_said() {
         |words: &str| desk.execute(&format!("relapse locate --quiet --work work {words}"), "").status.code();
     assert_eq!(code("--build $CC·-g·-o·p·p.c --test ./q --passing ./p·0·20"), Some(10));
     assert_eq!(code("--build false --test ./p"), Some(8));
+    // The shell fails, and nothing of the program runs: there is no line to report.
+    assert_eq!(code("--build $CC·-g·-o·p·p.c --test ./p·<·nowhere --passing true"), Some(5));
     // Every second run fails.
     assert_eq!(code("--build true --test mkdir·../flag·&&·exit·0;·rmdir·../flag;·exit·1"), Some(7));
 }
@@ -342,6 +344,52 @@ int main(int argc, char **argv) {
     assert_eq!(answer["passing"]["command"], "./p 3");
     assert_eq!(answer["passing"]["input"], "`3` for `2` in argv[1]");
     assert!(rank(&answer, "if (i == 3)").is_some_and(|rank| rank <= 2), "{answer:#}");
+}
+
+/// Each of five lines makes it fail: no single mutation passes, and what is left of the input does not
+/// either until the last one of them is gone.
+#[test]
+fn an_input_that_fails_for_many_reasons_is_made_smaller() {
+    const TABS: &str = "\
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    char word[32];
+    int tabs = 0;
+    while (scanf(\"%31s\", word) == 1)
+        if (strcmp(word, \"tab\") == 0)
+            tabs++;
+    if (tabs > 0)
+        return 4;
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", TABS);
+    desk.file("in", "one tab\ntab two\nthree tab\ntab four\nfive tab\n");
+    let (answer, code) = located(&desk, "--test ./p·<·in --perturb 20");
+    assert_eq!((code, &answer["pool"]["kind"]), (0, &"perturbed".into()), "{answer:#}");
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("it still fails in the same way with 3 of 44 bytes, `tab`"), "{notes}");
+    assert!(rank(&answer, "if (tabs > 0)").is_some_and(|rank| rank <= 2), "{answer:#}");
+}
+
+/// What is asked last only asks for what the branch before it decided; that one has a number to compare, which
+/// a function gave that is not recorded.
+#[test]
+fn a_branch_that_only_follows_from_another_one_is_folded() {
+    let desk = Desk::new();
+    desk.file("p.c", TCAS);
+    desk.file("expected", "upward\n");
+    let (answer, code) = located(&desk, "--test ./p·1·100 --expect expected --passing ./p·0·60");
+    assert_eq!(code, 0);
+    let branches = answer["branches"].as_array().unwrap();
+    let follows: Vec<(&str, Option<&str>)> = branches
+        .iter()
+        .map(|b| (b["place"]["text"].as_str().unwrap(), b["follows"]["text"].as_str()))
+        .collect();
+    let sep = "if (sep > 150)";
+    assert_eq!(follows, [("if (up > 0)", Some(sep)), (sep, None), ("if (climb)", None)]);
 }
 
 /// No mutation has these four bytes; only the branches say what they must be.

@@ -94,6 +94,9 @@ pub struct BranchEntry {
     pub passing_step: u64,
     /// How the failure depends on it: `dynamic`, `relevant` (it could have changed it) or `none`.
     pub slice: String,
+    /// The earlier branch that it only follows from: all that makes its condition differ is that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<Place>,
     /// From the branch to the failure.
     pub chain: Vec<Link>,
     pub commit: Option<Commit>,

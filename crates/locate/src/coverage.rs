@@ -59,6 +59,9 @@ pub fn locate(
     let patience = failing_always(request, &suite)?;
     let covering = Covering { tools: &tools, objects: objects(suite.tree()), suite: &suite, patience };
     let (run, failing) = covering.run(&request.test, "failing")?;
+    if failing.is_empty() {
+        return Err(Error::Coverage { why: "the failing test executes no line of the program".to_owned() });
+    }
     let mut located = Located {
         schema: SCHEMA.to_owned(),
         build: request.build.clone(),

@@ -6,6 +6,7 @@
 use crate::Result;
 use crate::answer::{BranchEntry, InitialValue, SuspectLine, ValueEntry};
 use crate::branches::{BranchSite, Branches};
+use crate::consequences::consequences;
 use crate::dataflow::{Differs, differing};
 use crate::failure::{Depends, Failure};
 use crate::pool::Passing;
@@ -32,13 +33,19 @@ pub fn branches(
     for (n, partner) in passing.partners.iter().enumerate() {
         by_site.entry(failing.events()[partner.position as usize].site).or_default().push(n);
     }
+    let event = |position: u32| failing.events()[position as usize];
+    let toggled: BTreeMap<u64, BranchSite> = passing
+        .partners
+        .iter()
+        .map(|partner| event(partner.position))
+        .map(|event| (event.step, event.site))
+        .collect();
+    let steps = toggled.keys().copied().collect();
+    let followed = consequences(failure, stream, (&passing.process, passing.stream), &steps)?;
     let slicer = Slicer::new(&passing.process, SlicerOptions::default());
     let mut ranked = Vec::new();
     for (site, instances) in by_site {
-        let moment = |n: usize| {
-            let event = failing.events()[passing.partners[n].position as usize];
-            Occurrence { stream, step: event.step }
-        };
+        let moment = |n: usize| Occurrence { stream, step: event(passing.partners[n].position).step };
         // The instance that the failure depends on most, and the last of these.
         let Some(&shown) =
             instances.iter().max_by_key(|n| (std::cmp::Reverse(failure.depends(moment(**n))), **n))
@@ -51,6 +58,13 @@ pub fn branches(
         let (ours, theirs) =
             (failure.slicer.line_snapshot(at, &place.text, ""), slicer.line_snapshot(there, &place.text, ""));
         let depends = failure.depends(at);
+        // One that has other reasons at another time is an entry of its own.
+        let from = |n: &usize| followed.get(&moment(*n).step).and_then(|from| toggled.get(from)).copied();
+        let all: BTreeSet<_> = instances.iter().map(from).collect();
+        let follows = match all.into_iter().collect::<Vec<_>>()[..] {
+            [Some(from)] if from != site => Some(failure.place(from)),
+            _ => None,
+        };
         let entry = BranchEntry {
             failing: way(ours.as_ref()),
             passing: way(theirs.as_ref()),
@@ -59,6 +73,7 @@ pub fn branches(
             step: at.step,
             passing_step: there.step,
             slice: depends.word().to_owned(),
+            follows: follows.filter(|from| (&from.file, from.line) != (&place.file, place.line)),
             chain: failure.node(at).map(|node| failure.chain(node)).unwrap_or_default(),
             commit: None,
             place,
@@ -77,7 +92,12 @@ fn by_line(entries: impl Iterator<Item = BranchEntry>) -> Vec<BranchEntry> {
             (&known.place.file, known.place.line) == (&entry.place.file, entry.place.line)
         };
         match list.iter_mut().find(same) {
-            Some(known) => known.times = known.times.max(entry.times),
+            Some(known) => {
+                known.times = known.times.max(entry.times);
+                if known.follows != entry.follows {
+                    known.follows = None;
+                }
+            }
             None => list.push(entry),
         }
     }

@@ -10,10 +10,11 @@
 //! * [`choose`], [`pool`]: the nearest run of many, recorded side by side;
 //! * [`failure`]: the failing run and the slices of its failure;
 //! * [`dataflow`]: values that differ at aligned moments, for runs that take the same way;
+//! * [`consequences`]: branches that only follow from an earlier one;
 //! * [`entries`], [`suspicion`]: the report's entries, ranked, and what the whole pool says of lines;
 //! * [`coverage`]: lines by coverage only, where nothing can be recorded;
 //! * [`dependences`]: the program dependence graph by lines, which reports are scored with;
-//! * [`inputs`], [`perturb`]: tests with another input, where there is no suite; [`toggles`],
+//! * [`inputs`], [`perturb`], [`reduce`]: tests with another input, where there is no suite; [`toggles`],
 //!   [`generate`]: inputs that turn branches of the failing run, by a solver;
 //! * [`test`](mod@test): tests and verdicts; [`suites`]: tests as CTest, Automake and TAP describe them;
 //! * [`session`]: all of it from beginning to end, `search` for passing runs, [`memory`] of a pool that was
@@ -51,6 +52,7 @@ pub mod answer;
 pub mod branches;
 pub mod chain;
 pub mod choose;
+pub mod consequences;
 pub mod coverage;
 pub mod dataflow;
 pub mod dependences;
@@ -65,6 +67,7 @@ mod observation;
 pub mod perturb;
 pub mod pool;
 mod prepare;
+pub mod reduce;
 mod search;
 pub mod session;
 pub mod suites;

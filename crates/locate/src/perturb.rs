@@ -137,7 +137,7 @@ impl Mutations<'_> {
 }
 
 /// Runs of letters and digits (a sign belongs to its number), and single signs.
-fn words(input: &[u8]) -> Vec<(usize, usize)> {
+pub(crate) fn words(input: &[u8]) -> Vec<(usize, usize)> {
     let mut list = Vec::new();
     let mut at = 0;
     while at < input.len() {
@@ -161,7 +161,7 @@ fn words(input: &[u8]) -> Vec<(usize, usize)> {
 }
 
 /// Lines with their ends.
-fn lines(input: &[u8]) -> Vec<(usize, usize)> {
+pub(crate) fn lines(input: &[u8]) -> Vec<(usize, usize)> {
     let mut from = 0;
     input
         .split_inclusive(|byte| *byte == b'\n')

@@ -5,9 +5,16 @@ use crate::generate::{SOLVING, generate};
 use crate::inputs::Replaceable;
 use crate::perturb::mutations;
 use crate::pool::{self, Means, Outcome, Reference};
+use crate::prepare::run_of;
+use crate::reduce::reduce;
 use crate::session::{News, Request};
-use crate::test::Test;
+use crate::test::{Test, Verdict};
 use std::time::Instant;
+use symbolic::Origin;
+use trials::Status;
+
+/// Passing inputs that are recorded, of those that were met while the failing one was made smaller.
+const MOST_MET: usize = 40;
 
 /// What is searched for, and with what.
 pub(crate) struct Case<'c> {
@@ -18,6 +25,8 @@ pub(crate) struct Case<'c> {
     pub recorded: &'c recording::Process,
     /// The step at which the failure shows.
     pub until: u64,
+    /// How the failing test ended.
+    pub status: Status,
     pub news: &'c (dyn Fn(&News) + Sync),
 }
 
@@ -54,6 +63,12 @@ impl Case<'_> {
             return Ok(Found { kind: "perturbed", tests, outcome });
         }
         notes.push(format!("{} inputs near to the failing one were tried, and none passes.", outcome.runs));
+        let third = Instant::now() + means.until.saturating_duration_since(Instant::now()) / 3;
+        let tests = self.reduced(&mut inputs, &Means { until: third, ..*means }, notes)?;
+        let outcome = pool::choose(&tests, "reduced", self.reference, means, &progress)?;
+        if outcome.best().is_some() || means.is_stopped() {
+            return Ok(Found { kind: "perturbed", tests, outcome });
+        }
         (self.news)(&News::Generating);
         let mut settings =
             solver::Settings { commands: request.solvers.clone(), ..solver::Settings::default() };
@@ -68,6 +83,65 @@ impl Case<'_> {
             ));
         }
         Ok(Found { kind: "generated", tests, outcome })
+    }
+
+    /// Leaves parts of the failing input out as long as it fails in the same way. The tests are what passed
+    /// on the way there, the last first, and mutations of what is left: these are nearest to failing.
+    fn reduced(
+        &self,
+        inputs: &mut Replaceable,
+        means: &Means<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Test>> {
+        (self.news)(&News::Reducing);
+        let mut smaller: Vec<(Origin, Vec<u8>)> = inputs.parts.clone();
+        let mut met = Vec::new();
+        for at in 0..smaller.len() {
+            let (origin, bytes) = smaller[at].clone();
+            let others = smaller.clone();
+            let mut fails = |candidate: &[u8]| -> Result<Option<bool>> {
+                if means.is_stopped() {
+                    return Ok(None);
+                }
+                let mut changed = others.clone();
+                changed[at].1 = candidate.to_vec();
+                let what = format!("{} \"{}\"", origin.name(), shown(candidate));
+                let test = inputs.test(&changed, what)?;
+                let run = match means.suite.run(&run_of(&test, "reduced"), means.hang) {
+                    Err(trials::Error::Cancelled) => return Ok(None),
+                    run => run?,
+                };
+                let verdict = test.judge(&run);
+                if verdict == Verdict::Pass {
+                    met.push(test);
+                }
+                Ok(Some(verdict == Verdict::Fail && run.status == self.status))
+            };
+            let left = reduce(&bytes, &mut fails)?;
+            if left.len() < bytes.len() {
+                notes.push(format!(
+                    "Parts of {} can be left out: it still fails in the same way with {} of {} bytes, `{}`.",
+                    origin.name(),
+                    left.len(),
+                    bytes.len(),
+                    shown(&left)
+                ));
+            }
+            smaller[at].1 = left;
+        }
+        met.reverse();
+        met.truncate(MOST_MET);
+        if smaller != inputs.parts {
+            for at in 0..smaller.len() {
+                for mutation in mutations(&smaller[at].1, self.request.perturbations / 2) {
+                    let mut changed = smaller.clone();
+                    changed[at].1 = mutation.bytes;
+                    let what = format!("{} in {}, made smaller", mutation.what, changed[at].0.name());
+                    met.push(inputs.test(&changed, what)?);
+                }
+            }
+        }
+        Ok(met)
     }
 
     /// The inputs that can be replaced; none if there are none, and why is noted.
@@ -109,4 +183,12 @@ fn perturbed(inputs: &mut Replaceable, most: usize) -> Result<Vec<Test>> {
         }
     }
     Ok(tests)
+}
+
+/// An input as it is told to people.
+fn shown(bytes: &[u8]) -> String {
+    const MOST: usize = 60;
+    let text = bytes.escape_ascii().to_string();
+    let cut: String = text.chars().take(MOST).collect();
+    if cut.len() < text.len() { cut + "..." } else { cut }
 }

@@ -83,6 +83,8 @@ pub enum News {
         run: usize,
         of: usize,
     },
+    /// Parts of the failing input are left out.
+    Reducing,
     /// A solver is asked for inputs.
     Generating,
     Comparing,
@@ -206,7 +208,8 @@ fn by_recordings(
         stop,
         until: Instant::now() + request.budget,
     };
-    let case = Case { request, means: &means, reference: &reference, recorded, until, news };
+    let status = failing.run.status;
+    let case = Case { request, means: &means, reference: &reference, recorded, until, status, news };
     let own_end = OWN_END.contains(&observed.observation.kind.as_str());
     let found = case.search(own_end, &mut located.notes)?;
     if found.outcome.runs as usize >= request.pool.len() {

@@ -78,6 +78,12 @@ fn dependence(entry: &BranchEntry) -> &'static str {
     }
 }
 
+/// That a branch only follows from another one.
+fn consequence(entry: &BranchEntry) -> Option<String> {
+    let from = entry.follows.as_ref()?;
+    Some(format!("it only follows from {}:{}", from.file, from.line))
+}
+
 /// The command, and what was changed in its input.
 fn command(ran: &Ran) -> String {
     match &ran.input {

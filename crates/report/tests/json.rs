@@ -113,6 +113,7 @@ fn a_located_fault_is_as_its_schema_says() {
             place: place.clone(),
             values: values.clone(),
             slice: "relevant".to_owned(),
+            follows: Some(place.clone()),
             chain: chain.clone(),
             commit: commit.clone(),
             ..BranchEntry::default()

@@ -1,6 +1,6 @@
 //! One page, no network: both runs side by side at the reported branches.
 
-use super::{at, command, dependence, headline, pool};
+use super::{at, command, consequence, dependence, headline, pool};
 use crate::html::escape;
 use crate::{page, words};
 use explain::answer::{Commit, ValuePair};
@@ -59,6 +59,9 @@ fn branches(located: &Located, page: &mut String) {
         );
         pairs(&entry.values, page);
         let _ = writeln!(page, "</table>\n<p class=\"faint\">{}</p>", escape(dependence(entry)));
+        if let Some(text) = consequence(entry) {
+            let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(&text)));
+        }
         commit(entry.commit.as_ref(), page);
         chain(&entry.chain, page);
         *page += "</section>\n";

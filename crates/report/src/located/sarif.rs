@@ -1,6 +1,6 @@
 //! As SARIF 2.1.0: a result for every reported line, with the way to the failure as its code flow.
 
-use super::{at, dependence, headline, ways};
+use super::{at, consequence, dependence, headline, ways};
 use crate::sarif_log::{Log, note, physical, rule};
 use explain::answer::Place;
 use locate::answer::{Link, Located};
@@ -17,7 +17,8 @@ const SHOWN: usize = 20;
 pub fn to_sarif(located: &Located) -> String {
     let mut results = Vec::new();
     for entry in &located.branches {
-        let message = format!("This branch was {}; {}.", ways(entry), dependence(entry));
+        let follows = consequence(entry).map(|text| format!("; {text}")).unwrap_or_default();
+        let message = format!("This branch was {}; {}{follows}.", ways(entry), dependence(entry));
         results.push(result(
             &entry.place,
             &message,

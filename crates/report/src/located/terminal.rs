@@ -1,6 +1,6 @@
 //! For a person at a terminal.
 
-use super::{at, command, dependence, headline, is_shown, pool, ways};
+use super::{at, command, consequence, dependence, headline, is_shown, pool, ways};
 use crate::paint::{Ink, Row, Style};
 use crate::text::{width, wrap};
 use crate::words;
@@ -88,6 +88,10 @@ impl Page<'_> {
                     .put(Ink::Plain, format!("  {text}")),
             );
             self.paragraph("      ", &ways(entry));
+            if let Some(text) = consequence(entry) {
+                self.paragraph("      ", &text);
+                continue;
+            }
             self.pairs(&entry.values);
             self.paragraph("      ", dependence(entry));
             self.commit(entry.commit.as_ref());

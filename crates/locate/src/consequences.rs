@@ -1,0 +1,189 @@
+//! Branches that only follow from an earlier one.
+//!
+//! A branch that went another way takes further ones with it: what it guards assigns something else, and
+//! the next condition asks for that. Such a branch says nothing new. Each executed instruction of the
+//! failure's slice is told apart by what makes it differ from the passing run:
+//!
+//! * what has the same value at the same moment does not differ, whatever it was made of; what a call gave
+//!   is not compared, and one of a function that is not recorded may be a reason of its own;
+//! * an input that differs is a reason of its own;
+//! * a branch that went another way is a reason of its own, unless all that makes its condition
+//!   differ has one and the same branch as its reason: then it follows from that one;
+//! * all else differs for the reasons of what it was made of and of what decided that it ran.
+//!
+//! What would have to be said of two reasons is not said.
+
+use crate::Result;
+use crate::failure::Failure;
+use explain::moments::value;
+use program::inst::Inst;
+use replay::observer::View;
+use replay::process::LoadedProcess;
+use slice::NodeId;
+use std::collections::{HashMap, HashSet};
+
+/// Why something differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// It does not.
+    Same,
+    /// This branch.
+    Branch(NodeId),
+    /// Input, or more than one reason.
+    Other,
+}
+
+impl Reason {
+    fn and(self, other: Reason) -> Reason {
+        match (self, other) {
+            (Reason::Same, reason) | (reason, Reason::Same) => reason,
+            (one, other) if one == other => one,
+            _ => Reason::Other,
+        }
+    }
+}
+
+/// For branches that went another way, by their steps in the failing run, the step of the earlier one
+/// that they follow from, if there is one.
+///
+/// # Errors
+/// If a run does not replay.
+pub fn consequences(
+    failure: &Failure<'_>,
+    stream: u32,
+    passing: (&LoadedProcess, u32),
+    toggled: &HashSet<u64>,
+) -> Result<HashMap<u64, u64>> {
+    let nodes = &failure.traced.slice.nodes;
+    let same = same_values(failure, stream, passing)?;
+    let mut order: Vec<NodeId> =
+        (0..nodes.len() as NodeId).filter(|n| nodes[*n as usize].at.stream == stream).collect();
+    order.sort_unstable_by_key(|node| nodes[*node as usize].at.step);
+    let needs = |node: NodeId| failure.traced.needs.of(node).iter().map(|(needed, _)| *needed).collect();
+    let is_toggled = |node: NodeId| toggled.contains(&nodes[node as usize].at.step);
+    let is_call = |node: NodeId| matches!(failure.traced.inst(nodes[node as usize].site), Inst::Call(_));
+    let followed = label(nodes.len(), &order, &needs, &is_toggled, &is_call, &same);
+    let step = |node: NodeId| nodes[node as usize].at.step;
+    Ok(followed.into_iter().map(|(branch, from)| (step(branch), step(from))).collect())
+}
+
+/// The branches that follow from others. `order`: by time; `same`: of nodes that have a partner, whether it
+/// has the same value.
+fn label(
+    nodes: usize,
+    order: &[NodeId],
+    needs: &dyn Fn(NodeId) -> Vec<NodeId>,
+    is_toggled: &dyn Fn(NodeId) -> bool,
+    is_call: &dyn Fn(NodeId) -> bool,
+    same: &HashMap<NodeId, bool>,
+) -> Vec<(NodeId, NodeId)> {
+    // What happens in other threads is not compared.
+    let mut reasons = vec![Reason::Other; nodes];
+    let mut followed = Vec::new();
+    for &node in order {
+        let made_of =
+            || needs(node).into_iter().fold(Reason::Same, |all, needed| all.and(reasons[needed as usize]));
+        let reason = match (is_toggled(node), same.get(&node)) {
+            (true, _) => match made_of() {
+                Reason::Branch(earlier) => {
+                    followed.push((node, earlier));
+                    Reason::Branch(earlier)
+                }
+                _ => Reason::Branch(node),
+            },
+            (false, Some(true)) => Reason::Same,
+            (false, Some(false)) => match made_of() {
+                // It comes from outside.
+                Reason::Same => Reason::Other,
+                reason => reason,
+            },
+            (false, None) => match made_of() {
+                Reason::Same if is_call(node) => Reason::Other,
+                reason => reason,
+            },
+        };
+        reasons[node as usize] = reason;
+    }
+    followed
+}
+
+/// Nodes of the slice that the passing run executes at the same moment and that have a value there, with
+/// whether it is the same.
+fn same_values(
+    failure: &Failure<'_>,
+    stream: u32,
+    (passing, passing_stream): (&LoadedProcess, u32),
+) -> Result<HashMap<NodeId, bool>> {
+    let mut wanted: HashMap<u64, NodeId> = HashMap::new();
+    let mut sites = HashSet::new();
+    for (node, at) in failure.traced.slice.nodes.iter().enumerate() {
+        // Of a call only the arguments are known.
+        if at.at.stream == stream && !matches!(failure.traced.inst(at.site), Inst::Call(_)) {
+            wanted.insert(at.at.step, node as NodeId);
+            sites.insert((at.site.module, at.site.function, at.site.index));
+        }
+    }
+    let mut values: HashMap<u128, (NodeId, u64)> = HashMap::new();
+    let is_wanted = |view: &View<'_>| wanted.contains_key(&view.count);
+    symbolic::steps(failure.traced.process, stream, &is_wanted, &mut |sum, view| {
+        if let (Some(node), Some(value)) = (wanted.get(&view.count), value(view)) {
+            values.insert(sum, (*node, value));
+        }
+    })?;
+    let mut same = HashMap::new();
+    let is_site = |view: &View<'_>| sites.contains(&(view.code.module, view.code.function, view.index));
+    symbolic::steps(passing, passing_stream, &is_site, &mut |sum, view| {
+        if let (Some((node, ours)), Some(theirs)) = (values.get(&sum), value(view)) {
+            same.insert(*node, *ours == theirs);
+        }
+    })?;
+    Ok(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALL: NodeId = 9;
+
+    /// 0: an input; 1: a branch on it; 2: assigned because of it; 3: a branch on what was assigned.
+    fn followed(needs: &[&[NodeId]], toggled: &[NodeId], same: &[(NodeId, bool)]) -> Vec<(NodeId, NodeId)> {
+        let order: Vec<NodeId> = (0..needs.len() as NodeId).collect();
+        let needs_of = |node: NodeId| needs[node as usize].to_vec();
+        label(
+            needs.len(),
+            &order,
+            &needs_of,
+            &|node| toggled.contains(&node),
+            &|node| node == CALL,
+            &same.iter().copied().collect(),
+        )
+    }
+
+    #[test]
+    fn a_branch_on_what_another_one_decided_follows_from_it() {
+        let needs: &[&[NodeId]] = &[&[], &[0], &[1], &[2]];
+        assert_eq!(followed(needs, &[1, 3], &[(0, false)]), [(3, 1)]);
+        // The third of a row follows from the first.
+        let needs: &[&[NodeId]] = &[&[], &[0], &[1], &[2], &[3]];
+        assert_eq!(followed(needs, &[1, 3, 4], &[(0, false)]), [(3, 1), (4, 1)]);
+    }
+
+    #[test]
+    fn a_branch_with_an_input_of_its_own_does_not() {
+        // The second input differs as well.
+        let needs: &[&[NodeId]] = &[&[], &[0], &[], &[1, 2], &[3]];
+        assert!(followed(needs, &[1, 4], &[(0, false), (2, false)]).is_empty());
+        // It does not differ: then it is no reason.
+        assert_eq!(followed(needs, &[1, 4], &[(0, false), (2, true)]), [(4, 1)]);
+        // Two branches are two reasons.
+        let needs: &[&[NodeId]] = &[&[], &[0], &[0], &[1, 2]];
+        assert!(followed(needs, &[1, 2, 3], &[(0, false)]).is_empty());
+        // What a function gave that is not recorded, and that nothing was compared with, may differ.
+        let mut needs: Vec<&[NodeId]> = vec![&[]; 12];
+        (needs[1], needs[10], needs[11]) = (&[0], &[1, CALL], &[10]);
+        assert!(followed(&needs, &[1, 11], &[(0, false)]).is_empty());
+        needs[10] = &[1, 8];
+        assert_eq!(followed(&needs, &[1, 11], &[(0, false)]), [(11, 1)]);
+    }
+}
