@@ -386,3 +386,129 @@ int main(void) {
     let output = desk.execute(&format!("relapse contract check {VERSIONS} --test ./p --unchanged put"), "");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
 }
+
+/// A tagged union, as readers of JSON have it.
+const TAGGED: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+struct list { int n; int v[4]; };
+struct value { int kind; union { char *text; double number; struct list *list; } u; };
+int size(const struct value *v) { return v->u.list->n; }
+struct value *make(int n)
+{
+    struct value *v = calloc(1, sizeof *v);
+    v->kind = 3;
+    v->u.list = calloc(1, sizeof *v->u.list);
+    v->u.list->n = n;
+    return v;
+}
+int main(void) { printf("%d\n", size(make(1))); return 0; }
+"#;
+
+#[test]
+fn what_differs_behind_a_union_before_a_call_does_not_count() {
+    let desk = versions(TAGGED, &TAGGED.replace("make(1)", "make(2)"), "c");
+    let line = format!("relapse contract check {VERSIONS} --test ./p --unchanged size");
+    let output = desk.execute(&line, "");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("1 pair does not count, as the entry states differ; in call 1 *v->u, byte 0 is 0x01 in good, 0x02 in bad"), "{said}");
+}
+
+#[test]
+fn what_a_call_changes_behind_a_union_is_seen() {
+    let desk = versions(TAGGED, &TAGGED.replace("->n = n;", "->n = n + 1;"), "c");
+    let line = format!("relapse contract check {VERSIONS} --test ./p --unchanged make size");
+    let output = desk.execute(&line, "");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("*\\result->u, byte 0: 0x01 in good, 0x02 in bad"), "{said}");
+    let same = versions(TAGGED, TAGGED, "c");
+    let output = same.execute(&line, "");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+}
+
+/// A change that is meant and one that is not, in functions of their own.
+const PRICES: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static int fee;
+//@ changed_behavior
+//@   ensures fee == \prev(fee) + 1;
+void charge(int n)
+{
+    fee = n * 10 + ONE;
+}
+int limit(int n)
+{
+    return n > TWO;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    charge(n);
+    if (argc > 2) printf("%d\n", fee);
+    return limit(n);
+}
+"#;
+
+fn prices(one: &str, two: &str) -> String {
+    PRICES.replace("ONE", one).replace("TWO", two)
+}
+
+#[test]
+fn a_difference_that_was_meant_is_no_difference() {
+    let desk = versions(&prices("0", "5"), &prices("1", "5"), "c");
+    for version in ["good", "bad"] {
+        desk.execute(&format!("relapse cc -g -O1 -o {version}/p {version}/p.c"), "");
+        desk.execute(&format!("relapse record --quiet -o {version}.rec -- {version}/p 3"), "");
+    }
+    let run = |options: &str| {
+        let output = desk.execute(&format!("relapse diff good.rec bad.rec {options}"), "");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert_eq!(run("").0, Some(1));
+    let (code, said) = run("--intended");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 sequence not shown: in calls that differ as their contract says."), "{said}");
+    assert!(said.contains("contract of charge: 1 call changed as it says"), "{said}");
+    // Of another contract it is no fulfilment, and stays.
+    desk.file("other", "function charge\nchanged_behavior\n  ensures fee == \\prev(fee) + 2;\n");
+    desk.file("bad/p.c", &prices("1", "5").replace("//@", "//"));
+    desk.execute("relapse cc -g -O1 -o bad/p bad/p.c", "");
+    desk.execute("rm -r bad.rec", "");
+    desk.execute("relapse record --quiet -o bad.rec -- bad/p 3", "");
+    let (code, said) = run("--contracts other");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("1 call did not, and is shown"), "{said}");
+    let line = "relapse cause good.rec bad.rec good.rec good.rec --json";
+    let suspects = |options: &str| {
+        let output = desk.execute(&format!("{line} {options}"), "");
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["suspects"].as_array().unwrap().len()
+    };
+    desk.file("right", "function charge\nchanged_behavior\n  ensures fee == \\prev(fee) + 1;\n");
+    assert_eq!([suspects("--contracts other"), suspects("--contracts right")], [1, 0]);
+}
+
+#[test]
+fn a_change_that_was_meant_is_suspected_last() {
+    let desk = versions(&prices("0", "5"), &prices("1", "4"), "c");
+    let explain = |test: &str, options: &str| {
+        let line = format!("relapse explain {VERSIONS} --test {test} --json - {options}");
+        let output = desk.execute(&line, "");
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let lines = |hunks: &Value| -> Vec<u64> {
+        hunks.as_array().unwrap().iter().map(|h| h["new_start"].as_u64().unwrap()).collect()
+    };
+    // Both changes run, and both are suspected, but for the contract.
+    let answer = explain("./p·5·x", "--no-trials");
+    assert_eq!(lines(&answer["suspects"]).len(), 2, "{answer:#}");
+    let answer = explain("./p·5·x", "--no-trials --intended");
+    assert_eq!(lines(&answer["suspects"]), [13], "{answer:#}");
+    let answer = explain("./p·2·x", "--intended");
+    assert_eq!(lines(&answer["root"]), [9], "{answer:#}");
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("the contract and this test disagree"), "{notes}");
+}

@@ -2,6 +2,7 @@
 
 use crate::objects::Objects;
 use crate::state::{Knowledge, Root, State};
+use crate::untyped::NO_TYPE;
 use expression::types::{Shape, Type};
 use program::model::Module;
 use replay::constants::Initial;
@@ -15,6 +16,21 @@ use std::collections::{HashSet, VecDeque};
 pub const MAX_BYTES: u64 = 1 << 15;
 /// Bytes that are taken of what one pointer points to.
 pub const MAX_OBJECT: u64 = 1 << 12;
+/// Addresses to be looked at.
+#[derive(Default)]
+struct Queue<'m> {
+    typed: VecDeque<(u64, Type<'m>)>,
+    /// Those of which nobody knows the type: they come last, as nobody knows how much there is of them.
+    untyped: VecDeque<u64>,
+}
+
+impl<'m> Queue<'m> {
+    fn next(&mut self) -> Option<(u64, Option<Type<'m>>)> {
+        let typed = self.typed.pop_front().map(|(address, ty)| (address, Some(ty)));
+        typed.or_else(|| Some((self.untyped.pop_front()?, None)))
+    }
+}
+
 /// Bytes of a text.
 pub const MAX_STRING: u64 = 4096;
 
@@ -82,24 +98,30 @@ impl<'m> Scene<'_, 'm> {
 
 /// Takes what can be reached from roots. Parameters and results are in `state` already.
 pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>, modules: &[&'m Module]) {
-    let mut queue: VecDeque<(u64, Type<'m>, u64)> = VecDeque::new();
+    let mut queue = Queue::default();
     let mut seen = HashSet::new();
     for root in roots {
         if !matches!(root.kind, crate::state::RootKind::Global) {
-            pointers(state, root.address, &root.ty, &mut queue, modules, 0);
+            pointers(state, scene, root.address, &root.ty, &mut queue, modules, 0);
             continue;
         }
         take(state, scene, root.address, root.ty.size().min(MAX_OBJECT));
-        pointers(state, root.address, &root.ty, &mut queue, modules, 0);
+        pointers(state, scene, root.address, &root.ty, &mut queue, modules, 0);
     }
-    while let Some((address, ty, _)) = queue.pop_front() {
-        if !seen.insert((address, ty.size(), matches!(ty.shape(), Shape::Record(..)))) {
+    while let Some((address, ty)) = queue.next() {
+        let size = ty.as_ref().map_or(NO_TYPE, Type::size);
+        let is_record = ty.as_ref().is_some_and(|ty| matches!(ty.shape(), Shape::Record(..)));
+        if !seen.insert((address, size, is_record)) {
             continue;
         }
         if state.bytes >= MAX_BYTES {
             state.truncated = true;
             break;
         }
+        let Some(ty) = ty else {
+            untyped(state, scene, address, &mut queue);
+            continue;
+        };
         let ty = completed(&ty, modules);
         let size = ty.size().max(1);
         let object = scene.object(address, &ty, modules);
@@ -117,7 +139,38 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>,
         };
         take(state, scene, address, len);
         for n in 0..len / size {
-            pointers(state, address + n * size, &ty, &mut queue, modules, 0);
+            pointers(state, scene, address + n * size, &ty, &mut queue, modules, 0);
+        }
+    }
+}
+
+/// Takes what a pointer to something of no known type points to: a block, a variable or a constant text,
+/// if it points to its beginning.
+fn untyped<'m>(state: &mut State, scene: &Scene<'_, 'm>, address: u64, queue: &mut Queue<'m>) {
+    let variable = || (scene.variable)(address).map(|(start, of)| (start, start + of.size()));
+    let constant = || {
+        scene.image.constant(address)?;
+        Some((address, address + text(scene, address, MAX_STRING)))
+    };
+    let Some((start, end)) = scene.objects.block(address).or_else(variable).or_else(constant) else { return };
+    if start != address {
+        return;
+    }
+    state.set_object(address, NO_TYPE, (start, end));
+    let len = (end - start).min(MAX_OBJECT).min(MAX_BYTES.saturating_sub(state.bytes));
+    state.truncated |= (len..(end - start).min(1 << 20)).any(|n| scene.objects.is_defined(address + n));
+    take(state, scene, address, len);
+    words(state, scene, address, len, queue);
+}
+
+/// Queues what the words of a range point to.
+fn words<'m>(state: &State, scene: &Scene<'_, 'm>, address: u64, len: u64, queue: &mut Queue<'m>) {
+    for n in (0..(len + 1).saturating_sub(8)).step_by(8) {
+        let Some(bytes) = state.read(address + n, 8) else { continue };
+        let word = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+        let is_constant = || scene.image.constant(word).is_some();
+        if word >= 4096 && (scene.objects.is_tracked(word) || is_constant()) {
+            queue.untyped.push_back(word);
         }
     }
 }
@@ -177,16 +230,28 @@ fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
 fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
     let (bytes, known) = scene.read(address, len as usize);
     state.put(address, &bytes, |n| known[n]);
-    note_addresses(state, scene.objects, address, &bytes);
+    note_addresses(state, scene.objects, scene.image, address, &bytes);
 }
 
-/// Notes words that hold addresses.
-pub(crate) fn note_addresses(state: &mut State, objects: &Objects, address: u64, bytes: &[u8]) {
+/// Notes words that hold addresses: of objects, of constants and of functions.
+pub(crate) fn note_addresses(
+    state: &mut State,
+    objects: &Objects,
+    image: &Image,
+    address: u64,
+    bytes: &[u8],
+) {
     let lead = (address.next_multiple_of(8) - address) as usize;
     let words = bytes.get(lead..).unwrap_or_default().chunks_exact(8);
     for (n, word) in words.enumerate() {
         let value = u64::from_le_bytes(word.try_into().unwrap_or_default());
-        if value >= 4096 && objects.is_tracked(value) {
+        let is_address = || {
+            objects.is_tracked(value)
+                || image.constant(value).is_some()
+                || image.function_at(value).is_some()
+                || image.external_at(value).is_some()
+        };
+        if value >= 4096 && is_address() {
             state.note_address(address + lead as u64 + 8 * n as u64);
         }
     }
@@ -198,9 +263,10 @@ const MAX_NESTING: usize = 16;
 /// Queues what the pointers of a value point to.
 fn pointers<'m>(
     state: &State,
+    scene: &Scene<'_, 'm>,
     address: u64,
     ty: &Type<'m>,
-    queue: &mut VecDeque<(u64, Type<'m>, u64)>,
+    queue: &mut Queue<'m>,
     modules: &[&'m Module],
     nesting: usize,
 ) {
@@ -212,7 +278,10 @@ fn pointers<'m>(
             let Some(bytes) = state.read(address, 8) else { return };
             let target = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
             if target != 0 {
-                queue.push_back((target, to, 0));
+                match completed(&to, modules).shape() {
+                    Shape::Void => queue.untyped.push_back(target),
+                    _ => queue.typed.push_back((target, to)),
+                }
             }
         }
         Shape::Array(of, count) => {
@@ -222,13 +291,14 @@ fn pointers<'m>(
             );
             let size = of.size().max(1);
             for n in 0..if has_pointers { count.min(MAX_OBJECT / size) } else { 0 } {
-                pointers(state, address + n * size, &of, queue, modules, nesting + 1);
+                pointers(state, scene, address + n * size, &of, queue, modules, nesting + 1);
             }
         }
-        Shape::Record(module, members) if !is_union(ty) => {
+        Shape::Record(..) if is_union(ty) => words(state, scene, address, ty.size(), queue),
+        Shape::Record(module, members) => {
             for member in members {
                 let ty = Type::of(module, member.ty);
-                pointers(state, address + member.bit_offset / 8, &ty, queue, modules, nesting + 1);
+                pointers(state, scene, address + member.bit_offset / 8, &ty, queue, modules, nesting + 1);
             }
         }
         _ => {}

@@ -19,6 +19,7 @@ use explain::align::{LineMap, Side, pair_processes, pair_streams};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -53,6 +54,8 @@ pub(crate) struct Checked {
     pub is_written: bool,
     pub answer: FunctionAnswer,
     pub applied: Vec<u64>,
+    /// Where it stands in bad.
+    pub place: Option<(String, RangeInclusive<u32>)>,
     /// Of violations in the order of the answer: test, stream and steps in bad.
     pub steps: Vec<(usize, u32, (u64, u64))>,
 }
@@ -262,6 +265,7 @@ impl<'c> Checking<'c> {
                 process: both.processes[side],
                 stream: streams[side],
                 steps: call.steps,
+                entered: call.entered,
                 ends_process: matches!(call.ended, Ended::Exit(_) | Ended::Abort | Ended::Signal(_)),
             };
             let calls = PairOfCalls {

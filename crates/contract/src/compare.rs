@@ -48,17 +48,25 @@ pub enum What {
     Exit,
 }
 
-struct Task<'m> {
-    path: String,
-    good: (u64, Type<'m>),
-    bad: (u64, Type<'m>),
+pub(crate) enum Task<'m> {
+    Typed {
+        path: String,
+        good: (u64, Type<'m>),
+        bad: (u64, Type<'m>),
+    },
+    /// Targets of pointers of which nobody knows the type.
+    Untyped {
+        path: String,
+        good: u64,
+        bad: u64,
+    },
 }
 
-struct Comparing<'s, 'm> {
-    good: Half<'s, 'm>,
-    bad: Half<'s, 'm>,
-    what: What,
-    queue: VecDeque<Task<'m>>,
+pub(crate) struct Comparing<'s, 'm> {
+    pub(crate) good: Half<'s, 'm>,
+    pub(crate) bad: Half<'s, 'm>,
+    pub(crate) what: What,
+    pub(crate) queue: VecDeque<Task<'m>>,
     /// Which target of bad stands for one of good, and the other way round.
     partners: [HashMap<(u64, u64), u64>; 2],
     found: Vec<Difference>,
@@ -74,7 +82,7 @@ pub fn compare<'m>(
     let mut comparing = Comparing::new(good.0, bad.0, what);
     for (one, other) in paired(good.1, bad.1) {
         let path = other.name.clone();
-        comparing.queue.push_back(Task {
+        comparing.queue.push_back(Task::Typed {
             path,
             good: (one.address, one.ty.clone()),
             bad: (other.address, other.ty.clone()),
@@ -127,12 +135,15 @@ impl<'s, 'm> Comparing<'s, 'm> {
             if places > MAX_PLACES || self.found.len() >= MAX_DIFFERENCES {
                 break;
             }
-            self.place(task);
+            match task {
+                Task::Typed { path, good, bad } => self.place(path, good, bad),
+                Task::Untyped { path, good, bad } => self.untyped(&path, good, bad),
+            }
         }
         self.found
     }
 
-    fn differ(&mut self, path: &str, good: impl Into<String>, bad: impl Into<String>) {
+    pub(crate) fn differ(&mut self, path: &str, good: impl Into<String>, bad: impl Into<String>) {
         self.found.push(Difference { path: inner(path).to_owned(), good: good.into(), bad: bad.into() });
     }
 
@@ -155,7 +166,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         }
     }
 
-    fn place(&mut self, Task { path, good, bad }: Task<'m>) {
+    fn place(&mut self, path: String, good: (u64, Type<'m>), bad: (u64, Type<'m>)) {
         let good = (good.0, completed(&good.1, &self.good.version.modules));
         let bad = (bad.0, completed(&bad.1, &self.bad.version.modules));
         match (good.1.shape(), bad.1.shape()) {
@@ -218,17 +229,17 @@ impl<'s, 'm> Comparing<'s, 'm> {
             }
             return;
         }
-        self.queue.push_back(Task {
+        self.queue.push_back(Task::Typed {
             path: name,
             good: (good.0 + good.2.bit_offset / 8, one),
             bad: (bad.0 + bad.2.bit_offset / 8, other),
         });
     }
 
-    /// Unions without pointers, byte by byte.
+    /// Unions with pointers word by word, others byte by byte.
     fn union(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
         if has_pointers(&good.1, 0) || has_pointers(&bad.1, 0) {
-            return;
+            return self.words(path, (good.0, good.1.size()), (bad.0, bad.1.size()));
         }
         for n in 0..good.1.size().min(bad.1.size()) {
             let (a, b) = (self.good.state.read(good.0 + n, 1), self.bad.state.read(bad.0 + n, 1));
@@ -258,7 +269,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
             return;
         }
         for n in 0..count {
-            self.queue.push_back(Task {
+            self.queue.push_back(Task::Typed {
                 path: format!("{}[{n}]", inner(path)),
                 good: (good.0 + n * of, good.1.clone()),
                 bad: (bad.0 + n * to, bad.1.clone()),
@@ -267,7 +278,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
     }
 
     /// Texts up to their NUL, at most so many characters.
-    fn texts(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) {
+    pub(crate) fn texts(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) {
         let limit = |n: u64| usize::try_from(n).unwrap_or(MAX_TEXT).min(MAX_TEXT);
         let a = self.good.state.string(good.0, limit(good.1));
         let b = self.bad.state.string(bad.0, limit(bad.1));
@@ -302,28 +313,16 @@ impl<'s, 'm> Comparing<'s, 'm> {
             return self.texts(path, (good.0, MAX_TEXT as u64), (bad.0, MAX_TEXT as u64));
         }
         let sizes = (good.1.size().max(1), bad.1.size().max(1));
-        let known = [(0, (good.0, sizes.0), bad.0), (1, (bad.0, sizes.1), good.0)];
-        let mut is_new = false;
-        for (side, target, partner) in known {
-            match self.partners[side].get(&target) {
-                Some(earlier) if *earlier != partner => {
-                    let texts = ["what another pointer points to", "something else"];
-                    return self.differ(path, texts[side], texts[1 - side]);
-                }
-                Some(_) => {}
-                None => {
-                    self.partners[side].insert(target, partner);
-                    is_new = true;
-                }
-            }
+        if matches!(good.1.shape(), Shape::Void) || matches!(bad.1.shape(), Shape::Void) {
+            return self.anything(path, &good, &bad);
         }
-        if !is_new {
+        if self.meet(path, (good.0, sizes.0), (bad.0, sizes.1)) != Some(true) {
             return;
         }
         let objects = (self.good.state.object(good.0, sizes.0), self.bad.state.object(bad.0, sizes.1));
         if let (Some(a), Some(b)) = objects
             && (good.0 - a.0) / sizes.0 != (bad.0 - b.0) / sizes.1
-            && !matches!(good.1.shape(), Shape::Record(..) | Shape::Void)
+            && !matches!(good.1.shape(), Shape::Record(..))
         {
             let element = |at: u64, start: u64, size: u64| format!("at element {}", (at - start) / size);
             self.differ(path, element(good.0, a.0, sizes.0), element(bad.0, b.0, sizes.1));
@@ -336,10 +335,31 @@ impl<'s, 'm> Comparing<'s, 'm> {
             } else {
                 format!("*{path}")
             };
-            self.queue.push_back(Task { path, good, bad });
+            self.queue.push_back(Task::Typed { path, good, bad });
         } else {
             self.elements(path, (good.0, good.1, counts.0), (bad.0, bad.1, counts.1));
         }
+    }
+
+    /// Notes that two targets correspond. `None` if one of them has another partner, which is a difference;
+    /// otherwise whether this is new.
+    pub(crate) fn meet(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) -> Option<bool> {
+        let mut is_new = false;
+        for (side, target, partner) in [(0, good, bad.0), (1, bad, good.0)] {
+            match self.partners[side].get(&target) {
+                Some(earlier) if *earlier != partner => {
+                    let texts = ["what another pointer points to", "something else"];
+                    self.differ(path, texts[side], texts[1 - side]);
+                    return None;
+                }
+                Some(_) => {}
+                None => {
+                    self.partners[side].insert(target, partner);
+                    is_new = true;
+                }
+            }
+        }
+        Some(is_new)
     }
 
     fn scalars(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
@@ -417,7 +437,7 @@ pub(crate) fn number(ty: &Type<'_>, bytes: &[u8]) -> Option<i128> {
     Some(if signed { replay::arith::signed(raw, 8 * n.max(1) as u16) } else { raw.cast_signed() })
 }
 
-fn function_at(half: &Half<'_, '_>, address: u64) -> String {
+pub(crate) fn function_at(half: &Half<'_, '_>, address: u64) -> String {
     let image = half.version.image;
     if let Some(number) = image.function_at(address) {
         let code = image.code(number);

@@ -5,6 +5,8 @@
 //! returned is not: a caller that cannot deal with a changed result is what a regression may be.
 
 use crate::checking::Checking;
+use explain::meant::MeantFunction;
+use std::collections::BTreeMap;
 
 /// A call in a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub struct Span {
     pub stream: u32,
     /// Steps of its first and last instruction.
     pub steps: (u64, u64),
+    /// Which of the stream's entries into functions began it, from 1.
+    pub entered: u64,
     /// The process ended inside of it.
     pub ends_process: bool,
 }
@@ -59,6 +63,19 @@ impl Intended {
         names
     }
 
+    /// Where the calls begin that changed as their contract says, in good (0) or bad (1): by stream,
+    /// numbers of entries into functions, in order.
+    #[must_use]
+    pub fn starts(&self, side: usize) -> BTreeMap<u32, Vec<u64>> {
+        let mut starts: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for pair in &self.fulfilled {
+            let span = [&pair.good, &pair.bad][side.min(1)];
+            starts.entry(span.stream).or_default().push(span.entered);
+        }
+        starts.values_mut().for_each(|of| of.sort_unstable());
+        starts
+    }
+
     /// Whether a contract speaks of how the process ends.
     #[must_use]
     pub fn speaks_of_the_end(&self) -> bool {
@@ -67,6 +84,23 @@ impl Intended {
 }
 
 impl Checking<'_> {
+    /// Functions with a contract that changed as it says, and not once in another way.
+    #[must_use]
+    pub fn meant_functions(&self) -> Vec<MeantFunction> {
+        let calls =
+            |pairs: &[PairOfCalls], name: &str| pairs.iter().filter(|pair| pair.function == name).count();
+        self.functions
+            .iter()
+            .filter(|(_, checked)| checked.is_written && checked.answer.untold == 0)
+            .filter_map(|(name, checked)| {
+                let (file, lines) = checked.place.clone()?;
+                let (fulfilled, violated) = (calls(&self.fulfilled, name), calls(&self.violated, name));
+                let function = MeantFunction { name: name.clone(), file, lines, calls: fulfilled as u64 };
+                (fulfilled > 0 && violated == 0).then_some(function)
+            })
+            .collect()
+    }
+
     /// What was meant; that a function is never called, or not there, does not matter here.
     #[must_use]
     pub fn intended(self) -> Intended {

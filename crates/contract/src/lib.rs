@@ -8,12 +8,14 @@
 //! * [`globals`]: which variables a function and its callees use, from a first replay;
 //! * [`watch`](mod@watch): the calls of a second replay, with the states before and after ([`state`],
 //!   taken by [`capture`](mod@capture) with the help of [`objects`]);
-//! * [`compare`](mod@compare): what differs between states of two versions, by declared shape;
+//! * [`compare`](mod@compare): what differs between states of two versions, by declared shape, or word by word
+//!   (`untyped`);
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
 //!   else stays; [`exceptions`]: which classes an exception is of;
 //! * [`pairs`]: which calls are compared; [`checking`]: the runs of both versions; [`check`](mod@check): one
 //!   check from beginning to end;
-//! * [`intended`]: what of the differences between two runs was meant;
+//! * [`intended`]: what of the differences between two runs was meant; [`recorded`]: the same of two
+//!   recordings whose versions nobody names;
 //! * [`answer`]: what was found.
 //!
 //! # What must not be known here
@@ -47,8 +49,10 @@ pub mod moment;
 pub mod objects;
 pub mod pairs;
 pub mod parse;
+pub mod recorded;
 pub mod state;
 mod told;
+mod untyped;
 mod verdict;
 pub mod version;
 pub mod watch;

@@ -72,6 +72,8 @@ pub struct Call<'m> {
     pub ended: Ended,
     /// Steps of its first and last instruction.
     pub steps: (u64, u64),
+    /// Which of the stream's entries into functions began it, from 1.
+    pub entered: u64,
 }
 
 /// Where a call was made.
@@ -131,6 +133,7 @@ pub fn watch<'m>(
         counts: vec![0; functions.len()],
         passed_over: vec![0; functions.len()],
         bytes: 0,
+        entered: 0,
         thrown: None,
     };
     let mut machine = Machine::new(image, stream);
@@ -172,6 +175,8 @@ struct Watch<'w, 'm> {
     counts: Vec<u64>,
     passed_over: Vec<u64>,
     bytes: u64,
+    /// Entries into functions so far.
+    entered: u64,
     /// Type of the exception under way.
     thrown: Option<String>,
 }
@@ -198,7 +203,7 @@ impl<'m> Watch<'_, 'm> {
             let size = parameter.ty.size() as usize;
             if let Some(bytes) = call.entry.read(address, size) {
                 call.exit.put(address, &bytes, |_| Knowledge::Set);
-                note_addresses(&mut call.exit, &self.objects, address, &bytes);
+                note_addresses(&mut call.exit, &self.objects, self.version.image, address, &bytes);
             }
         }
         call.ended = ended;
@@ -290,7 +295,7 @@ impl<'m> Watch<'_, 'm> {
         for n in 0..watched.parameters.len() {
             let address = parameter_address(n);
             if let Some(bytes) = open.call.entry.read(address, 8) {
-                note_addresses(&mut open.call.entry, &self.objects, address, &bytes);
+                note_addresses(&mut open.call.entry, &self.objects, self.version.image, address, &bytes);
             }
         }
         if watched.function.ret.is_empty()
@@ -345,7 +350,7 @@ impl<'m> Watch<'_, 'm> {
             };
             let bytes: Vec<u8> = bytes.into_iter().take(size).collect();
             open.call.exit.put(RESULT, &bytes, |_| Knowledge::Set);
-            note_addresses(&mut open.call.exit, &self.objects, RESULT, &bytes);
+            note_addresses(&mut open.call.exit, &self.objects, self.version.image, RESULT, &bytes);
             open.call.result = Some(ty);
         }
         self.end(view.memory, view.count, Ended::Returned);
@@ -355,6 +360,7 @@ impl<'m> Watch<'_, 'm> {
 impl Observer for Watch<'_, '_> {
     fn enter(&mut self, view: &View<'_>, outside: bool) {
         let depth = view.depth as usize;
+        self.entered += 1;
         self.close(view.depth - 1, view.memory, view.count, &Ended::Jump);
         self.frames.truncate(depth - 1);
         let caller = self.frames.last().copied();
@@ -394,6 +400,7 @@ impl Observer for Watch<'_, '_> {
             result: None,
             ended: Ended::Unfinished,
             steps: (view.count, view.count),
+            entered: self.entered,
         };
         self.open.push(Open { depth: view.depth, call, pending: true, returned_to: 0 });
         if self.functions[number].0.prologue == 0 {

@@ -69,7 +69,8 @@ impl Checking<'_> {
             let in_bad = theirs.get(&name).cloned().unwrap_or_default();
             let place = in_bad.first().map(|w| {
                 let file = both.lines.relative(Side::Bad, &w.model.file_path(w.function.file));
-                format!("{file}:{}", w.function.line)
+                let own = w.function.places.iter().filter(|place| place.file == w.function.file);
+                (file, w.function.line..=own.map(|place| place.line).max().unwrap_or(w.function.line))
             });
             let checked = self.functions.entry(name.clone()).or_insert_with(|| Checked {
                 applied: vec![0; contract.cases.len()],
@@ -80,9 +81,12 @@ impl Checking<'_> {
                 },
                 contract: contract.clone(),
                 is_written,
+                place: None,
                 steps: Vec::new(),
             });
-            checked.answer.place = place.unwrap_or_default();
+            checked.answer.place =
+                place.as_ref().map(|(file, lines)| format!("{file}:{}", lines.start())).unwrap_or_default();
+            checked.place = place;
             let in_good = match ours.get(&name) {
                 Some(all) => all.clone(),
                 None => match good.named(&name, "good") {

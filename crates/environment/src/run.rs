@@ -89,6 +89,15 @@ fn mask() -> u32 {
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
+/// Whether a hard limit may be raised: who is root need not be allowed to, as in a container.
+fn may_raise_limits() -> bool {
+    const SYS_RESOURCE: u64 = 24;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+        .is_some_and(|set| set >> SYS_RESOURCE & 1 == 1)
+}
+
 /// The file of a command's first word.
 fn find_program(start: &Start, directory: &Path) -> Result<PathBuf> {
     let Some(word) = start.arguments.first().filter(|word| !word.is_empty()) else {
@@ -159,6 +168,7 @@ pub fn semi_replay(
     let mut limits = command.limits.clone();
     let mut mask = None;
     let mut arguments = Vec::new();
+    let mut notes = Vec::new();
     for id in &chosen.keys {
         match there.record.key(*id) {
             Key::Variable(name) => {
@@ -172,8 +182,14 @@ pub fn semi_replay(
                 let wanted = recorded.limits.iter().find(|(n, ..)| n == number);
                 let own = here.limits.iter().find(|(n, ..)| n == number);
                 if let (Some((_, soft, hard)), Some((_, _, own_hard))) = (wanted, own) {
-                    let root = nix::unistd::geteuid().is_root();
-                    let hard = if root { *hard } else { (*hard).min(*own_hard) };
+                    let hard = if may_raise_limits() { *hard } else { (*hard).min(*own_hard) };
+                    if *soft > hard {
+                        let name = LIMITS.iter().find(|limit| limit.0 == *number);
+                        let (_, name, option) = name.copied().unwrap_or((0, "something", ""));
+                        notes.push(format!(
+                            "the limit on {name} (ulimit {option}), which may not be raised above {hard} here"
+                        ));
+                    }
                     limits.retain(|limit| limit.0 != *number);
                     limits.push((*number, (*soft).min(hard), hard));
                 }
@@ -199,6 +215,7 @@ pub fn semi_replay(
     let places = places(&here.directory, here, Some(recorded));
     let replay = Replay::new(there, chosen, &places, &folder.path().join("root"));
     let mut engine = Engine::new(places, Some(replay));
+    notes.into_iter().for_each(|note| engine.builder.note(note));
     let launch = Launch {
         program: find_program(&start, &command.directory)?,
         arguments: start.arguments.clone(),

@@ -424,3 +424,32 @@ fn a_peer_that_answers_datagrams_in_another_way() {
         assert!(sentence.contains("with that"), "{sentence}");
     }
 }
+
+/// Who may not raise a hard limit, such as root in a container, hears of it.
+#[test]
+fn a_limit_that_may_not_be_raised() {
+    let mut shop = Workshop::new();
+    let words = ["perl", "-e", "for (1 .. 60) { open $f[$_], '<', '/dev/null' or exit 1 }"];
+    let there = shop.record(&words);
+    let number = nix::libc::RLIMIT_NOFILE;
+    shop.limits = vec![(number, 40, 40)];
+    let own = there.start.limits.iter().find(|limit| limit.0 == number).unwrap().2;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let set = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+    let may = u64::from_str_radix(set.trim(), 16).unwrap() >> 24 & 1 == 1;
+    // The limits of this process are what it may give; 40 is what the command is given.
+    let answer = shop.find(there, &words);
+    match answer.verdict {
+        Verdict::Found(culprits) => {
+            assert!(may && own > 40, "{culprits:?}");
+            assert!(
+                culprits[0].sentence.starts_with("the limit on number of open files (ulimit -n) is 40 here")
+            );
+        }
+        other => {
+            assert!(!may, "{other:?}");
+            let note = "the limit on number of open files (ulimit -n), which may not be raised above 40 here";
+            assert!(answer.notes.iter().any(|told| told == note), "{:?}", answer.notes);
+        }
+    }
+}

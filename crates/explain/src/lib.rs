@@ -9,6 +9,7 @@
 //! * [`case`], [`sources`]: both versions, what their runs left behind, their texts;
 //! * [`align`], [`moments`]: which moment of one run corresponds to which of the other,
 //!   and whether they had the same value there;
+//! * [`meant`]: changes in functions that changed only as they should, which are suspected last;
 //! * [`observe`]: what went wrong, and where in the recordings it shows;
 //! * [`traced`], [`ways`]: the slice of a run, and the easiest way to each part of it;
 //! * [`evidence`]: how near each change is to the failure: the order of the search;
@@ -45,6 +46,7 @@ pub mod formula;
 pub mod held;
 mod library;
 pub mod links;
+pub mod meant;
 mod members;
 pub mod moments;
 pub mod names;

@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::evidence::Evidence;
 use crate::held::TestFiles;
 use crate::links;
+use crate::meant::{Intentions, Meant};
 use crate::pair::Pair;
 use crate::passing;
 use crate::searching::{self, Searched};
@@ -77,6 +78,8 @@ pub struct Request {
     pub ignore: Vec<PathBuf>,
     /// Somebody wants to look at the runs themselves.
     pub runs: bool,
+    /// Who says what was meant to change.
+    pub intentions: Option<Intentions>,
 }
 
 /// How the guilty changes are searched for.
@@ -356,6 +359,9 @@ impl Opening<'_> {
         if request.oracle.rule == Rule::Slower {
             order = searching::by_growth(&order, difference, &loaded.executed);
         }
+        let meant = request.intentions.as_ref().map(|who| Meant::ask(who, &case)).unwrap_or_default();
+        notes.extend(meant.notes.iter().cloned());
+        order = meant.last(order);
         let unread = searching::unread(difference, lab.baseline());
         let searched = if request.no_trials {
             Searched::default()
@@ -414,11 +420,16 @@ impl Opening<'_> {
             ..Answer::default()
         };
         answer.root = hunks(&found.root);
+        answer.notes.extend(meant.contradicted(&found.root));
         answer.auxiliary = hunks(&found.auxiliary);
         // Without a recording there is no ranking.
         if answer.root.is_empty() && !evidence.candidates().is_empty() {
-            let first: Vec<ChangeId> =
-                order.iter().copied().filter(|id| !unread.contains(id)).take(SUSPECTS).collect();
+            let first: Vec<ChangeId> = order
+                .iter()
+                .copied()
+                .filter(|id| !unread.contains(id) && !meant.contains(*id))
+                .take(SUSPECTS)
+                .collect();
             answer.suspects = first.iter().flat_map(|id| hunks(&ChangeSet::from([*id]))).collect();
         }
         (self.news)(&News::Verdict(&answer));

@@ -15,7 +15,7 @@
 
 use crate::compare::{Comparison, Settings, compare};
 use crate::error::Result;
-use crate::filter::{Which, alone};
+use crate::filter::{Which, alone, meant};
 use crate::names::mix;
 use crate::told::{Extent, Told, tell};
 use crate::trace::Trace;
@@ -55,6 +55,8 @@ pub struct Cause {
     pub a: Comparison,
     /// Sequences of A, of B and of C.
     pub sequences: [usize; 3],
+    /// How many sequences of A differ only in calls that differ as they should.
+    pub meant: usize,
     /// How many sequences of A are left when the expected ones are taken away.
     pub unexpected: usize,
     /// (A − B) ∩ C, the most likely first.
@@ -82,7 +84,8 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
     // Where what a sequence says stands in the lists.
     let mut known: HashMap<Vec<u64>, (bool, usize)> = HashMap::new();
     for (sequence, s) in a.sequences.iter().enumerate() {
-        let matters = |trace: &Trace, e: usize| !ignored.iter().any(|i| i.matches(trace, e));
+        let matters =
+            |trace: &Trace, e: usize| !trace.is_meant(e) && !ignored.iter().any(|i| i.matches(trace, e));
         let (l, r) = alone(&a, s);
         let l: Vec<u64> = l
             .filter(|e| matters(four.old, *e))
@@ -120,7 +123,8 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
     d.sort_by_key(|s| (!s.value, s.sequence));
     removed.sort_by_key(|s| (s.unexpected.0 == 0, !s.value, s.sequence));
     let sequences = [a.sequences.len(), b.sequences.len(), c.sequences.len()];
-    Ok(Cause { a, sequences, unexpected, d, removed, expected })
+    let meant = meant(&a, four.old, four.new);
+    Ok(Cause { a, sequences, meant, unexpected, d, removed, expected })
 }
 
 impl Cause {

@@ -19,6 +19,8 @@ use replay::image::Image;
 use replay::machine::{End, Machine, Stop};
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use replay::process::LoadedProcess;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How events are taken.
@@ -28,11 +30,14 @@ pub struct Options {
     pub gets: bool,
     /// Memory for events; what does not fit goes to disk.
     pub budget: Arc<Budget>,
+    /// Calls whose events are marked, in which the runs differ as they should: by number of the
+    /// stream, which entries into functions begin them, counted from 1, in order.
+    pub meant: Arc<BTreeMap<u32, Vec<u64>>>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { gets: true, budget: Budget::new(6 << 30) }
+        Options { gets: true, budget: Budget::new(6 << 30), meant: Arc::default() }
     }
 }
 
@@ -55,6 +60,7 @@ pub fn extract(process: &LoadedProcess, options: &Options) -> Result<Trace> {
         });
         let mut machine = Machine::new(&process.image, &loaded.stream);
         x.stack = loaded.stream.initial_stack;
+        x.entries = 0;
         let end = match machine.run(&mut x, u64::MAX) {
             Ok(Stop::Ended(end)) => ended(end),
             Ok(Stop::Limit) => "stopped".to_owned(),
@@ -67,6 +73,7 @@ pub fn extract(process: &LoadedProcess, options: &Options) -> Result<Trace> {
         x.leave(machine.frames().len());
         x.end(&end);
         x.leave(0);
+        x.close_meant(0);
         x.threads[x.thread].last = x.sink.len();
     }
     x.finish()
@@ -123,6 +130,11 @@ pub(crate) struct Extractor<'i> {
     /// Acts whose value, or some of whose arguments, are fleeting: by act and what they are made of.
     pub(crate) fleeting_acts: NumberMap<u64, u32>,
     pub(crate) start: std::time::Instant,
+    /// Events of calls that are marked, and of the one under way: its first event and its depth.
+    meant: Vec<Range<usize>>,
+    marked: Option<(usize, u32)>,
+    /// Entries into functions in this stream.
+    entries: u64,
     pub(crate) trouble: Option<Error>,
 }
 
@@ -154,6 +166,9 @@ impl<'i> Extractor<'i> {
             fleeting: Fleeting::default(),
             fleeting_acts: NumberMap::default(),
             start: std::time::Instant::now(),
+            meant: Vec::new(),
+            marked: None,
+            entries: 0,
             trouble: None,
         }
     }
@@ -219,6 +234,26 @@ impl<'i> Extractor<'i> {
             self.fleeting.decisions.left(self.sink.len(), depth);
         }
         self.current = self.frames.last().map_or(0, |f| f.plan as usize);
+    }
+
+    /// A call begins: whether its events are to be marked.
+    fn open_meant(&mut self, view: &View<'_>) {
+        let stream = self.threads[self.thread].stream;
+        let is_meant =
+            self.options.meant.get(&stream).is_some_and(|starts| starts.binary_search(&self.entries).is_ok());
+        if is_meant && self.marked.is_none() {
+            self.marked = Some((self.sink.len(), view.depth));
+        }
+    }
+
+    /// Only the outer `depth` functions are still running.
+    fn close_meant(&mut self, depth: u32) {
+        if let Some((first, of)) = self.marked
+            && of > depth
+        {
+            self.meant.push(first..self.sink.len());
+            self.marked = None;
+        }
     }
 
     /// The object at an address of memory.
@@ -313,6 +348,7 @@ impl<'i> Extractor<'i> {
             seconds: self.start.elapsed().as_secs_f64(),
             untyped,
             decisions: self.fleeting.decisions.finish(),
+            meant: self.meant,
             notes: self.notes,
             budget: self.options.budget,
         })
@@ -353,11 +389,17 @@ impl Observer for Extractor<'_> {
     }
 
     fn enter(&mut self, view: &View<'_>, outside: bool) {
+        if !self.options.meant.is_empty() {
+            self.entries += 1;
+            self.close_meant(view.depth - 1);
+            self.open_meant(view);
+        }
         self.entered(view, outside);
     }
 
     fn returned(&mut self, view: &View<'_>) {
         self.leave(view.depth as usize);
+        self.close_meant(view.depth);
         if self.fleeting.any() || self.fleeting.passes() {
             self.given_back(view);
         }
@@ -371,10 +413,12 @@ impl Observer for Extractor<'_> {
 
     fn landed(&mut self, view: &View<'_>) {
         self.leave(view.depth as usize);
+        self.close_meant(view.depth);
     }
 
     fn unwound(&mut self, view: &View<'_>) {
         self.leave(view.depth as usize);
+        self.close_meant(view.depth);
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {

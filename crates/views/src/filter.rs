@@ -75,7 +75,7 @@ pub fn alone<'c>(
     )
 }
 
-/// Which events count.
+/// Which events count: those of calls that differ as they should never do.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// Not these.
@@ -89,7 +89,7 @@ impl Choice {
     #[must_use]
     pub fn takes(&self, trace: &Trace, event: usize) -> bool {
         let any = |of: &[Which]| of.iter().any(|w| w.matches(trace, event));
-        (self.only.is_empty() || any(&self.only)) && !any(&self.ignore)
+        (self.only.is_empty() || any(&self.only)) && !any(&self.ignore) && !trace.is_meant(event)
     }
 }
 
@@ -98,11 +98,22 @@ impl Choice {
 pub fn relevant(comparison: &Comparison, left: &Trace, right: &Trace, choice: &Choice) -> Vec<usize> {
     let keep = |s: &&Sequence| {
         let (mut l, mut r) = alone(comparison, s);
-        choice.ignore.is_empty() && choice.only.is_empty()
+        let takes_all = choice.ignore.is_empty() && choice.only.is_empty();
+        takes_all && left.meant.is_empty() && right.meant.is_empty()
             || l.any(|e| choice.takes(left, e))
             || r.any(|e| choice.takes(right, e))
     };
     comparison.sequences.iter().enumerate().filter(|(_, s)| keep(s)).map(|(n, _)| n).collect()
+}
+
+/// How many sequences differ only in calls that differ as they should.
+#[must_use]
+pub fn meant(comparison: &Comparison, left: &Trace, right: &Trace) -> usize {
+    let is_meant = |s: &&Sequence| {
+        let (mut l, mut r) = alone(comparison, s);
+        l.all(|e| left.is_meant(e)) && r.all(|e| right.is_meant(e))
+    };
+    comparison.sequences.iter().filter(is_meant).count()
 }
 
 /// What of all that is other in every run made the runs part at a sequence, as

@@ -55,6 +55,7 @@ pub fn trace(events: &[Said], budget: &Arc<Budget>) -> Trace {
         seconds: 0.0,
         untyped: Vec::new(),
         decisions: Vec::new(),
+        meant: Vec::new(),
         notes: Vec::new(),
         budget: budget.clone(),
     }

@@ -267,6 +267,8 @@ pub struct Trace {
     pub untyped: Vec<(u32, u64)>,
     /// Branches that something fleeting decided.
     pub(crate) decisions: Vec<Decision>,
+    /// Events of calls in which the runs differ as they should, in order.
+    pub(crate) meant: Vec<std::ops::Range<usize>>,
     /// What could not be seen.
     pub notes: Vec<String>,
     pub(crate) budget: Arc<Budget>,
@@ -309,6 +311,13 @@ impl Trace {
     #[must_use]
     pub fn thread_of(&self, event: usize) -> usize {
         self.threads.partition_point(|t| t.last <= event).min(self.threads.len().saturating_sub(1))
+    }
+
+    /// Whether an event lies in a call in which the runs differ as they should.
+    #[must_use]
+    pub fn is_meant(&self, event: usize) -> bool {
+        let behind = self.meant.partition_point(|of| of.end <= event);
+        self.meant.get(behind).is_some_and(|of| of.contains(&event))
     }
 
     /// Bytes in memory, per event kinds of tables together.

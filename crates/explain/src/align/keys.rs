@@ -112,7 +112,7 @@ fn changed(file: &str, line: u32) -> u64 {
 }
 
 /// Without `.` and `..`, by the letters of the path: the files may be gone.
-pub(crate) fn tidy(path: &Path) -> PathBuf {
+pub fn tidy(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -1,12 +1,12 @@
 //! `relapse cause`: what of all differences made a test fail.
 
-use super::diff::{HowArgs, failed, text};
+use super::diff::{HowArgs, MeantArgs, failed, text, told_contracts};
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
 use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use views::cause::{Four, cause};
 use views::filter::Which;
 use views::told::{Extent, Told};
@@ -48,6 +48,8 @@ pub struct CauseArgs {
     all: bool,
     #[command(flatten)]
     how: HowArgs,
+    #[command(flatten)]
+    meant: MeantArgs,
     /// Answer in JSON (schema relapse.cause/1)
     #[arg(long)]
     json: bool,
@@ -61,13 +63,17 @@ struct Answer {
     suspected: usize,
     expected: usize,
     regression: usize,
-    /// Sequences of the first kind that the passing test does not have.
+    /// Sequences of the first kind in calls that differ as their contract says.
+    meant: usize,
+    /// Sequences of the first kind that are not meant and that the passing test does not have.
     unexpected: usize,
     /// `present`: the cause shows in the new version; `removed`: in what it does not do any
     /// more; `none`.
     kind: &'static str,
     suspects: Vec<Shown>,
     more: usize,
+    /// What contracts said.
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,8 +89,9 @@ struct Shown {
 }
 
 pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let [old, new, old_passing, new_passing] =
-        args.how.traces([&args.old, &args.new, &args.old_passing, &args.new_passing])?;
+    let contracts = args.meant.ask(&args.old, &args.new, &args.how)?;
+    let paths: [&Path; 4] = [&args.old, &args.new, &args.old_passing, &args.new_passing];
+    let [old, new, old_passing, new_passing] = args.how.traces(paths, contracts.as_ref())?;
     let four = Four { old: &old, new: &new, old_passing: &old_passing, new_passing: &new_passing };
     let found = cause(four, &args.how.settings(), &args.ignore).map_err(|e| failed(&e))?;
     let limit = if args.all { usize::MAX } else { args.limit };
@@ -95,6 +102,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
         suspected: found.sequences[0],
         expected: found.sequences[1],
         regression: found.sequences[2],
+        meant: found.meant,
         unexpected: found.unexpected,
         kind: match (found.d.is_empty(), suspects.is_empty()) {
             (false, _) => "present",
@@ -112,6 +120,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
             })
             .collect(),
         more: suspects.len().saturating_sub(limit),
+        notes: contracts.iter().flat_map(told_contracts).collect(),
     };
     let exit = if suspects.is_empty() { Exit::No } else { Exit::Done };
     if args.json {
@@ -131,6 +140,13 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         answer.expected,
         if answer.unexpected == 1 { "1 is".to_owned() } else { format!("{} are", answer.unexpected) },
     )?;
+    if answer.meant > 0 {
+        writeln!(
+            session.out,
+            "{} in calls that differ as their contract says, and left out.",
+            if answer.meant == 1 { "1 is".to_owned() } else { format!("{} are", answer.meant) },
+        )?;
+    }
     let all = answer.suspects.len() + answer.more;
     match answer.kind {
         "present" => writeln!(
@@ -152,6 +168,9 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         if shown.times > 1 {
             writeln!(session.out, "    The same differs at {}.", counted(shown.times - 1, "more place"))?;
         }
+    }
+    for note in &answer.notes {
+        writeln!(session.out, "{}", session.paint.faint(format!("note: {note}")))?;
     }
     if answer.more > 0 {
         writeln!(session.out, "\n... and {}; --all shows them.", count(answer.more, "more sequence"))?;

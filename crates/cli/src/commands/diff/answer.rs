@@ -32,6 +32,8 @@ pub struct Answer {
     pub ignored: u64,
     /// Sequences that depend on what is other in every run; shown only with `--all`.
     pub fleeting: u64,
+    /// Sequences that differ only in calls that differ as their contract says.
+    pub meant: u64,
     pub notes: Vec<String>,
 }
 
@@ -107,6 +109,7 @@ impl Answer {
             more: (relevant.len() - shown.len()) as u64,
             ignored: 0,
             fleeting: 0,
+            meant: 0,
             shown,
             notes: notes(&[(&args.old, left), (&args.new, right)]),
         }

@@ -4,8 +4,12 @@ mod answer;
 pub mod text;
 
 use crate::failure::{Exit, Failure};
+use crate::render::counted;
 use crate::{Session, opened};
 use clap::Args;
+use contract::checking::Wanted;
+use contract::intended::{Intended, PairOfCalls};
+use contract::watch::Bounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use views::column::Budget;
@@ -64,6 +68,8 @@ pub struct DiffArgs {
     all: bool,
     #[command(flatten)]
     pub how: HowArgs,
+    #[command(flatten)]
+    meant: MeantArgs,
     /// Write a page with both runs side by side
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -92,6 +98,36 @@ pub struct HowArgs {
     memory: u64,
 }
 
+/// What was meant to differ.
+#[derive(Debug, Args)]
+pub struct MeantArgs {
+    /// Pass over calls that differ as the contracts in this file say, or those in comments of NEW's
+    /// sources (docs/contracts.md)
+    #[arg(long, value_name = "FILE")]
+    contracts: Option<PathBuf>,
+    /// The same with the contracts in comments only
+    #[arg(long)]
+    intended: bool,
+}
+
+impl MeantArgs {
+    /// What contracts say of two recordings, if there are any to be asked.
+    pub fn ask(&self, old: &Path, new: &Path, how: &HowArgs) -> Result<Option<Intended>, Failure> {
+        if self.contracts.is_none() && !self.intended {
+            return Ok(None);
+        }
+        let failed = |error| super::contract::failure(&error, false);
+        let contracts = match &self.contracts {
+            Some(file) => contract::find::read_file(file, &file.display().to_string()).map_err(failed)?,
+            None => Vec::new(),
+        };
+        let bounds = Bounds { calls: 100_000, bytes: how.memory << 20 };
+        let wanted = Wanted { contracts, unchanged: None, bounds };
+        let recordings = [&opened::recording(old)?, &opened::recording(new)?];
+        contract::recorded::intended(recordings, how.process, &wanted).map(Some).map_err(failed)
+    }
+}
+
 impl HowArgs {
     pub fn settings(&self) -> Settings {
         Settings { window: self.window, relaxed: !self.strict }
@@ -99,12 +135,24 @@ impl HowArgs {
 
     /// The budget is shared by all runs of the command.
     pub fn options(&self) -> Options {
-        Options { gets: !self.no_gets, budget: Budget::new(self.memory << 20) }
+        let budget = Budget::new(self.memory << 20);
+        Options { gets: !self.no_gets, budget, ..Options::default() }
     }
 
-    /// The events of recordings, side by side.
-    pub fn traces<const N: usize>(&self, paths: [&Path; N]) -> Result<[Arc<Trace>; N], Failure> {
-        let options = self.options();
+    /// The events of recordings, side by side. Of the first two, calls that differ as contracts say are
+    /// marked.
+    pub fn traces<const N: usize>(
+        &self,
+        paths: [&Path; N],
+        meant: Option<&Intended>,
+    ) -> Result<[Arc<Trace>; N], Failure> {
+        let plain = self.options();
+        let options: Vec<Options> = (0..N)
+            .map(|n| match meant {
+                Some(meant) if n < 2 => Options { meant: Arc::new(meant.starts(n)), ..plain.clone() },
+                _ => plain.clone(),
+            })
+            .collect();
         let mut recordings = Vec::new();
         for path in paths {
             let recording = opened::recording(path)?;
@@ -116,10 +164,10 @@ impl HowArgs {
             recordings.push(recording);
         }
         let all: Vec<_> = std::thread::scope(|scope| {
-            let options = &options;
             let threads: Vec<_> = recordings
                 .iter()
-                .map(|r| scope.spawn(move || views::run::trace(r, self.process, options)))
+                .zip(&options)
+                .map(|(r, options)| scope.spawn(move || views::run::trace(r, self.process, options)))
                 .collect();
             threads.into_iter().map(|t| t.join()).collect()
         });
@@ -145,14 +193,38 @@ pub fn failed(error: &views::Error) -> Failure {
     }
 }
 
+/// What contracts said of the two runs, for the reader.
+pub fn told_contracts(intended: &Intended) -> Vec<String> {
+    let pairs =
+        |pairs: &[PairOfCalls], of: &str| pairs.iter().filter(|pair| pair.function == of).count() as u64;
+    let told = |function: &String| {
+        let changed = counted(pairs(&intended.fulfilled, function), "call");
+        let mut text = format!("contract of {function}: {changed} changed as it says");
+        match pairs(&intended.violated, function) {
+            0 => {}
+            n => {
+                text += &format!(
+                    ", {} did not, and {} shown",
+                    counted(n, "call"),
+                    if n == 1 { "is" } else { "are" }
+                )
+            }
+        }
+        text
+    };
+    intended.functions.iter().map(told).chain(intended.notes.iter().cloned()).collect()
+}
+
 pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
-    let [left, right] = args.how.traces([&args.old, &args.new])?;
+    let contracts = args.meant.ask(&args.old, &args.new, &args.how)?;
+    let [left, right] = args.how.traces([&args.old, &args.new], contracts.as_ref())?;
     let start = std::time::Instant::now();
     let comparison = compare(&left, &right, &args.how.settings()).map_err(|e| failed(&e))?;
     let seconds = start.elapsed().as_secs_f64();
     let choice = Choice { ignore: args.ignore.clone(), only: args.only.clone() };
     let relevant = relevant(&comparison, &left, &right, &choice);
-    let ignored = comparison.sequences.len() - relevant.len();
+    let meant = views::filter::meant(&comparison, &left, &right);
+    let ignored = comparison.sequences.len() - relevant.len() - meant;
     let is_steady = |n: &usize| depends_on(&comparison, &left, &right, *n) == 0;
     let steady: Vec<usize> = relevant.iter().copied().filter(is_steady).collect();
     let fleeting = relevant.len() - steady.len();
@@ -169,7 +241,10 @@ pub fn run(args: &DiffArgs, session: &mut Session) -> Result<Exit, Failure> {
     let limit = if args.all { usize::MAX } else { args.limit };
     let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
     let mut answer = answer::Answer::new(args, &left, &right, &comparison, seconds, &shown, limit, extent);
-    (answer.ignored, answer.fleeting) = (ignored as u64, fleeting as u64);
+    (answer.ignored, answer.fleeting, answer.meant) = (ignored as u64, fleeting as u64, meant as u64);
+    if let Some(contracts) = &contracts {
+        answer.notes.extend(told_contracts(contracts));
+    }
     if let Some(file) = &args.html {
         let mut page =
             page(&comparison, &left, &right, &shown, Room::default()).map_err(|e| failed(&e.into()))?;

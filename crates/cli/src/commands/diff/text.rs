@@ -46,7 +46,7 @@ pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<
             grouped(answer.moved),
         )?;
     } else if answer.shown.is_empty() {
-        writeln!(session.out, "Nothing differs but what is ignored.")?;
+        writeln!(session.out, "Nothing differs but what is ignored or meant.")?;
     }
     for told in &answer.shown {
         writeln!(session.out)?;
@@ -61,6 +61,13 @@ pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<
     }
     if answer.ignored > 0 {
         writeln!(session.out, "{} passed over.", counted(answer.ignored, "sequence"))?;
+    }
+    if answer.meant > 0 {
+        writeln!(
+            session.out,
+            "{} not shown: in calls that differ as their contract says.",
+            counted(answer.meant, "sequence")
+        )?;
     }
     if answer.fleeting > 0 && !args.all {
         let n = answer.fleeting;

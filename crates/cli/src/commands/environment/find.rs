@@ -218,7 +218,8 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         Verdict::Passes => writeln!(out, "the command passes here as well; there is nothing to find")?,
         Verdict::Flaky => writeln!(
             out,
-            "{} the same run passes one time and fails another, so no difference can be held responsible",
+            "{} the same run passes one time and fails another, so no difference can be held responsible \
+             (the command must be one that can be run again and again: what one run writes, the next one reads)",
             paint.bad("flaky:")
         )?,
         Verdict::NotReplayed => {

@@ -1,6 +1,7 @@
 //! `relapse explain`: which changes broke the test, and how.
 
 mod forms;
+mod meant;
 mod options;
 pub(super) mod tools;
 mod watch;
@@ -79,6 +80,8 @@ pub struct ExplainArgs {
     /// Standard input of the test
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
+    #[command(flatten)]
+    meant: meant::MeantArgs,
     /// Write the options to relapse.toml, so that the next call needs none
     #[arg(long)]
     save: bool,
@@ -215,6 +218,7 @@ fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request
         solvers: solvers::named(args.solver.as_deref())?,
         ignore: vec![options::FILE.into()],
         runs: args.forms.html.is_some(),
+        intentions: args.meant.intentions()?,
     })
 }
 

@@ -1,0 +1,47 @@
+//! Contracts that say which changes were meant.
+
+use crate::failure::Failure;
+use clap::Args;
+use contract::checking::{Checking, Runs, Wanted};
+use contract::watch::Bounds;
+use explain::meant::Intentions;
+use std::path::PathBuf;
+
+/// What was meant to change.
+#[derive(Debug, Args)]
+pub struct MeantArgs {
+    /// Suspect changes last that lie in functions which changed as the contracts in this file say, or
+    /// those in comments of the bad version's sources (docs/contracts.md)
+    #[arg(long, value_name = "FILE")]
+    contracts: Option<PathBuf>,
+    /// The same with the contracts in comments only
+    #[arg(long)]
+    intended: bool,
+}
+
+impl MeantArgs {
+    /// Somebody to be asked, if there are contracts.
+    pub fn intentions(&self) -> Result<Option<Intentions>, Failure> {
+        if self.contracts.is_none() && !self.intended {
+            return Ok(None);
+        }
+        let contracts = match &self.contracts {
+            Some(file) => contract::find::read_file(file, &file.display().to_string())
+                .map_err(|error| crate::commands::contract::failure(&error, false))?,
+            None => Vec::new(),
+        };
+        let bounds = Bounds { calls: 2000, bytes: 1 << 30 };
+        let wanted = Wanted { contracts, unchanged: None, bounds };
+        Ok(Some(Intentions::new(Box::new(move |runs| {
+            let mut checking = Checking::new(&wanted);
+            let runs = Runs { recordings: runs.recordings, trees: runs.trees, map: runs.map };
+            checking.test(0, &runs).map_err(|error| format!("failed to {error}"))?;
+            match checking.is_empty() {
+                true => {
+                    Err("neither the sources nor a file have one that speaks of a function here".to_owned())
+                }
+                false => Ok(checking.meant_functions()),
+            }
+        }))))
+    }
+}

@@ -1,0 +1,133 @@
+//! Changes that were meant to be made: those in functions of which somebody can say that they changed in
+//! both runs of the test only as they should (a change contract says so). They are the last to be
+//! suspected. A meant change can still be what makes the test fail: then the test and what was meant
+//! disagree, and that is said.
+
+use crate::align::{LineMap, Side};
+use crate::case::Case;
+use changes::{Change, ChangeId, ChangeKind, ChangeSet};
+use recording::Recording;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Recordings of the test with both versions, good first.
+#[derive(Clone, Copy)]
+pub struct Runs<'r> {
+    pub recordings: [&'r Recording; 2],
+    /// What paths are relative to.
+    pub trees: [&'r Path; 2],
+    pub map: &'r LineMap<'r>,
+}
+
+/// A function that changed only as it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeantFunction {
+    pub name: String,
+    /// Where it stands in bad.
+    pub file: String,
+    pub lines: RangeInclusive<u32>,
+    /// Pairs of calls that changed, all of them as they should.
+    pub calls: u64,
+}
+
+type Ask = dyn Fn(&Runs<'_>) -> Result<Vec<MeantFunction>, String> + Send + Sync;
+
+/// Somebody who says which functions changed only as they should.
+#[derive(Clone)]
+pub struct Intentions(Arc<Ask>);
+
+impl Intentions {
+    #[must_use]
+    pub fn new(ask: Box<Ask>) -> Intentions {
+        Intentions(ask.into())
+    }
+}
+
+impl std::fmt::Debug for Intentions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Intentions")
+    }
+}
+
+/// Changes that were meant.
+#[derive(Clone, Debug, Default)]
+pub struct Meant {
+    /// With the name of the function each stands in.
+    changes: Vec<(ChangeId, String)>,
+    pub notes: Vec<String>,
+}
+
+impl Meant {
+    /// What is meant of the changes of a case whose runs were recorded.
+    #[must_use]
+    pub fn ask(intentions: &Intentions, case: &Case<'_>) -> Meant {
+        let open = |good: bool| Recording::open(case.end(good).1?).ok();
+        let (Some(good), Some(bad)) = (open(true), open(false)) else { return Meant::default() };
+        let map = |file: &str, line: u32| case.difference.map_line_to_good(file, line);
+        let trees = [case.tree(Side::Good), case.tree(Side::Bad)];
+        let functions = match (intentions.0)(&Runs { recordings: [&good, &bad], trees, map: &map }) {
+            Ok(functions) => functions,
+            Err(why) => {
+                return Meant {
+                    changes: Vec::new(),
+                    notes: vec![format!("Contracts were not considered: {why}.")],
+                };
+            }
+        };
+        let mut meant = Meant::default();
+        for function in functions {
+            let inside =
+                case.difference.changes_of(&function.file).filter(|change| lies_in(change, &function));
+            let before = meant.changes.len();
+            meant.changes.extend(inside.map(|change| (change.id, function.name.clone())));
+            let calls =
+                if function.calls == 1 { "1 call".to_owned() } else { format!("{} calls", function.calls) };
+            if meant.changes.len() > before {
+                meant.notes.push(format!(
+                    "{} changed in this test as its contract says ({calls}): changes in it are suspected last.",
+                    function.name
+                ));
+            }
+        }
+        meant
+    }
+
+    /// Whether a change was meant.
+    #[must_use]
+    pub fn contains(&self, change: ChangeId) -> bool {
+        self.changes.iter().any(|(id, _)| *id == change)
+    }
+
+    /// The same order, but what was meant at its end.
+    #[must_use]
+    pub fn last(&self, order: Vec<ChangeId>) -> Vec<ChangeId> {
+        let (meant, mut order): (Vec<ChangeId>, Vec<ChangeId>) =
+            order.into_iter().partition(|id| self.contains(*id));
+        order.extend(meant);
+        order
+    }
+
+    /// What is to be said if these changes make the test fail.
+    #[must_use]
+    pub fn contradicted(&self, found: &ChangeSet) -> Vec<String> {
+        let is_found = |(id, _): &&(ChangeId, String)| found.contains(id);
+        let mut names: Vec<&str> =
+            self.changes.iter().filter(is_found).map(|(_, name)| name.as_str()).collect();
+        names.dedup();
+        let told = |name: &str| {
+            format!("What {name} does now is what its contract says: the contract and this test disagree.")
+        };
+        names.into_iter().map(told).collect()
+    }
+}
+
+/// Whether all that a change does to bad stands in a function.
+fn lies_in(change: &Change, function: &MeantFunction) -> bool {
+    let new = change.new_range();
+    // Where nothing was added, `new_start` is the line before.
+    let last = if change.new_lines.is_empty() { change.new_start } else { new.end.saturating_sub(1) };
+    change.kind == ChangeKind::Lines
+        && function.lines.contains(&change.new_start)
+        && function.lines.contains(&last)
+}
