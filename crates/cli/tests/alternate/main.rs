@@ -311,7 +311,8 @@ fn questions_that_make_no_sense_are_answered_as_such() {
     [exit 6]
     $ relapse alternate run-old run-old --anyway
     On the recorded input (1 byte), the old version gives "f\n" and exit 0, the new one "f\n" and exit 0.
-    Exactly the same inputs take this way in both versions: the error does not show in branches.
+    Of all inputs of these lengths, exactly the same take this way in both versions: the error does not
+    show in branches.
     --predicates looks at values as well; `relapse explain` finds the changes.
 
     new version: 1 question of 1 decision, 1 impossible, 0 confirmed
@@ -355,4 +356,60 @@ fn what_holds_only_for_values_that_stay_as_they_were_is_undecided() {
     assert_eq!((&answer["verdict"], &answer["fixed"]), (&"equal".into(), &Value::Null));
     let fixed = ask(&desk, "--no-float");
     assert_eq!((&fixed["verdict"], &fixed["fixed"]), (&"undecided".into(), &2.into()));
+}
+
+#[test]
+fn a_place_is_where_the_condition_was_computed() {
+    let desk = desk("truth", "", "", "z");
+    let answer = ask(&desk, "--direction a");
+    // Not where `main` branches on what `is_name` says.
+    assert_eq!(places(&answer), [place("new", 4, true)]);
+    assert_eq!(answer["candidates"][0]["function"], "is_name");
+}
+
+#[test]
+fn a_check_that_is_gone_is_called_omitted() {
+    let desk = desk("missing", "", "", "1");
+    let answer = ask(&desk, "");
+    let first = &answer["candidates"][0];
+    assert_eq!(
+        (&first["version"], &first["omitted"], &first["shared"]),
+        (&"old".into(), &true.into(), &true.into())
+    );
+    let text = desk.execute("relapse alternate run-old run-new", "");
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("the new version lacks this check, or has a weaker one"), "{text}");
+}
+
+/// What a program finds around it when it runs again: its environment, its files, and nothing of
+/// what it leaves there.
+#[test]
+fn programs_run_again_as_they_were_recorded_and_leave_nothing() {
+    let source = |test: &str| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {{\n    \
+             const char *mode = getenv(\"MODE\");\n    FILE *f = fopen(\"limit.txt\", \"r\");\n    \
+             int limit = f ? fgetc(f) : 0;\n    if (!mode || *mode != 'x')\n        return 3;\n    \
+             FILE *log = fopen(\"log.txt\", \"a\");\n    fputs(\"ran\\n\", log);\n    fclose(log);\n    \
+             if (argv[1][0] {test} limit)\n        puts(\"more\");\n    return 0;\n}}\n"
+        )
+    };
+    let mut desk = Desk::new();
+    desk.file("limit.txt", "k");
+    for (version, test) in [("old", ">="), ("new", ">")] {
+        desk.file(&format!("{version}.c"), &source(test));
+        desk.quietly(&format!("relapse cc -g -o {version} {version}.c"));
+        let line = format!("relapse record --quiet -o run-{version} -- env MODE=x ./{version} k");
+        let said = desk.execute(&line, "");
+        assert!(said.status.success(), "{said:?}");
+    }
+    let before = std::fs::read_to_string(desk.path().join("log.txt")).expect("the log");
+    let answer = ask(&desk, "--only argv[1] --direction a");
+    assert_eq!(places(&answer), [place("new", 12, true)]);
+    // No argument has a byte that ends it.
+    assert!(!part(&answer, 0, "argv[1]").contains(&0));
+    let solved = desk.quietly("relapse path run-new --only argv[1] --solve");
+    assert!(solved.contains("took the same way"), "{solved}");
+    assert_eq!(std::fs::read_to_string(desk.path().join("log.txt")).expect("the log"), before);
+    assert!(!desk.path().join("relapse-input").exists(), "nothing is written unless asked");
 }
