@@ -9,6 +9,7 @@ use crate::column::{Budget, Column};
 use crate::error::{Error, Result};
 use crate::fleeting::Fleeting;
 use crate::names::{NumberMap, mix};
+use crate::own::Own;
 use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
 use crate::sink::{Columns, Sink};
 use crate::trace::{Kind, NONE, Row, Shape, Take, Thread, Trace, act_hash};
@@ -28,11 +29,13 @@ pub struct Options {
     pub gets: bool,
     /// Memory for events; what does not fit goes to disk.
     pub budget: Arc<Budget>,
+    /// Names that the run has of its own.
+    pub own: Own,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { gets: true, budget: Budget::new(6 << 30) }
+        Options { gets: true, budget: Budget::new(6 << 30), own: Own::default() }
     }
 }
 
@@ -243,7 +246,8 @@ impl<'i> Extractor<'i> {
                 (said, said)
             }
             _ => {
-                let mut reader = Reader { names: &mut self.book.names, image: self.book.image };
+                let own = &self.options.own;
+                let mut reader = Reader { names: &mut self.book.names, image: self.book.image, own };
                 reader.represent(take, raw, view.memory, &self.fleeting)
             }
         }
