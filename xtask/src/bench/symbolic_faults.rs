@@ -45,9 +45,9 @@ struct Row {
     seconds: f64,
 }
 
-/// `cargo xtask bench symbolic faults [--dev] [--faults N] [--inputs N] [--budget S] [NAME…]`
+/// `cargo xtask bench symbolic faults [--dev | --as-built] [--faults N] [--inputs N] [--budget S] [NAME…]`
 pub fn command(words: &[&str]) -> Result<()> {
-    let (mut dev, mut faults, mut inputs, mut budget) = (false, 12, 60, 60);
+    let (mut dev, mut built, mut faults, mut inputs, mut budget) = (false, false, 12, 60, 60);
     let mut names = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -57,13 +57,18 @@ pub fn command(words: &[&str]) -> Result<()> {
         };
         match *word {
             "--dev" => dev = true,
+            "--as-built" => built = true,
             "--faults" => faults = number()?,
             "--inputs" => inputs = number()?,
             "--budget" => budget = number()?,
             name => names.push(name),
         }
     }
-    let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
+    let tools = match (built, dev) {
+        (true, _) => Tools::of_tests()?,
+        (_, true) => Tools::build_dev()?,
+        _ => Tools::build()?,
+    };
     let directory = shell::target().join("bench/symbolic-faults");
     let mut rows = Vec::new();
     for program in PROGRAMS.into_iter().filter(|p| names.is_empty() || names.contains(p)) {
@@ -166,7 +171,10 @@ impl<'t> Bench<'t> {
         operators.dedup();
         let mut done = 0;
         while done < most && !left.is_empty() {
-            for operator in operators.iter().filter(|_| done < most) {
+            for operator in &operators {
+                if done == most {
+                    return Ok(());
+                }
                 while let Some(at) = left.iter().position(|mutant| mutant.operator == *operator) {
                     let mutant = left.swap_remove(at);
                     if let Some(row) = self.ask(mutant)? {
