@@ -22,8 +22,8 @@ use views::told::{Extent, Told};
 /// failing test is shown.
 ///
 /// Suspects come in this order: those on lines that the failure depends on, by a slice of the
-/// failing run; of them those on lines that only one of the versions has; then by how few
-/// dependences lie between line and failure; then in the order of time.
+/// failing run; of them those on lines that only one of the versions has, in the order of time;
+/// then by how few dependences lie between line and failure.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -177,7 +177,8 @@ fn ranked<'c>(
         list.extend(others.filter(|(rank, _)| rank.depth.is_some()));
     }
     // What is equal stays in the order of the search.
-    list.sort_by_key(|(rank, s)| (rank.depth.is_none(), !rank.changed, s.confirmed == 0, rank.depth));
+    let near = |rank: &Rank| if rank.changed { None } else { rank.depth };
+    list.sort_by_key(|(rank, s)| (rank.depth.is_none(), !rank.changed, s.confirmed == 0, near(rank)));
     list
 }
 
