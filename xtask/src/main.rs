@@ -73,6 +73,8 @@ usage: cargo xtask COMMAND
                                 writes target/bench/contract.md
   bench environment [--dev]     compare recording of environments with strace, and count the runs
                                 that a culprit takes; writes target/bench/environment.md
+  bench symbolic faults [--dev | --as-built] [--faults N] [--inputs N] [--budget S] [NAME…]
+                           seeded faults of small programs: what `relapse alternate` names
   bench symbolic [--no-anchors] compare symbolic with concrete replay, shared with
                                 repeated questions; writes target/bench/symbolic.md
 ";

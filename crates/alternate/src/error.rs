@@ -35,6 +35,8 @@ pub enum Error {
         "follow the input of the {side} version: at instruction {step} the conditions have {terms} parts, more than {limit}"
     )]
     TooLarge { side: Side, step: u64, terms: usize, limit: usize },
+    #[error("follow the input of the {side} version: time was up at instruction {step}")]
+    TimeUp { side: Side, step: u64 },
     #[error("trust the conditions: number {number} of the {side} version is false on its own run")]
     Broken { side: Side, number: usize },
 }

@@ -9,7 +9,8 @@ use program::inst::{Inst, Ty};
 use recording::Process;
 use replay::process::LoadedProcess;
 use solver::Term;
-use symbolic::{At, Kind, Now, Path, Watch, World};
+use std::time::Instant;
+use symbolic::{At, Kind, Now, Path, Site, Watch, World};
 
 /// What a fact is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,8 @@ impl What {
 pub(crate) struct Fact {
     pub term: Term,
     pub at: At,
+    /// Where the decision was computed: `at`, or the comparison before it.
+    pub site: Site,
     pub what: What,
     /// Of a choice or predicate: how it turned out. The term is true in any case.
     pub holds: bool,
@@ -85,11 +88,13 @@ pub(crate) fn follow(
     side: Side,
     world: &mut World,
     options: &crate::Options,
+    deadline: Instant,
 ) -> Result<Facts, Error> {
-    let follow = &options.follow;
-    let followed = follow_process(&run.process, run.recorded, run.stream, world, follow, options.predicates);
+    let follow = symbolic::Options { deadline: Some(deadline), ..options.follow.clone() };
+    let followed = follow_process(&run.process, run.recorded, run.stream, world, &follow, options.predicates);
     followed.map_err(|reason| match reason {
         symbolic::Error::Replay(reason) => Error::Replay { side, reason },
+        symbolic::Error::TimeUp { step } => Error::TimeUp { side, step },
         symbolic::Error::TooLarge { step, terms, limit } => Error::TooLarge { side, step, terms, limit },
         reason => Error::Follow { side, reason },
     })
@@ -114,7 +119,8 @@ pub(crate) fn follow_process(
             list.push(other);
         }
         let what = What::Condition(c.kind);
-        list.push(Fact { term: c.term, at: c.at, what, holds: true, repeated: c.repeated });
+        let site = c.computed.unwrap_or(c.at.into());
+        list.push(Fact { term: c.term, at: c.at, site, what, holds: true, repeated: c.repeated });
     }
     list.extend(others);
     Ok(Facts { list, path })
@@ -156,6 +162,6 @@ impl Watcher<'_> {
             index: view.index,
             occurrence: 0,
         };
-        found.push(Fact { term, at, what, holds, repeated: false });
+        found.push(Fact { term, at, site: at.into(), what, holds, repeated: false });
     }
 }

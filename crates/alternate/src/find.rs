@@ -9,8 +9,14 @@ use crate::run::Run;
 use crate::search::{Case, order, same_end};
 use crate::side::{Both, Side};
 use crate::way::Way;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
-use symbolic::{Input, World};
+use symbolic::{Input, Site, World};
+
+/// A direction that takes less than this part of the budget is cheap.
+const CHEAP: u32 = 10;
+/// Following the input gets some time even if nothing is to be asked.
+const LEAST: Duration = Duration::from_secs(10);
 
 /// Finds inputs near to the recorded one on which the two versions part, and the branches where they
 /// do.
@@ -25,10 +31,12 @@ pub fn find(
     runner: &mut dyn Runner,
 ) -> Result<Report, Error> {
     let start = Instant::now();
+    let (deadline, followed_by) = (start + options.budget, start + options.budget.max(LEAST));
     let runs = Both { old, new };
     let mut world = World::default();
     let facts = Both::try_from(|side| {
-        let facts = follow(runs.of(side), side, &mut world, options)?;
+        let facts = follow(runs.of(side), side, &mut world, options, followed_by)?;
+        runner.remember(runs.of(side).recorded, &facts.path);
         match facts.path.broken(&world) {
             None => Ok(facts),
             Some(number) => {
@@ -56,8 +64,10 @@ pub fn find(
         new: Input::with(&world, &new.recorded.info, &value),
     };
     let written = Both { old: facts.old.path.written(), new: facts.new.path.written() };
+    let functions = Both { old: names(old, &ways.old), new: names(new, &ways.new) };
     let mut case = Case {
         runs,
+        functions,
         facts,
         ways,
         written,
@@ -72,11 +82,11 @@ pub fn find(
     if same_end(&ended) && !options.anyway {
         return Err(Error::NoDeviation);
     }
-    let (mut searched, mut candidates) = both_directions(&mut case, false);
+    let (mut searched, mut candidates) = both_directions(&mut case, false, deadline);
     let fixed = case.facts.old.fixed() + case.facts.new.fixed();
     let equal = searched.len() == 2 && searched.iter().all(Searched::is_complete);
     if candidates.is_empty() && fixed > 0 {
-        let (more, found) = both_directions(&mut case, true);
+        let (more, found) = both_directions(&mut case, true, deadline);
         searched.extend(more);
         candidates = found;
     }
@@ -106,7 +116,7 @@ pub fn find(
 /// of the old one where both read them.
 fn other_input(runs: &Both<&Run<'_>>, world: &World, options: &Options) -> Option<Error> {
     let mut own = World::default();
-    follow(runs.new, Side::New, &mut own, options).ok()?;
+    follow(runs.new, Side::New, &mut own, options, Instant::now() + options.budget).ok()?;
     let (theirs, ours) = (&world.variables, &own.variables);
     ours.list.iter().enumerate().find_map(|(n, v)| {
         let origin = ours.origins.get(v.origin as usize)?;
@@ -131,19 +141,32 @@ fn reproduced(case: &mut Case<'_>, input: &Both<Input>) -> Result<Both<crate::En
     Ok(Both { old: reruns.old.ended, new: reruns.new.ended })
 }
 
-fn both_directions(case: &mut Case<'_>, relaxed: bool) -> (Vec<Searched>, Vec<Candidate>) {
+fn names(run: &Run<'_>, way: &Way) -> HashSet<String> {
+    let image = &run.process.image;
+    let site = |&(module, function): &(u32, u32)| Site { module, function, index: 0 };
+    way.entered.iter().map(|entered| site(entered).function_name(image).to_owned()).collect()
+}
+
+fn both_directions(case: &mut Case<'_>, relaxed: bool, deadline: Instant) -> (Vec<Searched>, Vec<Candidate>) {
+    let start = Instant::now();
     let direction = case.options.direction;
     let mut searched = Vec::new();
     let mut candidates: Vec<Candidate> = Vec::new();
     for side in [Side::New, Side::Old] {
         let wanted = match (direction, side) {
             (Direction::Both, _) | (Direction::Auto | Direction::New, Side::New) => true,
-            (Direction::Auto, Side::Old) => !candidates.iter().any(Candidate::passes),
+            (Direction::Auto, Side::Old) => {
+                start.elapsed() < case.options.budget / CHEAP || !candidates.iter().any(Candidate::passes)
+            }
             (Direction::Old, side) => side == Side::Old,
             (Direction::New, Side::Old) => false,
         };
         if wanted {
-            let (done, found) = case.search(side, relaxed);
+            let now = Instant::now();
+            let both = side == Side::New && direction != Direction::New;
+            // The second direction is to have its share.
+            let until = if both { now + deadline.saturating_duration_since(now) / 2 } else { deadline };
+            let (done, found) = case.search(side, relaxed, until);
             searched.push(done);
             candidates.extend(found);
         }
@@ -167,7 +190,75 @@ fn name_moments(runs: &Both<&Run<'_>>, candidates: &mut [Candidate]) -> Result<(
     Ok(())
 }
 
-/// What passes first, then what changes least; the order of time decides between equals.
+/// What passes first; then code that both versions ran; then what the new version omits; then what
+/// changes least. The order of time decides between equals.
 fn rank(candidates: &mut [Candidate]) {
-    candidates.sort_by_key(|c| c.best().map_or((true, usize::MAX), order));
+    let told: HashSet<String> =
+        candidates.iter().filter(|c| c.side == Side::New && c.passes()).map(|c| c.function.clone()).collect();
+    for c in candidates.iter_mut().filter(|c| c.side == Side::Old) {
+        c.omitted = c.passes() && c.shared && !told.contains(&c.function);
+    }
+    candidates.sort_by_key(|c| {
+        let (differs, changes) = c.best().map_or((true, usize::MAX), order);
+        (differs, !c.shared, !c.omitted, changes)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::What;
+    use crate::rerun::{Ended, Status};
+    use symbolic::{At, Kind};
+
+    fn candidate(side: Side, function: &str, shared: bool, passes: bool, changes: u8) -> Candidate {
+        let ended = Ended { status: Status::Exit(0), stdout: Vec::new() };
+        let changed = |n| crate::Changed { name: format!("stdin[{n}]"), old: 0, new: 1 };
+        let alternate = Alternate {
+            at: At::default(),
+            index: None,
+            condition: String::new(),
+            flipped: String::new(),
+            changed: (0..changes).map(changed).collect(),
+            parts: Vec::new(),
+            input: Both::default(),
+            ended: Both { old: ended.clone(), new: ended },
+            passes,
+        };
+        Candidate {
+            side,
+            what: What::Condition(Kind::Branch),
+            file: String::new(),
+            line: 0,
+            column: 0,
+            function: function.to_owned(),
+            shared,
+            omitted: false,
+            condition: String::new(),
+            alternates: vec![alternate],
+            more: 0,
+        }
+    }
+
+    #[test]
+    fn an_omitted_check_ranks_first_and_code_of_one_version_last_of_what_passes() {
+        let mut all = [
+            candidate(Side::New, "other", true, false, 1),
+            candidate(Side::Old, "helper", false, true, 1),
+            candidate(Side::New, "parse", true, true, 2),
+            candidate(Side::Old, "parse", true, true, 1),
+            candidate(Side::Old, "check", true, true, 9),
+        ];
+        rank(&mut all);
+        let order: Vec<(&str, Side, bool)> =
+            all.iter().map(|c| (c.function.as_str(), c.side, c.omitted)).collect();
+        let expected = [
+            ("check", Side::Old, true),
+            ("parse", Side::Old, false),
+            ("parse", Side::New, false),
+            ("helper", Side::Old, false),
+            ("other", Side::New, false),
+        ];
+        assert_eq!(order, expected);
+    }
 }

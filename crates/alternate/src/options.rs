@@ -6,7 +6,8 @@ use std::time::Duration;
 /// Which version's branches are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// The new version's; the old one's as well if no alternate input for them passes.
+    /// The new version's; the old one's as well if no alternate input for them passes, or if
+    /// finding out was cheap.
     #[default]
     Auto,
     /// Only the new version's.
@@ -36,7 +37,7 @@ pub struct Options {
     pub solver: Settings,
     pub direction: Direction,
     pub predicates: Predicates,
-    /// Time for one direction.
+    /// Time for the whole search.
     pub budget: Duration,
     /// Whether decisions inside of library functions are candidates.
     pub libraries: bool,

@@ -57,6 +57,12 @@ pub struct Candidate {
     pub line: u32,
     pub column: u32,
     pub function: String,
+    /// The other version ran a function of this name as well.
+    pub shared: bool,
+    /// A check of the old version, with an input that passes, in a function that the new version ran
+    /// too, where no branch of the new version in this function has such an input: the new version
+    /// lacks the check, or has a weaker one.
+    pub omitted: bool,
     /// The condition of the best alternate input's instance, as it was in the failing run.
     pub condition: String,
     /// The best first: those that pass, then those with few changes. Never empty.
@@ -162,7 +168,8 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub verdict: Verdict,
-    /// The most likely first.
+    /// The most likely first: what passes; code that both versions ran; checks that the new version
+    /// omits; what changes least of the input.
     pub candidates: Vec<Candidate>,
     pub searched: Vec<Searched>,
     /// How both versions end with the recorded input.

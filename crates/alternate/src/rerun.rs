@@ -5,6 +5,7 @@ use recording::process::ProcessInfo;
 use recording::{Process, Recording};
 use replay::process::{LoadedProcess, Options};
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{Read, Write};
@@ -81,6 +82,11 @@ pub enum Untried {
 
 /// Runs recorded programs again.
 pub trait Runner {
+    /// What is known of a recorded process from now on: the environment it had, the files it read.
+    fn remember(&mut self, recorded: &Process, path: &symbolic::Path) {
+        let _ = (recorded, path);
+    }
+
     /// Runs the program of a recorded process with an input. `written`: files that it writes to,
     /// which are left as they are.
     ///
@@ -89,20 +95,30 @@ pub trait Runner {
     fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried>;
 }
 
-/// Runs programs for real, each in its own directory, or in one that looks like it if the input has
-/// files.
+/// Runs programs for real: in the recorded environment, as far as it was told, and each in a directory
+/// that looks like its own, so that nothing is left there. Limits of the system are those of the caller.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     /// Where directories for runs are made.
     scratch: PathBuf,
     /// How long a run may take.
     timeout: Duration,
+    /// Of recorded processes, by their identity.
+    surroundings: HashMap<String, Surroundings>,
+}
+
+/// What a recorded process had around it.
+#[derive(Clone, Debug)]
+struct Surroundings {
+    environment: Vec<(String, Vec<u8>)>,
+    /// Files that it read.
+    read: Vec<String>,
 }
 
 impl Recorder {
     #[must_use]
     pub fn new(scratch: PathBuf, timeout: Duration) -> Recorder {
-        Recorder { scratch, timeout }
+        Recorder { scratch, timeout, surroundings: HashMap::new() }
     }
 }
 
@@ -111,6 +127,11 @@ fn failed(what: &str) -> impl Fn(std::io::Error) -> Untried + '_ {
 }
 
 impl Runner for Recorder {
+    fn remember(&mut self, recorded: &Process, path: &symbolic::Path) {
+        let surroundings = Surroundings { environment: path.environment.clone(), read: path.read.clone() };
+        self.surroundings.insert(recorded.info.identity.clone(), surroundings);
+    }
+
     fn run(&mut self, recorded: &Process, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
         self.record(&recorded.info, input, written)
     }
@@ -122,9 +143,9 @@ impl Recorder {
     /// # Errors
     /// As [`Runner::run`].
     pub fn record(&self, info: &ProcessInfo, input: &Input, written: &[String]) -> Result<Rerun, Untried> {
-        let staged = self.stage(info, input, written, input.files().next().is_some())?;
-        let own = self.scratch()?;
-        let record = staged.scratch.as_ref().unwrap_or(&own).path().join("recording");
+        let staged = self.stage(info, input, written, true)?;
+        let Some(scratch) = &staged.scratch else { return Err(Untried::NoDirectory(info.directory.clone())) };
+        let record = scratch.path().join("recording");
         std::fs::create_dir(&record).map_err(failed("no directory for the recording could be made"))?;
         let ended = self.execute(info, input, &staged, Some(&record))?;
         let mut recording =
@@ -206,10 +227,12 @@ impl Recorder {
         let scratch = if needs_copy { Some(self.scratch()?) } else { None };
         if let Some(scratch) = &scratch {
             directory = scratch.path().join("directory");
+            let read = self.surroundings.get(&info.identity).map_or(&[][..], |s| &s.read);
+            let copied: Vec<String> = written.iter().chain(read).cloned().collect();
             input
-                .stage(info, written, &directory)
+                .stage(info, &copied, &directory)
                 .map_err(failed("the working directory could not be copied"))?;
-            replace_inside(input, &mut arguments, Path::new(&info.directory), &directory);
+            replace_inside(input, written, &mut arguments, Path::new(&info.directory), &directory);
             replace_outside(input, &mut arguments, scratch.path())?;
         }
         Ok(Staged { scratch, directory, arguments })
@@ -228,6 +251,12 @@ impl Recorder {
             command.arg0(name);
         }
         command.args(arguments);
+        // A program that was not instrumented from its beginning on has none that is known.
+        let known = self.surroundings.get(&info.identity).map(|s| &s.environment);
+        if let Some(recorded) = known.filter(|environment| !environment.is_empty()) {
+            command.env_clear();
+            command.envs(recorded.iter().map(|(n, v)| (n, OsString::from_vec(v.clone()))));
+        }
         for (name, value) in input.environment() {
             command.env(name, OsString::from_vec(value.to_vec()));
         }
@@ -243,8 +272,9 @@ impl Recorder {
 }
 
 /// An argument that names a file of the working directory by its whole path names the changed one.
-fn replace_inside(input: &Input, arguments: &mut [Vec<u8>], from: &Path, to: &Path) {
-    for (path, _) in input.files().filter(|(path, _)| !path.starts_with('/')) {
+fn replace_inside(input: &Input, written: &[String], arguments: &mut [Vec<u8>], from: &Path, to: &Path) {
+    let files = input.files().map(|(path, _)| path).chain(written.iter().map(String::as_str));
+    for path in files.filter(|path| !path.starts_with('/')) {
         let whole = from.join(path).into_os_string().into_vec();
         for argument in arguments.iter_mut().skip(1).filter(|a| **a == whole) {
             *argument = to.join(path).into_os_string().into_vec();

@@ -46,8 +46,11 @@ impl Another {
 /// there is time.
 pub fn another(world: &mut World, path: &Path, settings: &Settings, time: Duration) -> Another {
     let end = Instant::now() + time;
-    let World { pool, variables } = world;
     let mut session = Session::new(settings.clone());
+    for condition in world.without_nul() {
+        session.assume(&mut world.pool, condition);
+    }
+    let World { pool, variables } = world;
     let mut found = Another::default();
     let mut named: BTreeSet<u32> = BTreeSet::new();
     for condition in path.conditions.iter().filter(|c| !c.repeated) {
@@ -129,6 +132,7 @@ mod tests {
                 term,
                 kind: Kind::Branch,
                 at: At::default(),
+                computed: None,
                 direction: 1,
                 reason: None,
                 repeated: false,
@@ -139,6 +143,8 @@ mod tests {
             conditions,
             losses: Vec::new(),
             outputs: Vec::new(),
+            environment: Vec::new(),
+            read: Vec::new(),
             status: None,
             end: None,
             counters: replay::machine::Counters::default(),

@@ -10,10 +10,12 @@ use crate::run::Run;
 use crate::side::{Both, Side};
 use crate::way::{self, Way};
 use solver::{Model, Outcome};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use symbolic::{Input, Kind, Origin, World};
 
+/// A solver that gets no time at all says nothing about why.
+const LEAST: Duration = Duration::from_millis(100);
 /// How long the text of a condition may be.
 const TEXT: usize = 120;
 /// The same where texts are compared.
@@ -29,6 +31,8 @@ pub(crate) struct Case<'c> {
     pub world: World,
     pub options: &'c Options,
     pub runner: &'c mut dyn Runner,
+    /// Names of the functions that each version ran.
+    pub functions: Both<HashSet<String>>,
     /// The recorded input.
     pub input: Both<Input>,
     pub ran: Duration,
@@ -56,12 +60,19 @@ impl Case<'_> {
     }
 
     /// Looks for alternate inputs at the decisions of one version. `relaxed`: values that are not
-    /// followed may change; then the terms behind them may be wrong, and the runs will tell.
-    pub fn search(&mut self, side: Side, relaxed: bool) -> (Searched, Vec<Candidate>) {
+    /// followed may change; then the terms behind them may be wrong, and the runs will tell. Nothing is
+    /// asked any more once it is `until`.
+    pub fn search(&mut self, side: Side, relaxed: bool, until: Instant) -> (Searched, Vec<Candidate>) {
         let start = Instant::now();
         let mut searched = Searched::new(side, relaxed);
         let fixed = What::Condition(Kind::Concretised);
-        let mut asker = Asker::new(&self.options.solver);
+        let mut settings = self.options.solver.clone();
+        let left = until.saturating_duration_since(start);
+        settings.limits.timeout = settings.limits.timeout.min(left).max(LEAST);
+        let mut asker = Asker::new(&settings);
+        for term in self.world.without_nul() {
+            asker.hold(&mut self.world.pool, term);
+        }
         for fact in self.facts.of(side.other()).list.iter().filter(|f| !relaxed || f.what != fixed) {
             asker.hold(&mut self.world.pool, fact.term);
         }
@@ -79,7 +90,7 @@ impl Case<'_> {
                     known.filter(|k| k.passes() || k.alternates.len() >= self.options.instances)
                 {
                     known.more += 1;
-                } else if start.elapsed() > self.options.budget {
+                } else if Instant::now() >= until {
                     searched.unasked += 1;
                 } else if let Some(alternate) = self.question(side, &fact, &mut asker, &mut searched) {
                     let at = *numbers.entry(key(&fact)).or_insert_with(|| {
@@ -94,7 +105,8 @@ impl Case<'_> {
             }
         }
         if searched.unasked > 0 {
-            searched.reason(format!("time was up after {} s", self.options.budget.as_secs()));
+            let spent = start.elapsed().as_secs_f64();
+            searched.reason(format!("time was up after {spent:.0} s of {} s", self.options.budget.as_secs()));
         }
         for candidate in &mut branches {
             candidate.alternates.sort_by_key(order);
@@ -164,7 +176,7 @@ impl Case<'_> {
         };
         let place = |case: &Self| {
             let image = &case.runs.of(side).process.image;
-            format!("{}:{}", fact.at.file(image), fact.at.place(image).line)
+            format!("{}:{}", fact.site.file(image), fact.site.place(image).line)
         };
         // The other version must not notice any difference.
         let rerun = reruns.of(held);
@@ -247,14 +259,17 @@ impl Case<'_> {
 
     fn candidate(&self, side: Side, fact: &Fact) -> Candidate {
         let image = &self.runs.of(side).process.image;
-        let place = fact.at.place(image);
+        let place = fact.site.place(image);
+        let function = fact.site.function_name(image).to_owned();
         Candidate {
             side,
             what: fact.what.clone(),
-            file: fact.at.file(image),
+            file: fact.site.file(image),
             line: place.line,
             column: place.column,
-            function: fact.at.function_name(image).to_owned(),
+            shared: self.functions.of(side.other()).contains(&function),
+            omitted: false,
+            function,
             condition: String::new(),
             alternates: Vec::new(),
             more: 0,
@@ -270,7 +285,7 @@ fn key(fact: &Fact) -> Key {
         What::Predicate(words) => Some(words.clone()),
         _ => None,
     };
-    (fact.at.module, fact.at.function, fact.at.index, words)
+    (fact.site.module, fact.site.function, fact.site.index, words)
 }
 
 /// What comes first: what passes, then what changes least.

@@ -9,7 +9,7 @@ use replay::error::Error;
 use replay::machine::Machine;
 use replay::observer::{Effect, Observer, View};
 use replay::process::LoadedProcess;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The sum of a way so far, and its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub(crate) struct Mark {
 pub(crate) struct Way {
     pub whole: Sum,
     marks: HashMap<u64, Mark>,
+    /// The functions that were entered: module and number.
+    pub entered: HashSet<(u32, u32)>,
 }
 
 impl Way {
@@ -105,5 +107,6 @@ impl Observer for Marker {
 
     fn enter(&mut self, view: &View<'_>, _: bool) {
         self.way.whole.add(view, ENTERED);
+        self.way.entered.insert((view.code.module, view.code.function));
     }
 }

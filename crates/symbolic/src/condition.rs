@@ -132,12 +132,49 @@ impl At {
     }
 }
 
+/// An instruction of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Site {
+    pub module: u32,
+    pub function: u32,
+    pub index: u32,
+}
+
+impl Site {
+    /// The source place.
+    #[must_use]
+    pub fn place(self, image: &Image) -> Place {
+        At { module: self.module, function: self.function, index: self.index, ..At::default() }.place(image)
+    }
+
+    /// Name of the function.
+    #[must_use]
+    pub fn function_name(self, image: &Image) -> &str {
+        image.module(self.module).functions.get(self.function as usize).map_or("?", |f| f.name.as_str())
+    }
+
+    /// Path of the source file.
+    #[must_use]
+    pub fn file(self, image: &Image) -> String {
+        image.module(self.module).file_path(self.place(image).file)
+    }
+}
+
+impl From<At> for Site {
+    fn from(at: At) -> Site {
+        Site { module: at.module, function: at.function, index: at.index }
+    }
+}
+
 /// One condition; its term is true on the run it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
     pub term: Term,
     pub kind: Kind,
     pub at: At,
+    /// The comparison whose result a branch tests, where that is another instruction than the one
+    /// just before it: `return a && b;` decides, and the caller jumps.
+    pub computed: Option<Site>,
     /// Of a branch 1 or 0, of a switch the value, of an access or call the address.
     pub direction: u64,
     /// Of what was concretised.

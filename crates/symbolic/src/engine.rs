@@ -1,8 +1,8 @@
 //! The observer that replays symbolically: state, and what every part of it uses.
 
-use crate::condition::{At, Condition, Kind, Loss, Reason};
+use crate::condition::{At, Condition, Kind, Loss, Reason, Site};
 use crate::frames::Frame;
-use crate::inputs::{Sources, Variables};
+use crate::inputs::{Origin, Sources, Variables};
 use crate::objects::Objects;
 use crate::output::Output;
 use crate::outside::copy::Sorting;
@@ -20,8 +20,8 @@ use recording::event::{Event, Position};
 use replay::code::Op;
 use replay::memory::Memory;
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
-use solver::{Binary, Pool, Term};
-use std::collections::{HashMap, HashSet};
+use solver::{Binary, Node, Pool, Term};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The terms and variables of one analysis, shared by all runs in it.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,28 @@ impl World {
     }
 }
 
+impl World {
+    /// Strings of the system end at their first NUL: the bytes of arguments and of the environment
+    /// are none.
+    pub fn without_nul(&mut self) -> Vec<Term> {
+        let World { pool, variables } = self;
+        let is_text = |origin: u32| {
+            let origin = variables.origins.get(origin as usize);
+            matches!(origin, Some(Origin::Argument(_) | Origin::Environment(_)))
+        };
+        let bytes = variables.list.iter().enumerate().filter(|(_, v)| v.value != 0 && is_text(v.origin));
+        let bytes: Vec<u32> = bytes.map(|(n, _)| n as u32).collect();
+        let zero = pool.constant(8, 0);
+        let mut conditions = Vec::with_capacity(bytes.len());
+        for byte in bytes {
+            let byte = pool.variable(byte, 8);
+            let is_nul = pool.binary(Binary::Eq, byte, zero);
+            conditions.push(pool.not(is_nul));
+        }
+        conditions
+    }
+}
+
 /// How long the text of a term may get.
 const MAX_TEXT: usize = 120;
 
@@ -48,6 +70,10 @@ pub(crate) struct Found {
     pub losses: Vec<Loss>,
     pub outputs: Vec<Output>,
     pub status: Option<Term>,
+    /// The environment at start.
+    pub environment: Vec<(String, Vec<u8>)>,
+    /// Files that were read.
+    pub read: BTreeSet<String>,
     /// Steps that touched input.
     pub touched: u64,
 }
@@ -92,6 +118,8 @@ pub(crate) struct Engine<'a, W> {
     pub written: HashSet<String>,
     pub found: Found,
     asserted: HashSet<Term>,
+    /// Where truth values were computed, the last time.
+    computed: HashMap<Term, Site>,
     occurrences: HashMap<(u32, u32), u32>,
     lost: HashSet<(u32, u32, Reason)>,
     pub watch: W,
@@ -135,6 +163,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             written: HashSet::new(),
             found: Found::default(),
             asserted: HashSet::new(),
+            computed: HashMap::new(),
             occurrences: HashMap::new(),
             lost: HashSet::new(),
             watch,
@@ -274,6 +303,28 @@ impl<'a, W: Watch> Engine<'a, W> {
         }
     }
 
+    /// A comparison was made. One that only asks whether a truth value is set has the place of what
+    /// made the value.
+    pub fn compared(&mut self, view: &View<'_>, (a, b): (Term, Term), result: Term) {
+        let pool = &mut self.world.pool;
+        let truth = match (pool.as_constant(a), pool.as_constant(b)) {
+            (None, Some(_)) => truth_value(pool, a),
+            (Some(_), None) => truth_value(pool, b),
+            _ => None,
+        };
+        let known = truth.and_then(|t| {
+            let opposite = pool.not(t);
+            self.computed.get(&t).or_else(|| self.computed.get(&opposite)).copied()
+        });
+        let here = Site { module: view.code.module, function: view.code.function, index: view.index };
+        self.computed.insert(result, known.unwrap_or(here));
+    }
+
+    /// Where a truth value was computed.
+    pub fn computed(&self, truth: Term) -> Option<Site> {
+        self.computed.get(&truth).copied()
+    }
+
     /// Adds a condition that is true on this run.
     pub fn assume(
         &mut self,
@@ -306,7 +357,18 @@ impl<'a, W: Watch> Engine<'a, W> {
                 view.place().line
             );
         }
-        self.found.conditions.push(Condition { term, kind, at, direction, reason, repeated });
+        let computed = None;
+        self.found.conditions.push(Condition { term, kind, at, computed, direction, reason, repeated });
+    }
+
+    /// Says of the last condition, if it is this step's, where its truth value was computed.
+    pub fn place_last(&mut self, view: &View<'_>, site: Option<Site>) {
+        if let Some(last) = self.found.conditions.last_mut()
+            && last.at.step == view.count
+            && last.kind == Kind::Branch
+        {
+            last.computed = site;
+        }
     }
 
     /// Fixes a term to the value it has on this run.
@@ -558,6 +620,14 @@ impl<W: Watch> Observer for Engine<'_, W> {
     fn miss(&mut self, _: &View<'_>, address: u64, len: u32, _: Position, _: Option<u32>) {
         self.overwritten(address, len.into());
     }
+}
+
+/// The truth value that a term is, whatever its width.
+fn truth_value(pool: &Pool, mut term: Term) -> Option<Term> {
+    while let Node::Zext(inside) | Node::Sext(inside) = pool.node(term) {
+        term = inside;
+    }
+    (pool.width(term) == 1).then_some(term)
 }
 
 /// Width of a value's type in bits.

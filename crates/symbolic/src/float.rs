@@ -65,7 +65,11 @@ impl<W: Watch> Engine<'_, W> {
             self.forget(view, dst, 1);
             return;
         }
-        let term = self.both(view, ty.bits(), a, b).map(|(a, b)| self.holds(pred, a, b));
+        let operands = self.both(view, ty.bits(), a, b);
+        let term = operands.map(|(a, b)| self.holds(pred, a, b));
+        if let (Some(operands), Some(term)) = (operands, term) {
+            self.compared(view, operands, term);
+        }
         self.assign(view, dst, 1, term);
     }
 

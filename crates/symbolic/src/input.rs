@@ -4,8 +4,9 @@
 use crate::engine::World;
 use crate::inputs::Origin;
 use recording::process::ProcessInfo;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Bytes that nobody read stand as blanks.
@@ -111,9 +112,9 @@ impl Input {
     }
 
     /// Makes a directory look like the one the program ran in, but with the
-    /// changed files: everything else is a link, except what the program writes
-    /// to (`written`), which is copied so that the original stays as it is.
-    /// False if a file lies outside and cannot be replaced.
+    /// changed files: what the program writes to (`written`) is copied so that the
+    /// original stays as it is, and so are small files while there are not too many;
+    /// everything else is a link. False if a file lies outside and cannot be replaced.
     ///
     /// # Errors
     /// What cannot be made.
@@ -131,36 +132,68 @@ impl Input {
         for path in written.iter().map(PathBuf::from).filter(|p| p.is_relative()) {
             own.entry(path).or_insert(None);
         }
-        link(from, to, Path::new(""), &own)?;
+        copy(from, to, &own)?;
         Ok(complete)
     }
 }
 
-/// Links the entries of a directory, but those with files of our own.
-fn link(from: &Path, to: &Path, inside: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::Result<()> {
-    std::fs::create_dir_all(to.join(inside))?;
-    for entry in std::fs::read_dir(from.join(inside))? {
-        let entry = entry?;
-        let path = inside.join(entry.file_name());
-        let target = to.join(&path);
-        if own.contains_key(&path) {
-            continue;
-        }
-        if own.keys().any(|p| p.starts_with(&path)) && entry.path().is_dir() {
-            link(from, to, &path, own)?;
-        } else {
-            std::os::unix::fs::symlink(entry.path(), target)?;
-        }
-    }
-    for (path, bytes) in own.iter().filter(|(p, _)| p.parent() == Some(inside)) {
-        match bytes {
-            Some(bytes) => std::fs::write(to.join(path), bytes)?,
-            None if from.join(path).is_file() => {
-                std::fs::copy(from.join(path), to.join(path))?;
+/// A program on another way may write to a file that it only read before, or did not
+/// touch: so much is copied rather than linked, the entries nearest to the top first.
+const COPIED: u64 = 4 << 20;
+const ENTRIES: usize = 300;
+
+/// Copies and links the entries of a directory, but those with files of our own.
+fn copy(from: &Path, to: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::Result<()> {
+    let device = std::fs::metadata(from)?.dev();
+    let (mut room, mut entries) = (COPIED, ENTRIES);
+    let mut directories = VecDeque::from([PathBuf::new()]);
+    while let Some(inside) = directories.pop_front() {
+        std::fs::create_dir_all(to.join(&inside))?;
+        let listed = match std::fs::read_dir(from.join(&inside)) {
+            // Nobody may look into it, so what is in it is of no use to the program either.
+            Err(_) if inside != Path::new("") => continue,
+            listed => listed?,
+        };
+        for entry in listed {
+            let entry = entry?;
+            let path = inside.join(entry.file_name());
+            if own.contains_key(&path) {
+                continue;
             }
-            None => {}
+            let few = entries > 0;
+            entries = entries.saturating_sub(1);
+            let kind = entry.file_type()?;
+            // What is mounted there is no directory of files, or a large one.
+            let few = few && entry.metadata().is_ok_and(|m| m.dev() == device);
+            if own.keys().any(|p| p.starts_with(&path)) && entry.path().is_dir() || few && kind.is_dir() {
+                directories.push_back(path);
+                continue;
+            }
+            let size = entry.metadata().map_or(u64::MAX, |m| m.len());
+            if few && kind.is_file() && size <= room && copied(&entry.path(), &to.join(&path)).is_ok() {
+                room -= size;
+            } else if to.join(&path).symlink_metadata().is_err() {
+                std::os::unix::fs::symlink(entry.path(), to.join(&path))?;
+            }
+        }
+        for (path, bytes) in own.iter().filter(|(p, _)| p.parent() == Some(&inside)) {
+            match bytes {
+                Some(bytes) => std::fs::write(to.join(path), bytes)?,
+                None if from.join(path).is_file() => copied(&from.join(path), &to.join(path))?,
+                None => {}
+            }
         }
     }
+    Ok(())
+}
+
+/// A copy with the times of the file: a program may look at them.
+fn copied(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::copy(from, to)?;
+    let times = std::fs::metadata(from)?;
+    let times = std::fs::FileTimes::new().set_modified(times.modified()?).set_accessed(times.accessed()?);
+    // Not every file system keeps them.
+    let _ = std::fs::File::open(to).and_then(|file| file.set_times(times));
     Ok(())
 }
 
@@ -213,7 +246,10 @@ mod tests {
         assert!(input.stage(&info, &["log".into()], &stage).unwrap());
         assert_eq!(std::fs::read(stage.join("in/x.txt")).unwrap(), b"oLd text");
         assert_eq!(std::fs::read(stage.join("in/other")).unwrap(), b"other");
-        std::fs::write(stage.join("log"), "after").unwrap();
-        assert_eq!(std::fs::read(dir.path().join("log")).unwrap(), b"before");
+        // Whatever it writes to, the original stays.
+        for (file, before) in [("log", "before"), ("in/other", "other")] {
+            std::fs::write(stage.join(file), "after").unwrap();
+            assert_eq!(std::fs::read_to_string(dir.path().join(file)).unwrap(), before);
+        }
     }
 }

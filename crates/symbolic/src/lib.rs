@@ -76,7 +76,7 @@ pub mod trail;
 mod transfer;
 pub mod watch;
 
-pub use condition::{At, Condition, Kind, Loss, Reason};
+pub use condition::{At, Condition, Kind, Loss, Reason, Site};
 pub use engine::World;
 pub use index::{BranchInstance, Index, branches, indices, steps};
 pub use input::Input;

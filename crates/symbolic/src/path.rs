@@ -11,6 +11,7 @@ use recording::Process;
 use replay::machine::{Counters, End, Machine, Stop};
 use replay::process::LoadedProcess;
 use solver::{Evaluation, Term};
+use std::time::Instant;
 
 /// Some 4 GiB of terms, with all that belongs to them.
 const MAX_TERMS: usize = 50_000_000;
@@ -33,6 +34,8 @@ pub struct Options {
     pub max_terms: usize,
     /// Stop before this step of the stream; none: the whole run.
     pub until: Option<u64>,
+    /// Give up at this time.
+    pub deadline: Option<Instant>,
     /// Compare every term with the value the run has, and panic if they
     /// differ: for tests.
     pub check: bool,
@@ -48,6 +51,7 @@ impl Default for Options {
             max_variables: 1 << 24,
             max_terms: MAX_TERMS,
             until: None,
+            deadline: None,
             check: false,
         }
     }
@@ -62,6 +66,8 @@ pub enum Error {
     NoStream(u32),
     #[error("follow input: at instruction {step} its conditions have {terms} parts, more than {limit}")]
     TooLarge { step: u64, terms: usize, limit: usize },
+    #[error("follow input: time was up at instruction {step}")]
+    TimeUp { step: u64 },
 }
 
 /// The path of one stream (a thread) through the program.
@@ -73,6 +79,10 @@ pub struct Path {
     /// Effects of input that are not followed.
     pub losses: Vec<Loss>,
     pub outputs: Vec<Output>,
+    /// The environment at the program's start, where it was recorded: names and values.
+    pub environment: Vec<(String, Vec<u8>)>,
+    /// Files that were read.
+    pub read: Vec<String>,
     /// The exit status (32 bits), if it depends on input.
     pub status: Option<Term>,
     /// How the stream ended; none if it was stopped before.
@@ -168,6 +178,9 @@ pub fn replay_with<W: Watch>(
                 limit: options.max_terms,
             });
         }
+        if options.deadline.is_some_and(|end| Instant::now() > end) {
+            return Err(Error::TimeUp { step: machine.counters().instructions });
+        }
         if matches!(stop, Stop::Ended(_)) || machine.counters().instructions >= until {
             break stop;
         }
@@ -182,6 +195,8 @@ pub fn replay_with<W: Watch>(
         conditions: found.conditions,
         losses: found.losses,
         outputs: found.outputs,
+        environment: found.environment,
+        read: found.read.into_iter().collect(),
         status: found.status,
         end,
         counters: machine.counters(),

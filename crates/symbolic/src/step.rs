@@ -19,8 +19,11 @@ impl<W: Watch> Engine<'_, W> {
                 self.assign(view, *dst, *bits, term);
             }
             Inst::ICmp { pred, bits, dst, a, b } => {
-                let term =
-                    self.both(view, *bits, *a, *b).map(|(a, b)| semantics::compare(self.pool(), *pred, a, b));
+                let operands = self.both(view, *bits, *a, *b);
+                let term = operands.map(|(a, b)| semantics::compare(self.pool(), *pred, a, b));
+                if let (Some(operands), Some(term)) = (operands, term) {
+                    self.compared(view, operands, term);
+                }
                 self.assign(view, *dst, 1, term);
             }
             Inst::Cast { op, from, to, dst, a } => {
@@ -71,9 +74,11 @@ impl<W: Watch> Engine<'_, W> {
             Inst::Branch { cond, .. } => {
                 if let Some(term) = self.operand(view, *cond, 1) {
                     let taken = view.value(*cond) & 1;
+                    let site = self.computed(term);
                     let term = if taken == 1 { term } else { self.pool().not(term) };
                     self.found.touched += 1;
                     self.assume(view, term, Kind::Branch, taken, None);
+                    self.place_last(view, site);
                 }
             }
             Inst::Switch { bits, value, default, cases } => {

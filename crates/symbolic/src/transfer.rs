@@ -38,8 +38,16 @@ impl<W: Watch> Engine<'_, W> {
                 continue;
             }
             let Some(origin) = &transfer.origin else { continue };
-            if let Origin::Argument(_) = origin {
-                self.objects.add(transfer.address, transfer.length + 1);
+            match origin {
+                Origin::Argument(_) => self.objects.add(transfer.address, transfer.length + 1),
+                Origin::Environment(name) if transfer.address != 0 => {
+                    let skip = (transfer.skip as u64).min(transfer.length);
+                    let mut value = vec![0; (transfer.length - skip).min(MAX_TRANSFER) as usize];
+                    memory.peek(transfer.address.wrapping_add(skip), &mut value);
+                    self.found.environment.push((name.clone(), value));
+                }
+                Origin::File(path) => drop(self.found.read.insert(path.clone())),
+                _ => {}
             }
             if !self.is_input(origin, call.map(|c| c.0)) {
                 continue;

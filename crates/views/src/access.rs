@@ -5,7 +5,7 @@ use crate::extract::{Active, Extractor};
 use crate::fleeting::{self, Label};
 use crate::names::mix;
 use crate::plan::{self, NAMED_ELEMENTS, Plan, Root};
-use crate::trace::{Kind, NONE, Shape};
+use crate::trace::{Kind, NONE, Shape, Take};
 use crate::types::{self, Sort, Wanted};
 use program::inst::{Inst, Operand, Ty};
 use replay::observer::{Effect, Observer, View};
@@ -43,10 +43,15 @@ impl Extractor<'_> {
             Some(operand) => view.value(operand),
             None => view.memory.peek_word(address, access.len.min(8) as usize),
         };
+        let raw = access.bits.map_or(raw, |bits| bits.of(raw));
         if let Root::Untyped = access.root {
             self.note_untyped();
         }
-        let (hash, take) = self.book.quick[act as usize];
+        let (hash, mut take) = self.book.quick[act as usize];
+        if let (Take::Whole(0), Effect::Copy { len, .. } | Effect::Fill { len, .. }) = (take, effect) {
+            // Only the run knows how much.
+            take = Take::Whole(len.min(1 << 20) as u32);
+        }
         let (value, said) = self.represent_labelled(take, label, raw, address, view);
         if label != 0 {
             act = self.fleeting_act(act, label);
@@ -158,7 +163,7 @@ impl Extractor<'_> {
         let single = access.cached.1.wrapping_sub(access.cached.0) == len;
         let (owner, path, ty) = match access.root {
             Root::Global { ty, .. } | Root::Local { ty, .. } | Root::Record { ty, .. } => {
-                let wanted = Wanted { len, sort: machine.map(Sort::of), open: !named };
+                let wanted = Wanted { len, sort: machine.map(Sort::of), open: !named, bits: access.bits };
                 let part = types::part(image.module(ty.0), ty.1, distance, wanted);
                 (self.book.type_name(Some(ty)), part.path, part.ty.map(|t| (ty.0, t)))
             }

@@ -9,6 +9,7 @@ use crate::column::{Budget, Column};
 use crate::error::{Error, Result};
 use crate::fleeting::Fleeting;
 use crate::names::{NumberMap, mix};
+use crate::own::Own;
 use crate::plan::{self, ACCESS, CALL, NOTHING, Plan, RETURN};
 use crate::sink::{Columns, Sink};
 use crate::trace::{Kind, NONE, Row, Shape, Take, Thread, Trace, act_hash};
@@ -33,11 +34,13 @@ pub struct Options {
     /// Calls whose events are marked, in which the runs differ as they should: by number of the
     /// stream, which entries into functions begin them, counted from 1, in order.
     pub meant: Arc<BTreeMap<u32, Vec<u64>>>,
+    /// Names that the run has of its own.
+    pub own: Own,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { gets: true, budget: Budget::new(6 << 30), meant: Arc::default() }
+        Options { gets: true, budget: Budget::new(6 << 30), meant: Arc::default(), own: Own::default() }
     }
 }
 
@@ -278,7 +281,8 @@ impl<'i> Extractor<'i> {
                 (said, said)
             }
             _ => {
-                let mut reader = Reader { names: &mut self.book.names, image: self.book.image };
+                let own = &self.options.own;
+                let mut reader = Reader { names: &mut self.book.names, image: self.book.image, own };
                 reader.represent(take, raw, view.memory, &self.fleeting)
             }
         }

@@ -14,9 +14,11 @@
 //!   stores, calls and returns, and the thread that keeps what was found;
 //! * [`objects`], [`values`], [`types`]: which object, which value, in
 //!   terms that mean the same in another run: never an address;
+//! * [`own`]: names that a run has of its own, by their role;
 //! * [`fleeting`]: which values are other ones in every run, followed through the replay;
 //! * [`trace`], [`column`], [`names`]: the events of a run, 28 bytes each, on disk where
 //!   memory does not suffice;
+//! * [`signatures`]: calls of functions that have other parameters in another version;
 //! * [`kinds`], [`index`]: types of views, and the events of each view;
 //! * [`align`], [`leftover`], [`moves`], [`lcs`], [`compare`]: similar events of two runs, and the
 //!   sequences of differences between them;
@@ -55,6 +57,7 @@
 
 mod access;
 pub mod align;
+mod bits;
 pub mod book;
 mod calls;
 pub mod cause;
@@ -71,10 +74,12 @@ pub mod leftover;
 pub mod moves;
 pub mod names;
 pub mod objects;
+pub mod own;
 pub mod page;
 pub mod plan;
 mod roots;
 pub mod run;
+pub mod signatures;
 mod sink;
 #[cfg(test)]
 mod testing;

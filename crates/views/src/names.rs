@@ -76,6 +76,15 @@ impl Names {
         self.add(hash, String::from_utf8_lossy(bytes).into())
     }
 
+    /// The same, for a text that says what another one says.
+    pub fn intern_as(&mut self, shown: &[u8], says: &[u8]) -> u32 {
+        let hash = xxh3_64(says);
+        if let Some(known) = self.known.get(&hash) {
+            return *known;
+        }
+        self.add(hash, String::from_utf8_lossy(shown).into())
+    }
+
     fn add(&mut self, hash: u64, text: Box<str>) -> u32 {
         let number = self.texts.len() as u32;
         self.texts.push(text);

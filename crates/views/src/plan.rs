@@ -7,6 +7,7 @@
 //! access is followed back through the arithmetic to a register whose type is
 //! known, its *root*: then the type says which member lies at that distance.
 
+use crate::bits::{self, Bits};
 use crate::book::{Book, Global, parameter, plain_shape, record_behind};
 use crate::trace::{Kind, NONE, Shape, Take};
 use crate::types::{self, TypeRef};
@@ -51,6 +52,8 @@ pub struct Access {
     pub ty: Option<Ty>,
     /// Where its value is when it has run; in memory, if not here.
     pub value: Option<Operand>,
+    /// A bit-field: the bits of the value that are meant.
+    pub bits: Option<Bits>,
     /// What was found last: start, end, object.
     pub cached: (u64, u64, u32),
 }
@@ -132,6 +135,13 @@ pub fn plan(book: &mut Book<'_>, module: u32, function: u32) -> Plan {
     planner.make()
 }
 
+impl Plan {
+    fn access_at(&mut self, index: u32) -> Option<&mut Access> {
+        let what = *self.what.get(index as usize)?;
+        self.accesses.get_mut(what.checked_sub(ACCESS)? as usize)
+    }
+}
+
 impl Planner<'_, '_, '_> {
     fn make(mut self) -> Plan {
         let image = self.book.image;
@@ -181,6 +191,7 @@ impl Planner<'_, '_, '_> {
                 }
             }
         }
+        let bits = bits::find(self.f);
         for (index, inst) in self.f.code.iter().enumerate() {
             match inst {
                 Inst::Call(_) => plan.what[index] = CALL,
@@ -207,7 +218,29 @@ impl Planner<'_, '_, '_> {
                 _ => {}
             }
         }
+        for (index, field) in &bits.fields {
+            if let Some(access) = plan.access_at(*index) {
+                access.bits = self.bit_field(access, *field);
+            }
+        }
+        // A neighbour is not read when a bit-field is written.
+        for (load, store) in &bits.parts {
+            if plan.access_at(*store).is_some_and(|access| access.bits.is_some()) {
+                plan.what[*load as usize] = NOTHING;
+            }
+        }
         plan
+    }
+
+    /// The bits of an access, if they are a bit-field.
+    fn bit_field(&self, access: &Access, field: Bits) -> Option<Bits> {
+        let (Root::Global { ty, .. } | Root::Local { ty, .. } | Root::Record { ty, .. }) = access.root else {
+            return None;
+        };
+        let sort = access.ty.map(types::Sort::of);
+        let wanted = types::Wanted { len: access.len, sort, open: false, bits: Some(field) };
+        let part = types::part(self.book.image.module(ty.0), ty.1, access.offset?, wanted);
+        part.bits.then_some(field)
     }
 
     fn return_act(&mut self, method: u32, index: usize, value: Option<Operand>, ret: &[Ty]) -> u32 {
@@ -252,6 +285,7 @@ impl Planner<'_, '_, '_> {
                 Inst::Store { value, .. } => Some(*value),
                 _ => None,
             },
+            bits: None,
             cached: (0, 0, NONE),
         };
         match way.base {

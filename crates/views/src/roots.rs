@@ -8,7 +8,7 @@ use program::inst::{ArgTy, Inst, Operand, Reg, Ty};
 use program::model::{Home, SymbolKind};
 
 /// A load of a pointer, from wherever in an array.
-const POINTER: Wanted = Wanted { len: 8, sort: Some(Sort::Pointer), open: true };
+const POINTER: Wanted = Wanted { len: 8, sort: Some(Sort::Pointer), open: true, bits: None };
 
 impl Planner<'_, '_, '_> {
     /// Finds out what each register points to.

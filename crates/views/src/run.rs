@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::extract::{Options, extract};
+use crate::own::Own;
 use crate::trace::Trace;
 use recording::Recording;
 use replay::process::LoadedProcess;
@@ -19,7 +20,8 @@ pub fn trace(recording: &Recording, process: usize, options: &Options) -> Result
         ))));
     };
     let loaded = LoadedProcess::load(recording, recorded, &replay::process::Options::default())?;
-    let mut trace = extract(&loaded, options)?;
+    let options = Options { own: Own::of(&recorded.info), ..options.clone() };
+    let mut trace = extract(&loaded, &options)?;
     trace.notes.extend(loaded.damage.iter().cloned());
     trace.notes.extend(loaded.streams.iter().filter_map(|s| s.damage.clone()));
     Ok(trace)

@@ -1,6 +1,7 @@
 //! What debug information says of types: their names, and which member lies
 //! where.
 
+use crate::bits::Bits;
 use program::inst::Ty;
 use program::model::{Member, Module, Type, TypeKind};
 
@@ -103,6 +104,8 @@ pub struct Part {
     pub ty: Option<u32>,
     /// The type there whatever the size of the access.
     pub leaf: Option<u32>,
+    /// It is a bit-field, and exactly the bits that were wanted.
+    pub bits: bool,
 }
 
 /// What sort of value an access takes, as far as the machine knows.
@@ -147,6 +150,8 @@ pub struct Wanted {
     pub sort: Option<Sort>,
     /// See above.
     pub open: bool,
+    /// Only these bits of it are meant, if there is a bit-field of them.
+    pub bits: Option<Bits>,
 }
 
 /// The part of a type that lies at a byte offset.
@@ -167,6 +172,14 @@ fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) ->
         }
         match &t.kind {
             TypeKind::Record { members, union } => {
+                if let Some(field) = bit_field(members, at, wanted) {
+                    if !part.path.is_empty() {
+                        part.path.push('.');
+                    }
+                    part.path.push_str(&field.name);
+                    (part.ty, part.leaf, part.bits) = (field.ty, None, true);
+                    return part;
+                }
                 let member = match union {
                     true => alternative(module, members, at, wanted, left),
                     false => best(module, members, at, len),
@@ -184,13 +197,17 @@ fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) ->
                 if !part.path.is_empty() && !member.name.is_empty() {
                     part.path.push('.');
                 }
-                part.path.push_str(&member.name);
-                part.leaf = member.ty;
                 if !member.bit_offset.is_multiple_of(8) || !member.bits.is_multiple_of(8) {
-                    // Bit fields are read and written as what they lie in.
+                    // The whole unit that bit-fields lie in, with all their names.
+                    let inside =
+                        |m: &&Member| m.bit_offset < 8 * (at + len) && m.bit_offset + m.bits > 8 * at;
+                    let names: Vec<&str> = members.iter().filter(inside).map(|m| m.name.as_str()).collect();
+                    part.path.push_str(&names.join("|"));
                     part.leaf = None;
                     return part;
                 }
+                part.path.push_str(&member.name);
+                part.leaf = member.ty;
                 at -= member.bit_offset / 8;
             }
             TypeKind::Array { of, .. } => {
@@ -214,6 +231,13 @@ fn within(module: &Module, ty: u32, offset: u64, wanted: Wanted, deep: usize) ->
         }
     }
     part
+}
+
+/// The bit-field that is exactly the bits that are wanted.
+fn bit_field(members: &[Member], at: u64, wanted: Wanted) -> Option<&Member> {
+    let bits = wanted.bits?;
+    let start = 8 * at + u64::from(bits.shift);
+    members.iter().find(|m| m.bit_offset == start && m.bits == u64::from(bits.width))
 }
 
 /// The member that an access goes to: of those that hold its first byte, one
@@ -342,11 +366,11 @@ mod tests {
     #[test]
     fn members_have_paths() {
         let m = module();
-        let path = |offset, len| part(&m, 6, offset, Wanted { len, sort: None, open: false });
-        assert_eq!(path(0, 4), Part { path: "value".into(), ty: Some(0), leaf: Some(0) });
+        let path = |offset, len| part(&m, 6, offset, Wanted { len, sort: None, open: false, bits: None });
+        assert_eq!(path(0, 4), Part { path: "value".into(), ty: Some(0), leaf: Some(0), bits: false });
         assert_eq!(path(16, 8).path, "next[1]");
         assert_eq!(path(16, 8).ty, Some(1));
-        assert_eq!(part(&m, 6, 16, Wanted { len: 8, sort: None, open: true }).path, "next[]");
+        assert_eq!(part(&m, 6, 16, Wanted { len: 8, sort: None, open: true, bits: None }).path, "next[]");
         // The access decides which member of a union it is.
         assert_eq!(path(24, 4).path, "in.i");
         assert_eq!(path(24, 8).path, "in.p");
@@ -373,16 +397,54 @@ mod tests {
             ],
             ..Module::default()
         };
-        let path = |at, len, sort| part(&module, 6, at, Wanted { len, sort: Some(sort), open: false }).path;
+        let path = |at, len, sort| {
+            part(&module, 6, at, Wanted { len, sort: Some(sort), open: false, bits: None }).path
+        };
         assert_eq!(path(0, 8, Sort::Float), "num");
         assert_eq!(path(0, 8, Sort::Pointer), "txt");
         assert_eq!(path(0, 8, Sort::Number), "big");
         assert_eq!(path(0, 4, Sort::Number), "pair.lo");
         assert_eq!(path(4, 4, Sort::Number), "pair.hi");
         assert_eq!(
-            part(&module, 6, 0, Wanted { len: 8, sort: Some(Sort::Pointer), open: false }).ty,
+            part(&module, 6, 0, Wanted { len: 8, sort: Some(Sort::Pointer), open: false, bits: None }).ty,
             Some(1)
         );
+    }
+
+    #[test]
+    fn bit_fields_are_members() {
+        let field =
+            |name: &str, bit_offset, bits| Member { name: name.to_owned(), bit_offset, bits, ty: Some(0) };
+        let module = Module {
+            types: vec![
+                t("unsigned", 4, TypeKind::Unsigned),
+                t(
+                    "flags",
+                    8,
+                    TypeKind::Record {
+                        union: false,
+                        members: vec![
+                            m("n", 0, 4, 0),
+                            field("a", 32, 3),
+                            field("b", 35, 5),
+                            field("c", 40, 9),
+                        ],
+                    },
+                ),
+            ],
+            ..Module::default()
+        };
+        let path = |at, shift, width| {
+            let bits = Some(Bits { shift, width, signed: false });
+            let part = part(&module, 1, at, Wanted { len: 1, sort: None, open: false, bits });
+            (part.path, part.bits)
+        };
+        assert_eq!(path(4, 3, 5), ("b".to_owned(), true));
+        assert_eq!(path(5, 0, 9), ("c".to_owned(), true));
+        // A mask of the program's own is no member.
+        assert_eq!(path(4, 3, 4), ("a|b".to_owned(), false));
+        let whole = Wanted { len: 4, sort: None, open: false, bits: None };
+        assert_eq!(part(&module, 1, 4, whole).path, "a|b|c");
     }
 
     #[test]

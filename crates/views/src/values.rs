@@ -2,6 +2,7 @@
 
 use crate::fleeting::Fleeting;
 use crate::names::Names;
+use crate::own::Own;
 use crate::trace::{NO_TEXT, Take, is_address};
 use program::names::readable;
 use replay::image::Image;
@@ -16,13 +17,11 @@ pub(crate) const ADDRESS: u64 = 0xADD2_E550;
 /// What stands for a value that is another one in every run.
 pub(crate) const FLEETING: u64 = 0xF1EE_7199;
 
-/// The variable by which the recorder is told where to record.
-const OURS: &[u8] = b"RELAPSE_RECORD_DIR=";
-
 /// Reads values out of a replay.
 pub struct Reader<'r> {
     pub names: &'r mut Names,
     pub image: &'r Image,
+    pub own: &'r Own,
 }
 
 impl Reader<'_> {
@@ -40,7 +39,10 @@ impl Reader<'_> {
             Take::Text if raw == 0 => (0, 0),
             Take::Text => match text(memory, self.image, raw, fleeting) {
                 Some(bytes) => {
-                    let number = self.names.intern_bytes(&bytes);
+                    let number = match self.own.mapped(&bytes) {
+                        Some(says) => self.names.intern_as(&bytes, &says),
+                        None => self.names.intern_bytes(&bytes),
+                    };
                     (u64::from(number) + 1, self.names.hash(number))
                 }
                 None => (NO_TEXT, ADDRESS),
@@ -85,9 +87,6 @@ fn text(memory: &Memory, image: &Image, address: u64, fleeting: &Fleeting) -> Op
         }
     }
     let bytes = fleeting.steady_text(address, &bytes).unwrap_or(bytes);
-    if bytes.starts_with(OURS) {
-        return Some([OURS, "…".as_bytes()].concat());
-    }
     looks_like_text(&bytes).then_some(bytes)
 }
 

@@ -52,6 +52,7 @@ impl Trace {
             Shape::Object(_) => format!("&{}", self.object((value - 1) as u32)),
             Shape::Function => self.names.text((value - 1) as u32).to_owned(),
             Shape::Pointer => "<pointer>".to_owned(),
+            Shape::Whole(0) => "<bytes>".to_owned(),
             Shape::Whole(len) => format!("<{len} bytes>"),
             Shape::Bytes => format!("{value} bytes"),
             Shape::Arguments => String::new(),

@@ -22,6 +22,7 @@ mod slice_phases;
 mod slice_table;
 mod spectra;
 pub mod symbolic;
+mod symbolic_faults;
 mod symbolic_table;
 mod table;
 pub mod views;

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::publish;
+use super::symbolic_faults;
 use super::symbolic_table;
 use crate::setup;
 use crate::shell::{self, Result};
@@ -109,12 +110,13 @@ const TASKS: &[Task] = &[
     },
 ];
 
-/// `cargo xtask bench symbolic [--no-anchors]`
+/// `cargo xtask bench symbolic [--no-anchors | faults …]`
 pub fn command(words: &[&str]) -> Result<()> {
     let anchors = match words {
         [] => true,
         ["--no-anchors"] => false,
-        _ => return Err("usage: cargo xtask bench symbolic [--no-anchors]".to_owned()),
+        ["faults", options @ ..] => return symbolic_faults::command(options),
+        _ => return Err("usage: cargo xtask bench symbolic [--no-anchors | faults …]".to_owned()),
     };
     setup::install(setup::Need::Test)?;
     let tools = Tools::build()?;

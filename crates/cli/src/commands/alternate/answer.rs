@@ -51,6 +51,10 @@ pub struct Row {
     pub function: String,
     pub source: Option<String>,
     pub passes: bool,
+    /// The other version ran a function of this name as well.
+    pub shared: bool,
+    /// A check of the old version that the new one lacks, or has weaker.
+    pub omitted: bool,
     pub alternates: Vec<Input>,
     /// Instances of the branch that were not asked about.
     pub more: u64,
@@ -165,6 +169,8 @@ fn row(candidate: &Candidate, directories: &[PathBuf], class: Option<Class>) -> 
         function: candidate.function.clone(),
         source: source::line(&candidate.file, candidate.line),
         passes: candidate.passes(),
+        shared: candidate.shared,
+        omitted: candidate.omitted,
         alternates: candidate
             .alternates
             .iter()

@@ -2,7 +2,7 @@
 
 mod answer;
 mod files;
-mod text;
+pub mod text;
 
 use crate::failure::{Exit, Failure};
 use crate::source::Spot;
@@ -19,14 +19,22 @@ use std::time::Duration;
 /// branch of the new version, a solver looks for an input that the old version treats
 /// exactly like the failing one while the new version decides otherwise there; then the
 /// other way round, which finds what the new version lacks. Both programs are run with
-/// every input before it is reported. Inputs on which both versions agree again come
-/// first: their branch is most likely where the error is.
+/// every input before it is reported, in the recorded environment and in a copy of its
+/// directory. Inputs on which both versions agree again come first: their branch is most
+/// likely where the error is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   relapse alternate old new                   where do the versions disagree?
   relapse alternate old new --out inputs      and keep the inputs as files for tests
-  relapse alternate old new --predicates      look at values as well, not only at branches")]
+  relapse alternate old new --predicates      look at values as well, not only at branches
+
+The order of the answer: places with an input on which both versions give the same output and
+end the same way; of those, code that both versions ran before code that only one of them ran;
+a check of the old version that no branch of the new one in the same function replaces; then
+what changes the fewest bytes. It is an order of evidence, no probability: each place was
+confirmed by running both versions, but only you know which of the differences was meant.
+A place is where the condition was computed (`return a && b;`), not where a caller tested it.")]
 pub struct AlternateArgs {
     /// Recording of the test with the version that passes
     old: PathBuf,
@@ -38,14 +46,14 @@ pub struct AlternateArgs {
     /// Seconds a solver gets for one question
     #[arg(long, value_name = "S", default_value_t = 10)]
     timeout: u64,
-    /// Seconds for one direction
+    /// Seconds for the whole command
     #[arg(long, value_name = "S", default_value_t = 300)]
     budget: u64,
     /// Seconds a program may run with an alternate input
     #[arg(long, value_name = "S", default_value_t = 10)]
     run_timeout: u64,
     /// Whose branches are reported: a, the new version's; b, the old one's [default: a, then b
-    /// if nothing passes]
+    /// if nothing passes or a was cheap]
     #[arg(long, value_enum)]
     direction: Option<Way>,
     /// Test values where the program does not: results for null and sign, variables for equality
@@ -154,7 +162,7 @@ fn explain(args: &AlternateArgs, error: &Error) -> Failure {
         Error::Open(_) | Error::Replay { .. } | Error::Follow { .. } | Error::Broken { .. } => Exit::BadInput,
         Error::OtherInput { .. } => Exit::Usage,
         Error::NoDeviation => Exit::NoRegression,
-        Error::NoInput | Error::NoBranch { .. } | Error::TooLarge { .. } => Exit::No,
+        Error::NoInput | Error::NoBranch { .. } | Error::TooLarge { .. } | Error::TimeUp { .. } => Exit::No,
         Error::Rerun { .. } | Error::NotReproduced { .. } => Exit::Environment,
     };
     let failure = Failure::failed_to(exit, error);
@@ -188,6 +196,7 @@ fn explain(args: &AlternateArgs, error: &Error) -> Failure {
         Error::TooLarge { .. } => {
             failure.hint("Follow fewer inputs (--only), use a smaller one, or allow more (--largest; mind the memory).")
         }
+        Error::TimeUp { .. } => failure.hint("Give it more time (--budget), or follow fewer inputs (--only)."),
         Error::Broken { .. } => failure.hint("This is a fault in relapse."),
         _ => failure,
     }

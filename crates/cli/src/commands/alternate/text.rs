@@ -43,7 +43,8 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         "equal" => {
             writeln!(
                 session.out,
-                "Exactly the same inputs take this way in both versions: the error does not show in branches."
+                "Of all inputs of these lengths, exactly the same take this way in both versions: the error does not\n\
+                 show in branches."
             )?;
             writeln!(
                 session.out,
@@ -92,6 +93,12 @@ fn candidate(session: &mut Session, number: usize, row: &Row) -> Result<(), Fail
     if let Some(source) = &row.source {
         writeln!(session.out, "       {source}")?;
     }
+    if row.omitted {
+        writeln!(session.out, "   the new version lacks this check, or has a weaker one")?;
+    } else if !row.shared {
+        let (own, other) = if row.version == "old" { ("old", "new") } else { ("new", "old") };
+        writeln!(session.out, "   only the {own} version ran {}, the {other} one did not", row.function)?;
+    }
     let Some(best) = row.alternates.first() else { return Ok(()) };
     writeln!(session.out, "   because {}", best.condition)?;
     writeln!(session.out, "   instead {}", best.flipped)?;
@@ -132,7 +139,7 @@ fn input(session: &mut Session, input: &Input) -> Result<(), Failure> {
 }
 
 /// Two byte strings as text, cut to where they differ.
-fn excerpts(old: &[u8], new: &[u8]) -> (String, String) {
+pub fn excerpts(old: &[u8], new: &[u8]) -> (String, String) {
     const AROUND: usize = 20;
     let first = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let last = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();

@@ -1,13 +1,15 @@
 //! `relapse cause`: what of all differences made a test fail.
 
-use super::diff::{HowArgs, MeantArgs, failed, text, told_contracts};
+mod failure;
+
+use super::diff::{HowArgs, MeantArgs, answer, failed, text, told_contracts};
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use views::cause::{Four, cause};
+use views::cause::{Cause, Four, Suspect, cause};
 use views::filter::Which;
 use views::told::{Extent, Told};
 
@@ -18,6 +20,10 @@ use views::told::{Extent, Told};
 /// meant; of the others, those count that also tell the failing run from the passing one.
 /// If none does, something is not done any more: then what only the old version did on the
 /// failing test is shown.
+///
+/// Suspects come in this order: those on lines that the failure depends on, by a slice of the
+/// failing run; of them those on lines that only one of the versions has, in the order of time;
+/// then by how few dependences lie between line and failure.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -70,6 +76,13 @@ struct Answer {
     /// `present`: the cause shows in the new version; `removed`: in what it does not do any
     /// more; `none`.
     kind: &'static str,
+    /// How many suspects tell the failing from the passing test in the new version; the others are
+    /// there because the failure depends on them.
+    telling: usize,
+    /// Most of both runs of the failing test differs.
+    noise: bool,
+    /// What suspects were ranked by the slice of; none if there was nothing to slice from.
+    sliced: Option<String>,
     suspects: Vec<Shown>,
     more: usize,
     /// What contracts said.
@@ -84,6 +97,10 @@ struct Shown {
     confirmed: u64,
     /// How many sequences say the same.
     times: u64,
+    /// Dependences between its line and the failure; none if the failure does not depend on it.
+    depth: Option<u32>,
+    /// One of its lines is only in one of the versions.
+    changed: bool,
     #[serde(flatten)]
     told: Told,
 }
@@ -96,7 +113,9 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
     let found = cause(four, &args.how.settings(), &args.ignore).map_err(|e| failed(&e))?;
     let limit = if args.all { usize::MAX } else { args.limit };
     let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
-    let suspects = found.suspects();
+    let failure = failure::of(&args.old, &args.new, args.how.process());
+    let suspects = ranked(&found, four, failure.as_ref());
+    let differences = found.a.matching.differences();
     let answer = Answer {
         schema: "relapse.cause/1",
         suspected: found.sequences[0],
@@ -109,10 +128,15 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
             (true, false) => "removed",
             _ => "none",
         },
+        telling: found.d.len(),
+        noise: answer::is_noise(differences, &old, &new),
+        sliced: failure.map(|f| f.words),
         suspects: suspects
             .iter()
             .take(limit)
-            .map(|s| Shown {
+            .map(|(rank, s)| Shown {
+                depth: rank.depth,
+                changed: rank.changed,
                 unexpected: s.unexpected.0 + s.unexpected.1,
                 confirmed: s.confirmed,
                 times: s.times,
@@ -131,8 +155,51 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// What speaks for a suspect.
+struct Rank {
+    depth: Option<u32>,
+    changed: bool,
+}
+
+/// The suspects, the most likely first.
+fn ranked<'c>(
+    found: &'c Cause,
+    four: Four<'_>,
+    failure: Option<&failure::Failure>,
+) -> Vec<(Rank, &'c Suspect)> {
+    let (of_new, of_old) = (failure::Changed::new(four.old), failure::Changed::new(four.new));
+    let rank = |suspect: &Suspect| {
+        let told = found.tell(four, suspect, Extent { rows: 16, context: 0 });
+        let rows = || told.rows.iter().filter(|p| !p.same && !p.expected);
+        let right = || rows().filter_map(|p| p.right.as_ref());
+        Rank {
+            depth: right().filter_map(|e| failure?.depth(e)).min(),
+            changed: right().any(|e| of_new.is(e))
+                || rows().filter_map(|p| p.left.as_ref()).any(|e| of_old.is(e)),
+        }
+    };
+    let mut list: Vec<(Rank, &Suspect)> = found.suspects().iter().map(|s| (rank(s), s)).collect();
+    if !found.d.is_empty() {
+        // A check that the new version lacks is nothing it does, so no other run of it tells it apart:
+        // only that the failure depends on what was done instead speaks for it.
+        let others = found.removed.iter().map(|s| (rank(s), s));
+        list.extend(others.filter(|(rank, _)| rank.depth.is_some()));
+    }
+    // What is equal stays in the order of the search.
+    let near = |rank: &Rank| if rank.changed { None } else { rank.depth };
+    list.sort_by_key(|(rank, s)| (rank.depth.is_none(), !rank.changed, s.confirmed == 0, near(rank)));
+    list
+}
+
 fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
     let count = |n: usize, noun: &str| counted(n as u64, noun);
+    if answer.noise {
+        writeln!(
+            session.out,
+            "{} the versions differ in most of what they do on the failing test.",
+            session.paint.bad("Mostly noise:")
+        )?;
+    }
     writeln!(
         session.out,
         "The versions differ in {} on the failing test and {} on the passing one; {} only on the failing one.",
@@ -147,7 +214,7 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
             if answer.meant == 1 { "1 is".to_owned() } else { format!("{} are", answer.meant) },
         )?;
     }
-    let all = answer.suspects.len() + answer.more;
+    let all = answer.telling;
     match answer.kind {
         "present" => writeln!(
             session.out,
@@ -162,9 +229,25 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         )?,
         _ => writeln!(session.out, "Nothing is left to suspect: values that no event shows may differ.")?,
     }
+    if let Some(sliced) = &answer.sliced
+        && !answer.suspects.is_empty()
+    {
+        writeln!(session.out, "They are ranked by what {sliced} depends on.")?;
+    }
     for (n, shown) in answer.suspects.iter().enumerate() {
         writeln!(session.out)?;
         text::sequence(session, &shown.told, n + 1)?;
+        let depends = shown.depth.map(|d| match d {
+            0 => "the failure is here".to_owned(),
+            d => format!("{} before the failure", count(d as usize, "dependence")),
+        });
+        let changed = shown.changed.then(|| "on a line that only one version has".to_owned());
+        let alike = (shown.confirmed == 0 && answer.kind == "present")
+            .then(|| "the new version does the same on the passing test".to_owned());
+        let words: Vec<String> = depends.into_iter().chain(changed).chain(alike).collect();
+        if !words.is_empty() {
+            writeln!(session.out, "    {}", session.paint.faint(words.join(", ")))?;
+        }
         if shown.times > 1 {
             writeln!(session.out, "    The same differs at {}.", counted(shown.times - 1, "more place"))?;
         }

@@ -19,6 +19,8 @@ pub struct Answer {
     pub moved: u64,
     /// Events of both runs that have no partner.
     pub differences: u64,
+    /// Most of both runs differs: what is shown is mostly noise.
+    pub noise: bool,
     pub sequences: Sequences,
     /// How often two events were compared.
     pub compared: u64,
@@ -97,6 +99,7 @@ impl Answer {
             similar: (left.len() as u64 + right.len() as u64 - differences) / 2,
             moved: comparison.matching.moved.len() as u64,
             differences,
+            noise: is_noise(differences, left, right),
             sequences: Sequences {
                 all: comparison.sequences.len() as u64,
                 insertions: count(Change::Insertion),
@@ -115,6 +118,15 @@ impl Answer {
         }
     }
 }
+
+/// Whether so much differs that hardly any of it has to do with what one is looking for.
+pub fn is_noise(differences: u64, left: &Trace, right: &Trace) -> bool {
+    let all = (left.len() + right.len()) as u64;
+    differences > FEW && differences * 2 > all
+}
+
+/// So many differences can be read, whatever their share.
+const FEW: u64 = 200;
 
 /// What the reader should know of the runs.
 pub fn notes(runs: &[(&Path, &Trace)]) -> Vec<String> {

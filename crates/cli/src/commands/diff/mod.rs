@@ -1,6 +1,6 @@
 //! `relapse diff`: what differs between two recorded runs.
 
-mod answer;
+pub mod answer;
 pub mod text;
 
 use crate::failure::{Exit, Failure};
@@ -133,10 +133,14 @@ impl HowArgs {
         Settings { window: self.window, relaxed: !self.strict }
     }
 
+    /// The process of each recording.
+    pub fn process(&self) -> usize {
+        self.process
+    }
+
     /// The budget is shared by all runs of the command.
     pub fn options(&self) -> Options {
-        let budget = Budget::new(self.memory << 20);
-        Options { gets: !self.no_gets, budget, ..Options::default() }
+        Options { gets: !self.no_gets, budget: Budget::new(self.memory << 20), ..Options::default() }
     }
 
     /// The events of recordings, side by side. Of the first two, calls that differ as contracts say are
@@ -175,8 +179,18 @@ impl HowArgs {
         for result in all {
             let trace =
                 result.map_err(|_| Failure::new(Exit::BadInput, "reading a run came to a bad end"))?;
-            traces.push(Arc::new(trace.map_err(|e| failed(&e))?));
+            traces.push(trace.map_err(|e| failed(&e))?);
         }
+        let others = views::signatures::reconcile(&mut traces);
+        if let (false, Some(first)) = (others.is_empty(), traces.first_mut()) {
+            let (some, more) = others.split_at(others.len().min(4));
+            let more = if more.is_empty() { "" } else { ", ..." };
+            first.notes.push(format!(
+                "{}{more}: other parameters in the other version; calls are compared by those of the same name",
+                some.join(", ")
+            ));
+        }
+        let traces: Vec<Arc<Trace>> = traces.into_iter().map(Arc::new).collect();
         traces.try_into().map_err(|_| Failure::new(Exit::Usage, "there are not enough recordings"))
     }
 }

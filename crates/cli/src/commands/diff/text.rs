@@ -21,6 +21,17 @@ pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<
             paint.bad("These are runs of unrelated programs: they have hardly a function in common.")
         )?;
     }
+    if answer.noise {
+        let share =
+            100.0 * answer.differences as f64 / (answer.left.events + answer.right.events).max(1) as f64;
+        writeln!(
+            session.out,
+            "{} {share:.1} % of all events differ, so most of what follows has nothing to do with one change.\n\
+             --last looks back from the end or the failure, --only and --ignore leave parts out;\n\
+             `relapse cause` takes away what a passing test has as well.",
+            paint.bad("Mostly noise:")
+        )?;
+    }
     let s = &answer.sequences;
     if s.all == 0 {
         let n = answer.similar;

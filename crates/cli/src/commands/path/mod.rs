@@ -56,7 +56,7 @@ pub struct PathArgs {
     /// Let a solver find an input for this way, and run the program with it
     #[arg(long)]
     solve: bool,
-    /// Where the input that was found goes [default: relapse-input, numbered if it exists]
+    /// Write the input that was found into this directory
     #[arg(long, value_name = "DIR", requires = "solve")]
     input_dir: Option<PathBuf>,
     /// The solver, with its arguments [default: cvc5, bitwuzla or z3, what is there]
@@ -179,7 +179,7 @@ fn follow<'r>(
     let path = symbolic::replay(&process, recorded, stream, &mut world, &args.options()).map_err(|e| {
         let exit = match e {
             symbolic::Error::NoStream(_) => Exit::Usage,
-            symbolic::Error::TooLarge { .. } => Exit::No,
+            symbolic::Error::TooLarge { .. } | symbolic::Error::TimeUp { .. } => Exit::No,
             symbolic::Error::Replay(_) => Exit::BadInput,
         };
         let failure = Failure::failed_to(exit, &e);

@@ -1,5 +1,6 @@
 //! An input for the same way, found by a solver and tried.
 
+use super::super::alternate::text::excerpts;
 use super::{Followed, PathArgs};
 use crate::failure::{Exit, Failure};
 use crate::{Session, solvers, source};
@@ -7,12 +8,8 @@ use alternate::rerun::{Recorder, Runner};
 use alternate::same::{Another, another};
 use serde::Serialize;
 use solver::Settings;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 use symbolic::{Input, Parting};
-
-/// Used when the user names no directory.
-const DEFAULT: &str = "relapse-input";
 
 #[derive(Debug, Serialize)]
 pub struct Solved {
@@ -28,10 +25,20 @@ pub struct Solved {
     solver_questions: u64,
     /// The files that were written.
     files: Vec<String>,
+    /// What of the input is another than in the recorded run.
+    parts: Vec<Part>,
     /// Whether the program took the same way with it; none if it was not run.
     pub same_way: Option<bool>,
     /// Why it was not run, or where it left the way.
     note: Option<String>,
+}
+
+/// The bytes of one origin, as they were and as they are.
+#[derive(Debug, Serialize)]
+struct Part {
+    name: String,
+    old: Vec<u8>,
+    new: Vec<u8>,
 }
 
 pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<Solved, Failure> {
@@ -44,11 +51,18 @@ pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<Solved, Fai
     let world = &followed.world;
     let value = |v: u32| found.value(world, v);
     let input = Input::with(world, &followed.recorded.info, &value);
-    let directory = directory(args.input_dir.as_deref())?;
-    let cannot = |e: std::io::Error| {
-        Failure::failed_to(Exit::Environment, format_args!("write to {}: {e}", directory.display()))
+    let recorded = |v: u32| world.variables.value(v);
+    let before = Input::with(world, &followed.recorded.info, &recorded);
+    let parts = input.parts.iter().filter_map(|(origin, new)| {
+        let old = before.parts.get(origin).cloned().unwrap_or_default();
+        (old != *new).then(|| Part { name: origin.name(), old, new: new.clone() })
+    });
+    let files = match &args.input_dir {
+        Some(directory) => input.write(directory).map_err(|e| {
+            Failure::failed_to(Exit::Environment, format_args!("write to {}: {e}", directory.display()))
+        })?,
+        None => Vec::new(),
     };
-    let files = input.write(&directory).map_err(cannot)?;
     let mut solved = Solved {
         changed: found.changed.len() as u64,
         named: found.named,
@@ -56,6 +70,7 @@ pub fn solve(args: &PathArgs, followed: &mut Followed<'_>) -> Result<Solved, Fai
         unanswered: found.unanswered,
         reason: found.reason,
         solver_questions: found.statistics.solved,
+        parts: parts.collect(),
         files: files.iter().map(|f| source::short(&f.display().to_string())).collect(),
         same_way: None,
         note: None,
@@ -90,24 +105,11 @@ fn unanswered(found: &Another) -> Failure {
         .hint(hint)
 }
 
-/// The directory for the input, made.
-fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
-    let path = match named {
-        Some(path) => path.to_owned(),
-        None => (1u32..)
-            .map(|n| PathBuf::from(if n == 1 { DEFAULT.to_owned() } else { format!("{DEFAULT}.{n}") }))
-            .find(|p| !p.exists())
-            .unwrap_or_else(|| PathBuf::from(DEFAULT)),
-    };
-    std::fs::create_dir_all(&path)
-        .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("make {}: {e}", path.display())))?;
-    Ok(path)
-}
-
 /// Runs the program with an input under recording, and compares the ways. Why not, if it
 /// cannot be tried.
 fn try_it(args: &PathArgs, followed: &Followed<'_>, input: &Input) -> Result<Option<Parting>, String> {
     let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
+    runner.remember(followed.recorded, &followed.path);
     let rerun =
         runner.run(followed.recorded, input, &followed.path.written()).map_err(|why| why.to_string())?;
     symbolic::parting(&followed.process, &rerun.process, followed.path.stream)
@@ -128,7 +130,22 @@ fn describe(followed: &Followed<'_>, parting: &Parting) -> String {
 pub fn write(session: &mut Session, solved: &Solved) -> Result<(), Failure> {
     let paint = session.paint;
     let changed = crate::render::counted(solved.changed, "byte");
-    writeln!(session.out, "\nAn input for the same way ({changed} changed): {}", solved.files.join(", "))?;
+    match solved.files.is_empty() {
+        true => writeln!(session.out, "\nAn input for the same way ({changed} changed):")?,
+        false => {
+            writeln!(
+                session.out,
+                "\nAn input for the same way ({changed} changed): {}",
+                solved.files.join(", ")
+            )?;
+        }
+    }
+    for part in &solved.parts {
+        let (old, new) = excerpts(&part.old, &part.new);
+        writeln!(session.out, "   {}:", part.name)?;
+        writeln!(session.out, "   {}", paint.bad(format!("- {old}")))?;
+        writeln!(session.out, "   {}", paint.good(format!("+ {new}")))?;
+    }
     if solved.changed == 0 {
         let named = crate::render::counted(solved.named, "byte");
         writeln!(

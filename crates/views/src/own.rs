@@ -1,0 +1,122 @@
+//! Names that belong to a run and not to what its program does: what the program was called as, the
+//! directory it ran in, variables of the environment that say where it was started. Two runs of one
+//! program, or of two versions built side by side, differ in them; so a text says them by their role.
+
+use recording::process::ProcessInfo;
+
+/// Variables of the environment that are the recorder's, or say where and how deep the shell was.
+const PLACES: &[&str] = &["RELAPSE_RECORD_DIR=", "_=", "PWD=", "OLDPWD=", "SHLVL="];
+
+/// See the module's documentation. The default maps nothing but variables of the environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// As the program was called, if that says where it lies.
+    program: Vec<u8>,
+    /// Its last part.
+    name: Vec<u8>,
+    /// The working directory, with a slash behind it.
+    directory: Vec<u8>,
+}
+
+impl Own {
+    /// Of a recorded process.
+    #[must_use]
+    pub fn of(info: &ProcessInfo) -> Own {
+        let program = info.arguments.first().map_or("", String::as_str);
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let directory = match info.directory.as_str() {
+            "" | "/" => String::new(),
+            directory => format!("{}/", directory.trim_end_matches('/')),
+        };
+        Own {
+            program: program.contains('/').then_some(program).unwrap_or_default().into(),
+            name: name.into(),
+            directory: directory.into(),
+        }
+    }
+
+    /// A text with its own names by their role; none if it has none of them.
+    #[must_use]
+    pub fn mapped(&self, text: &[u8]) -> Option<Vec<u8>> {
+        if let Some(variable) = PLACES.iter().find(|v| text.starts_with(v.as_bytes())) {
+            return Some([variable.as_bytes(), "…".as_bytes()].concat());
+        }
+        let mut out = text.to_vec();
+        for (own, role) in [(&self.program, "<program>"), (&self.directory, "<directory>/")] {
+            out = replaced(&out, own, role.as_bytes());
+        }
+        // The directory itself.
+        if let Some(directory) = self.directory.strip_suffix(b"/")
+            && out == directory
+        {
+            return Some(b"<directory>".to_vec());
+        }
+        // A short name may be a word of the text: only where a program says its name.
+        if !self.name.is_empty()
+            && let Some(rest) = out.strip_prefix(self.name.as_slice())
+            && (rest.is_empty() || rest.starts_with(b": "))
+        {
+            out = [b"<program>", rest].concat();
+        }
+        (out != text).then_some(out)
+    }
+}
+
+/// Each occurrence replaced that no other part of a word or path comes before or behind.
+fn replaced(text: &[u8], own: &[u8], role: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    let part = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || b"_-./".contains(b));
+    while let Some((first, behind)) = rest.split_first() {
+        let whole = own.ends_with(b"/") || !part(rest.get(own.len()));
+        if !own.is_empty() && rest.starts_with(own) && whole && !part(out.last()) {
+            out.extend_from_slice(role);
+            rest = &rest[own.len()..];
+        } else {
+            out.push(*first);
+            rest = behind;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(program: &str, directory: &str) -> Own {
+        Own::of(&ProcessInfo {
+            arguments: vec![program.to_owned()],
+            directory: directory.to_owned(),
+            ..ProcessInfo::default()
+        })
+    }
+
+    #[test]
+    fn own_names_are_said_by_their_role() {
+        let (old, new) = (own("./old", "/tmp/a"), own("../build/new", "/tmp/bcd"));
+        for (first, second) in [
+            ("./old", "../build/new"),
+            ("old", "new"),
+            ("usage: ./old [-x]", "usage: ../build/new [-x]"),
+            ("old: no file", "new: no file"),
+            ("/tmp/a", "/tmp/bcd"),
+            ("/tmp/a/in.txt", "/tmp/bcd/in.txt"),
+            ("PWD=/tmp/a", "PWD=/tmp/bcd"),
+            ("_=./old", "_=../build/new"),
+        ] {
+            let mapped = old.mapped(first.as_bytes());
+            assert!(mapped.is_some(), "{first}");
+            assert_eq!(mapped, new.mapped(second.as_bytes()), "{first}");
+        }
+    }
+
+    #[test]
+    fn other_words_stay() {
+        let old = own("./old", "/tmp/a");
+        for text in ["bold", "old value", "./older", "x./old", "/tmp/ab", "/x/tmp/a/b", "", "HOME=/tmp/a2"] {
+            assert_eq!(old.mapped(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(own("old", "").mapped(b"an old word"), None);
+    }
+}
