@@ -263,3 +263,38 @@ int main(int argc, char **argv) {
     assert_eq!(values("5 name"), [serde_json::Value::Null]);
     assert!(values("11 name")[0].as_str().is_some_and(|v| v.ends_with("\"x\"")));
 }
+
+#[test]
+fn what_came_before_a_fork_is_shown_once() {
+    let source = r#"#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int twice(int n) {
+    return n * 2;
+}
+
+int main(int argc, char **argv) {
+    int before = twice(argc + 4);
+    pid_t child = fork();
+    int after = twice(child == 0 ? before : 1);
+    wait(NULL);
+    return after > 100;
+}
+"#;
+    let mut desk = Desk::with_program("forks", source);
+    desk.record("./forks", "");
+    let rows = |desk: &mut Desk, line: &str| -> Vec<(String, String)> {
+        let json: serde_json::Value = serde_json::from_str(&desk.quietly(line)).expect("JSON");
+        let rows = json["executions"].as_array().expect("executions").iter();
+        rows.map(|row| (row["stream"].to_string(), row["values"][0].to_string())).collect()
+    };
+    let all = rows(&mut desk, "relapse values run forks.c:6 n --json");
+    let mut values: Vec<&str> = all.iter().map(|row| row.1.as_str()).collect();
+    values.sort_unstable();
+    assert_eq!(values, ["\"1\"", "\"10\"", "\"5\""], "{all:?}");
+    // A stream that is asked for by name is shown from its beginning.
+    let child = &all.iter().find(|row| row.1 == "\"10\"").expect("the child's").0;
+    let line = format!("relapse values run forks.c:6 n --json --stream {}", child.trim_matches('"'));
+    assert_eq!(rows(&mut desk, &line).len(), 2);
+}

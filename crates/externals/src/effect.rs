@@ -122,6 +122,8 @@ pub enum State {
     FileMask,
     /// The table of `hsearch`.
     Hashes,
+    /// What a thread keeps under a key, which is the owner.
+    ThreadSpecific,
 }
 
 /// Whose state it is.
@@ -172,12 +174,26 @@ impl Hidden {
     }
 }
 
-/// Variables of the library that show such state.
-pub const STATE_VARIABLES: &[(&str, State)] = &[
-    ("optarg", State::Options),
-    ("optind", State::Options),
-    ("opterr", State::Options),
-    ("optopt", State::Options),
+/// A variable of the library that shows such state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateVariable {
+    pub name: &'static str,
+    /// Bytes.
+    pub size: u64,
+    pub state: State,
+    /// The library looks at what the program has put there.
+    pub is_read: bool,
+}
+
+const fn option_variable(name: &'static str, size: u64, is_read: bool) -> StateVariable {
+    StateVariable { name, size, state: State::Options, is_read }
+}
+
+pub const STATE_VARIABLES: &[StateVariable] = &[
+    option_variable("optarg", 8, false),
+    option_variable("optind", 4, true),
+    option_variable("opterr", 4, true),
+    option_variable("optopt", 4, false),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

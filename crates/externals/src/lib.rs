@@ -30,7 +30,7 @@ pub mod table;
 
 pub use effect::{
     Access, Channel, Data, Direction, External, Format, FormatArgs, Hidden, Io, Len, Owner, Place, Range,
-    Ret, STATE_VARIABLES, State, When, flag,
+    Ret, STATE_VARIABLES, State, StateVariable, When, flag,
 };
 pub use model::{Memory, Model, TooLong, evaluate};
 

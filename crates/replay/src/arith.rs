@@ -210,7 +210,16 @@ pub fn cast(op: CastOp, from: Ty, to: Ty, a: u128) -> u128 {
             }
         }
         // Types that do not fit the operation: the bits pass unchanged.
-        _ => a,
+        (
+            CastOp::FpTrunc
+            | CastOp::FpExt
+            | CastOp::FpToUi
+            | CastOp::FpToSi
+            | CastOp::UiToFp
+            | CastOp::SiToFp,
+            Ty::Int(_) | Ty::Ptr | Ty::Float(_),
+            _,
+        ) => a,
     };
     v & mask(to.bits())
 }
@@ -309,6 +318,35 @@ pub fn pure(op: Pure, ty: Ty, args: &[u128]) -> (u128, bool) {
     (v & m, false)
 }
 
+/// The operations on integers, as a pattern: an operation that is added must say what it is.
+macro_rules! on_integers {
+    () => {
+        Pure::Bswap
+            | Pure::BitReverse
+            | Pure::Ctpop
+            | Pure::Ctlz
+            | Pure::Cttz
+            | Pure::Abs
+            | Pure::SMin
+            | Pure::SMax
+            | Pure::UMin
+            | Pure::UMax
+            | Pure::Fshl
+            | Pure::Fshr
+            | Pure::SAddOverflow
+            | Pure::UAddOverflow
+            | Pure::SSubOverflow
+            | Pure::USubOverflow
+            | Pure::SMulOverflow
+            | Pure::UMulOverflow
+            | Pure::SAddSat
+            | Pure::UAddSat
+            | Pure::SSubSat
+            | Pure::USubSat
+            | Pure::PtrMask
+    };
+}
+
 fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
     match kind {
         FloatKind::F80 => return f80_pure(op, a, b, c),
@@ -319,7 +357,7 @@ fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
                 Pure::FAbs => return a & !sign,
                 Pure::CopySign => return (a & !sign) | (b & sign),
                 Pure::FpClass => return class(a, b, 23, 8),
-                _ => {}
+                _ => {} // Below, where all are named.
             }
         }
         FloatKind::F64 => {
@@ -329,7 +367,7 @@ fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
                 Pure::FAbs => return a & !sign,
                 Pure::CopySign => return (a & !sign) | (b & sign),
                 Pure::FpClass => return class(a, b, 52, 11),
-                _ => {}
+                _ => {} // Below, where all are named.
             }
         }
     }
@@ -366,7 +404,8 @@ fn float_pure(op: Pure, kind: FloatKind, a: u128, b: u128, c: u128) -> u128 {
                     vec![x, y],
                 ),
                 Pure::Fma => (x.mul_add(y, z), vec![x, y, z]),
-                _ => (x, vec![x]),
+                // Done above, or no operation on floats: the bits pass unchanged.
+                Pure::FNeg | Pure::FAbs | Pure::CopySign | Pure::FpClass | on_integers!() => return a,
             };
             if v.is_nan() { $nan(&operands).into() } else { v.to_bits().into() }
         }};
@@ -400,7 +439,8 @@ fn f80_pure(op: Pure, a: u128, b: u128, c: u128) -> u128 {
         Pure::MaxNum => pick(Ordering::Greater),
         Pure::Fma => f80::fma(a, b, c),
         Pure::FpClass => u128::from(f80::class(a) & b as u32 != 0),
-        _ => a,
+        // No operation on floats: the bits pass unchanged.
+        on_integers!() => a,
     }
 }
 

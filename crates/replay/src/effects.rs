@@ -8,7 +8,10 @@
 
 use crate::memory::Memory;
 use crate::observer::{ExternalCall, View};
-use externals::{Access, Channel, Direction, Len, Owner, Place, Range, Ret, State, When};
+use externals::{
+    Access, Channel, Direction, Len, Owner, Place, Range, Ret, STATE_VARIABLES, State, StateVariable, When,
+};
+use program::model::SymbolKind;
 
 /// Strings and arrays are followed no further than this.
 const LIMIT: u64 = 1 << 24;
@@ -22,6 +25,7 @@ pub fn reads(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
             resolve(view.memory, call, range, &mut out);
         }
         hidden(view.memory, call, known, false, &mut out);
+        shown(view, known, false, &mut out);
     }
     out
 }
@@ -35,6 +39,7 @@ pub fn writes(view: &View<'_>, call: &ExternalCall<'_>) -> Vec<(u64, u64)> {
             resolve(view.memory, call, range, &mut out);
         }
         hidden(view.memory, call, known, true, &mut out);
+        shown(view, known, true, &mut out);
         if fails(known, call) {
             out.push((state_address(State::Errno, 0), 1));
         }
@@ -62,6 +67,17 @@ pub fn is_state(address: u64) -> bool {
 #[must_use]
 pub fn state_address(state: State, owner: u64) -> u64 {
     STATES | (state as u64) << 48 | owner & ((1 << 48) - 1)
+}
+
+/// Where the state of a variable of the environment is, by its name.
+#[must_use]
+pub fn variable_address(name: &[u8]) -> u64 {
+    state_address(State::Environment, number_of_name(name))
+}
+
+/// The process has number 0.
+fn number_of_name(name: &[u8]) -> u64 {
+    hash(name) | 1
 }
 
 /// Where the content of a file is, by its name: room for 64 GiB.
@@ -97,12 +113,34 @@ fn hidden(
             Owner::Result => call.result.first().copied().unwrap_or(0),
             Owner::Name(slot) => {
                 let text = memory.peek_string(arg(slot), LIMIT as usize);
-                // The process has number 0.
-                hash(text.split(|byte| *byte == b'=').next().unwrap_or_default()) | 1
+                number_of_name(text.split(|byte| *byte == b'=').next().unwrap_or_default())
             }
         };
         if applies {
             out.push((state_address(hidden.state, owner), 1));
+        }
+    }
+}
+
+/// Variables of the library that show state which a call changes. It may set them to what they were,
+/// which no later access shows; and it reads what the program has put into them.
+fn shown(view: &View<'_>, known: &externals::External, written: bool, out: &mut Vec<(u64, u64)>) {
+    let is_changed = |state: State| {
+        known.hidden.iter().any(|hidden| hidden.state == state && !matches!(hidden.access, Access::Uses))
+    };
+    let wanted = |variable: &&StateVariable| is_changed(variable.state) && (written || variable.is_read);
+    if !STATE_VARIABLES.iter().any(|variable| wanted(&variable)) {
+        return;
+    }
+    for (_, loaded) in view.image.modules() {
+        for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
+            let variable = STATE_VARIABLES.iter().filter(wanted).find(|v| v.name == symbol.name);
+            if let Some(StateVariable { size, .. }) = variable
+                && !matches!(symbol.kind, SymbolKind::Data { .. })
+                && !out.contains(&(*address, *size))
+            {
+                out.push((*address, *size));
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::call::Call;
 use crate::context::Context;
 use crate::process::{self, Path};
 use crate::stream::At;
-use crate::{bytes, consumed, sys};
+use crate::{bytes, consumed, sockets, sys};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use externals::{Channel, Data, Direction, External, Io, Len, Range, Ret, flag};
 use recording::event::{Event, source};
@@ -233,6 +233,7 @@ pub unsafe fn follow(external: &External, call: &Call<'_>) {
         {
             let both = (at as *const [i32; 2]).read_unaligned();
             both.into_iter().for_each(renew);
+            sockets::paired(both);
         }
         if external.has(flag::SEEKS) && call.arg(0) > MAX_FD as u64 {
             forget_stream(call.arg(0));
@@ -292,21 +293,30 @@ impl Context {
 
 fn define_descriptor(ctx: &mut Context, fd: i32) -> u64 {
     const TYPE: u32 = 0o170_000;
+    const SOCKET: u32 = 0o140_000;
     let mut link = Path::new();
     link.push(b"/proc/self/fd/").push_number(fd.cast_unsigned().into());
     let mut text = [0; 1024];
     let name = sys::readlink(link.as_c_str(), &mut text).unwrap_or(&[]);
-    let kind = match (fd, sys::mode(fd).map(|m| m & TYPE)) {
+    let mode = sys::mode(fd).map(|m| m & TYPE);
+    let kind = match (fd, mode) {
         (0, _) => source::STDIN,
         (1, _) => source::STDOUT,
         (2, _) => source::STDERR,
         (_, Some(0o100_000)) => source::FILE,
         (_, Some(0o010_000)) => source::PIPE,
-        (_, Some(0o140_000)) => source::SOCKET,
+        (_, Some(SOCKET)) => source::SOCKET,
         _ if name == b"/dev/urandom" || name == b"/dev/random" => source::RANDOM,
         _ => source::OTHER,
     };
-    ctx.define_source(kind, fd, name)
+    if mode != Some(SOCKET) {
+        return ctx.define_source(kind, fd, name);
+    }
+    // In the place of the link's name: room on the stack may be scarce.
+    link = Path::new();
+    link.push(name);
+    sockets::describe(fd, &mut link);
+    ctx.define_source(kind, fd, link.as_bytes())
 }
 
 /// Position before `count` bytes were moved by a system call on `fd`.

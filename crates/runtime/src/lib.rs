@@ -7,8 +7,9 @@
 //! * [`entry`]: from outside into instrumented code and back, signals, landings;
 //! * [`external`]: after a [`call`] that left instrumented code; [`known`] brings the
 //!   memory up to date that the call read or wrote, [`format`](mod@format)
-//!   that of `printf` and `scanf`, [`io`] names where bytes came from or went,
-//!   [`consumed`] finds those that a `scanf` took, `foreign` those that libraries put out;
+//!   that of `printf` and `scanf`, [`io`] names where bytes came from or went
+//!   ([`sockets`] both ends of a connection), [`consumed`] finds those that a `scanf` took, `foreign` those
+//!   that libraries put out;
 //! * [`context`], [`stream`]: a thread's state and its file; [`shadow`]: its
 //!   second copy of memory, which [`memory`] reads and writes; [`heap`]: when
 //!   parts of it are given back;
@@ -64,6 +65,7 @@ pub mod memory;
 pub mod module;
 pub mod process;
 pub mod shadow;
+pub mod sockets;
 pub mod stream;
 pub mod sys;
 pub mod tls;

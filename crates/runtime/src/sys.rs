@@ -19,6 +19,9 @@ const PREAD: u64 = 17;
 const MREMAP: u64 = 25;
 const MINCORE: u64 = 27;
 const MADVISE: u64 = 28;
+const GETSOCKNAME: u64 = 51;
+const GETPEERNAME: u64 = 52;
+const GETSOCKOPT: u64 = 55;
 const GETCWD: u64 = 79;
 const MKDIR: u64 = 83;
 const READLINK: u64 = 89;
@@ -163,6 +166,43 @@ fn stat(fd: i32) -> Option<[u64; 18]> {
 /// `st_mode`.
 pub fn mode(fd: i32) -> Option<u32> {
     stat(fd).map(|s| s[3] as u32)
+}
+
+/// The number by which the kernel names a socket; none if it is something else.
+pub fn socket_number(fd: i32) -> Option<u64> {
+    stat(fd).filter(|s| s[3] as u32 & 0o170_000 == 0o140_000).map(|s| s[1])
+}
+
+/// The longest address of a socket, in bytes.
+pub const ADDRESS: usize = 128;
+
+fn address(call_number: u64, fd: i32, into: &mut [u8; ADDRESS]) -> Option<&[u8]> {
+    let mut len = ADDRESS as u32;
+    // SAFETY: the kernel writes at most as many bytes to `into` as `len` says, and the length.
+    let r = unsafe { call(call_number, fd as u64, into.as_mut_ptr() as u64, &raw mut len as u64, 0, 0, 0) };
+    if r == 0 { into.get(..len as usize) } else { None }
+}
+
+/// The `sockaddr` of a socket.
+pub fn socket_name(fd: i32, into: &mut [u8; ADDRESS]) -> Option<&[u8]> {
+    address(GETSOCKNAME, fd, into)
+}
+
+/// The `sockaddr` of what it is connected with.
+pub fn peer_name(fd: i32, into: &mut [u8; ADDRESS]) -> Option<&[u8]> {
+    address(GETPEERNAME, fd, into)
+}
+
+/// The process at the other end, as it was when they were connected.
+pub fn peer_process(fd: i32) -> Option<u32> {
+    const SOL_SOCKET: u64 = 1;
+    const SO_PEERCRED: u64 = 17;
+    let mut credentials = [0u32; 3];
+    let mut len = 12u32;
+    let (at, len_at) = (credentials.as_mut_ptr() as u64, &raw mut len as u64);
+    // SAFETY: the kernel writes at most `len` bytes to `credentials`, which has as many, and the length.
+    let r = unsafe { call(GETSOCKOPT, fd as u64, SOL_SOCKET, SO_PEERCRED, at, len_at, 0) };
+    (r == 0).then_some(credentials[0])
 }
 
 /// `st_size`; 0 if it has none.

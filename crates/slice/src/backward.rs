@@ -200,7 +200,11 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
 
     /// The stream has no more steps: what is still live was there before.
     pub fn finish(&mut self) {
-        for range in self.memory.drain().into_iter().filter(|range| !is_hidden(range.start)) {
+        for range in self.memory.drain() {
+            if is_hidden(range.start) {
+                self.sink.from_start(range.start, range.uses);
+                continue;
+            }
             let variable = self.sink.variable(range.start);
             let origin = Origin::Unwritten { address: range.start, len: range.len, variable };
             self.sink.leaf(range.uses, &origin);

@@ -81,6 +81,8 @@ pub struct Watch<'a> {
     expressions: &'a [Expression],
     condition: Option<&'a Expression>,
     keep: Keep,
+    /// Executions that begin before this step are counted only.
+    from: u64,
     bindings: HashMap<(u32, u32), Bindings<'a>>,
     touched: Touched<'a>,
     /// The execution under way in each frame.
@@ -108,6 +110,7 @@ impl<'a> Watch<'a> {
             expressions: &[],
             condition: None,
             keep,
+            from: 0,
             bindings: HashMap::new(),
             touched: Touched::new(image),
             running: Vec::new(),
@@ -118,6 +121,12 @@ impl<'a> Watch<'a> {
             error: None,
             succeeded: false,
         }
+    }
+
+    /// Keeps no executions that begin before a step.
+    #[must_use]
+    pub fn from_step(self, from: u64) -> Watch<'a> {
+        Watch { from, ..self }
     }
 
     /// With what is to be evaluated: expressions that are shown, and a condition.
@@ -211,6 +220,10 @@ impl<'a> Watch<'a> {
             return None;
         }
         let number = self.count + 1;
+        if view.count < self.from {
+            self.count = number;
+            return None;
+        }
         let is_kept = match self.keep {
             Keep::First(most) => self.executions.len() < most,
             Keep::Number(wanted) => wanted == number,

@@ -4,21 +4,21 @@
 //! these bytes, to the pipe or the file they were read from, the way back goes on there: what
 //! was [received](Slicer::received) by one process was [sent](Slicer::sent) by another, and the
 //! calls that sent it are criteria of a slice of that process. What a program got as arguments
-//! was given by the call of `execve` before it.
+//! or in its environment was [given](crate::given) by the call that started it.
 //!
-//! Pipes and files have names in a recording: `pipe:[123]`, or a path. Bytes of a file are found
-//! by their offset. So are those of a pipe with one writer, or with several that wrote one after
-//! the other. Where writers took turns, what a call took in must be one writer's and
+//! Pipes, sockets and files have names in a recording: `pipe:[123]`, the [ends](Ends) of a connection,
+//! or a path. Bytes of a file are found
+//! by their offset. So are those of a pipe or a connection with one writer, or with several that wrote
+//! one after the other. Where writers took turns, what a call took in must be one writer's and
 //! nowhere else in what it wrote. In all cases the bytes must be equal: a file may have been written
 //! anew in between. What cannot be found is not followed.
 
 use crate::Result;
-use crate::criterion::{Criterion, Wanted};
+use crate::criterion::Criterion;
 use crate::slice::{Dependence, NodeId, Origin, Slice};
 use crate::slicer::Slicer;
-use crate::started::pointer;
-use program::inst::Inst;
-use recording::event::source::{ARGV, FILE, PIPE, STDERR, STDIN, STDOUT};
+use recording::event::source::{ARGV, ENVIRONMENT, FILE, PIPE, SOCKET, STDERR, STDIN, STDOUT};
+use replay::effects::variable_address;
 use replay::io::{IoEvent, Source};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -53,21 +53,83 @@ pub struct Sent {
 pub enum Channel {
     File(String),
     Pipe(String),
+    /// One direction of a connection.
+    Socket(Ends),
     /// The argument of this number.
     Argument(usize),
+    /// The variable of the environment.
+    Variable(String),
+}
+
+/// What the two ends of a connection are called. A program that was given a socket without addresses
+/// may not know one of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ends {
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl Ends {
+    /// By what stands behind the `socket:` of a name: `[5]`, `[5] LOCAL > PEER`.
+    fn named(name: &str, out: bool) -> Ends {
+        let (number, ends) = name.split_once(' ').unwrap_or((name, ""));
+        let (local, peer) = match ends.split_once(" > ") {
+            Some((local, peer)) => (local, Some(peer.to_owned())),
+            None => (number, None),
+        };
+        let local = Some(local.to_owned());
+        if out { Ends { from: local, to: peer } } else { Ends { from: peer, to: local } }
+    }
+
+    /// Whether both can be the same connection, as far as they know it.
+    fn meet(&self, other: &Ends) -> bool {
+        let equal = |a: &Option<String>, b: &Option<String>| Some(a.as_ref()? == b.as_ref()?);
+        let ends = [equal(&self.from, &other.from), equal(&self.to, &other.to)];
+        ends.contains(&Some(true)) && !ends.contains(&Some(false))
+    }
 }
 
 impl Channel {
     /// How a process names what it reads from or writes to, if another process may be at the
     /// other end.
-    fn of(source: &Source) -> Option<Channel> {
-        if !matches!(source.kind, FILE | STDIN | PIPE | STDOUT | STDERR) {
-            return (source.kind == ARGV).then(|| Channel::Argument(source.fd.max(0) as usize));
+    fn of(source: &Source, out: bool) -> Option<Channel> {
+        match source.kind {
+            ARGV => return Some(Channel::Argument(source.fd.max(0) as usize)),
+            ENVIRONMENT => return Some(Channel::Variable(source.name.clone())),
+            FILE | STDIN | PIPE | SOCKET | STDOUT | STDERR => {}
+            _ => return None,
+        }
+        if let Some(name) = source.name.strip_prefix("socket:") {
+            return Some(Channel::Socket(Ends::named(name, out)));
         }
         if source.name.starts_with("pipe:[") {
             return Some(Channel::Pipe(source.name.clone()));
         }
         source.name.starts_with('/').then(|| Channel::File(source.name.clone()))
+    }
+
+    /// Whether what is written to one can be read from the other.
+    fn meets(&self, other: &Channel) -> bool {
+        match (self, other) {
+            (Channel::Socket(ends), Channel::Socket(others)) => ends.meet(others),
+            _ => self == other,
+        }
+    }
+
+    /// Positions in it are counted by each process for itself, and what was read is gone.
+    pub(crate) fn is_stream(&self) -> bool {
+        match self {
+            Channel::Pipe(_) | Channel::Socket(_) => true,
+            Channel::File(_) | Channel::Argument(_) | Channel::Variable(_) => false,
+        }
+    }
+
+    /// It is given to a program when it starts.
+    pub(crate) fn is_given(&self) -> bool {
+        match self {
+            Channel::Argument(_) | Channel::Variable(_) => true,
+            Channel::File(_) | Channel::Pipe(_) | Channel::Socket(_) => false,
+        }
     }
 }
 
@@ -81,8 +143,8 @@ struct Taken {
 }
 
 impl Slicer<'_> {
-    /// Bytes that a slice depends on and that came from files, pipes or arguments. What is more
-    /// than is followed is left out.
+    /// Bytes that a slice depends on and that came from files, pipes, sockets, arguments or the
+    /// environment. What is more than is followed is left out.
     ///
     /// # Errors
     /// If replay fails.
@@ -92,9 +154,9 @@ impl Slicer<'_> {
             let io = self.io(stream)?;
             let mut by_step: HashMap<u64, Vec<(&IoEvent, Channel)>> = HashMap::new();
             for event in io.events.iter().filter(|e| !e.out && !e.bytes.is_empty()) {
-                let Some(channel) = Channel::of(&io.sources[event.source]) else { continue };
-                if let Channel::Argument(_) = channel {
-                    arguments(slice, event, &channel, &mut all);
+                let Some(channel) = Channel::of(&io.sources[event.source], false) else { continue };
+                if channel.is_given() {
+                    given(slice, event, &channel, &mut all);
                 } else {
                     let step = event.instruction.saturating_sub(1);
                     by_step.entry(step).or_default().push((event, channel));
@@ -147,7 +209,8 @@ impl Slicer<'_> {
         for stream in 0..self.process().streams.len() as u32 {
             let io = self.io(stream)?;
             let sources = io.events.iter().filter(|e| !e.out).map(|e| &io.sources[e.source]);
-            all.extend(sources.filter_map(Channel::of).filter(|c| matches!(c, Channel::Pipe(_))));
+            let channels = sources.filter_map(|source| Channel::of(source, false));
+            all.extend(channels.filter(|c| matches!(c, Channel::Pipe(_))));
         }
         Ok(all)
     }
@@ -162,7 +225,8 @@ impl Slicer<'_> {
             let is_meant = |source: &&Source| {
                 matches!(source.kind, STDOUT | STDERR) && recording::event::source::name(source.kind) == sink
             };
-            if let Some(pipe @ Channel::Pipe(_)) = io.sources.iter().find(is_meant).and_then(Channel::of) {
+            let source = io.sources.iter().find(is_meant);
+            if let Some(pipe @ Channel::Pipe(_)) = source.and_then(|source| Channel::of(source, true)) {
                 return Ok(Some(pipe));
             }
         }
@@ -175,31 +239,29 @@ impl Slicer<'_> {
     /// # Errors
     /// If replay fails.
     pub fn sent(&self, received: &Received, before: Option<u64>) -> Result<Option<Sent>> {
-        if let Channel::Argument(number) = received.from {
-            let criteria = self.executed_with(number, &received.text)?;
-            return Ok((!criteria.is_empty()).then(|| Sent { criteria, text: received.text.clone() }));
-        }
         let Some((name, written)) = self.transferred(&received.from, true)? else { return Ok(None) };
         let is_at = |start: u64, text: &[u8]| {
             !text.is_empty() && (start..).zip(text).all(|(at, byte)| written.get(&at) == Some(byte))
         };
-        let (start, text) = match (&received.from, before) {
-            (Channel::Pipe(_), Some(before)) => {
+        let (start, text) = match (received.from.is_stream(), before) {
+            (true, Some(before)) => {
                 let end = before + written.len() as u64;
                 let (from, to) = (received.bytes.start.max(before), received.bytes.end.min(end));
                 if from >= to {
                     return Ok(None);
                 }
                 let skipped = (from - received.bytes.start) as usize;
-                (from - before, &received.text[skipped..skipped + (to - from) as usize])
+                // A forked process counts on from where the other one was.
+                let first = written.first_key_value().map_or(0, |(at, _)| *at);
+                (first + (from - before), &received.text[skipped..skipped + (to - from) as usize])
             }
-            (Channel::Pipe(_), None) => {
+            (true, None) => {
                 let mut places = written.keys().copied().filter(|start| is_at(*start, &received.around));
                 let (Some(start), None) = (places.next(), places.next()) else { return Ok(None) };
                 let within = received.around.windows(received.text.len()).position(|w| w == received.text);
                 (start + within.unwrap_or(0) as u64, &received.text[..])
             }
-            _ => (received.bytes.start, &received.text[..]),
+            (false, _) => (received.bytes.start, &received.text[..]),
         };
         if !is_at(start, text) {
             return Ok(None);
@@ -208,46 +270,26 @@ impl Slicer<'_> {
         Ok((!criteria.is_empty()).then(|| Sent { criteria, text: text.to_vec() }))
     }
 
-    /// All that the process wrote to a pipe or a file, or read from it, by offset, and how it names it.
+    /// All that the process wrote to a channel, or read from it, by offset, and how it names it. None if
+    /// it has several connections that this one could be.
     fn transferred(&self, channel: &Channel, written: bool) -> Result<Option<(String, BTreeMap<u64, u8>)>> {
-        let (mut name, mut bytes) = (None, BTreeMap::new());
+        let (mut name, mut bytes): (Option<String>, _) = (None, BTreeMap::new());
         for stream in 0..self.process().streams.len() as u32 {
             let io = self.io(stream)?;
-            for event in io.events.iter().filter(|e| e.out == written) {
+            // What was written before a fork, the process wrote that forked.
+            let own = if written { self.shared_steps(stream)?.unwrap_or(0) } else { 0 };
+            for event in io.events.iter().filter(|e| e.out == written && e.instruction >= own) {
                 let source = &io.sources[event.source];
-                if Channel::of(source).as_ref() == Some(channel) {
+                if Channel::of(source, written).is_some_and(|of| of.meets(channel)) {
+                    if name.as_ref().is_some_and(|known| *known != source.name) {
+                        return Ok(None);
+                    }
                     name = Some(source.name.clone());
                     bytes.extend((event.offset..).zip(event.bytes.iter().copied()));
                 }
             }
         }
         Ok(name.map(|name| (name, bytes)))
-    }
-
-    /// The call of `execve` or its kin that gave a program an argument.
-    fn executed_with(&self, number: usize, text: &[u8]) -> Result<Vec<Criterion>> {
-        for stream in 0..self.process().streams.len() as u32 {
-            let Some((at, machine)) = self.exec_call(stream)? else { continue };
-            let Some(view) = machine.view() else { continue };
-            let is_there = |address: u64| view.memory.peek_string(address, text.len() + 1) == text;
-            let Inst::Call(call) = view.inst() else { continue };
-            // `execv(path, argv)` and its kin, `fexecve(fd, argv, envp)` too.
-            let vector = call.args.get(1).and_then(|array| {
-                let slot = view.value(array.value).wrapping_add(8 * number as u64);
-                let address = pointer(&view, slot);
-                is_there(address).then_some((slot, address))
-            });
-            let wanted = match vector {
-                Some((slot, address)) => vec![
-                    Wanted::Ran,
-                    Wanted::Memory { address: slot, len: 8 },
-                    Wanted::Memory { address, len: text.len() as u64 },
-                ],
-                None => vec![Wanted::All],
-            };
-            return Ok(vec![Criterion { at, wanted }]);
-        }
-        Ok(Vec::new())
     }
 }
 
@@ -269,14 +311,24 @@ pub fn in_sequence(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
     }
 }
 
-/// Arguments that leaves of a slice are bytes of.
-fn arguments(slice: &Slice, event: &IoEvent, channel: &Channel, all: &mut BTreeMap<Channel, Taken>) {
+/// Arguments and variables that leaves of a slice are bytes of, or that a call looked up.
+fn given(slice: &Slice, event: &IoEvent, channel: &Channel, all: &mut BTreeMap<Channel, Taken>) {
+    if let Channel::Variable(name) = channel {
+        let state = variable_address(name.as_bytes());
+        if let Some((_, node)) = slice.state_from_start.iter().find(|(address, _)| *address == state) {
+            take(all, channel, event, Part { start: 0, end: event.bytes.len() as u64 }, *node);
+        }
+    }
     for leaf in &slice.leaves {
         let (Origin::Outside { address, len, .. } | Origin::Unwritten { address, len, .. }) = leaf.origin
         else {
             continue;
         };
-        if let Some(range) = overlap(event, address, len) {
+        if let Some(mut range) = overlap(event, address, len) {
+            // A variable is given as a whole.
+            if let Channel::Variable(_) = channel {
+                range = Part { start: 0, end: event.bytes.len() as u64 };
+            }
             take(all, channel, event, range, leaf.needed_by);
         }
     }
@@ -354,6 +406,20 @@ mod tests {
         assert_eq!(order("xyz", &["xyz", ""]), [Some(0), None]);
         assert_eq!(order("xyzz", &["xy", "zzzz"]), [Some(0), Some(2)], "the reader did not wait for all");
         assert_eq!(order("x1y2", &["xy", "12"]), [None, None], "they took turns");
+    }
+
+    #[test]
+    fn both_ends_name_a_connection_alike() {
+        let ends = |name: &str, out: bool| Ends::named(name, out);
+        let client = "[7] 127.0.0.1:4000 > 127.0.0.1:80";
+        let server = "[9] 127.0.0.1:80 > 127.0.0.1:4000";
+        assert!(ends(client, true).meet(&ends(server, false)));
+        assert!(!ends(client, true).meet(&ends(server, true)), "the other direction");
+        assert!(!ends(client, true).meet(&ends("[8] 127.0.0.1:80 > 127.0.0.1:4001", false)));
+        // Of a pair, a program that was given one end knows that alone.
+        assert!(ends("[5] [5] > [6]", true).meet(&ends("[6]", false)));
+        assert!(ends("[5]", true).meet(&ends("[6] [6] > [5]", false)));
+        assert!(!ends("[5]", true).meet(&ends("[6]", false)), "nothing is known");
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
 //!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
 //! * [`handover`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
+//!   `given`: what a program was given when it was started;
 //! * [`started`]: calls by which a process started programs that may not be recorded;
 //! * [`nearby`]: what they could have meant;
 //! * [`snapshot`]: the values at executed instructions and statements, for showing;
@@ -66,6 +67,7 @@ pub mod executions;
 mod facts;
 mod formatted;
 mod fragments;
+mod given;
 pub mod handover;
 mod heap;
 mod irregular;

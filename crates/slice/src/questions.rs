@@ -6,9 +6,10 @@ use crate::outputs::{self, Output, Part};
 use crate::slicer::Slicer;
 use externals::flag;
 use program::inst::Inst;
+use recording::event::{Event, Position};
 use replay::io::{IoEvent, Source};
-use replay::machine::End;
-use replay::observer::{Effect, ExternalCall, Observer, View};
+use replay::machine::{End, Machine};
+use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 
 impl Slicer<'_> {
     /// All that the last executions of a line's instructions used.
@@ -96,6 +97,21 @@ impl Slicer<'_> {
         Ok(succeeded)
     }
 
+    /// How many instructions a stream shares with the one that its process was forked off: those before
+    /// the fork. None if it was not, or if the other one is not recorded.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn shared_steps(&self, stream: u32) -> Result<Option<u64>> {
+        let checkpoints = &self.prepared(stream)?.checkpoints;
+        let stream = &self.process.streams[stream as usize].stream;
+        let Some(own) = stream.parts.len().checked_sub(1).filter(|parts| *parts > 0) else { return Ok(None) };
+        let mut fork = Fork { own, at: None };
+        // A stream that cannot be replayed to its end may come as far as its fork.
+        let _ = Machine::new(&self.process.image, stream).run(&mut fork, checkpoints.counters().instructions);
+        Ok(fork.at)
+    }
+
     /// Where the process failed: the access that crashed, the call that aborted,
     /// or else what decided the exit status. None if that is not in the
     /// recording.
@@ -124,6 +140,23 @@ impl Slicer<'_> {
             }
         }
         Ok(None)
+    }
+}
+
+/// Where the first event stands of the process itself.
+struct Fork {
+    /// The part of the stream that holds its events.
+    own: usize,
+    at: Option<u64>,
+}
+
+impl Observer for Fork {
+    const STEPS: bool = false;
+
+    fn event(&mut self, moment: &Moment<'_>, _: Position, _: &Event<'_>) {
+        if moment.part >= self.own && self.at.is_none() {
+            self.at = moment.view.as_ref().map(|view| view.count);
+        }
     }
 }
 

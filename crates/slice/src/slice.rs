@@ -131,6 +131,9 @@ pub struct Slice {
     /// The nodes of the criteria, in their order; none if `truncated` before.
     pub criteria: Vec<Option<NodeId>>,
     pub leaves: Vec<Leaf>,
+    /// State of the library that was needed as the process found it, at the addresses of
+    /// [`replay::effects`], and one that needed it.
+    pub state_from_start: Vec<(u64, NodeId)>,
     /// There were more executions than `max_nodes`; `sites` is complete all the
     /// same.
     pub truncated: bool,

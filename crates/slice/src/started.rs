@@ -1,4 +1,4 @@
-//! Programs that a process started by a command: `system`, `exec` and their kin.
+//! Programs that a process started by a command: `system`, `popen`, `exec` and their kin.
 //!
 //! What such a program writes is in no recording unless it is recorded itself. What it was told to
 //! do is: a question about its output is answered by the call that started it.
@@ -91,7 +91,7 @@ fn seen(view: &View<'_>, at: Occurrence) -> Option<Started> {
         slots.take_while(|address| *address != 0).collect()
     };
     let addresses = match function {
-        "system" => vec![argument(0)?],
+        "system" | "popen" => vec![argument(0)?],
         "execv" | "execvp" | "execve" | "execvpe" | "fexecve" => listed(argument(1)?),
         "posix_spawn" | "posix_spawnp" => listed(argument(4)?),
         "execl" | "execlp" | "execle" => (1..MOST).map_while(argument).take_while(|a| *a != 0).collect(),

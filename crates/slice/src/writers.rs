@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::criterion::Criterion;
-use crate::handover::{Channel, Received, in_sequence};
+use crate::handover::{Channel, Received, Sent, in_sequence};
 use crate::slicer::{Slicer, SlicerOptions};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
@@ -37,7 +37,9 @@ impl Writer {
             match channel {
                 Channel::Pipe(_) => format!("{text} in the pipe"),
                 Channel::File(path) => format!("{text} in {}", short(path)),
+                Channel::Socket(_) => format!("{text} in the connection"),
                 Channel::Argument(number) => format!("{text}, argument {number}"),
+                Channel::Variable(_) => format!("{text} in the environment"),
             }
         };
         by_channel.into_iter().map(one).collect::<Vec<_>>().join(" and ")
@@ -74,18 +76,13 @@ pub fn writers(
     let load = |process: usize| LoadedProcess::load(recording, &recording.processes[process], options);
     let mut candidates = Vec::new();
     for process in (0..recording.processes.len()).filter(|process| *process != reader) {
-        let of = |process: usize| &recording.processes[process].info;
-        // Arguments come from the program that was there before.
-        let is_before = of(process).pid == of(reader).pid && of(process).image + 1 == of(reader).image;
         let loaded = load(process)?;
         let slicer = Slicer::new(&loaded, slicing);
         let mut written = Vec::new();
         for item in received {
-            written.push(match item.from {
-                Channel::Argument(_) => is_before.then(Vec::new),
-                Channel::File(_) | Channel::Pipe(_) => {
-                    Some(slicer.text_of(&item.from, true)?).filter(|text| !text.is_empty())
-                }
+            written.push(match item.from.is_given() {
+                true => (start_of(recording, process, reader).is_some()).then(Vec::new),
+                false => Some(slicer.text_of(&item.from, true)?).filter(|text| !text.is_empty()),
             });
         }
         if written.iter().any(Option::is_some) {
@@ -102,7 +99,7 @@ pub fn writers(
         // The last that wrote it; of a pipe, others may have written the rest.
         for (nth, Candidate { process, written }) in candidates.iter().enumerate().rev() {
             let wanted = |n: &usize| {
-                let is_shared = matches!(received[*n].from, Channel::Pipe(_)) && !in_turns;
+                let is_shared = received[*n].from.is_stream() && !in_turns;
                 written[*n].is_some() && !known[*n] && (is_shared || !found[*n])
             };
             let wanted: Vec<usize> = (0..received.len()).filter(wanted).collect();
@@ -112,8 +109,18 @@ pub fn writers(
             let loaded = load(*process)?;
             let slicer = Slicer::new(&loaded, slicing);
             for n in wanted {
-                let start = starts[n][nth].filter(|_| !in_turns);
-                if let Some(sent) = slicer.sent(&received[n], start)? {
+                let sent = match start_of(recording, *process, reader).filter(|_| received[n].from.is_given())
+                {
+                    Some(start) => {
+                        let criteria = match start {
+                            Start::Executed => slicer.executed_with(&received[n])?,
+                            Start::Child(arguments) => slicer.started_with(&received[n], arguments)?,
+                        };
+                        (!criteria.is_empty()).then(|| Sent { criteria, text: received[n].text.clone() })
+                    }
+                    None => slicer.sent(&received[n], starts[n][nth].filter(|_| !in_turns))?,
+                };
+                if let Some(sent) = sent {
                     found[n] = true;
                     let writer = all.entry(*process).or_default();
                     writer.criteria.extend(sent.criteria);
@@ -123,6 +130,27 @@ pub fn writers(
         }
     }
     Ok(all)
+}
+
+/// How a process started the program of another one.
+enum Start<'r> {
+    /// Its own program gave way to it.
+    Executed,
+    /// In a new process, with these arguments.
+    Child(&'r [String]),
+}
+
+/// How the program of `reader` was started by this process, if it was.
+fn start_of(recording: &Recording, process: usize, reader: usize) -> Option<Start<'_>> {
+    let of = |process: usize| &recording.processes[process].info;
+    let is_before =
+        |process: usize| of(process).pid == of(reader).pid && of(process).image + 1 == of(reader).image;
+    if is_before(process) {
+        return Some(Start::Executed);
+    }
+    let is_parent = of(process).pid == of(reader).parent && of(reader).forked_from.is_none();
+    let is_child = is_parent && !(0..recording.processes.len()).any(is_before);
+    is_child.then(|| Start::Child(&of(reader).arguments))
 }
 
 /// Where in the channels each of the candidates began to write.

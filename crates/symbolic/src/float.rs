@@ -131,7 +131,11 @@ impl<W: Watch> Engine<'_, W> {
             CastOp::FpToUi => Float::ToUnsigned,
             CastOp::SiToFp => Float::FromSigned,
             CastOp::UiToFp => Float::FromUnsigned,
-            _ => Float::Convert,
+            CastOp::FpTrunc | CastOp::FpExt => Float::Convert,
+            CastOp::Trunc | CastOp::Zext | CastOp::Sext | CastOp::Bits => {
+                self.fix(view, a, from, Reason::Float);
+                return None;
+            }
         };
         if matches!(op, Float::ToSigned | Float::ToUnsigned) {
             let fits = self.pool().float_fits(term, width, op == Float::ToSigned);

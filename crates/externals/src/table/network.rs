@@ -41,6 +41,6 @@ pub(super) const PART: &[External] = &[
     ext("inet_aton", Ret::Int).reads(&[range!(0, CStr)]).writes(&[range!(1, Const(4), NonZero)]),
     ext("inet_ntoa", Ret::Pointer).writes(&[range!(ret, CStr)]),
     ext("inet_pton", Ret::Int).reads(&[range!(1, CStr)]).writes(&[range!(2, Const(4), NonZero)]),
-    ext("inet_ntop", Ret::Into(2)).writes(&[range!(2, CStrMax(3), NonZero)]),
+    ext("inet_ntop", Ret::Into(2)).reads(&[range!(1, Const(4))]).writes(&[range!(2, CStrMax(3), NonZero)]),
     ext("if_nametoindex", Ret::Int).reads(&[range!(0, CStr)]),
 ];

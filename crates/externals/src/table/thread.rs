@@ -1,6 +1,7 @@
 //! `pthread.h`, C11 threads, semaphores.
 
-use crate::effect::{External, Ret, ext, flag, range};
+use crate::effect::Access::{Sets, Uses};
+use crate::effect::{External, Hidden, Ret, State, ext, flag, range};
 
 const LOCK: u32 = flag::SYNC;
 const UNLOCK: u32 = flag::SYNC | flag::UNLOCKS;
@@ -36,8 +37,8 @@ pub(super) const PART: &[External] = &[
     ext("pthread_getattr_np", Ret::Int).writes(&[range!(1, Const(56), Zero)]),
     ext("pthread_key_create", Ret::Int).writes(&[range!(0, Const(4), Zero)]),
     ext("pthread_key_delete", Ret::Int),
-    ext("pthread_getspecific", Ret::Pointer),
-    ext("pthread_setspecific", Ret::Int),
+    ext("pthread_getspecific", Ret::Pointer).hidden(&[Hidden::of_object(State::ThreadSpecific, 0, Uses)]),
+    ext("pthread_setspecific", Ret::Int).hidden(&[Hidden::of_object(State::ThreadSpecific, 0, Sets)]),
     ext("pthread_mutexattr_init", Ret::Int).writes(&[range!(0, Const(4))]),
     ext("pthread_mutexattr_destroy", Ret::Int),
     ext("pthread_mutexattr_settype", Ret::Int).writes(&[range!(0, Const(4))]),
@@ -82,7 +83,7 @@ pub(super) const PART: &[External] = &[
     ext("sem_trywait", Ret::Int).flags(WAIT),
     ext("sem_timedwait", Ret::Int).flags(WAIT),
     ext("sem_post", Ret::Int).flags(WAKE | flag::BEFORE),
-    ext("sem_getvalue", Ret::Int).writes(&[range!(1, Const(4), Zero)]),
+    ext("sem_getvalue", Ret::Int).reads(&[range!(0, Const(32))]).writes(&[range!(1, Const(4), Zero)]),
     ext("thrd_create", Ret::Int).writes(&[range!(0, Const(8), Zero)]).flags(flag::STARTS),
     ext("thrd_join", Ret::Int).writes(&[range!(1, Const(4), Zero)]).flags(JOIN),
     ext("thrd_exit", Ret::Void).flags(flag::NORETURN | flag::CALLS_BACK),
@@ -106,8 +107,8 @@ pub(super) const PART: &[External] = &[
     ext("call_once", Ret::Void).writes(&[range!(0, Const(4))]).flags(LOCK | flag::CALLS_BACK),
     ext("tss_create", Ret::Int).writes(&[range!(0, Const(4), Zero)]),
     ext("tss_delete", Ret::Void),
-    ext("tss_get", Ret::Pointer),
-    ext("tss_set", Ret::Int),
+    ext("tss_get", Ret::Pointer).hidden(&[Hidden::of_object(State::ThreadSpecific, 0, Uses)]),
+    ext("tss_set", Ret::Int).hidden(&[Hidden::of_object(State::ThreadSpecific, 0, Sets)]),
     ext("sched_yield", Ret::Int),
     ext("sched_getaffinity", Ret::Int).writes(&[range!(2, Arg(1), Zero)]),
     ext("sched_getcpu", Ret::Int),

@@ -36,7 +36,7 @@ pub(super) const PART: &[External] = &[
         .writes(&[range!(ret, WStr)])
         .allocates(range!(ret, WStr)),
     ext("wmemcpy", Ret::Into(0)).reads(&[range!(1, Times(2, 4))]).writes(&[range!(0, Times(2, 4))]),
-    ext("wmemmove", Ret::Into(0)).writes(&[range!(0, Times(2, 4))]),
+    ext("wmemmove", Ret::Into(0)).reads(&[range!(1, Times(2, 4))]).writes(&[range!(0, Times(2, 4))]),
     ext("wmemset", Ret::Into(0)).writes(&[range!(0, Times(2, 4))]),
     ext("wmemcmp", Ret::Int).reads(&[range!(0, Times(2, 4)), range!(1, Times(2, 4))]),
     ext("wmemchr", Ret::Into(0)).reads(&[range!(0, Times(2, 4))]),

@@ -126,6 +126,12 @@ impl<'a, 'p> Sink<'a, 'p> {
         }
     }
 
+    /// State of the library is needed that no call has set.
+    pub fn from_start(&mut self, state: u64, uses: UseList) {
+        let first = self.uses.iter(uses).next();
+        self.slice.state_from_start.extend(first.map(|(needed_by, _)| (state, needed_by)));
+    }
+
     pub fn leaf(&mut self, uses: UseList, origin: &Origin) {
         let leaf = |(needed_by, how)| Leaf { needed_by, how, origin: origin.clone() };
         self.slice.leaves.extend(self.uses.iter(uses).take(MAX_LEAVES).map(leaf));
@@ -163,9 +169,9 @@ fn states(image: &replay::image::Image) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for (_, loaded) in image.modules() {
         for (symbol, address) in loaded.model.symbols.iter().zip(&loaded.addresses) {
-            let known = externals::STATE_VARIABLES.iter().find(|known| known.0 == symbol.name);
-            if let (Some((_, state)), false) = (known, matches!(symbol.kind, SymbolKind::Data { .. })) {
-                all.push((*address, replay::effects::state_address(*state, 0)));
+            let known = externals::STATE_VARIABLES.iter().find(|known| known.name == symbol.name);
+            if let (Some(known), false) = (known, matches!(symbol.kind, SymbolKind::Data { .. })) {
+                all.push((*address, replay::effects::state_address(known.state, 0)));
             }
         }
     }

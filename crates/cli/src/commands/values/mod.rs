@@ -110,8 +110,14 @@ pub fn run(args: &ValuesArgs, session: &mut Session) -> Result<Exit, Failure> {
             }
             let room = args.limit - answer.executions.len().min(args.limit);
             let keep = args.which.occurrence.map_or(Keep::First(room), Keep::Number);
+            let shared = match &args.which.stream {
+                // What came before a fork is shown with the process that forked.
+                None => slicer.shared_steps(index).unwrap_or_default().unwrap_or(0),
+                Some(_) => 0,
+            };
             let mut watch = Watch::new(&process.image, &marks, keep)
                 .evaluating(&expressions, args.which.when.as_ref())
+                .from_step(shared)
                 .after(count);
             let end = args.which.before.unwrap_or(u64::MAX);
             let outcome = slicer.watch(index, &mut watch, end).and_then(|_| {
