@@ -272,6 +272,68 @@ int main(int argc, char **argv) {
     }
 }
 
+/// Each kind of value that a stream of C++ takes.
+#[test]
+fn insertions_of_cxx() {
+    let kinds = [
+        "bool v = n == 1",
+        "short v = n + 1",
+        "unsigned short v = n + 2",
+        "int v = n + 3",
+        "unsigned v = n + 4",
+        "long v = n + 5",
+        "unsigned long v = n + 6",
+        "long long v = n + 7",
+        "unsigned long long v = n + 8",
+        "float v = n / 2.0f",
+        "double v = n / 4.0",
+        "long double v = n / 8.0L",
+        "char v = 'a' + n",
+        "signed char v = 'b' + n",
+        "unsigned char v = 'c' + n",
+        "const void *v = (void *)(long)(n + 9)",
+        "const char *v = n > 5 ? \"more\" : \"less\"",
+        "std::string v = n > 5 ? \"many\" : \"few\"",
+        "std::string_view v = n > 5 ? \"wide\" : \"narrow\"",
+    ];
+    let mut source = "#include <iostream>\n#include <string>\n#include <string_view>\n".to_owned();
+    let mut main = String::new();
+    let mut ask = Vec::new();
+    let mut each = |body: &str| {
+        let number = ask.len();
+        source.push_str(&format!("static void f{number}(int n) {{\n{body}\n}}\n"));
+        main.push_str(&format!("std::cout << \"\\n@{number} \"; f{number}(argc + 1);\n"));
+        let first = source.lines().count() - body.lines().count();
+        ask.push(first as u32);
+    };
+    for kind in kinds {
+        each(&format!("{kind};\nstd::cout << v;"));
+    }
+    each("char v = 'd' + n;\nstd::cout.put(v);");
+    each("char v[4] = {'e', 'f', (char)('g' + n), 'h'};\nstd::cout.write(v, 4);");
+    each("int v = n + 10;\nstd::cout << std::boolalpha << v << std::flush << std::ends;");
+    source.push_str(&format!("int main(int argc, char **argv) {{\n{main}std::cout << \"\\n@\";\n}}\n"));
+    for level in ["-O0", "-O2"] {
+        let mut desk = Desk::new();
+        desk.file("p.cpp", &source);
+        desk.quietly(&format!("relapse c++ -std=c++17 -g {level} -o p p.cpp"));
+        let ran = desk.record("./p", "");
+        for (number, line) in ask.iter().enumerate() {
+            let begin = format!("\n@{number} ");
+            let at = find(&ran.stdout, begin.as_bytes()).expect("what was printed") + begin.len();
+            let slice = desk.quietly(&format!("relapse slice run --output stdout@{at}"));
+            let marked = marked_lines_of(&slice, "p.cpp");
+            assert!(marked.contains(line), "{level} {number}, line {line}: {slice}");
+            let others = ask.iter().filter(|other| *other != line && marked.contains(other));
+            assert_eq!(others.count(), 0, "{level} {number}, line {line}: {slice}");
+        }
+    }
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}
+
 /// So does code that no recording compiler has seen, in a library or in the program itself.
 #[test]
 fn output_of_other_code() {
@@ -309,6 +371,25 @@ void vectors(int n) {
             let marked = marked_lines(&slice);
             assert!(marked.contains(&line) && !marked.contains(&other), "{shared} {byte}: {slice}");
         }
+    }
+}
+
+/// The program's own output is listed once, also where the compiler makes another call of it.
+#[test]
+fn output_of_the_program_is_listed_once() {
+    const SOURCE: &str = "#include <stdio.h>\n#include <unistd.h>\nint main(int argc, char **argv) {\n\
+        putchar('a');\nfflush(stdout);\nputs(\"b\");\nfputs(\"c\", stdout);\nputc('d', stdout);\n\
+        fputc('e', stdout);\nfwrite(\"fg\", 1, 2, stdout);\nprintf(\"%s\\n\", \"h\");\nfflush(stdout);\n\
+        write(1, \"i\", 1);\nreturn 0;\n}\n";
+    for options in ["-O0", "-O1", "-O2", "-O2 -fno-builtin"] {
+        let mut desk = Desk::new();
+        desk.file("p.c", SOURCE);
+        desk.quietly(&format!("relapse cc -g {options} -o p p.c"));
+        let ran = desk.record("./p", "");
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "ab\ncdefgh\ni");
+        let listed = desk.quietly("relapse dump io run");
+        let listed: String = listed.lines().filter_map(|line| line.split('"').nth(1)).collect();
+        assert!(listed.ends_with("ab\\ncdefgh\\ni"), "{options}: {listed}");
     }
 }
 

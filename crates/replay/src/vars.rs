@@ -272,6 +272,8 @@ pub fn show_variable(view: &View<'_>, bindings: &Bindings<'_>, variable: u32) ->
 
 /// Numbers from here on are addresses, or structures that are copied as a word.
 const LARGE: u128 = 1 << 48;
+/// Where Linux puts programs that can be moved, their heap, libraries and stacks.
+const ADDRESSES: std::ops::Range<u64> = 0x5500_0000_0000..0x8000_0000_0000;
 
 /// A value without a declared type as text, as an instruction took it.
 #[must_use]
@@ -293,6 +295,8 @@ pub fn show_untyped(ty: Ty, raw: u128) -> String {
 #[must_use]
 pub fn is_number(ty: Ty, raw: u128) -> bool {
     match ty {
+        // An object of one word is passed as a number, whatever it holds: often a pointer.
+        Ty::Int(64) if ADDRESSES.contains(&(raw as u64)) => false,
         Ty::Int(bits) => bits <= 64 && arith::signed(raw & arith::mask(bits), bits).unsigned_abs() < LARGE,
         Ty::Float(kind) => kind != FloatKind::F80,
         Ty::Ptr => false,
@@ -636,6 +640,7 @@ mod tests {
         assert_eq!(show_untyped(Ty::Float(FloatKind::F80), crate::f80::from_signed(3)), "3");
         assert_eq!((show_untyped(Ty::Ptr, 0), show_untyped(Ty::Ptr, 16)), ("NULL".into(), "0x10".into()));
         assert!(is_number(Ty::Int(32), 0xffff_fffe) && !is_number(Ty::Int(64), 1 << 50));
+        assert!(is_number(Ty::Int(64), 1 << 40) && !is_number(Ty::Int(64), 0x5555_5575_1000));
     }
 
     #[test]

@@ -14,12 +14,11 @@
 //! an `Io` event, as those that a `scanf` took ([`crate::consumed`]). A call that never returns (an exception)
 //! loses what it noted: its bytes have no writer then.
 //!
-//! Direct calls of these functions by recorded code are in the table of externals and are not noted. A
-//! program that defines one of the names itself, or a library that is linked with `-Bsymbolic`, is as before.
+//! Calls by recorded code are in the table of externals and are not noted. A program that defines one of the names itself, or a library that is linked with `-Bsymbolic`, is as before.
 
 use crate::call::Call;
 use crate::context::Context;
-use crate::{bytes, io, shadow, sys, tls};
+use crate::{bytes, io, module, shadow, sys, tls};
 use core::arch::global_asm;
 use recording::event::Event;
 
@@ -35,12 +34,6 @@ unsafe extern "C" {
     fn _IO_putc(byte: i32, file: *mut u8) -> i32;
     fn __write(fd: i32, text: *const u8, len: usize) -> isize;
     fn syscall(number: i64, ...) -> i64;
-    fn fwrite();
-    fn fputs();
-    fn putc();
-    fn fputc();
-    fn write();
-    fn writev();
 }
 
 macro_rules! weak {
@@ -92,11 +85,11 @@ pub struct Noted {
     bytes: [u8; CAPACITY],
 }
 
-/// Whether recorded code has called one of the functions here itself.
-fn is_direct(target: u64) -> bool {
-    let own = [fwrite as *const () as u64, fputs as *const () as u64, putc as *const () as u64];
-    let more = [fputc as *const () as u64, write as *const () as u64, writev as *const () as u64];
-    own.contains(&target) || more.contains(&target)
+/// Whether the table of externals says what a function puts out: these here, called by recorded code itself, and
+/// what they became when that was optimised (`putchar` is `putc`).
+fn is_known(target: u64) -> bool {
+    let known = module::known_at(target).checked_sub(1).and_then(externals::by_id);
+    known.is_some_and(|external| external.io.is_some())
 }
 
 /// Notes bytes that were put out.
@@ -110,7 +103,7 @@ unsafe fn note(to: Sink, text: *const u8, len: u64) {
     unsafe {
         let tls = tls::tls();
         let target = (*tls).call;
-        if len == 0 || target == 0 || is_direct(target) {
+        if len == 0 || target == 0 || is_known(target) {
             return;
         }
         let Some(ctx) = (*tls).ctx.as_mut() else { return };

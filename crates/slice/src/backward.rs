@@ -202,7 +202,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
     pub fn finish(&mut self) {
         for range in self.memory.drain() {
             if is_hidden(range.start) {
-                self.sink.from_start(range.start, range.uses);
+                self.sink.note_initial_state(range.start, range.uses);
                 continue;
             }
             let variable = self.sink.variable(range.start);

@@ -29,7 +29,7 @@ impl Own {
             directory => format!("{}/", directory.trim_end_matches('/')),
         };
         Own {
-            program: program.contains('/').then_some(program).unwrap_or_default().into(),
+            program: if program.contains('/') { program.into() } else { Vec::new() },
             name: name.into(),
             directory: directory.into(),
         }

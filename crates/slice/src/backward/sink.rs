@@ -127,7 +127,7 @@ impl<'a, 'p> Sink<'a, 'p> {
     }
 
     /// State of the library is needed that no call has set.
-    pub fn from_start(&mut self, state: u64, uses: UseList) {
+    pub fn note_initial_state(&mut self, state: u64, uses: UseList) {
         let first = self.uses.iter(uses).next();
         self.slice.state_from_start.extend(first.map(|(needed_by, _)| (state, needed_by)));
     }
