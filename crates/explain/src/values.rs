@@ -101,10 +101,6 @@ impl<'c, 'l> Comparison<'c, 'l> {
         if let Some(top) = causes.first_mut() {
             "failure".clone_into(&mut top.kind);
             top.what.clone_from(&self.observation.summary);
-            // The failure's place is a `return`, and not the bracket that all of them lead to.
-            if top.place.as_ref().is_some_and(|place| place.text.trim() == "}") {
-                top.place.clone_from(&self.observation.place);
-            }
         }
         number(&mut causes, &mut 0);
         causes
