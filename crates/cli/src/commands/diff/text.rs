@@ -57,7 +57,8 @@ pub fn write(session: &mut Session, answer: &Answer, args: &DiffArgs) -> Result<
             grouped(answer.moved),
         )?;
     } else if answer.shown.is_empty() {
-        writeln!(session.out, "Nothing differs but what is ignored or meant.")?;
+        let or_meant = if answer.meant > 0 { " or meant" } else { "" };
+        writeln!(session.out, "Nothing differs but what is ignored{or_meant}.")?;
     }
     for told in &answer.shown {
         writeln!(session.out)?;
