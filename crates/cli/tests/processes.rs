@@ -364,3 +364,39 @@ int main(void) {
     let text = desk.quietly("relapse slice run --output stdout:21");
     assert_eq!(marked_in(&text, "start.c"), [9, 11, 13, 14], "{text}");
 }
+
+/// A request goes to another process and its answer comes back: the slice goes on in the one that asked.
+#[test]
+fn an_answer_leads_back_to_the_request() {
+    let source = r#"#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    int to[2], from[2], number, got;
+    if (pipe(to) || pipe(from))
+        return 1;
+    if (fork() == 0) {
+        int asked;
+        if (read(to[0], &asked, sizeof asked) != sizeof asked)
+            _exit(1);
+        asked = asked * 2;
+        write(from[1], &asked, sizeof asked);
+        _exit(0);
+    }
+    number = argc + 6;
+    int unused = argc + 7;
+    write(to[1], &number, sizeof number);
+    if (read(from[0], &got, sizeof got) != sizeof got)
+        return unused;
+    printf("%d\n", got);
+    return 0;
+}
+"#;
+    let mut desk = Desk::with_program("ask", source);
+    desk.record("./ask", "");
+    let text = desk.quietly("relapse slice run --output stdout@0");
+    let marked = marked_lines(&text);
+    for line in [11, 12, 15, 17, 20] {
+        assert!(marked.contains(&line), "line {line}: {text}");
+    }
+    assert!(!marked.contains(&16), "{text}");
+}

@@ -437,3 +437,20 @@ fn neighbours_in_a_bit_field_are_told_apart() {
     check(3, &[11, 14], &[6, 7, 8, 12]);
     check(5, &[9, 15], &[6, 10]);
 }
+
+/// Lines of a function that stands within another one are marked, as they are counted.
+#[test]
+fn a_lambda_stands_within_its_function() {
+    let mut desk = Desk::new();
+    desk.file(
+        "lambda.cpp",
+        "#include <cstdio>\nint main(int argc, char **argv) {\nint k = argc;\nauto g = [&](int c) {\nk += c;\n};\n\
+         g(4);\nstd::printf(\"%d\\n\", k);\n}\n",
+    );
+    desk.quietly("relapse c++ -g -O1 -o lambda lambda.cpp");
+    desk.record("./lambda", "");
+    let text = desk.quietly("relapse slice run --output stdout@0");
+    let marked = desk::marked_lines(&text);
+    assert!([3, 5, 8].iter().all(|line| marked.contains(line)), "{text}");
+    assert!(text.contains(&format!("came from {} lines", marked.len())), "{text}");
+}

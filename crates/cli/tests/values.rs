@@ -298,3 +298,42 @@ int main(int argc, char **argv) {
     let line = format!("relapse values run forks.c:6 n --json --stream {}", child.trim_matches('"'));
     assert_eq!(rows(&mut desk, &line).len(), 2);
 }
+
+/// The jump back from the end of a loop's body has the line of the loop, and is no execution of its own.
+#[test]
+fn a_round_of_a_loop_runs_its_line_once() {
+    let source = r#"#include <stdio.h>
+int main(int argc, char **argv) {
+    int n = argc + 2;
+    int sum = 0;
+    while (n > 0) {
+        sum += n;
+        n--;
+    }
+    for (int i = 0; i < 3; i++) {
+        sum += i;
+    }
+    do { sum++; } while (sum < 10);
+    while (sum --> 7);
+    printf("%d\n", sum);
+    return 0;
+}
+"#;
+    for level in ["-O0", "-O1"] {
+        let mut desk = Desk::new();
+        desk.file("loops.c", source);
+        desk.quietly(&format!("relapse cc -g {level} -o loops loops.c"));
+        desk.record("./loops", "");
+        let mut values = |line: &str| -> Vec<String> {
+            let text = desk.quietly(&format!("relapse values run loops.c:{line} --json"));
+            let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            let rows = json["executions"].as_array().expect("executions").iter();
+            rows.map(|e| e["values"][0].as_str().unwrap_or("-").to_owned()).collect()
+        };
+        assert_eq!(values("5 n"), ["3", "2", "1", "0"], "{level}");
+        assert_eq!(values("9 sum").len(), 4, "{level}");
+        assert_eq!(values("10 i"), ["0", "1", "2"], "{level}");
+        assert_eq!(values("12 sum"), ["9"], "{level}");
+        assert_eq!(values("13 sum").len(), 4, "{level}");
+    }
+}

@@ -3,8 +3,9 @@
 //! Replay reports instructions after they ran. A debugger shows a variable before the
 //! line runs, so values are taken when the *next* instruction is known to be the line's
 //! first, and again when control has left the line. A line runs anew when control
-//! jumps back to its first instruction or ahead of it: each round of a `while` that stands
-//! on one line counts.
+//! comes again to a block of it: each round of a `while` that stands on one line counts. The jump
+//! from the end of a loop's body, which has the line of the loop, goes on with the condition: that
+//! is one execution.
 
 use crate::moment::{Moment, Side};
 use crate::slice::Site;
@@ -40,6 +41,8 @@ pub struct Execution {
 struct Running {
     /// Its first instruction.
     first: u32,
+    /// Where it came to blocks, its first instruction included.
+    entered: Vec<u32>,
     /// Index in `executions`; none for one that is not kept.
     kept: Option<usize>,
 }
@@ -186,13 +189,14 @@ impl<'a> Watch<'a> {
         }
         let there = View { index: next, count, ..*view };
         let on_line = |index: u32| marked.get(index as usize).copied().unwrap_or(false);
-        let first = self.running[depth].as_ref().map(|r| r.first);
-        match (first, on_line(next)) {
+        let enters = matches!(view.inst(), Inst::Jump { .. } | Inst::Branch { .. } | Inst::Switch { .. });
+        match (&mut self.running[depth], on_line(next)) {
             (None, true) => self.start(&there),
-            (Some(first), true) if next <= first => {
+            (Some(running), true) if enters && running.entered.contains(&next) => {
                 self.leave(view);
                 self.start(&there);
             }
+            (Some(running), true) if enters => running.entered.push(next),
             (Some(_), false) => {
                 // Here the variables still have their values on the way that was taken.
                 if on_line(view.index) {
@@ -210,7 +214,8 @@ impl<'a> Watch<'a> {
 
     fn start(&mut self, view: &View<'_>) {
         let kept = self.started(view);
-        self.running[view.depth as usize] = Some(Running { first: view.index, kept });
+        self.running[view.depth as usize] =
+            Some(Running { first: view.index, entered: vec![view.index], kept });
     }
 
     /// Where an execution that begins is kept.
@@ -257,7 +262,7 @@ impl<'a> Watch<'a> {
 
     /// Control leaves the line after the instruction of `view`.
     fn leave(&mut self, view: &View<'_>) {
-        let Some(Running { first, kept: Some(kept) }) =
+        let Some(Running { first, kept: Some(kept), .. }) =
             self.running.get(view.depth as usize).and_then(Clone::clone)
         else {
             return;

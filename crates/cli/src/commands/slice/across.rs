@@ -7,7 +7,7 @@ use recording::Recording;
 use replay::process::Options;
 use slice::handover::Channel;
 use slice::writers::{Writer, writers};
-use slice::{Slice, Slicer};
+use slice::{Criterion, Slice, Slicer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,7 +28,8 @@ pub fn follow(
     if recording.processes.len() < 2 {
         return Ok(answers);
     }
-    let mut done = vec![first];
+    // A process is asked again for what it was not asked yet: a request goes out, an answer comes back.
+    let mut done: BTreeMap<usize, Vec<Criterion>> = BTreeMap::new();
     let mut received = slicer.received(slice).map_err(|e| failed(&e))?;
     let mut reader = first;
     let mut waiting: BTreeMap<usize, Writer> = BTreeMap::new();
@@ -37,10 +38,14 @@ pub fn follow(
         for (process, writer) in writers.map_err(|e| failed(&e))? {
             waiting.entry(process).or_default().join(writer);
         }
-        // Each process is asked once, the last started first: mostly bytes go from earlier to later.
-        waiting.retain(|process, _| !done.contains(process));
+        waiting.retain(|process, writer| {
+            let asked = done.get(process).map_or(&[][..], Vec::as_slice);
+            writer.criteria.retain(|criterion| !asked.contains(criterion));
+            !writer.criteria.is_empty()
+        });
+        // The last started first: mostly bytes go from earlier to later.
         let Some((process, writer)) = waiting.pop_last() else { break };
-        done.push(process);
+        done.entry(process).or_default().extend(writer.criteria.iter().cloned());
         let loaded = opened::process(recording, &recording.processes[process])?;
         let slicer = Slicer::new(&loaded, opened::slicing());
         let program = source::short(&recording.processes[process].info.executable);

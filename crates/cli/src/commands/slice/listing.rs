@@ -4,7 +4,7 @@ use super::Answer;
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::{counted, grouped};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 
 /// Gaps of this many lines are shown rather than elided.
@@ -29,28 +29,21 @@ pub fn print(answer: &Answer, session: &mut Session) -> Result<Exit, Failure> {
         let text: Option<Vec<&str>> = text.as_ref().map(|t| t.lines().collect());
         let here = answer.lines.iter().filter(|l| l.file == file);
         let potential: BTreeSet<u32> = here.filter(|l| l.potential).map(|l| l.line).collect();
-        let mut functions: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-        for line in answer.lines.iter().filter(|l| l.file == file) {
-            functions.entry(&line.function).or_default().insert(line.line);
-        }
-        let mut order: Vec<(&str, BTreeSet<u32>)> = functions.into_iter().collect();
-        order.sort_by_key(|(_, lines)| lines.first().copied());
+        // A function may stand within another one (lambdas, local classes).
+        let marked: BTreeSet<u32> = answer.lines.iter().filter(|l| l.file == file).map(|l| l.line).collect();
         let mut before: Option<u32> = None;
-        for (_, marked) in order {
-            for line in marked {
-                match before {
-                    Some(b) if line <= b => continue,
-                    Some(b) if line - b <= SMALL_GAP + 1 => {
-                        for between in b + 1..line {
-                            show(out, between, ' ', &text, paint)?;
-                        }
+        for line in marked {
+            match before {
+                Some(b) if line - b <= SMALL_GAP + 1 => {
+                    for between in b + 1..line {
+                        show(out, between, ' ', &text, paint)?;
                     }
-                    Some(_) => writeln!(out, "{}", paint.faint("       ..."))?,
-                    None => {}
                 }
-                show(out, line, if potential.contains(&line) { '?' } else { '>' }, &text, paint)?;
-                before = Some(line);
+                Some(_) => writeln!(out, "{}", paint.faint("       ..."))?,
+                None => {}
             }
+            show(out, line, if potential.contains(&line) { '?' } else { '>' }, &text, paint)?;
+            before = Some(line);
         }
     }
     let ends: Vec<String> = answer
