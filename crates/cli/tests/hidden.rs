@@ -242,21 +242,33 @@ static void format(int n) {
     std::cout << "h " << std::setw(4) << shown << std::dec << '\n'; /* SET */
 }
 
+static void width(int n) {
+    int wide = n + 5; /* SET */
+    int unused = n + 6; /* NOT */
+    std::cout << std::setw(wide) << "w" << unused << '\n'; /* SET */
+}
+
 int main(int argc, char **argv) {
     number(argc);
     text(argc);
     format(argc);
+    width(argc);
     return 0;
 }
 "#;
     // Byte of the output, and the function whose lines are looked at.
-    let asked = [(2, "static void number", 5), (9, "static void text", 4), (19, "static void format", 6)];
+    let asked = [
+        (2, "static void number", 5),
+        (9, "static void text", 4),
+        (19, "static void format", 6),
+        (21, "static void width", 4),
+    ];
     for level in ["-O0", "-O2"] {
         let mut desk = Desk::new();
         desk.file("p.cpp", SOURCE);
         desk.quietly(&format!("relapse c++ -g {level} -o p p.cpp"));
         let ran = desk.record("./p", "");
-        assert_eq!(String::from_utf8_lossy(&ran.stdout), "n 5\n6\nabcqxyz\nh   15\n");
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "n 5\n6\nabcqxyz\nh   15\n     w7\n");
         for (byte, function, lines) in asked {
             let marked =
                 marked_lines_of(&desk.quietly(&format!("relapse slice run --output stdout@{byte}")), "p.cpp");

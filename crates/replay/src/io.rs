@@ -31,7 +31,7 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoEvent {
     pub position: Position,
-    /// Instructions executed before the call.
+    /// Instructions executed when the call was made, the call included.
     pub instruction: u64,
     pub out: bool,
     /// Index into [`IoList::sources`].
@@ -66,6 +66,8 @@ pub struct Collector {
     open: Vec<usize>,
     /// What the call under way will print, if it takes a `va_list`.
     listed: Option<Formatted>,
+    /// Calls under way that have called back: how deep their caller is, and instructions executed then.
+    called_back: Vec<(u32, u64)>,
 }
 
 impl Collector {
@@ -84,6 +86,11 @@ impl Collector {
     #[must_use]
     pub fn sources(&self) -> &[Source] {
         &self.list.sources
+    }
+
+    /// Instructions executed when the call of that activation was made, if it has called back since.
+    fn called_back(&self, depth: u32) -> Option<u64> {
+        self.called_back.iter().rev().find(|(caller, _)| *caller == depth).map(|(_, count)| *count)
     }
 
     fn fill(&mut self, memory: &Memory) {
@@ -115,9 +122,10 @@ impl Observer for Collector {
                 let known = (0..=moment.part).rev().find_map(|p| self.ids.get(&(p, *source)));
                 let Some(source) = known.copied() else { return };
                 self.open.push(self.list.events.len());
+                let called_back = moment.view.and_then(|v| self.called_back(v.depth));
                 self.list.events.push(IoEvent {
                     position,
-                    instruction: moment.view.map_or(0, |v| v.count),
+                    instruction: called_back.or(moment.view.map(|v| v.count)).unwrap_or(0),
                     out: *out,
                     source,
                     offset: *offset,
@@ -128,7 +136,14 @@ impl Observer for Collector {
                     verified: false,
                 });
             }
-            Event::Enter { .. } => self.fill(moment.memory),
+            Event::Enter { .. } => {
+                self.fill(moment.memory);
+                if let Some(caller) = moment.view
+                    && self.called_back(caller.depth).is_none()
+                {
+                    self.called_back.push((caller.depth, caller.count));
+                }
+            }
             _ => {}
         }
     }
@@ -143,6 +158,7 @@ impl Observer for Collector {
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.called_back.retain(|(depth, _)| *depth < view.depth);
         let listed = self.listed.take();
         if self.open.is_empty() {
             return;
@@ -156,6 +172,7 @@ impl Observer for Collector {
     }
 
     fn landed(&mut self, view: &View<'_>) {
+        self.called_back.retain(|(depth, _)| *depth < view.depth);
         self.fill(view.memory);
     }
 }

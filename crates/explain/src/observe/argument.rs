@@ -63,7 +63,7 @@ impl Observer for Caller<'_> {
         let Event::Io { out: true, offset, .. } = event else { return };
         self.armed |= position == self.event.position
             && *offset == self.event.offset
-            && moment.view.is_some_and(|v| v.count == self.event.instruction);
+            && moment.view.is_some_and(|v| v.count >= self.event.instruction);
     }
 
     fn external(&mut self, view: &View<'_>, _call: &ExternalCall<'_>) {
