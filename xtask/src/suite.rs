@@ -32,7 +32,7 @@ impl Scope {
     /// Options of nextest that choose the tests.
     fn selection(self) -> &'static [&'static str] {
         match self {
-            Scope::Quick => &["--lib", "--workspace", "--exclude", "relapse", "--exclude", "xtask"],
+            Scope::Quick => &["--workspace", "--lib"],
             Scope::Usual => &["--workspace"],
             Scope::Long => &["--workspace", "--run-ignored", "all"],
         }
