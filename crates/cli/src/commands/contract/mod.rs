@@ -162,6 +162,20 @@ fn deliver(args: &CheckArgs, answer: &Answer, session: &mut Session) -> Result<(
     text::write(session, answer)
 }
 
+/// The contracts that options ask about: those of a file, beside those in comments of the sources. None
+/// if nothing is asked.
+pub fn asked(
+    file: Option<&std::path::Path>,
+    intended: bool,
+) -> Result<Option<Vec<(String, contract::language::Contract)>>, Failure> {
+    match file {
+        Some(file) => contract::find::read_file(file, &file.display().to_string())
+            .map(Some)
+            .map_err(|error| failure(&error, false)),
+        None => Ok(intended.then(Vec::new)),
+    }
+}
+
 /// The sentence and the exit code for a check that there is not.
 pub fn failure(error: &contract::Error, interrupted: bool) -> Failure {
     use contract::Error as C;

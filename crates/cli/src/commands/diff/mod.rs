@@ -113,14 +113,9 @@ pub struct MeantArgs {
 impl MeantArgs {
     /// What contracts say of two recordings, if there are any to be asked.
     pub fn ask(&self, old: &Path, new: &Path, how: &HowArgs) -> Result<Option<Intended>, Failure> {
-        if self.contracts.is_none() && !self.intended {
-            return Ok(None);
-        }
+        let asked = super::contract::asked(self.contracts.as_deref(), self.intended)?;
+        let Some(contracts) = asked else { return Ok(None) };
         let failed = |error| super::contract::failure(&error, false);
-        let contracts = match &self.contracts {
-            Some(file) => contract::find::read_file(file, &file.display().to_string()).map_err(failed)?,
-            None => Vec::new(),
-        };
         let bounds = Bounds { calls: 100_000, bytes: how.memory << 20 };
         let wanted = Wanted { contracts, unchanged: None, bounds };
         let recordings = [&opened::recording(old)?, &opened::recording(new)?];

@@ -22,14 +22,8 @@ pub struct MeantArgs {
 impl MeantArgs {
     /// Somebody to be asked, if there are contracts.
     pub fn intentions(&self) -> Result<Option<Intentions>, Failure> {
-        if self.contracts.is_none() && !self.intended {
-            return Ok(None);
-        }
-        let contracts = match &self.contracts {
-            Some(file) => contract::find::read_file(file, &file.display().to_string())
-                .map_err(|error| crate::commands::contract::failure(&error, false))?,
-            None => Vec::new(),
-        };
+        let asked = crate::commands::contract::asked(self.contracts.as_deref(), self.intended)?;
+        let Some(contracts) = asked else { return Ok(None) };
         let bounds = Bounds { calls: 2000, bytes: 1 << 30 };
         let wanted = Wanted { contracts, unchanged: None, bounds };
         Ok(Some(Intentions::new(Box::new(move |runs| {
