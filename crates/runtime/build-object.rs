@@ -7,8 +7,10 @@
 // time optimisation, no unwinding), its members are linked to one relocatable
 // object, and all symbols but the hooks become local.
 
-/// Functions of the C library that the object defines weakly, to see what libraries put out.
-const OUTPUT_FUNCTIONS: [&str; 6] = ["fwrite", "fputs", "putc", "fputc", "write", "writev"];
+/// Functions of the C library that the object defines weakly, to see what libraries put out and take in.
+const TRANSFER_FUNCTIONS: [&str; 12] = [
+    "fwrite", "fputs", "putc", "fputc", "write", "writev", "fread", "fgets", "getc", "fgetc", "ungetc", "read",
+];
 
 /// Builds `relapse_runtime.o` in `out`. `workspace` is the folder with the
 /// workspace's `Cargo.toml`, `llvm` the LLVM installation.
@@ -62,7 +64,7 @@ pub fn build_runtime_object(
         .arg(&archive))?;
     run(Command::new(llvm.join("bin/llvm-objcopy"))
         .args(["--wildcard", "--keep-global-symbol=__relapse_*", "--strip-debug", "--strip-unneeded"])
-        .args(OUTPUT_FUNCTIONS.map(|name| format!("--keep-global-symbol={name}")))
+        .args(TRANSFER_FUNCTIONS.map(|name| format!("--keep-global-symbol={name}")))
         .args([&whole, &object]))?;
     Ok(object)
 }

@@ -341,6 +341,141 @@ fn insertions_of_cxx() {
         }
     }
 }
+/// What streams of C++ take in comes from where they were given it: an array, a string, a file, standard input.
+#[test]
+fn extractions_of_cxx() {
+    const SOURCE: &str = r#"#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+static void from_text(int n) {
+    std::string text = "x"; /* SET */
+    std::string unused = "9"; /* NOT */
+    text[0] = '3' + n; /* SET */
+    std::istringstream in(text); /* SET */
+    std::istringstream other(unused); /* NOT */
+    int value = 0;
+    in >> value; /* SET */
+    std::cout << value << '\n'; /* SET */
+}
+
+static void through_both(int n) {
+    std::stringstream both; /* SET */
+    both << n + 20 << ' '; /* SET */
+    std::string word;
+    both >> word; /* SET */
+    both << "later"; /* NOT */
+    std::cout << word << '\n'; /* SET */
+}
+
+static void gathered(int n) {
+    std::ostringstream out, other;
+    other << n + 7; /* NOT */
+    out << "n" << n + 30; /* SET */
+    std::string text = out.str(); /* SET */
+    out.str("");
+    out << n + 8; /* NOT */
+    std::cout << text << '\n'; /* SET */
+}
+
+static void standard_input(int) {
+    int first = 0, second = 0;
+    std::cin >> first; /* NOT */
+    std::cin >> second; /* SET */
+    std::cout << second << '\n'; /* SET */
+}
+
+static void lines(int) {
+    std::string first, second;
+    std::getline(std::cin, first); /* NOT */
+    std::getline(std::cin, second); /* SET */
+    std::cout << second << '\n'; /* SET */
+}
+
+static void characters(int) {
+    char array[8] = "", one;
+    std::cin.get(one); /* NOT */
+    std::cin.read(array, 3); /* SET */
+    std::cin.ignore(); /* NOT */
+    std::cout << array << '\n'; /* SET */
+}
+
+static void until_the_end(int) {
+    int sum = 0, value = 0; /* SET */
+    while (std::cin >> value) /* SET */
+        sum += value; /* SET */
+    std::cout << sum << std::cin.eof() << '\n'; /* SET */
+}
+
+static void file(int n) {
+    std::string name = n ? "numbers" : "none"; /* SET */
+    std::ifstream in(name); /* SET */
+    int value = 0;
+    if (in >> value) /* SET */
+        std::cout << value << '\n'; /* SET */
+}
+
+static void written(int n) {
+    std::ofstream out("written.txt"); /* SET */
+    int unused = n + 9; /* NOT */
+    out << "w " << n + 40 << '\n'; /* SET */
+    std::ofstream("other.txt") << unused; /* NOT */
+}
+
+int main(int argc, char **argv) {
+    written(argc);
+    from_text(argc);
+    through_both(argc);
+    gathered(argc);
+    standard_input(argc);
+    lines(argc);
+    characters(argc);
+    until_the_end(argc);
+    file(argc);
+    return 0;
+}
+"#;
+    let lines: Vec<&str> = SOURCE.lines().collect();
+    let functions: Vec<usize> = (0..lines.len()).filter(|n| lines[*n].starts_with("static void ")).collect();
+    for level in ["-O0", "-O2"] {
+        let mut desk = Desk::new();
+        desk.file("p.cpp", SOURCE);
+        desk.file("numbers", "17 18\n");
+        desk.quietly(&format!("relapse c++ -g {level} -o p p.cpp"));
+        let ran = desk.record("./p", "11 12 a\nb c\nxyz0\n4\n5\n");
+        let text = String::from_utf8_lossy(&ran.stdout);
+        assert_eq!(text, "4\n21\nn31\n12\nb c\nyz0\n91\n17\n");
+        let mut offset = 0;
+        let mut asked: Vec<String> = Vec::new();
+        for line in text.lines() {
+            asked.push(format!("stdout@{offset}"));
+            offset += line.len() + 1;
+        }
+        asked.push("written.txt@2".to_owned());
+        for (what, start) in asked.iter().zip(&functions) {
+            let slice = desk.quietly(&format!("relapse slice run --output {what}"));
+            let marked = marked_lines_of(&slice, "p.cpp");
+            let end = (*start..lines.len()).find(|n| lines[*n] == "}").expect("a function ends");
+            for (n, text) in lines.iter().enumerate().take(end).skip(*start) {
+                let is_in = marked.contains(&(n as u32 + 1));
+                assert!(is_in || !text.contains("SET"), "{level}, {what}: `{text}` is missing:\n{slice}");
+                assert!(!is_in || !text.contains("NOT"), "{level}, {what}: `{text}` has no part:\n{slice}");
+            }
+        }
+        // What was taken, byte by byte, and what a variable holds behind the line that took it.
+        let listed = desk.quietly("relapse dump io run");
+        let taken: Vec<&str> = listed.lines().filter(|line| line.contains("in  stdin")).collect();
+        assert!(taken.iter().any(|line| line.contains("at 2: \" 12\"")), "{level}: {listed}");
+        assert!(taken.iter().any(|line| line.contains("at 8: \"b c\\n\"")), "{level}: {listed}");
+        let line = 1 + lines.iter().position(|line| line.contains("std::cin >> second")).expect("the line");
+        let values = desk.quietly(&format!("relapse values run p.cpp:{line} second"));
+        assert!(values.contains("0 → 12"), "{level}: {values}");
+        let line = 1 + lines.iter().position(|line| line.contains("std::cin, second")).expect("the line");
+        let values = desk.quietly(&format!("relapse values run p.cpp:{line} second"));
+        assert!(values.contains("\"\" → \"b c\""), "{level}: {values}");
+    }
+}
 
 fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
     bytes.windows(part.len()).position(|window| window == part)

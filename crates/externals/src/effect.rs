@@ -40,10 +40,15 @@ pub struct Range {
 pub enum Place {
     /// The pointer in this slot.
     Arg(u8),
+    /// So many bytes behind where this slot points.
+    Field(u8, u8),
     /// The pointer that was returned.
     Ret,
     /// The pointer stored where this slot points (`getline`'s buffer).
     At(u8),
+    /// So many bytes into the `std::ios` of the stream of C++ that this slot points to: a virtual base, whose offset
+    /// stands before the stream's virtual table.
+    Ios(u8, u8),
     /// The word the C library keeps `errno` in.
     Errno,
 }
@@ -83,6 +88,8 @@ pub enum Len {
     Strings,
     /// A `struct dirent`, whose length is in its `d_reclen`.
     Dirent,
+    /// The 64-bit number one word behind where the slot points: what a `std::istream` took last.
+    Gcount(u8),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +123,8 @@ pub enum State {
     /// What was written to a `FILE` that has no file: it shows in memory. Every output function adds
     /// to that of its stream.
     MemoryStream,
+    /// What a stream of C++ reads from or was given to write: `std::ostringstream` and its kin keep it in memory.
+    CxxStream,
     /// Position of a `DIR`.
     Directory,
     WorkingDirectory,
@@ -132,6 +141,8 @@ pub enum Owner {
     Process,
     /// The object that this slot points to.
     Object(u8),
+    /// The object so many bytes behind where this slot points: a base class.
+    Within(u8, u8),
     /// The object that is returned.
     Result,
     /// The variable of the environment that the string in this slot names, up to a `=`.
@@ -144,6 +155,8 @@ pub enum Access {
     /// Nothing is left of what it was before.
     Sets,
     Changes,
+    /// What it was before stays, and does not matter to the call.
+    Adds,
     /// Changes it if this slot is null, and sets it otherwise.
     Continues(u8),
 }
@@ -163,6 +176,10 @@ impl Hidden {
 
     pub(crate) const fn of_object(state: State, slot: u8, access: Access) -> Hidden {
         Hidden { state, owner: Owner::Object(slot), access }
+    }
+
+    pub(crate) const fn within(state: State, slot: u8, offset: u8, access: Access) -> Hidden {
+        Hidden { state, owner: Owner::Within(slot, offset), access }
     }
 
     pub(crate) const fn of_result(state: State, access: Access) -> Hidden {
@@ -428,10 +445,26 @@ impl External {
 }
 
 /// `range!(slot, length)` and `range!(slot, length, when)`; a slot is a number,
-/// `ret` or `at n`.
+/// `ret`, `at n`, `always at n` (whatever the result), `field n, offset` or `ios n, offset`.
 macro_rules! range {
     (ret, $($len:tt)+) => {
         range!(@ Place::Ret, NonZero, $($len)+)
+    };
+    (ios $slot:literal, $offset:literal, $($len:tt)+) => {
+        range!(@@ Place::Ios($slot, $offset), $($len)+)
+    };
+    (field $slot:literal, $offset:literal, $($len:tt)+) => {
+        range!(@@ Place::Field($slot, $offset), $($len)+)
+    };
+    (@@ Place::$place:ident($slot:literal, $offset:literal), $($len:tt)+) => {
+        $crate::effect::Range {
+            place: $crate::effect::Place::$place($slot, $offset),
+            len: $crate::effect::Len::$($len)+,
+            when: $crate::effect::When::Always,
+        }
+    };
+    (always at $slot:literal, $($len:tt)+) => {
+        range!(@ Place::At($slot), Always, $($len)+)
     };
     (at $slot:literal, $($len:tt)+) => {
         range!(@ Place::At($slot), Ok, $($len)+)

@@ -105,11 +105,14 @@ fn hidden(
             Access::Uses => !written,
             Access::Sets => written,
             Access::Changes => true,
+            // See `appends`.
+            Access::Adds => false,
             Access::Continues(slot) => written || arg(slot) == 0,
         };
         let owner = match hidden.owner {
             Owner::Process => 0,
             Owner::Object(slot) => arg(slot),
+            Owner::Within(slot, offset) => arg(slot).wrapping_add(offset.into()),
             Owner::Result => call.result.first().copied().unwrap_or(0),
             Owner::Name(slot) => {
                 let text = memory.peek_string(arg(slot), LIMIT as usize);
@@ -148,7 +151,13 @@ fn shown(view: &View<'_>, known: &externals::External, written: bool, out: &mut 
 /// The state that a call adds to by writing to a stream: what was there before stays.
 #[must_use]
 pub fn appends(call: &ExternalCall<'_>) -> Option<u64> {
-    let io = call.known?.io.filter(|io| io.direction == Direction::Out)?;
+    let known = call.known?;
+    if let Some(added) = known.hidden.iter().find(|hidden| hidden.access == Access::Adds)
+        && let Owner::Object(slot) = added.owner
+    {
+        return Some(state_address(added.state, *call.args.get(slot as usize)?));
+    }
+    let io = known.io.filter(|io| io.direction == Direction::Out)?;
     let Channel::Stream(slot) = io.channel else { return None };
     Some(state_address(State::MemoryStream, *call.args.get(slot as usize)?))
 }
@@ -177,6 +186,14 @@ fn resolve(memory: &Memory, call: &ExternalCall<'_>, range: &Range, out: &mut Ve
     out.extend(resolved.filter(|(_, len)| *len > 0));
 }
 
+/// The virtual base of a stream of C++, if the program itself has looked for it: else the library's tables are not
+/// in the recording.
+fn ios(memory: &Memory, stream: u64) -> Option<u64> {
+    let table = Some(memory.peek_word(stream, 8)).filter(|table| *table != 0)?;
+    let offset = Some(memory.peek_word(table.wrapping_sub(24), 8)).filter(|offset| *offset != 0)?;
+    Some(stream.wrapping_add(offset))
+}
+
 /// A range; what it points to besides goes to `out`.
 fn range_of(
     memory: &Memory,
@@ -197,8 +214,11 @@ fn range_of(
     };
     let address = match range.place {
         Place::Arg(slot) => arg(slot),
+        Place::Field(slot, offset) if arg(slot) != 0 => arg(slot).wrapping_add(offset.into()),
+        Place::Field(..) => 0,
         Place::Ret => result,
         Place::At(slot) if arg(slot) != 0 => memory.peek_word(arg(slot), 8),
+        Place::Ios(slot, offset) => ios(memory, arg(slot)).map_or(0, |ios| ios.wrapping_add(offset.into())),
         // The address of `errno` is not the call's to know.
         Place::At(_) | Place::Errno => 0,
     };
@@ -256,6 +276,7 @@ fn range_of(
             8 * entries
         }
         Len::Dirent => memory.peek_word(address.wrapping_add(16), 2),
+        Len::Gcount(slot) => memory.peek_word(arg(slot).wrapping_add(8), 8).min(LIMIT),
     };
     Some((address, len))
 }

@@ -73,9 +73,14 @@ impl Call<'_> {
         unsafe {
             let address = match range.place {
                 Place::Arg(slot) => self.arg(slot),
+                Place::Field(slot, offset) if self.arg(slot) != 0 => self.arg(slot) + u64::from(offset),
+                Place::Field(..) => 0,
                 Place::Ret => self.ret,
                 Place::At(slot) if self.arg(slot) != 0 => *(self.arg(slot) as *const u64),
                 Place::At(_) => 0,
+                Place::Ios(slot, offset) => self.virtual_base(slot).map_or(0, |at| {
+                    self.arg(slot).wrapping_add(*(at as *const u64)).wrapping_add(offset.into())
+                }),
                 Place::Errno => __errno_location() as u64,
             };
             if address == 0 {
@@ -102,9 +107,21 @@ impl Call<'_> {
                 Len::Iovec(slot) => self.arg(slot).saturating_mul(16),
                 Len::Strings => strings_extent(at),
                 Len::Dirent => u64::from(at.add(16).cast::<u16>().read_unaligned()),
+                Len::Gcount(slot) if self.arg(slot) != 0 => *(self.arg(slot) as *const u64).add(1),
+                Len::Gcount(_) => 0,
             };
             (len > 0).then_some((address, len))
         }
+    }
+
+    /// Where the offset of the virtual base stands of the stream of C++ in a slot.
+    ///
+    /// # Safety
+    /// The slot is null or points to an object with a virtual base.
+    pub unsafe fn virtual_base(&self, slot: u8) -> Option<u64> {
+        // SAFETY: such an object begins with the pointer to its virtual table, says the caller; the offset of its
+        // first virtual base stands three words before that.
+        (self.arg(slot) != 0).then(|| unsafe { *(self.arg(slot) as *const u64) - 24 })
     }
 
     /// The buffers of an `iovec` array, filled one after the other by the

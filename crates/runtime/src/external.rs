@@ -8,7 +8,7 @@ use crate::memory::{self, Shadow};
 use crate::stream::At;
 use crate::{bytes, consumed, crash, heap, io, module, process, shadow, sys, tls};
 use core::sync::atomic::{Ordering::SeqCst, compiler_fence};
-use externals::{External, Len, Model, Range, Ret, flag};
+use externals::{External, Len, Model, Place, Range, Ret, flag};
 use recording::event::{Event, Slots, sync};
 
 unsafe extern "C" {
@@ -145,6 +145,13 @@ unsafe fn make_range_known(ctx: &mut Context, call: &Call<'_>, range: &Range) {
     // an array of strings includes the null pointer at its end, so each before it is a string.
     unsafe {
         let Some((address, len)) = call.range(range) else { return };
+        if let Place::Ios(slot, _) = range.place
+            && let Some(offset) = call.virtual_base(slot)
+        {
+            // Replay finds the base by them.
+            ctx.make_known(call.at, call.arg(slot), 8);
+            ctx.make_known(call.at, offset, 8);
+        }
         ctx.make_known(call.at, address, len);
         match range.len {
             Len::Iovec(_) => {

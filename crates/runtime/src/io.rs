@@ -239,11 +239,20 @@ pub unsafe fn follow(external: &External, call: &Call<'_>) {
             forget_stream(call.arg(0));
         }
         if external.has(flag::UNGETS) && call.arg(1) != 0 && call.count().is_some() {
-            stream(call.arg(1)).position.back(1);
-            if let Some(d) = descriptor(file_number(call.arg(1))) {
-                d.position[0].back(1);
-            }
+            put_back(call.arg(1));
         }
+    }
+}
+
+/// A byte was put back to a stream.
+///
+/// # Safety
+/// `file` is an open stream of the C library.
+pub unsafe fn put_back(file: u64) {
+    stream(file).position.back(1);
+    // SAFETY: the stream is open, says the caller.
+    if let Some(d) = descriptor(unsafe { file_number(file) }) {
+        d.position[0].back(1);
     }
 }
 
@@ -373,7 +382,7 @@ unsafe fn moved_on(file: u64) -> u64 {
 /// # Safety
 /// `file` is an open stream of the C library, from which `fgets` has read to `address`, where there
 /// are `room` bytes; `text` is less than `room`.
-unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 {
+pub unsafe fn line_length(file: u64, address: u64, text: u64, room: u64) -> u64 {
     // SAFETY: used for offsets less than `room` only: `text - 1`, and `taken` or less once it is
     // checked.
     let byte = |at: u64| unsafe { *((address + at) as *const u8) };

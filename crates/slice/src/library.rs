@@ -15,7 +15,9 @@ impl Outside for Table {
         };
         for range in known.writes {
             match range.place {
-                Place::Arg(slot) => effect.writes.push(slot.into()),
+                Place::Arg(slot) | Place::Field(slot, _) | Place::Ios(slot, _) => {
+                    effect.writes.push(slot.into())
+                }
                 Place::At(slot) => effect.stores_new.push(slot.into()),
                 Place::Ret | Place::Errno => {}
             }
