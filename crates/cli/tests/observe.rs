@@ -261,6 +261,22 @@ fn a_damaged_heap_is_followed_to_what_damaged_it() {
     let observed = twice.observe();
     let said = &observed.observation.summary;
     assert!(said.contains("freed a block that was already freed at p.c:13, in main (p.c:14)"), "{said}");
+    for (freed, to) in [
+        ("p + 8", "8 bytes into the block allocated at p.c:11"),
+        ("table + 4", "`table`"),
+        ("(char *)\"constant\"", "a constant of the program"),
+        ("local", "a local variable of main"),
+    ] {
+        let no_block = Pair::new(
+            "char table[64];\nint main(void) {\n  char *p = malloc(24), local[32];\n  strcpy(local, \"x\");\n  \
+             free(@);\n  return 0;\n}\n",
+            "p",
+            freed,
+            "./p",
+        );
+        let said = no_block.observe().observation.summary;
+        assert!(said.contains("it freed what is no block of the heap, ") && said.ends_with(to), "{said}");
+    }
 }
 
 #[test]

@@ -188,6 +188,12 @@ impl<'a> Machine<'a> {
         &self.memory
     }
 
+    /// The program that runs.
+    #[must_use]
+    pub fn image(&self) -> &'a Image {
+        self.image
+    }
+
     #[must_use]
     pub fn frames(&self) -> &[Frame] {
         &self.frames

@@ -2,12 +2,14 @@
 //!
 //! An allocator that finds its own data overwritten aborts: long after the write, in a call that is
 //! right. A replay that knows the blocks sees the write itself: the first one that touches no live
-//! block but lies where the allocator keeps its data, beside a block, or in a block that was freed.
+//! block but lies where the allocator keeps its data, beside a block, or in a block that was freed. A pointer
+//! that was never allocated is seen when it is freed.
 
 use super::Error;
 use super::ends::{Standing, machine_at, standing};
 use externals::flag;
-use program::inst::{Inst, Operand};
+use program::inst::{Call, Inst, Operand};
+use program::model::SymbolKind;
 use replay::effects;
 use replay::machine::Machine;
 use replay::observer::{Effect, ExternalCall, Observer, View};
@@ -30,7 +32,7 @@ pub(super) struct Damage {
     pub what: What,
 }
 
-/// What the write did.
+/// What the program did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// So many bytes, so far before or behind a block that was allocated there.
@@ -39,6 +41,19 @@ pub(super) enum What {
     Freed { len: u64, freed: Site },
     /// A block was freed that had been freed there before.
     Again { freed: Site },
+    /// What was freed is no block of the heap.
+    NoBlock(Pointee),
+}
+
+/// Memory that no allocator gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pointee {
+    /// So far into a block that was allocated there.
+    Inside { by: u64, allocated: Site },
+    /// A variable or constant of the program: its symbol in a module.
+    Data { module: u32, symbol: u32 },
+    /// A local of a function.
+    Local { function: u32 },
 }
 
 #[derive(Clone, Copy)]
@@ -189,6 +204,38 @@ impl Observer for Watcher {
     }
 }
 
+/// Whether a call leaves the program to free a block.
+fn frees(view: &View<'_>, call: &Call) -> bool {
+    let known = view.image.external_at(view.value(call.callee)).and_then(|external| external.1);
+    known.is_some_and(|known| known.has(flag::FREES))
+}
+
+/// What a pointer points to that is not the beginning of a block, if that is certain.
+fn pointee(machine: &Machine<'_>, watcher: &Watcher, address: u64) -> Option<Pointee> {
+    let inside = watcher.below(address).filter(|(start, block)| address - start < block.size);
+    if let Some((start, block)) = inside {
+        return block
+            .freed
+            .is_none()
+            .then_some(Pointee::Inside { by: address - start, allocated: block.allocated });
+    }
+    let image = machine.image();
+    for (module, loaded) in image.modules() {
+        for (symbol, (described, start)) in loaded.model.symbols.iter().zip(&loaded.addresses).enumerate() {
+            if let SymbolKind::Data { size, .. } = described.kind
+                && address.wrapping_sub(*start) < size
+            {
+                return Some(Pointee::Data { module, symbol: symbol as u32 });
+            }
+        }
+    }
+    let frame = machine.frames().iter().find(|frame| {
+        let size = image.code(frame.function).frame_size;
+        address.wrapping_sub(frame.frame) < size
+    })?;
+    Some(Pointee::Local { function: frame.function })
+}
+
 /// The first write of a stream that damaged the heap.
 pub(super) fn first(process: &LoadedProcess, stream: usize) -> Result<Option<Damage>, Error> {
     let s = process.streams.get(stream).ok_or(Error::NoStream(stream))?;
@@ -196,14 +243,18 @@ pub(super) fn first(process: &LoadedProcess, stream: usize) -> Result<Option<Dam
     let mut machine = Machine::new(&process.image, &s.stream);
     machine.run(&mut watcher, u64::MAX)?;
     // The call that the allocator did not return from was not seen.
-    let last = machine.view().and_then(|view| match view.inst() {
-        Inst::Call(call) => {
-            let freed = watcher.blocks.get(&view.value(call.args.first()?.value))?.freed?;
-            Some((machine.counters().instructions.saturating_sub(1), None, What::Again { freed }))
-        }
-        _ => None,
-    });
-    let Some((step, register, what)) = watcher.found.or(last) else { return Ok(None) };
+    let last = || {
+        let view = machine.view()?;
+        let Inst::Call(call) = view.inst() else { return None };
+        let address = view.value(call.args.first()?.value);
+        let what = match watcher.blocks.get(&address) {
+            Some(block) => What::Again { freed: block.freed? },
+            None if frees(&view, call) => What::NoBlock(pointee(&machine, &watcher, address)?),
+            None => return None,
+        };
+        Some((machine.counters().instructions.saturating_sub(1), None, what))
+    };
+    let Some((step, register, what)) = watcher.found.or_else(last) else { return Ok(None) };
     let frames: Vec<Site> = match machine_at(process, stream, step)?.frames() {
         [] => standing(process, stream, step + 1)?.iter().map(site).collect(),
         frames => frames.iter().map(|f| (f.function, f.pc)).collect(),

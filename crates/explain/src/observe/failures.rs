@@ -1,6 +1,6 @@
 //! Failures by themselves: assertions, `abort`, signals; and what is none of all.
 
-use super::damage::{self, Damage, What};
+use super::damage::{self, Damage, Pointee, What};
 use super::ends::{ProcessEnd, call_at, last_call, machine_at};
 use super::outputs::ends_in;
 use super::places::at;
@@ -9,6 +9,7 @@ use super::words::{end_of, show, signal_name};
 use super::{Error, Observed, absent, pointer, status};
 use crate::align::Side;
 use program::inst::{Inst, Operand};
+use program::names::readable;
 use slice::{Criterion, Occurrence, Wanted};
 
 const ABORT: u32 = 6;
@@ -195,8 +196,34 @@ fn damaged(
     let mut observed = scene.observed("signal", bad, &damage.frames);
     let here = observed.observation.place.as_ref().map(at).unwrap_or_default();
     let bytes = |n: u64| if n == 1 { "1 byte".to_owned() } else { format!("{n} bytes") };
-    let did = match damage.what {
-        What::Outside { len, by, before, size, allocated } => {
+    let did = match &damage.what {
+        What::NoBlock(pointee) => {
+            let to = match *pointee {
+                Pointee::Inside { by, allocated } => {
+                    format!("{} into the block allocated at {}", bytes(by), place(allocated))
+                }
+                Pointee::Data { module, symbol } => {
+                    let module = image.module(module);
+                    let name = readable(&module.symbols[symbol as usize].name);
+                    // Constants without a name are called `.str`, `.str.1` and so on.
+                    if name.is_empty() || name.starts_with('.') {
+                        "a constant of the program".to_owned()
+                    } else {
+                        format!("`{name}`")
+                    }
+                }
+                Pointee::Local { function } => {
+                    let code = image.code(function);
+                    let function = &image.module(code.module).functions[code.function as usize];
+                    format!("a local variable of {}", readable(&function.name))
+                }
+            };
+            observed.observation.summary = format!(
+                "the process was killed by {signal} {noticed}: it freed what is no block of the heap, {to}"
+            );
+            return asked(scene, observed, bad, damage.at, damage.wanted.clone(), damage.frames.len());
+        }
+        &What::Outside { len, by, before, size, allocated } => {
             let side = if before { "before" } else { "behind" };
             let where_to = if by == 0 {
                 format!("over the end of the block of {}", bytes(size))
@@ -207,8 +234,8 @@ fn damaged(
             };
             format!("wrote {}, {where_to} allocated at {}", bytes(len), place(allocated))
         }
-        What::Freed { len, freed } => format!("wrote {} into a block freed at {}", bytes(len), place(freed)),
-        What::Again { freed } => format!("freed a block that was already freed at {}", place(freed)),
+        &What::Freed { len, freed } => format!("wrote {} into a block freed at {}", bytes(len), place(freed)),
+        &What::Again { freed } => format!("freed a block that was already freed at {}", place(freed)),
     };
     observed.observation.summary = format!(
         "the process was killed by {signal} {noticed}, where the allocator found its data damaged; before, \
