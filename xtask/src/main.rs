@@ -48,7 +48,7 @@ usage: cargo xtask COMMAND
   lint                          check format and lints
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
   releases [--check] [NAME...]  prepare released versions between which something broke
-  real [--dev] [--table] [NAME...]
+  real [--dev | --as-built] [--table] [NAME...]
                                 build source packages of Debian, run their tests plain and
                                 recorded, replay every process; writes its section of
                                 docs/benchmarks.md (from kept results only: --table)

@@ -24,9 +24,8 @@ fn home() -> PathBuf {
     shell::target().join("real")
 }
 
-/// `cargo xtask real [--dev] [--table] [NAME…]`
+/// `cargo xtask real [--dev | --as-built] [--table] [NAME…]`
 pub fn command(words: &[&str]) -> Result<()> {
-    let dev = words.contains(&"--dev");
     let names: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with("--")).collect();
     let all = Package::all()?;
     if words.contains(&"--table") {
@@ -34,7 +33,11 @@ pub fn command(words: &[&str]) -> Result<()> {
     }
     setup::install(setup::Need::Test)?;
     setup::packages(&["dpkg-dev"])?;
-    let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
+    let tools = match () {
+        () if words.contains(&"--as-built") => Tools::existing()?,
+        () if words.contains(&"--dev") => Tools::build_dev()?,
+        () => Tools::build()?,
+    };
     let archive = Archive::open(home().join("archive"))?;
     for package in Package::select(all.clone(), &names)? {
         eprintln!("{}: {}", package.name, package.scope);
