@@ -226,11 +226,10 @@ impl Bench<'_> {
             command.status().map_err(|error| format!("failed to run {}: {error}", shell::shown(&command)))?;
         let took = start.elapsed();
         let output = fs::read(&log).map_err(|error| format!("failed to read {}: {error}", log.display()))?;
-        Ok(Ended {
-            code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
-            took,
-            output: String::from_utf8_lossy(&output).into_owned(),
-        })
+        // The trees differ in their name.
+        let here = self.home.join(tree.name()).display().to_string();
+        let output = String::from_utf8_lossy(&output).replace(&here, "TREE");
+        Ok(Ended { code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)), took, output })
     }
 }
 
