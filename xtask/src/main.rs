@@ -52,7 +52,7 @@ usage: cargo xtask COMMAND
                                 build source packages of Debian, run their tests plain and
                                 recorded, replay every process; writes its section of
                                 docs/benchmarks.md (from kept results only: --table)
-  fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev]
+  fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev | --as-built]
                                 record and replay N random C programs, from seed S on, and
                                 compare slices of as many with the definition
   bench record [--no-anchors] [NAME...]
