@@ -416,3 +416,13 @@ fn a_process_that_went_on_as_another_program_is_complete() {
     assert!(text.contains("still runs and goes on recording"), "{text}");
     assert_eq!(text.matches("[exit 4]").count(), 1, "{text}");
 }
+
+#[test]
+fn a_limited_address_space_is_named() {
+    let mut desk = Desk::with_program("sum", SUM);
+    desk.file("limited.sh", "ulimit -v 300000\n./sum 1 2 3\n");
+    desk.run("relapse record -o run sh limited.sh");
+    let text = desk.transcript();
+    assert!(text.contains("\n6\n"), "{text}");
+    assert!(text.contains("no room for recording in its address space (ulimit -v)"), "{text}");
+}

@@ -48,10 +48,13 @@ pub fn command(words: &[&str]) -> Result<()> {
         let kept = Kept { commit: table::commit(), outcome };
         kept.write(&dir.join("result.json"))?;
         println!("{}", table::row(&package, &kept));
-        if let Ok(tested) = &kept.outcome {
-            for reason in &tested.reasons {
-                println!("  {} times: {}", reason.times, reason.text);
+        match &kept.outcome {
+            Ok(tested) => {
+                for reason in &tested.reasons {
+                    println!("  {} times: {}", reason.times, reason.text);
+                }
             }
+            Err(reason) => println!("  {reason}"),
         }
         table::publish(&all, &home())?;
     }
