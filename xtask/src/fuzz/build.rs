@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::units::{Place, Plan};
 use super::{Fault, RUN_LIMIT, Verdict, judge_recording};
+use crate::cases::quoted;
 use crate::shell::{self, Result};
 use crate::tools::Tools;
 
@@ -86,6 +87,15 @@ fn build(compilers: &Compilers, plan: &Plan, to: &Path, instrumented: bool) -> R
     }
     link.extend(libraries);
     steps.push((compiler(false).clone(), link));
+    // For whoever looks at a failure.
+    let script: String = steps
+        .iter()
+        .map(|(program, words)| {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            format!("{} {}\n", program.display(), words.join(" "))
+        })
+        .collect();
+    shell::write(&to.join("build.sh"), script)?;
     for (program, words) in steps {
         let mut command = Command::new(program);
         command.args(words).current_dir(to);

@@ -12,7 +12,7 @@ use super::package::Package;
 use super::result::{Reason, Share, Tested};
 use super::source::Archive;
 use crate::shell::{self, Result};
-use crate::tools::{LONG, Tools};
+use crate::tools::Tools;
 
 /// One of the two trees of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,9 @@ struct Ended {
     took: Duration,
     output: String,
 }
+
+/// For configuring, and again for building. Configure scripts compile hundreds of files.
+const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What `timeout` exits with.
 const TIMED_OUT: i32 = 124;
@@ -150,7 +153,7 @@ impl Bench<'_> {
         let _ = fs::remove_file(&stamp_file);
         self.archive.unpack(self.package, &dir)?;
         for (what, line) in [("configure", &self.package.configure), ("build", &self.package.build)] {
-            let ended = self.line(tree, line, what, None, LONG)?;
+            let ended = self.line(tree, line, what, None, BUILD_LIMIT)?;
             if ended.code != 0 {
                 let log = self.log(tree, what);
                 return Err(format!("{}: {what} ends with {}: {}", tree.name(), ended.code, log.display()));
