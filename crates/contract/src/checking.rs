@@ -255,8 +255,8 @@ impl<'c> Checking<'c> {
                 [&pair.good.call.entry, &pair.good.call.exit, &pair.bad.call.entry, &pair.bad.call.exit];
             answer.counted.truncated += u64::from(states.iter().any(|s| s.truncated));
             let outputs = [
-                outputs(both, Side::Good, &seen[0].io, pair.good.call.steps),
-                outputs(both, Side::Bad, &seen[1].io, pair.bad.call.steps),
+                outputs(both, Side::Good, &seen[0], pair.good.call.steps),
+                outputs(both, Side::Bad, &seen[1], pair.bad.call.steps),
             ];
             let globals = [&target.globals[0][..], &target.globals[1][..]];
             let judged = judge(&checked.contract, pair, globals, [&outputs[0], &outputs[1]])?;

@@ -8,8 +8,10 @@
 //! * [`globals`]: which variables a function and its callees use, from a first replay;
 //! * [`watch`](mod@watch): the calls of a second replay, with the states before and after ([`state`],
 //!   taken by [`capture`](mod@capture) with the help of [`objects`]);
+//! * [`footprint`]: what a call read and wrote, for memory that no type leads to; `deeds`: what it did to state
+//!   that is in no memory;
 //! * [`compare`](mod@compare): what differs between states of two versions, by declared shape, or word by word
-//!   (`untyped`);
+//!   (`untyped`), or as far as the calls used it (`beside`);
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
 //!   else stays; [`exceptions`]: which classes an exception is of;
 //! * [`pairs`]: which calls are compared; [`checking`]: the runs of both versions; [`check`](mod@check): one
@@ -34,13 +36,16 @@
 //! ```
 
 pub mod answer;
+mod beside;
 pub mod capture;
 pub mod check;
 pub mod checking;
 pub mod compare;
+mod deeds;
 pub mod error;
 pub mod exceptions;
 pub mod find;
+pub mod footprint;
 pub mod globals;
 pub mod intended;
 pub mod judge;

@@ -83,6 +83,20 @@ impl<'m> Version<'m> {
         self.by_name.get(name).copied()
     }
 
+    /// The type of a variable that each thread has for itself, `errno` among them.
+    #[must_use]
+    pub fn thread_local(&self, name: &str) -> Option<Type<'m>> {
+        if name == crate::watch::ERRNO && self.by_name.get(name).is_none() {
+            return Some(expression::types::INT);
+        }
+        self.modules.iter().find_map(|model| {
+            model.symbols.iter().find_map(|symbol| match symbol.kind {
+                SymbolKind::ThreadLocal { ty, .. } if symbol.name == name => Some(Type::of(model, ty)),
+                _ => None,
+            })
+        })
+    }
+
     /// The variable that an address lies in.
     #[must_use]
     pub fn global_at(&self, address: u64) -> Option<usize> {
