@@ -15,12 +15,13 @@
 //! [`ObjectCache`], nothing is compiled twice. [`shims`] makes a folder of the names
 //! by which builds call compilers.
 //!
-//! What must not be known here: LLVM (that is `instrument_file`'s business) and what
-//! the instrumented code looks like.
+//! What must not be known here: LLVM and what the instrumented code looks like. Another
+//! program changes the bitcode ([`Request`]): a program with this crate starts without
+//! loading LLVM.
 //!
-//! This module is a program's `main` in library form: it alone in this crate runs
-//! processes, writes notes to standard error and, in [`Setup::from_environment`],
-//! reads environment variables (`RELAPSE_*`; the page on the driver lists them).
+//! This crate is a program's `main` in library form: it runs processes, writes notes to
+//! standard error and, in [`Setup::from_environment`], reads environment variables
+//! (`RELAPSE_*`; the page on the driver lists them).
 
 mod altered;
 mod cache;
@@ -30,6 +31,7 @@ mod link;
 mod names;
 mod options;
 mod process;
+mod request;
 mod response;
 mod setup;
 mod signals;
@@ -39,21 +41,20 @@ mod tree;
 mod units;
 mod version_script;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::Debug;
 use altered::Altered;
 use command::{Command, Goal};
 use process::{Runner, Voice};
-use program::intervention::Intervention;
 use tree::Tree;
 use units::Units;
 
 pub use altered::{Optimisation, Sanitizer};
 pub use cache::{CacheCounts, ObjectCache, cache_counts};
 pub use names::{ShimError, called_as, shims};
+pub use request::{Action, Request};
 pub use setup::{Mode, Setup};
 
 /// Which compiler to be.
@@ -61,36 +62,6 @@ pub use setup::{Mode, Setup};
 pub enum Language {
     C,
     Cxx,
-}
-
-/// The hidden first word by which the driver calls itself to instrument one file.
-const INSTRUMENT: &str = "--relapse-instrument";
-
-/// The same to replace a value, see [`crate::intervene`].
-const INTERVENE: &str = "--relapse-intervene";
-
-/// The second: what becomes of debug information.
-const STRIP: &str = "strip";
-const KEEP: &str = "keep";
-
-/// How bitcode is instrumented.
-#[derive(Clone, Debug)]
-pub enum Instrument {
-    /// By a function, in this process.
-    Function(fn(&Path, &Path) -> Result<(), String>),
-    /// By running this program again: if LLVM should crash on a file, that file is
-    /// compiled plainly and the build goes on.
-    Program { program: PathBuf, words: Vec<OsString> },
-}
-
-impl Instrument {
-    /// The program that does it, if it is not this one.
-    fn program(&self) -> Option<&Path> {
-        match self {
-            Instrument::Function(_) => None,
-            Instrument::Program { program, .. } => Some(program),
-        }
-    }
 }
 
 /// One run of the driver.
@@ -108,37 +79,21 @@ pub struct Session {
     folders: Vec<PathBuf>,
     /// Clang must be told to use colours, because it talks to us and not to a terminal.
     colours: bool,
-    instrument: Instrument,
+    instrumenter: PathBuf,
     runner: Runner,
     temp: tempfile::TempDir,
     stdin: std::cell::OnceCell<Vec<u8>>,
 }
 
-/// Runs the driver as `relapse cc` (or `c++`) with `args`, and returns the exit code.
+/// Runs the driver as `relapse cc` (or `c++`) with `args`, and returns the exit code. The
+/// program `instrumenter` carries out [`Request`]s.
 ///
 /// ```no_run
 /// let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
-/// std::process::exit(compiler::driver::run(compiler::driver::Language::C, &args));
+/// std::process::exit(driver::run(driver::Language::C, &args, "/usr/bin/relapse-cc".as_ref()));
 /// ```
-pub fn run(language: Language, args: &[OsString]) -> i32 {
-    if let [word, debug, input, output] = args
-        && word == INSTRUMENT
-    {
-        let debug = if debug == STRIP { Debug::Strip } else { Debug::Keep };
-        return instrument_here(Path::new(input), Path::new(output), debug);
-    }
-    if let [word, intervention, input, output] = args
-        && word == INTERVENE
-    {
-        return match intervene_here(intervention, Path::new(input), Path::new(output)) {
-            Ok(()) => 0,
-            Err(message) => {
-                let _ = writeln!(io::stderr(), "{message}");
-                1
-            }
-        };
-    }
-    match Setup::from_environment(language).and_then(Session::new) {
+pub fn run(language: Language, args: &[OsString], instrumenter: &Path) -> i32 {
+    match Setup::from_environment(language, instrumenter).and_then(Session::new) {
         Ok(session) => {
             signals::remove_when_killed(session.temp.path());
             session.run(args)
@@ -150,26 +105,10 @@ pub fn run(language: Language, args: &[OsString]) -> i32 {
     }
 }
 
-/// The child's half of [`Instrument::Program`].
-fn instrument_here(input: &Path, output: &Path, debug: Debug) -> i32 {
-    match crate::instrument_file(input, output, debug) {
-        Ok(_) => 0,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "failed to {error}");
-            1
-        }
-    }
-}
-
-fn intervene_here(intervention: &OsStr, input: &Path, output: &Path) -> Result<(), String> {
-    let intervention = intervention.to_string_lossy().parse().map_err(|()| "not an intervention")?;
-    crate::intervene_file(input, output, &intervention).map_err(|error| format!("failed to {error}"))
-}
-
 impl Session {
     /// A session as `setup` describes it. The error is a sentence for the user.
     pub fn new(setup: Setup) -> Result<Self, String> {
-        let clang = toolchain::find_clang(setup.clang.as_deref(), setup.instrument.program())
+        let clang = toolchain::find_clang(setup.clang.as_deref(), Some(&setup.instrumenter))
             .ok_or("failed to find clang 22: install it, or name it in RELAPSE_CLANG")?;
         signals::sweep(&std::env::temp_dir());
         let temp = tempfile::Builder::new()
@@ -194,7 +133,7 @@ impl Session {
             altered,
             units: setup.units.filter(|_| plain).map(|dir| Units { dir }),
             folders: setup.folders,
-            instrument: setup.instrument,
+            instrumenter: setup.instrumenter,
             runner: Runner { log: setup.log, temp: temp.path().to_owned() },
             temp,
             stdin: std::cell::OnceCell::new(),
@@ -284,33 +223,9 @@ impl Session {
         Ok(self.runner.quietly(&self.clang, &args)?.0 != 0)
     }
 
-    /// Instruments one file. The error is a sentence for the user.
-    fn instrument(&self, input: &Path, output: &Path, debug: Debug) -> Result<(), String> {
-        match &self.instrument {
-            Instrument::Function(function) => self.written(output, function(input, output).err()),
-            Instrument::Program { program, words } => {
-                let word = if debug == Debug::Strip { STRIP } else { KEEP };
-                let args = [word.into(), input.into(), output.into()];
-                self.written(output, self.call(program, words.iter().cloned().chain(args)))
-            }
-        }
-    }
-
-    /// Replaces a value in one file. The error is a sentence for the user.
-    fn intervene(&self, input: &Path, output: &Path, intervention: &Intervention) -> Result<(), String> {
-        let text = OsString::from(intervention.to_string());
-        match &self.instrument {
-            Instrument::Function(_) => self.written(output, intervene_here(&text, input, output).err()),
-            Instrument::Program { program, words } => {
-                let words = words.iter().map(|w| if w == INSTRUMENT { INTERVENE.into() } else { w.clone() });
-                self.written(output, self.call(program, words.chain([text, input.into(), output.into()])))
-            }
-        }
-    }
-
-    /// Runs a program that works on bitcode; what it complains about.
-    fn call(&self, program: &Path, args: impl Iterator<Item = OsString>) -> Option<String> {
-        match self.runner.quietly(program, &args.collect::<Vec<_>>()) {
+    /// Has one file changed by the instrumenter. The error is a sentence for the user.
+    fn request(&self, request: &Request) -> Result<(), String> {
+        let problem = match self.runner.quietly(&self.instrumenter, &request.arguments()) {
             Ok((0, _)) => None,
             Ok((code, words)) => {
                 let words = String::from_utf8_lossy(&words);
@@ -320,8 +235,9 @@ impl Session {
                     _ => format!("the instrumenter ended with status {code}"),
                 })
             }
-            Err(error) => Some(format!("failed to run {}: {error}", program.display())),
-        }
+            Err(error) => Some(format!("failed to run {}: {error}", self.instrumenter.display())),
+        };
+        self.written(&request.output, problem)
     }
 
     fn written(&self, output: &Path, problem: Option<String>) -> Result<(), String> {

@@ -663,7 +663,7 @@ mod tests {
 
     #[test]
     fn clang_refuses_every_option_that_we_drop() {
-        let Some(clang) = crate::driver::toolchain::find_clang(None, None) else {
+        let Some(clang) = crate::toolchain::find_clang(None, None) else {
             panic!("clang 22 is needed for this test");
         };
         let mut words: Vec<String> = GCC_FEATURES.iter().map(|name| format!("-f{name}")).collect();

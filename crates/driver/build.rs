@@ -1,4 +1,4 @@
-//! Makes the runtime's object file, which the compiler crate embeds and links
+//! Makes the runtime's object file, which this crate embeds and links
 //! into every program.
 
 use std::path::{Path, PathBuf};

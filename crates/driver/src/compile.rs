@@ -16,9 +16,9 @@ use std::path::Path;
 use super::command::{Command, Goal, Input, Kind};
 use super::options::Role;
 use super::process::Voice;
+use super::request::{Action, Request, requested};
 use super::setup::Mode;
 use super::{Session, command, templates};
-use crate::intervene::requested;
 use program::intervention::Intervention;
 
 /// Added to plain compilations, as in the instrumented build of the same file.
@@ -68,7 +68,7 @@ pub fn fresh(
         && stdin.is_none()
         && let Some(intervention) = requested(&input.path)?
     {
-        return with_intervention(session, command, input, product, first, &intervention, voice);
+        return with_intervention(session, command, input, product, first, intervention, voice);
     }
     if !instruments || command.foreign.is_some() {
         if let (true, Some(option)) = (instruments, &command.foreign) {
@@ -92,8 +92,9 @@ pub fn fresh(
     if code != 0 || !bitcode.exists() {
         return Ok(Made { code, as_asked: true });
     }
-    let debug = if command.debug_is_wanted { crate::Debug::Keep } else { crate::Debug::Strip };
-    let problem = match session.instrument(&bitcode, &instrumented, debug) {
+    let action = Action::Instrument { strip_debug: !command.debug_is_wanted };
+    let request = Request { input: bitcode, output: instrumented.clone(), action };
+    let problem = match session.request(&request) {
         Ok(()) => {
             let args = to_code(command, &instrumented, product);
             let (code, words) = session.runner.quietly(&session.clang, &args)?;
@@ -124,7 +125,7 @@ fn with_intervention(
     input: &Input,
     product: &Path,
     first: bool,
-    intervention: &Intervention,
+    intervention: Intervention,
     voice: &mut Voice,
 ) -> io::Result<Made> {
     let dir = tempfile::tempdir_in(session.temp.path())?;
@@ -137,7 +138,9 @@ fn with_intervention(
     if code != 0 || !bitcode.exists() {
         return Ok(Made { code, as_asked: true });
     }
-    if let Err(message) = session.intervene(&bitcode, &replaced, intervention) {
+    let request =
+        Request { input: bitcode, output: replaced.clone(), action: Action::Intervene(intervention) };
+    if let Err(message) = session.request(&request) {
         session.note(voice, &format!("{}: {message}", input.path.display()));
         return Ok(Made { code: 1, as_asked: false });
     }

@@ -36,8 +36,8 @@ pub enum ShimError {
 /// `relapse_cc`. Links that are right already stay as they are.
 ///
 /// ```no_run
-/// compiler::driver::shims("shims".as_ref(), "/usr/bin/relapse-cc".as_ref())?;
-/// # Ok::<(), compiler::driver::ShimError>(())
+/// driver::shims("shims".as_ref(), "/usr/bin/relapse-cc".as_ref())?;
+/// # Ok::<(), driver::ShimError>(())
 /// ```
 pub fn shims(dir: &Path, relapse_cc: &Path) -> Result<(), ShimError> {
     let driver = std::fs::canonicalize(relapse_cc)

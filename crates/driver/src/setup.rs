@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::Language;
 use super::altered::{Optimisation, Sanitizer};
 use super::cache::ObjectCache;
-use super::{INSTRUMENT, Instrument, Language};
 
 /// What to make of the sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,23 +41,17 @@ pub struct Setup {
     pub sanitizer: Option<Sanitizer>,
     /// In plain mode: a folder in which is written what was compiled, and how.
     pub units: Option<PathBuf>,
-    pub instrument: Instrument,
+    /// The program that carries out requests to change bitcode.
+    pub instrumenter: PathBuf,
     /// Names of the current folder: clang may put any of them into debug information.
     pub folders: Vec<PathBuf>,
 }
 
 impl Setup {
     /// As the environment describes it. The error is a sentence for the user.
-    pub fn from_environment(language: Language) -> Result<Self, String> {
+    pub fn from_environment(language: Language, instrumenter: &Path) -> Result<Self, String> {
         let value = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let path = |name: &str| value(name).map(PathBuf::from);
-        let program = std::env::current_exe().map_err(|error| format!("failed to find myself: {error}"))?;
-        // `relapse` needs to be told which of its commands is meant; `relapse-cc` not.
-        let mut words: Vec<OsString> = Vec::new();
-        if program.file_name().is_some_and(|name| name == "relapse") {
-            words.push("cc".into());
-        }
-        words.push(INSTRUMENT.into());
         let limit = match value("RELAPSE_CACHE_LIMIT") {
             Some(text) => size(&text.to_string_lossy()).ok_or_else(|| {
                 format!("failed to read RELAPSE_CACHE_LIMIT={}: want a size such as 500M", text.display())
@@ -86,7 +80,7 @@ impl Setup {
                 "`address` or `memory`",
             )?,
             units: path("RELAPSE_UNITS"),
-            instrument: Instrument::Program { program, words },
+            instrumenter: instrumenter.to_owned(),
             folders: std::env::current_dir().ok().into_iter().chain(path("PWD")).collect(),
         })
     }

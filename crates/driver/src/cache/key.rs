@@ -38,8 +38,8 @@ pub fn key(session: &Session, command: &Command, input: &Input, first: bool, tex
         Mode::Instrument => "instrument",
     });
     hash.add_program(&session.clang);
-    if let (Mode::Instrument, Some(program)) = (session.mode, session.instrument.program()) {
-        hash.add_program(program);
+    if session.mode == Mode::Instrument {
+        hash.add_program(&session.instrumenter);
     }
     let mut options = compile::mode(session);
     options.extend(compile::options_without(session, command, first, &[Role::Depend]));
