@@ -80,7 +80,7 @@ pub struct Command {
     pub dependencies: Dependencies,
     pub linking: Linking,
     /// Clang alone can do this: nothing is compiled, or something we have no part in.
-    pub straight: bool,
+    pub passthrough: bool,
     /// Why no input of this command can be instrumented: the option that says so.
     pub foreign: Option<String>,
     /// gcc's options that are dropped, for the note.
@@ -109,7 +109,7 @@ impl Command {
             output: None,
             dependencies: Dependencies::default(),
             linking: Linking::default(),
-            straight: false,
+            passthrough: false,
             foreign: None,
             dropped: Vec::new(),
             measured: Vec::new(),
@@ -142,7 +142,7 @@ impl Command {
                 match rest.next() {
                     Some(value) => words.push(value.clone()),
                     // The value is missing; clang has the right words for that.
-                    None => command.straight = true,
+                    None => command.passthrough = true,
                 }
             }
             if shape.role == Role::Language {
@@ -151,7 +151,7 @@ impl Command {
             command.note(&word, shape.role, &words);
             command.items.push(Item { words, role: shape.role, input: None });
         }
-        command.straight |= command.inputs.is_empty()
+        command.passthrough |= command.inputs.is_empty()
             || command.inputs.iter().any(|input| input.kind == Kind::Header)
             || (command.goal != Goal::Link && command.output.is_some() && command.compiled().count() > 1);
         command
@@ -170,7 +170,7 @@ impl Command {
     /// Takes notice of one option's meaning for the whole command.
     fn note(&mut self, word: &str, role: Role, words: &[OsString]) {
         match role {
-            Role::Straight => self.straight = true,
+            Role::Passthrough => self.passthrough = true,
             Role::Mode => {
                 let goal = if matches!(word, "-S" | "--assemble") { Goal::Assembly } else { Goal::Object };
                 // `-S -c` in any order stops at assembly, as in clang.
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn goals() {
-        for (line, goal, straight) in [
+        for (line, goal, passthrough) in [
             ("a.c", Goal::Link, false),
             ("-c a.c", Goal::Object, false),
             ("a.c -S", Goal::Assembly, false),
@@ -441,7 +441,7 @@ mod tests {
             ("a.c -o", Goal::Link, true),
         ] {
             let command = parse(line);
-            assert_eq!((command.goal, command.straight), (goal, straight), "{line}");
+            assert_eq!((command.goal, command.passthrough), (goal, passthrough), "{line}");
         }
     }
 

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use super::command::{Command, Goal, Input, Kind};
 use super::options::Role;
-use super::process::Voice;
+use super::process::DiagnosticSink;
 use super::request::{Action, Request, requested};
 use super::setup::Mode;
 use super::{Session, command, templates};
@@ -48,7 +48,7 @@ pub fn compile(
     }
     match &session.objects {
         Some(cache) => cache.compile(session, command, input, product, first),
-        None => Ok(fresh(session, command, input, product, first, &mut Voice::Direct)?.code),
+        None => Ok(fresh(session, command, input, product, first, &mut DiagnosticSink::Direct)?.code),
     }
 }
 
@@ -59,7 +59,7 @@ pub fn fresh(
     input: &Input,
     product: &Path,
     first: bool,
-    voice: &mut Voice,
+    sink: &mut DiagnosticSink,
 ) -> io::Result<Made> {
     let stdin = if input.path.as_os_str() == "-" { Some(session.read_stdin()?) } else { None };
     let instruments = session.mode == Mode::Instrument && input.kind == Kind::Source;
@@ -68,15 +68,15 @@ pub fn fresh(
         && stdin.is_none()
         && let Some(intervention) = requested(&input.path)?
     {
-        return with_intervention(session, command, input, product, first, intervention, voice);
+        return with_intervention(session, command, input, product, first, intervention, sink);
     }
     if !instruments || command.foreign.is_some() {
         if let (true, Some(option)) = (instruments, &command.foreign) {
             let path = input.path.display();
-            session.note(voice, &format!("{path}: compiled without recording because of {option}"));
+            session.note(sink, &format!("{path}: compiled without recording because of {option}"));
         }
         let args = plain(session, command, input, product, first, false);
-        let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
+        let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
         return Ok(Made { code, as_asked: true });
     }
 
@@ -88,7 +88,7 @@ pub fn fresh(
     let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
 
     let args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
-    let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
+    let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
     if code != 0 || !bitcode.exists() {
         return Ok(Made { code, as_asked: true });
     }
@@ -97,12 +97,12 @@ pub fn fresh(
     let problem = match session.request(&request) {
         Ok(()) => {
             let args = to_code(command, &instrumented, product);
-            let (code, words) = session.runner.quietly(&session.clang, &args)?;
+            let (code, words) = session.runner.run_captured(&session.clang, &args)?;
             if code == 0 {
                 return Ok(Made { code, as_asked: true });
             }
             let words = String::from_utf8_lossy(&words).into_owned();
-            session.runner.say(&format!("# code generation failed: {words}"));
+            session.runner.log_line(&format!("# code generation failed: {words}"));
             words.lines().next().unwrap_or("code generation failed").to_owned()
         }
         Err(message) => message,
@@ -110,9 +110,9 @@ pub fn fresh(
     // Code generation also finds errors of the user's (in inline assembly): plain
     // compilation then reports them in clang's own words. Its warnings were shown.
     let args = plain(session, command, input, product, first, true);
-    let code = session.runner.talk(&session.clang, &args, stdin.as_deref(), voice)?;
+    let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
     if code == 0 {
-        session.note(voice, &format!("{}: compiled without recording: {problem}", input.path.display()));
+        session.note(sink, &format!("{}: compiled without recording: {problem}", input.path.display()));
     }
     Ok(Made { code, as_asked: false })
 }
@@ -126,7 +126,7 @@ fn with_intervention(
     product: &Path,
     first: bool,
     intervention: Intervention,
-    voice: &mut Voice,
+    sink: &mut DiagnosticSink,
 ) -> io::Result<Made> {
     let dir = tempfile::tempdir_in(session.temp.path())?;
     let (bitcode, replaced) = (dir.path().join("before.bc"), dir.path().join("after.bc"));
@@ -134,18 +134,18 @@ fn with_intervention(
     // After the user's warnings, before the input.
     let end = args.iter().position(|word| word == "-emit-llvm").unwrap_or(0);
     args.insert(end, "-Wno-unknown-pragmas".into());
-    let code = session.runner.talk(&session.clang, &args, None, voice)?;
+    let code = session.runner.run(&session.clang, &args, None, sink)?;
     if code != 0 || !bitcode.exists() {
         return Ok(Made { code, as_asked: true });
     }
     let request =
         Request { input: bitcode, output: replaced.clone(), action: Action::Intervene(intervention) };
     if let Err(message) = session.request(&request) {
-        session.note(voice, &format!("{}: {message}", input.path.display()));
+        session.note(sink, &format!("{}: {message}", input.path.display()));
         return Ok(Made { code: 1, as_asked: false });
     }
-    let (code, words) = session.runner.quietly(&session.clang, &to_code(command, &replaced, product))?;
-    session.runner.say(&String::from_utf8_lossy(&words));
+    let (code, words) = session.runner.run_captured(&session.clang, &to_code(command, &replaced, product))?;
+    session.runner.log_line(&String::from_utf8_lossy(&words));
     Ok(Made { code, as_asked: true })
 }
 
@@ -177,7 +177,7 @@ pub fn options_without(session: &Session, command: &Command, first: bool, roles:
                     && first
                     && item.input.is_some_and(|n| command.inputs[n].kind == Kind::Linkable)
             }
-            Role::Mode | Role::Output | Role::Language | Role::Straight => false,
+            Role::Mode | Role::Output | Role::Language | Role::Passthrough => false,
             Role::FastMath | Role::Lto | Role::GccOnly => false,
         };
         if keep {

@@ -47,7 +47,7 @@ use std::path::{Path, PathBuf};
 
 use altered::Altered;
 use command::{Command, Goal};
-use process::{Runner, Voice};
+use process::{DiagnosticSink, Runner};
 use tree::Tree;
 use units::Units;
 
@@ -152,27 +152,30 @@ impl Session {
         let args = response::expand(args);
         let mut command = Command::parse(&args);
         if let Some(option) = self.altered.apply(&mut command) {
-            self.runner.say(&format!("# without sanitizer because of {option}"));
+            self.runner.log_line(&format!("# without sanitizer because of {option}"));
             if let Some(units) = &self.units {
                 units.unsanitized(self, &command, &option);
             }
         }
         if !command.dropped.is_empty() {
-            self.note(&mut Voice::Direct, &format!("options of gcc ignored: {}", command.dropped.join(" ")));
+            self.note(
+                &mut DiagnosticSink::Direct,
+                &format!("options of gcc ignored: {}", command.dropped.join(" ")),
+            );
         }
-        if !command.measured.is_empty() && self.mode == Mode::Instrument && !command.straight {
+        if !command.measured.is_empty() && self.mode == Mode::Instrument && !command.passthrough {
             let options = command.measured.join(" ");
             self.note(
-                &mut Voice::Direct,
+                &mut DiagnosticSink::Direct,
                 &format!("a recorded program is not measured; left out: {options}"),
             );
         }
-        if command.straight || self.clang_would_refuse(&command)? {
-            return self.straight(&command);
+        if command.passthrough || self.clang_would_refuse(&command)? {
+            return self.pass_through(&command);
         }
         if command.goal != Goal::Link {
             if command.compiled().next().is_none() {
-                return self.straight(&command);
+                return self.pass_through(&command);
             }
             let mut result = 0;
             for (position, (_, input)) in command.compiled().enumerate() {
@@ -199,11 +202,11 @@ impl Session {
     }
 
     /// Hands the whole command to clang.
-    fn straight(&self, command: &Command) -> io::Result<i32> {
+    fn pass_through(&self, command: &Command) -> io::Result<i32> {
         let mut args: Vec<OsString> =
             command::driver_mode(self.language).map(OsString::from).into_iter().collect();
         args.extend(command.cleaned());
-        self.runner.talk(&self.clang, &args, None, &mut Voice::Direct)
+        self.runner.run(&self.clang, &args, None, &mut DiagnosticSink::Direct)
     }
 
     /// Would clang refuse the command as a whole, before looking into any file? Then
@@ -220,12 +223,12 @@ impl Session {
             command::driver_mode(self.language).map(OsString::from).into_iter().collect();
         args.push("-###".into());
         args.extend(command.cleaned());
-        Ok(self.runner.quietly(&self.clang, &args)?.0 != 0)
+        Ok(self.runner.run_captured(&self.clang, &args)?.0 != 0)
     }
 
     /// Has one file changed by the instrumenter. The error is a sentence for the user.
     fn request(&self, request: &Request) -> Result<(), String> {
-        let problem = match self.runner.quietly(&self.instrumenter, &request.arguments()) {
+        let problem = match self.runner.run_captured(&self.instrumenter, &request.arguments()) {
             Ok((0, _)) => None,
             Ok((code, words)) => {
                 let words = String::from_utf8_lossy(&words);
@@ -245,7 +248,7 @@ impl Session {
             None if output.exists() => Ok(()),
             None => Err("the instrumenter wrote nothing".to_owned()),
             Some(message) => {
-                self.runner.say(&format!("# instrumentation failed: {message}"));
+                self.runner.log_line(&format!("# instrumentation failed: {message}"));
                 Err(message)
             }
         }
@@ -261,8 +264,8 @@ impl Session {
         Ok(self.stdin.get_or_init(|| bytes).clone())
     }
 
-    fn note(&self, voice: &mut Voice, text: &str) {
-        voice.say(format!("relapse-cc: note: {text}\n").as_bytes());
+    fn note(&self, sink: &mut DiagnosticSink, text: &str) {
+        sink.write(format!("relapse-cc: note: {text}\n").as_bytes());
     }
 }
 

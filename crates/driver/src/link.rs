@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::command::{self, Command};
 use super::options::Role;
-use super::process::Voice;
+use super::process::DiagnosticSink;
 use super::setup::Mode;
 use super::toolchain::{self, RUNTIME_NAME};
 use super::{Session, version_script};
@@ -41,7 +41,7 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
             Role::Measure => {}
             Role::Link if session.mode == Mode::Plain => args.extend(item.words.iter().cloned()),
             Role::Link => args.extend(version_script::open(&item.words, session.temp.path())?),
-            Role::Mode | Role::Language | Role::Depend | Role::Straight => {}
+            Role::Mode | Role::Language | Role::Depend | Role::Passthrough => {}
             Role::FastMath | Role::Lto | Role::GccOnly => {}
         }
     }
@@ -74,7 +74,7 @@ pub fn link(session: &Session, command: &Command, objects: &[Option<PathBuf>]) -
     {
         args.push(mark(session.temp.path(), option)?);
     }
-    session.runner.talk(&session.clang, &args, None, &mut Voice::Direct)
+    session.runner.run(&session.clang, &args, None, &mut DiagnosticSink::Direct)
 }
 
 /// The runtime comes first: a shared library on the command line has a copy of it as well, and

@@ -23,17 +23,17 @@ const LONG_COMMAND: usize = 256 << 10;
 
 /// Where diagnostics go. Always to the user; a cache wants to have them as well.
 #[derive(Debug)]
-pub enum Voice {
+pub enum DiagnosticSink {
     Direct,
     Kept(Vec<u8>),
 }
 
-impl Voice {
-    /// Says `bytes` to the user.
-    pub fn say(&mut self, bytes: &[u8]) {
+impl DiagnosticSink {
+    /// Shows `bytes` to the user.
+    pub fn write(&mut self, bytes: &[u8]) {
         // If standard error is closed there is nobody to tell.
         let _ = io::stderr().write_all(bytes);
-        if let Voice::Kept(kept) = self {
+        if let DiagnosticSink::Kept(kept) = self {
             kept.extend_from_slice(bytes);
         }
     }
@@ -41,8 +41,8 @@ impl Voice {
     /// What was said, if it was kept.
     pub fn kept(&self) -> &[u8] {
         match self {
-            Voice::Direct => &[],
-            Voice::Kept(kept) => kept,
+            DiagnosticSink::Direct => &[],
+            DiagnosticSink::Kept(kept) => kept,
         }
     }
 }
@@ -50,20 +50,20 @@ impl Voice {
 impl Runner {
     /// Runs a program that talks to the user: its output is ours.
     /// `input` replaces standard input.
-    pub fn talk(
+    pub fn run(
         &self,
         program: &Path,
         args: &[OsString],
         input: Option<&[u8]>,
-        voice: &mut Voice,
+        sink: &mut DiagnosticSink,
     ) -> io::Result<i32> {
-        self.note(program, args);
+        self.log_command(program, args);
         let mut command = Command::new(program);
         command.args(self.shortened(args)?);
         if input.is_some() {
             command.stdin(Stdio::piped());
         }
-        if let Voice::Kept(_) = voice {
+        if let DiagnosticSink::Kept(_) = sink {
             command.stderr(Stdio::piped());
         }
         let mut child = command.spawn()?;
@@ -71,14 +71,14 @@ impl Runner {
         // Both at once: a child that speaks before it has read all must not wait for us.
         std::thread::scope(|scope| {
             scope.spawn(|| feed(stdin, input.unwrap_or_default()));
-            stderr.map_or(Ok(()), |stderr| listen(stderr, voice))
+            stderr.map_or(Ok(()), |stderr| forward(stderr, sink))
         })?;
         Ok(exit_code(child.wait()?))
     }
 
     /// Runs a program and keeps what it says. Returns its exit code and its words.
-    pub fn quietly(&self, program: &Path, args: &[OsString]) -> io::Result<(i32, Vec<u8>)> {
-        self.note(program, args);
+    pub fn run_captured(&self, program: &Path, args: &[OsString]) -> io::Result<(i32, Vec<u8>)> {
+        self.log_command(program, args);
         let output = Command::new(program)
             .args(self.shortened(args)?)
             .stdin(Stdio::null())
@@ -107,7 +107,7 @@ impl Runner {
     }
 
     /// Writes a line to the log.
-    pub fn say(&self, text: &str) {
+    pub fn log_line(&self, text: &str) {
         let Some(path) = &self.log else { return };
         // A log that cannot be written must not disturb the build.
         let _ = std::fs::OpenOptions::new()
@@ -117,13 +117,13 @@ impl Runner {
             .and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()));
     }
 
-    fn note(&self, program: &Path, args: &[OsString]) {
+    fn log_command(&self, program: &Path, args: &[OsString]) {
         if self.log.is_some() {
             let words = std::iter::once(program.as_os_str()).chain(args.iter().map(OsString::as_os_str));
             let line: Vec<String> = words
                 .map(|word: &OsStr| String::from_utf8_lossy(&response::quote(word)).into_owned())
                 .collect();
-            self.say(&line.join(" "));
+            self.log_line(&line.join(" "));
         }
     }
 }
@@ -137,12 +137,12 @@ fn feed(stdin: Option<std::process::ChildStdin>, bytes: &[u8]) {
 }
 
 /// Passes on what a child says, as it says it.
-fn listen(mut stderr: std::process::ChildStderr, voice: &mut Voice) -> io::Result<()> {
+fn forward(mut stderr: std::process::ChildStderr, sink: &mut DiagnosticSink) -> io::Result<()> {
     let mut buffer = [0; 4096];
     loop {
         match stderr.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(length) => voice.say(&buffer[..length]),
+            Ok(length) => sink.write(&buffer[..length]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -75,7 +75,7 @@ impl Units {
             None => Err(io::Error::other("a word is not UTF-8")),
         };
         if let Err(error) = written {
-            session.runner.say(&format!("# failed to write to {}: {error}", path.display()));
+            session.runner.log_line(&format!("# failed to write to {}: {error}", path.display()));
         }
     }
 }

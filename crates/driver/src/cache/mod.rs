@@ -6,7 +6,7 @@
 //!                         ├─ hash ─► key ─► entry? ── yes ─► object, diagnostics
 //!    options, compilers ──┘                    └───── no ──► compile, then store
 //! ```
-//! * [`odd`]: what is not for the cache;
+//! * [`uncacheable`]: what is not for the cache;
 //! * [`key`]: what decides about a result;
 //! * [`refused`]: which failures are the source's own, so that they may be kept;
 //! * [`entries`]: the files, their checksums, their size, the statistics.
@@ -16,8 +16,8 @@
 
 mod entries;
 mod key;
-mod odd;
 mod refused;
+mod uncacheable;
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::command::{Command, Input};
-use super::process::Voice;
+use super::process::DiagnosticSink;
 use super::setup::Mode;
 use super::tree::{Begins, Tree};
 use super::{Session, compile};
@@ -61,8 +61,9 @@ impl ObjectCache {
             Ok(text) => text,
             Err(reason) => {
                 entries.count("bypass", &reason);
-                session.runner.say(&format!("# not cached: {reason}"));
-                let made = compile::fresh(session, command, input, product, first, &mut Voice::Direct)?;
+                session.runner.log_line(&format!("# not cached: {reason}"));
+                let made =
+                    compile::fresh(session, command, input, product, first, &mut DiagnosticSink::Direct)?;
                 return Ok(made.code);
             }
         };
@@ -78,7 +79,7 @@ impl ObjectCache {
                 let placed = if failed { take_away(product) } else { place(&entry.object, product) };
                 if placed.is_ok() {
                     entries.count(if failed { "hit-failure" } else { "hit" }, &name);
-                    session.runner.say(&format!("# from the cache: {key:032x}"));
+                    session.runner.log_line(&format!("# from the cache: {key:032x}"));
                     let said = tree.map_or(entry.diagnostics.clone(), |tree| tree.show(&entry.diagnostics));
                     // If standard error is closed there is nobody to tell.
                     let _ = io::stderr().write_all(&said);
@@ -90,14 +91,14 @@ impl ObjectCache {
         }
         entries.count("miss", &name);
         let before = stamps(&sources);
-        let mut voice = Voice::Kept(Vec::new());
-        let made = compile::fresh(session, command, input, product, first, &mut voice)?;
-        let lasting = made.code == 0 || refused::is_refusal(made.code, voice.kept());
+        let mut sink = DiagnosticSink::Kept(Vec::new());
+        let made = compile::fresh(session, command, input, product, first, &mut sink)?;
+        let lasting = made.code == 0 || refused::is_refusal(made.code, sink.kept());
         // What was edited meanwhile is not what the key says.
         if lasting && made.as_asked && stamps(&sources) == before {
-            let stored = self.store(&entries, key, made.code, product, tree, &voice);
+            let stored = self.store(&entries, key, made.code, product, tree, &sink);
             if let Err(error) = stored {
-                session.runner.say(&format!("# failed to store in the cache: {error}"));
+                session.runner.log_line(&format!("# failed to store in the cache: {error}"));
             }
         }
         Ok(made.code)
@@ -110,9 +111,9 @@ impl ObjectCache {
         code: i32,
         product: &Path,
         tree: Option<&Tree>,
-        voice: &Voice,
+        sink: &DiagnosticSink,
     ) -> io::Result<()> {
-        let said = voice.kept();
+        let said = sink.kept();
         let diagnostics = tree.map_or_else(|| said.to_vec(), |tree| tree.hide(said, Begins::Apart));
         let object = if code == 0 { fs::read(product)? } else { Vec::new() };
         entries.store(key, &Entry { code, diagnostics, object })?;
@@ -131,18 +132,18 @@ fn preprocessed(
     product: &Path,
     first: bool,
 ) -> io::Result<Result<Vec<u8>, String>> {
-    if let Some(reason) = odd::oddity(command, input, product) {
+    if let Some(reason) = uncacheable::by_command(command, input, product) {
         return Ok(Err(reason));
     }
     let file = tempfile::Builder::new().suffix(".i").tempfile_in(session.temp.path())?;
     let args = compile::to_text(session, command, input, file.path(), first);
-    let (code, _) = session.runner.quietly(&session.clang, &args)?;
+    let (code, _) = session.runner.run_captured(&session.clang, &args)?;
     if code != 0 {
         // The compiler itself will say what is wrong.
         return Ok(Err("preprocessing failed".to_owned()));
     }
     let text = fs::read(file.path())?;
-    Ok(odd::odd_text(&text).map_or(Ok(text), Err))
+    Ok(uncacheable::by_text(&text).map_or(Ok(text), Err))
 }
 
 /// Puts `object` where `product` is wanted, whole or not at all, with the rights that

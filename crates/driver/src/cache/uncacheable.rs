@@ -1,8 +1,8 @@
-//! Which compilations are not for the cache.
+//! Which compilations the cache leaves alone.
 //!
 //! A cached result must be all that the compiler would have made, from all that it
 //! would have read. Options that write further files, read files that preprocessing
-//! does not show, or print more than diagnostics are odd; so is everything whose
+//! does not show, or print more than diagnostics are not cached; so is everything whose
 //! nature is not known for certain. Such a command is compiled as without a cache.
 
 use std::ffi::OsStr;
@@ -97,7 +97,7 @@ const PREFIXES: &[&str] = &[
 ];
 
 /// Why compiling `input` into `product` is not for the cache, if it is not.
-pub fn oddity(command: &Command, input: &Input, product: &Path) -> Option<String> {
+pub fn by_command(command: &Command, input: &Input, product: &Path) -> Option<String> {
     if command.goal == Goal::Assembly {
         return Some("-S".to_owned());
     }
@@ -123,11 +123,11 @@ pub fn oddity(command: &Command, input: &Input, product: &Path) -> Option<String
         .iter()
         .filter(|item| !matches!(item.role, Role::Link | Role::Input | Role::Output | Role::GccOnly))
         .find_map(|item| {
-            odd_option(&item.words[0].to_string_lossy(), item.words.get(1).map(|w| w.as_os_str()))
+            by_option(&item.words[0].to_string_lossy(), item.words.get(1).map(|w| w.as_os_str()))
         })
 }
 
-fn odd_option(word: &str, value: Option<&OsStr>) -> Option<String> {
+fn by_option(word: &str, value: Option<&OsStr>) -> Option<String> {
     if WORDS.contains(&word) || PREFIXES.iter().any(|prefix| word.starts_with(prefix)) {
         return Some(word.to_owned());
     }
@@ -152,7 +152,7 @@ fn odd_option(word: &str, value: Option<&OsStr>) -> Option<String> {
 }
 
 /// What the preprocessed text says against caching.
-pub fn odd_text(text: &[u8]) -> Option<String> {
+pub fn by_text(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     // Files that the assembler or the front end would read later.
     ["incbin", "#embed", "#pragma clang module"]
@@ -171,7 +171,7 @@ mod tests {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let command = Command::parse(&words);
         let input = command.inputs.iter().find(|input| input.kind != Kind::Linkable).unwrap();
-        oddity(&command, input, Path::new("/not/there.o"))
+        by_command(&command, input, Path::new("/not/there.o"))
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_commands_are_not() {
+    fn uncacheable_commands_are_not() {
         for line in [
             "-S a.c",
             "-c -x c -",
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn devices_and_precompiled_headers_are_odd() {
         let command = Command::parse(&["-c".into(), "a.c".into()]);
-        assert!(oddity(&command, &command.inputs[0], Path::new("/dev/null")).is_some());
+        assert!(by_command(&command, &command.inputs[0], Path::new("/dev/null")).is_some());
 
         let dir = tempfile::tempdir().unwrap();
         let header = dir.path().join("all.h");
