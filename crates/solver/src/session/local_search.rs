@@ -78,7 +78,7 @@ mod tests {
             given in proptest::array::uniform3(any::<u8>()),
         ) {
             let mut built = Built::new(&steps);
-            let given = [0, 1, 2].map(|at| u128::from(given[at]) & crate::meaning::ones(VARIABLES[at]));
+            let given = [0, 1, 2].map(|at| u128::from(given[at]) & crate::semantics::ones(VARIABLES[at]));
             let value = |v: u32| given[v as usize];
             let mut conditions = Vec::new();
             for (pick, negated) in picks {

@@ -4,7 +4,7 @@
 use super::{arg, result};
 use crate::condition::Reason;
 use crate::engine::Engine;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use externals::Model;
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term, Unary};
@@ -77,7 +77,7 @@ fn case_table(low: u8, high: u8) -> Vec<u8> {
         .collect()
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// `__ctype_b_loc` and the like return where a table's address is.
     pub(super) fn table(&mut self, call: &ExternalCall<'_>, name: &str) -> bool {
         self.overwritten(result(call), 8);

@@ -12,7 +12,7 @@ use super::scan::{NotFollowed, Text, width};
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use externals::format::{Conversion, Size};
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Float, Term};
@@ -85,7 +85,7 @@ impl Decimal {
     }
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn decimal(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) -> bool {
         let from = arg(call, 0);
         let end = if name == "atof" { 0 } else { arg(call, 1) };

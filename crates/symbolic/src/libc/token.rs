@@ -3,8 +3,8 @@
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
+use crate::observer::StepObserver;
 use crate::shadow::Piece;
-use crate::watch::Watch;
 use replay::observer::{ExternalCall, View};
 use solver::Term;
 
@@ -26,7 +26,7 @@ impl Replaced {
     }
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn token(&mut self, view: &View<'_>, call: &ExternalCall<'_>, key: u64) -> bool {
         self.fix_arguments(view, call, &[0, 1], Reason::UnknownObject);
         let found = result(call);

@@ -2,10 +2,10 @@
 
 use super::{arg, result};
 use crate::engine::Engine;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use replay::observer::{ExternalCall, View};
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// The bytes of an input call are in place.
     pub(super) fn delivered(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let Some(known) = call.known else { return };

@@ -9,7 +9,7 @@ use super::ctype::SPACE;
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term, Unary};
 
@@ -74,7 +74,7 @@ impl Shape {
     }
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn number(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) -> bool {
         let plain = name.starts_with("ato");
         let unsigned = name.contains("ul") || name.contains("umax");

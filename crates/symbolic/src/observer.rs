@@ -1,6 +1,6 @@
 //! Asking for symbolic values while the run is replayed.
 
-use crate::engine::World;
+use crate::engine::TermContext;
 use crate::frames::Frame;
 use crate::regions::Regions;
 use crate::shadow::Shadow;
@@ -13,48 +13,48 @@ use solver::Term;
 /// Sees every step of a symbolic replay, after the shadows are up to date.
 /// One that does nothing costs nothing.
 #[allow(unused_variables)]
-pub trait Watch {
+pub trait StepObserver {
     /// Whether the methods are called at all.
     const STEPS: bool = true;
 
     /// An instruction has run.
-    fn step(&mut self, now: &mut Now<'_, '_>) {}
+    fn step(&mut self, now: &mut SymbolicState<'_, '_>) {}
 
     /// A function was entered and its parameters are set.
-    fn enter(&mut self, now: &mut Now<'_, '_>) {}
+    fn enter(&mut self, now: &mut SymbolicState<'_, '_>) {}
 }
 
 /// Watches nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
+pub struct NoObserver;
 
-impl Watch for Nobody {
+impl StepObserver for NoObserver {
     const STEPS: bool = false;
 }
 
 /// A borrowed watcher watches as well.
-impl<T: Watch> Watch for &mut T {
+impl<T: StepObserver> StepObserver for &mut T {
     const STEPS: bool = T::STEPS;
 
-    fn step(&mut self, now: &mut Now<'_, '_>) {
+    fn step(&mut self, now: &mut SymbolicState<'_, '_>) {
         (**self).step(now);
     }
 
-    fn enter(&mut self, now: &mut Now<'_, '_>) {
+    fn enter(&mut self, now: &mut SymbolicState<'_, '_>) {
         (**self).enter(now);
     }
 }
 
 /// The symbolic machine at one instruction.
-pub struct Now<'n, 'v> {
-    pub world: &'n mut World,
+pub struct SymbolicState<'n, 'v> {
+    pub world: &'n mut TermContext,
     pub(crate) frames: &'n [Frame],
     pub(crate) memory: &'n Shadow,
     pub(crate) regions: &'n Regions,
     pub view: &'n View<'v>,
 }
 
-impl Now<'_, '_> {
+impl SymbolicState<'_, '_> {
     /// The term of an operand of the instruction's frame, in the width of its
     /// type; none if it does not depend on input.
     pub fn operand(&mut self, operand: Operand, ty: Ty) -> Option<Term> {

@@ -27,7 +27,7 @@ pub struct Jump {
 
 /// Where two runs part: the jump each took there. None: it had ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parting {
+pub struct Divergence {
     pub first: Option<Jump>,
     pub second: Option<Jump>,
 }
@@ -88,7 +88,11 @@ fn run<O: Observer>(process: &LoadedProcess, stream: u32, observer: &mut O) -> R
 ///
 /// # Errors
 /// As a replay.
-pub fn parting(first: &LoadedProcess, second: &LoadedProcess, stream: u32) -> Result<Option<Parting>, Error> {
+pub fn divergence(
+    first: &LoadedProcess,
+    second: &LoadedProcess,
+    stream: u32,
+) -> Result<Option<Divergence>, Error> {
     let (mut a, mut b) = (Sums::default(), Sums::default());
     run(first, stream, &mut a)?;
     run(second, stream, &mut b)?;
@@ -105,5 +109,5 @@ pub fn parting(first: &LoadedProcess, second: &LoadedProcess, stream: u32) -> Re
     let [a, b] = jumps;
     let place = |j: &Jump| (j.module, j.function, j.index, j.to);
     let at = a.iter().zip(&b).take_while(|(x, y)| place(x) == place(y)).count();
-    Ok(Some(Parting { first: a.get(at).copied(), second: b.get(at).copied() }))
+    Ok(Some(Divergence { first: a.get(at).copied(), second: b.get(at).copied() }))
 }

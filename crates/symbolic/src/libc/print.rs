@@ -3,12 +3,12 @@
 use super::arg;
 use crate::condition::Reason;
 use crate::engine::Engine;
+use crate::observer::StepObserver;
 use crate::output::Printed;
-use crate::watch::Watch;
 use replay::effects;
 use replay::observer::{ExternalCall, View};
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// Strings and characters keep their terms; numbers are fixed.
     pub(super) fn prints(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
         let Some(known) = call.known else { return false };

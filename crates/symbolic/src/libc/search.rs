@@ -4,12 +4,12 @@
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use externals::Model;
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term};
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn searches(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) -> bool {
         let (a, b, n) = (arg(call, 0), arg(call, 1), arg(call, 2));
         self.fix_arguments(view, call, &[0], Reason::UnknownObject);

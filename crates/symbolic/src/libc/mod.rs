@@ -20,7 +20,7 @@ pub(crate) mod token;
 
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use externals::{Direction, Len, Model, flag};
 use replay::effects;
 use replay::observer::{ExternalCall, View};
@@ -29,9 +29,9 @@ use solver::{Binary, Term};
 /// Blocks handed to unknown functions are looked through up to this size.
 const MAX_BLOCK: u64 = 1 << 16;
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// A call that left the modelled program has returned.
-    pub(crate) fn outside(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+    pub(crate) fn library_call(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         self.arguments.clear();
         self.by_value.clear();
         self.forget(view, call.site.dst, call.site.ret_slots);
@@ -165,7 +165,7 @@ impl<W: Watch> Engine<'_, W> {
     /// The size of an allocation has no effect that is followed.
     fn sized(&mut self, view: &View<'_>, call: &ExternalCall<'_>, slots: &[u32]) {
         if slots.iter().any(|s| self.argument(view, call, *s, 64).is_some()) {
-            self.lose(view, Reason::Length);
+            self.note_imprecision(view, Reason::Length);
         }
     }
 

@@ -3,8 +3,8 @@
 use super::{arg, result};
 use crate::condition::Reason;
 use crate::engine::Engine;
+use crate::observer::StepObserver;
 use crate::shadow::Piece;
-use crate::watch::Watch;
 use externals::Model;
 use replay::observer::{ExternalCall, View};
 
@@ -19,7 +19,7 @@ pub(crate) struct Sorting {
     pieces: Vec<(u64, Piece)>,
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn copies(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) -> bool {
         let (a, b, n) = (arg(call, 0), arg(call, 1), arg(call, 2));
         let filling = matches!(model, Model::Memset | Model::Bzero);

@@ -7,7 +7,7 @@
 use super::{arg, result};
 use crate::condition::Kind;
 use crate::engine::Engine;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use externals::Model;
 use replay::observer::{ExternalCall, View};
 use solver::{Binary, Term};
@@ -15,7 +15,7 @@ use solver::{Binary, Term};
 /// Longer comparisons keep the place where they ended, as conditions.
 const MAX_TERM: u64 = 512;
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn compares(&mut self, view: &View<'_>, call: &ExternalCall<'_>, model: Model) -> bool {
         let (a, b) = (arg(call, 0), arg(call, 1));
         let strings = model != Model::Memcmp;

@@ -10,8 +10,8 @@ use super::number::{Shape, digit_ranges, is_in};
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
+use crate::observer::StepObserver;
 use crate::output::variadic_slots;
-use crate::watch::Watch;
 use externals::FormatArgs;
 use externals::format::{Conversion, Number, Parser, Piece, Size};
 use replay::observer::{ExternalCall, View};
@@ -45,7 +45,7 @@ impl Text {
 /// The format asked for something that is not followed.
 pub(super) struct NotFollowed;
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(super) fn scans_string(&mut self, view: &View<'_>, call: &ExternalCall<'_>) -> bool {
         let address = arg(call, 0);
         self.fix_arguments(view, call, &[0, 1], Reason::UnknownObject);
@@ -65,7 +65,7 @@ impl<W: Watch> Engine<'_, W> {
             return true;
         };
         if transfer.address == 0 || !self.is_input(&origin, Some(view)) {
-            self.lose(view, Reason::Unrecorded);
+            self.note_imprecision(view, Reason::Unrecorded);
             self.stored(view, call);
             return true;
         }
