@@ -6,7 +6,7 @@ use std::fmt;
 /// In which way a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Manner {
+pub enum ExitKind {
     /// By itself, with any exit status.
     ByItself,
     /// A signal, also if a shell says so by 128 and its number.
@@ -18,16 +18,16 @@ pub enum Manner {
 }
 
 impl Status {
-    /// The manner of ending. Only signals that a program dies of by its own
+    /// The exit_kind of ending. Only signals that a program dies of by its own
     /// doing are seen in a shell's exit status.
     #[must_use]
-    pub fn manner(self) -> Manner {
+    pub fn exit_kind(self) -> ExitKind {
         match self {
-            Status::Exit(126 | 127) => Manner::NotRun,
-            Status::Exit(code) if matches!(code - 128, 4..=8 | 11 | 31) => Manner::Signal(code - 128),
-            Status::Exit(_) => Manner::ByItself,
-            Status::Signal(signal) => Manner::Signal(signal),
-            Status::TimedOut | Status::Flooded | Status::Cancelled => Manner::Hang,
+            Status::Exit(126 | 127) => ExitKind::NotRun,
+            Status::Exit(code) if matches!(code - 128, 4..=8 | 11 | 31) => ExitKind::Signal(code - 128),
+            Status::Exit(_) => ExitKind::ByItself,
+            Status::Signal(signal) => ExitKind::Signal(signal),
+            Status::TimedOut | Status::OutputLimit | Status::Cancelled => ExitKind::Hang,
         }
     }
 }
@@ -35,9 +35,9 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Status::Exit(code) => match self.manner() {
+            Status::Exit(code) => match self.exit_kind() {
                 // What a shell says about its last command.
-                Manner::Signal(signal) => write!(f, "{} (exit {code})", Status::Signal(signal)),
+                ExitKind::Signal(signal) => write!(f, "{} (exit {code})", Status::Signal(signal)),
                 _ => write!(f, "exit {code}"),
             },
             Status::Signal(signal) => match signal_name(*signal) {
@@ -45,7 +45,7 @@ impl fmt::Display for Status {
                 None => write!(f, "killed by signal {signal}"),
             },
             Status::TimedOut => f.write_str("stopped as it took too long"),
-            Status::Flooded => f.write_str("stopped as it wrote too much"),
+            Status::OutputLimit => f.write_str("stopped as it wrote too much"),
             Status::Cancelled => f.write_str("called off"),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// What a failed build said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct BuildError {
     /// One line, without the path of the tree that was built.
     pub text: String,
     /// What compilers said besides, errors and the notes to them, up to a limit.
@@ -16,9 +16,9 @@ pub struct Complaint {
     pub from_compiler: bool,
 }
 
-/// Finds it. A log that cannot be read gives a complaint too: something failed.
+/// Finds it. A log that cannot be read gives a diagnostic too: something failed.
 #[must_use]
-pub fn first(log: &Path, tree: &Path) -> Complaint {
+pub fn first(log: &Path, tree: &Path) -> BuildError {
     let mut best: Option<(u8, String)> = None;
     let mut more: Vec<String> = Vec::new();
     let mut last = String::new();
@@ -54,13 +54,13 @@ pub fn first(log: &Path, tree: &Path) -> Complaint {
     let mut root = tree.display().to_string();
     root.push('/');
     let shown = |text: String| text.replace(&root, "").chars().take(500).collect();
-    Complaint { text: shown(text), more: more.into_iter().map(shown).collect(), from_compiler }
+    BuildError { text: shown(text), more: more.into_iter().map(shown).collect(), from_compiler }
 }
 
-impl Complaint {
+impl BuildError {
     /// Ours, about something that is certain.
-    pub(crate) fn certain(text: String) -> Complaint {
-        Complaint { text, more: Vec::new(), from_compiler: true }
+    pub(crate) fn certain(text: String) -> BuildError {
+        BuildError { text, more: Vec::new(), from_compiler: true }
     }
 }
 
@@ -107,7 +107,7 @@ fn has_place(line: &str, word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(log: &str) -> Complaint {
+    fn of(log: &str) -> BuildError {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         std::fs::write(&path, log).unwrap();

@@ -1,14 +1,14 @@
 //! One call for outcomes: workers take the sets in order and stop when enough is known.
 
 use crate::error::Error;
-use crate::lab::{Event, Tried, Watcher};
-use crate::manner::Manner;
+use crate::exit_kind::ExitKind;
 use crate::memory::{Memory, of_build, of_errors};
 use crate::oracle::Judge;
 use crate::process::{Status, Stop};
-use crate::station::{Bench, Built, Station};
-use crate::store::{Known, What};
+use crate::runner::{Event, Tried, Watcher};
+use crate::store::{Known, TrialResult};
 use crate::variant::{TreeKey, Variants};
+use crate::worker::{Built, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use changes::outcome::Outcome;
 use std::collections::{HashMap, HashSet};
@@ -29,27 +29,27 @@ pub(crate) enum Question {
 
 impl Question {
     /// Whether this is all that is wanted to know.
-    fn is_answered_by(self, what: What) -> bool {
+    fn is_answered_by(self, what: TrialResult) -> bool {
         match (self, what) {
-            (Question::Builds | Question::Correct, What::Builds) | (_, What::Tested(_)) => true,
-            (Question::Correct, What::Correct) => true,
-            (_, What::Builds | What::Correct) => false,
+            (Question::Builds | Question::Correct, TrialResult::Builds) | (_, TrialResult::Tested(_)) => true,
+            (Question::Correct, TrialResult::Correct) => true,
+            (_, TrialResult::Builds | TrialResult::Correct) => false,
         }
     }
 
     /// Whether sets further back need not be tried.
-    fn ends_with(self, what: What) -> bool {
+    fn ends_with(self, what: TrialResult) -> bool {
         match (self, what) {
-            (Question::Outcome(until), What::Tested(outcome)) => until == Some(outcome),
-            (Question::Builds, what) => what != What::Tested(Outcome::Broken),
+            (Question::Outcome(until), TrialResult::Tested(outcome)) => until == Some(outcome),
+            (Question::Builds, what) => what != TrialResult::Tested(Outcome::Broken),
             _ => false,
         }
     }
 }
 
 /// The call, seen by all workers.
-pub(crate) struct Round<'r> {
-    pub bench: Bench<'r>,
+pub(crate) struct Batch<'r> {
+    pub context: WorkerContext<'r>,
     /// Needed unless only builds are asked for.
     pub judge: Option<&'r Judge>,
     pub variants: &'r dyn Variants,
@@ -58,13 +58,13 @@ pub(crate) struct Round<'r> {
     pub remembered: &'r AtomicU32,
     pub watcher: &'r Watcher,
     next: AtomicUsize,
-    /// The first set that ends the round.
+    /// The first set that ends the batch.
     last: AtomicUsize,
-    desk: Mutex<Desk<'r>>,
+    shared: Mutex<SharedResults<'r>>,
 }
 
 /// What workers write to.
-pub(crate) struct Desk<'r> {
+pub(crate) struct SharedResults<'r> {
     pub memory: &'r mut Memory,
     pub keys: &'r mut HashMap<ChangeSet, TreeKey>,
     pub log: &'r mut Vec<Tried>,
@@ -73,44 +73,44 @@ pub(crate) struct Desk<'r> {
     error: Option<Error>,
 }
 
-impl<'r> Desk<'r> {
+impl<'r> SharedResults<'r> {
     pub fn new(
         memory: &'r mut Memory,
         keys: &'r mut HashMap<ChangeSet, TreeKey>,
         log: &'r mut Vec<Tried>,
-    ) -> Desk<'r> {
-        Desk { memory, keys, log, in_hand: HashSet::new(), error: None }
+    ) -> SharedResults<'r> {
+        SharedResults { memory, keys, log, in_hand: HashSet::new(), error: None }
     }
 
-    fn known(&self, set: &ChangeSet) -> Option<What> {
+    fn known(&self, set: &ChangeSet) -> Option<TrialResult> {
         Some(self.memory.known.get(self.keys.get(set)?)?.what)
     }
 }
 
 /// Ends a test whose outcome nobody waits for any more.
-struct NoLongerWanted<'s, 'r>(&'s Round<'r>, usize);
+struct NoLongerWanted<'s, 'r>(&'s Batch<'r>, usize);
 
 impl Stop for NoLongerWanted<'_, '_> {
     fn stopped(&self) -> bool {
-        self.0.bench.stop.stopped() || self.0.is_past(self.1)
+        self.0.context.stop.stopped() || self.0.is_past(self.1)
     }
 }
 
-impl<'r> Round<'r> {
-    #[expect(clippy::too_many_arguments, reason = "each is a part of the lab, borrowed by itself")]
+impl<'r> Batch<'r> {
+    #[expect(clippy::too_many_arguments, reason = "each is a part of the runner, borrowed by itself")]
     pub fn new(
-        bench: Bench<'r>,
+        context: WorkerContext<'r>,
         judge: Option<&'r Judge>,
         variants: &'r dyn Variants,
         sets: &'r [ChangeSet],
         question: Question,
         remembered: &'r AtomicU32,
         watcher: &'r Watcher,
-        desk: Desk<'r>,
-    ) -> Round<'r> {
+        shared: SharedResults<'r>,
+    ) -> Batch<'r> {
         let (next, last) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Round {
-            bench,
+        Batch {
+            context,
             judge,
             variants,
             sets,
@@ -119,129 +119,130 @@ impl<'r> Round<'r> {
             watcher,
             next,
             last,
-            desk: Mutex::new(desk),
+            shared: Mutex::new(shared),
         }
     }
 
-    /// Has the stations do it all, each in a thread.
-    pub fn run(self, stations: &mut [Station]) -> Result<Vec<What>, Error> {
-        // The first sets are given out by hand, see `Lab::seat`.
-        self.next.store(stations.len(), Ordering::Relaxed);
+    /// Makes the workers do it all, each in a thread.
+    pub fn run(self, workers: &mut [Worker]) -> Result<Vec<TrialResult>, Error> {
+        // The first sets are given out by hand, see `TrialRunner::assign`.
+        self.next.store(workers.len(), Ordering::Relaxed);
         std::thread::scope(|scope| {
-            let mut seats = stations.iter_mut().enumerate();
-            let own = seats.next();
-            for (seat, station) in seats {
-                let round = &self;
-                scope.spawn(move || round.work(station, seat));
+            let mut slots = workers.iter_mut().enumerate();
+            let own = slots.next();
+            for (slot, worker) in slots {
+                let batch = &self;
+                scope.spawn(move || batch.work(worker, slot));
             }
-            if let Some((seat, station)) = own {
-                self.work(station, seat);
+            if let Some((slot, worker)) = own {
+                self.work(worker, slot);
             }
         });
         let last = self.last.load(Ordering::Relaxed);
-        let desk = self.desk.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = desk.error {
+        let shared = self.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = shared.error {
             return Err(error);
         }
         let wanted = self.sets.len().min(last.saturating_add(1));
-        self.sets[..wanted].iter().map(|set| desk.known(set).ok_or(Error::Cancelled)).collect()
+        self.sets[..wanted].iter().map(|set| shared.known(set).ok_or(Error::Cancelled)).collect()
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk<'r>> {
+    fn shared(&self) -> MutexGuard<'_, SharedResults<'r>> {
         // Sound after any panic: nothing in it is ever half written.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_past(&self, index: usize) -> bool {
         index > self.last.load(Ordering::Relaxed)
     }
 
-    fn work(&self, station: &mut Station, first: usize) {
+    fn work(&self, worker: &mut Worker, first: usize) {
         let mut index = first;
         loop {
             let Some(set) = self.sets.get(index) else { return };
-            if self.is_past(index) || self.desk().error.is_some() {
+            if self.is_past(index) || self.shared().error.is_some() {
                 return;
             }
-            let stopped = self.bench.stop.stopped();
-            let done = if stopped { Err(Error::Cancelled) } else { self.try_one(station, index, set) };
+            let stopped = self.context.stop.stopped();
+            let done = if stopped { Err(Error::Cancelled) } else { self.try_one(worker, index, set) };
             if let Err(error) = done {
-                self.desk().error.get_or_insert(error);
+                self.shared().error.get_or_insert(error);
                 return;
             }
             index = self.next.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    fn try_one(&self, station: &mut Station, index: usize, set: &ChangeSet) -> Result<(), Error> {
+    fn try_one(&self, worker: &mut Worker, index: usize, set: &ChangeSet) -> Result<(), Error> {
         let began = Instant::now();
         let variant = self.variants.variant(set).map_err(Error::Changes)?;
-        let key = self.bench.base.key(&variant);
+        let key = self.context.base.key(&variant);
         {
-            let mut desk = self.desk();
-            desk.keys.insert(set.clone(), key);
-            if let Some(known) = desk.memory.recall(self.bench.setup, key)
+            let mut shared = self.shared();
+            shared.keys.insert(set.clone(), key);
+            if let Some(known) = shared.memory.recall(self.context.setup, key)
                 && self.question.is_answered_by(known.what)
             {
                 self.remembered.fetch_add(1, Ordering::Relaxed);
-                self.note(desk, index, set, &known, None);
+                self.note(shared, index, set, &known, None);
                 return Ok(());
             }
-            if !desk.in_hand.insert(key) {
+            if !shared.in_hand.insert(key) {
                 return Ok(()); // its outcome will be known at the end
             }
         }
         (self.watcher)(&Event::Trying(set.len()));
-        let findings = station.check(&self.bench, key, &variant)?;
+        let findings = worker.check(&self.context, key, &variant)?;
         if let Some(findings) = findings.as_ref().filter(|findings| !findings.errors.is_empty()) {
-            self.bench.counters.refused.fetch_add(1, Ordering::Relaxed);
-            let mut desk = self.desk();
+            self.context.counters.refused.fetch_add(1, Ordering::Relaxed);
+            let mut shared = self.shared();
             let known = of_errors(&findings.errors);
-            desk.memory.remember(self.bench.setup, key, known.clone())?;
-            self.note(desk, index, set, &known, Some(began));
+            shared.memory.remember(self.context.setup, key, known.clone())?;
+            self.note(shared, index, set, &known, Some(began));
             return Ok(());
         }
         if self.question == Question::Correct {
-            let mut desk = self.desk();
-            let known = Known::untested(What::Correct, String::new());
-            desk.memory.known.insert(key, known);
+            let mut shared = self.shared();
+            let known = Known::untested(TrialResult::Correct, String::new());
+            shared.memory.known.insert(key, known);
             return Ok(());
         }
-        let built = station.build(&self.bench, key, &variant)?;
+        let built = worker.build(&self.context, key, &variant)?;
         let mut doubtful = matches!(built, Built::TooLong(_));
         let known = match of_build(&built) {
             Some(broken) => {
-                self.bench.counters.broken.fetch_add(1, Ordering::Relaxed);
+                self.context.counters.broken.fetch_add(1, Ordering::Relaxed);
                 broken
             }
-            None if self.question == Question::Builds => Known::untested(What::Builds, String::new()),
-            None => match self.test(station, index)? {
-                Some((known, manner)) => {
+            None if self.question == Question::Builds => Known::untested(TrialResult::Builds, String::new()),
+            None => match self.test(worker, index)? {
+                Some((known, exit_kind)) => {
                     // Perhaps the machine was busy: not something to believe for ever.
-                    doubtful = manner == Manner::Hang && known.what == What::Tested(Outcome::Unresolved);
+                    doubtful =
+                        exit_kind == ExitKind::Hang && known.what == TrialResult::Tested(Outcome::Unresolved);
                     known.unless_suspicious(findings.as_ref())
                 }
                 None => return Ok(()),
             },
         };
-        let mut desk = self.desk();
+        let mut shared = self.shared();
         if doubtful {
-            desk.memory.known.insert(key, known.clone());
+            shared.memory.known.insert(key, known.clone());
         } else {
-            desk.memory.remember(self.bench.setup, key, known.clone())?;
+            shared.memory.remember(self.context.setup, key, known.clone())?;
         }
-        self.note(desk, index, set, &known, Some(began));
+        self.note(shared, index, set, &known, Some(began));
         Ok(())
     }
 
     /// None if nobody waits for it any more.
-    fn test(&self, station: &mut Station, index: usize) -> Result<Option<(Known, Manner)>, Error> {
+    fn test(&self, worker: &mut Worker, index: usize) -> Result<Option<(Known, ExitKind)>, Error> {
         let judge = self.judge.ok_or(Error::NotPrepared)?;
         let stop = NoLongerWanted(self, index);
-        let mut run = station.test(&self.bench, &format!("trial-{index}"), &stop)?;
+        let mut run = worker.test(&self.context, &format!("trial-{index}"), &stop)?;
         for _ in 0..2 {
             if judge.wants_another(&run.observed) {
-                let again = station.test(&self.bench, &format!("trial-{index}"), &stop)?;
+                let again = worker.test(&self.context, &format!("trial-{index}"), &stop)?;
                 if again.observed.cpu < run.observed.cpu {
                     run = again;
                 }
@@ -252,14 +253,14 @@ impl<'r> Round<'r> {
             let _ = std::fs::remove_file(file);
         }
         if run.status == Status::Cancelled {
-            return if self.bench.stop.stopped() { Err(Error::Cancelled) } else { Ok(None) };
+            return if self.context.stop.stopped() { Err(Error::Cancelled) } else { Ok(None) };
         }
-        Ok(Some((judge.known(&run.observed), run.status.manner())))
+        Ok(Some((judge.known(&run.observed), run.status.exit_kind())))
     }
 
     fn note(
         &self,
-        mut desk: MutexGuard<'_, Desk<'r>>,
+        mut shared: MutexGuard<'_, SharedResults<'r>>,
         index: usize,
         set: &ChangeSet,
         known: &Known,
@@ -269,8 +270,8 @@ impl<'r> Round<'r> {
             self.last.fetch_min(index, Ordering::Relaxed);
         }
         let outcome = match known.what {
-            What::Tested(outcome) => Some(outcome),
-            What::Builds | What::Correct => None,
+            TrialResult::Tested(outcome) => Some(outcome),
+            TrialResult::Builds | TrialResult::Correct => None,
         };
         let tried = Tried {
             reverted: set.clone(),
@@ -279,9 +280,9 @@ impl<'r> Round<'r> {
             remembered: began.is_none(),
             seconds: began.map_or(0.0, |began| began.elapsed().as_secs_f64()),
         };
-        desk.log.push(tried.clone());
+        shared.log.push(tried.clone());
         // A watcher may take its time.
-        drop(desk);
+        drop(shared);
         (self.watcher)(&Event::Tried(tried));
     }
 }

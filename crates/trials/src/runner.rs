@@ -5,22 +5,22 @@
 //! a run and, through the store, from run to run, and no two workers build the
 //! same key.
 
+use crate::batch::{Batch, Question, SharedResults};
 use crate::checker::Checker;
 use crate::error::{Error, Side};
 use crate::examine::Examiner;
-use crate::manner::Manner;
+use crate::exit_kind::ExitKind;
 use crate::mask;
-use crate::memory::{Memory, context, of_build};
+use crate::memory::{Memory, of_build, test_context};
 use crate::observed::Observed;
 use crate::opened::OpenedFiles;
 use crate::oracle::Judge;
 use crate::process::Status;
-use crate::round::{Desk, Question, Round};
 use crate::setup::{Mode, Setup, TrialLimits};
-use crate::station::{Bench, Built, Station, TestRun};
-use crate::store::{Known, Store, What};
+use crate::store::{Known, Store, TrialResult};
 use crate::variant::{Base, Content, TreeKey, Variant, Variants};
 use crate::work::Work;
+use crate::worker::{Built, TestRun, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use changes::outcome::{Outcome, Sanity, Trials};
 use std::collections::{BTreeSet, HashMap};
@@ -33,13 +33,13 @@ use std::time::{Duration, Instant, SystemTime};
 const A_SECOND: Duration = Duration::from_millis(1100);
 
 /// Builds and tests variants of the bad version.
-pub struct Lab<'a> {
+pub struct TrialRunner<'a> {
     pub(crate) setup: Setup,
     pub(crate) work: Work,
     pub(crate) variants: &'a dyn Variants,
     pub(crate) base: Base,
     pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) stations: Vec<Station>,
+    pub(crate) workers: Vec<Worker>,
     pub(crate) counters: Counters,
     pub(crate) baseline: Option<Baseline>,
     pub(crate) judge: Option<Judge>,
@@ -96,7 +96,7 @@ pub struct Baseline {
     pub good: TestRun,
     pub bad: TestRun,
     /// How long any other test may take.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// What differs from run to run and is not compared.
     pub masked: Vec<String>,
     /// Files of good and of bad that their builds and tests opened, if all were seen.
@@ -116,7 +116,7 @@ pub struct Effort {
     pub seconds: f64,
 }
 
-impl<'a> Lab<'a> {
+impl<'a> TrialRunner<'a> {
     /// Takes over a work directory. `stop` is looked at all the time; once it is
     /// set, everything ends with [`Error::Cancelled`].
     ///
@@ -127,19 +127,19 @@ impl<'a> Lab<'a> {
         setup: Setup,
         variants: &'a dyn Variants,
         stop: Arc<AtomicBool>,
-    ) -> Result<Lab<'a>, Error> {
+    ) -> Result<TrialRunner<'a>, Error> {
         let base = Base::read(&setup.bad)?;
         let store = Store::open(&work.store())?;
         // Two at least: good and bad are built side by side.
-        let stations =
-            (0..setup.jobs.max(2)).map(|n| Station::new(&work, &format!("w{n:02}"), Mode::Plain)).collect();
-        Ok(Lab {
+        let workers =
+            (0..setup.jobs.max(2)).map(|n| Worker::new(&work, &format!("w{n:02}"), Mode::Plain)).collect();
+        Ok(TrialRunner {
             setup,
             work,
             variants,
             base,
             stop,
-            stations,
+            workers,
             counters: Counters::default(),
             baseline: None,
             judge: None,
@@ -225,24 +225,24 @@ impl<'a> Lab<'a> {
         let sets = [(Side::Bad, ChangeSet::new()), (Side::Good, self.variants.all())];
         self.tell(&Event::Building(Side::Good, Mode::Plain));
         self.tell(&Event::Building(Side::Bad, Mode::Plain));
-        let patience = self.setup.limits.test.unwrap_or(TrialLimits::GOOD);
-        let bench = Bench {
+        let timeout = self.setup.limits.test.unwrap_or(TrialLimits::GOOD);
+        let context = WorkerContext {
             setup: &self.setup,
             work: &self.work,
             base: &self.base,
             stop: &self.stop,
             counters: &self.counters,
             checker: None,
-            patience,
+            timeout,
         };
         let variants = self.variants;
         let watched = std::thread::scope(|scope| {
             let threads: Vec<_> = self
-                .stations
+                .workers
                 .iter_mut()
                 .zip(&sets)
-                .map(|(station, (side, set))| {
-                    scope.spawn(|| build_watched(&bench, variants, station, *side, set))
+                .map(|(worker, (side, set))| {
+                    scope.spawn(|| build_watched(&context, variants, worker, *side, set))
                 })
                 .collect();
             // Good first: what is wrong with both is said of good.
@@ -250,20 +250,20 @@ impl<'a> Lab<'a> {
             let (bad, good) = (watched.pop().flatten(), watched.pop().flatten());
             Ok::<_, Error>([good, bad])
         })?;
-        let [bad_station, good_station, ..] = self.stations.as_mut_slice() else {
+        let [bad_worker, good_worker, ..] = self.workers.as_mut_slice() else {
             return Err(Error::NotPrepared);
         };
         (self.watcher)(&Event::Testing(Side::Good));
-        let good = run_version(&bench, variants, good_station, Side::Good, &sets[1].1)?;
+        let good = run_version(&context, variants, good_worker, Side::Good, &sets[1].1)?;
         let slowest = good.iter().map(|run| run.seconds).fold(0.0, f64::max);
-        let patience = self
+        let timeout = self
             .setup
             .limits
             .test
             .unwrap_or_else(|| Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::LEAST));
-        let bench = Bench { patience, ..bench };
+        let context = WorkerContext { timeout, ..context };
         (self.watcher)(&Event::Testing(Side::Bad));
-        let bad = run_version(&bench, variants, bad_station, Side::Bad, &sets[0].1)?;
+        let bad = run_version(&context, variants, bad_worker, Side::Bad, &sets[0].1)?;
         let observed =
             |runs: &[TestRun]| -> Vec<Observed> { runs.iter().map(|r| r.observed.clone()).collect() };
         let judge = Judge::new(&self.setup.oracle.rule, &observed(&good), &observed(&bad))?;
@@ -275,12 +275,12 @@ impl<'a> Lab<'a> {
         if let Some(clang) = &self.setup.tools.clang {
             let touched: BTreeSet<PathBuf> =
                 variants.variant(&sets[1].1).map_err(Error::Changes)?.paths().map(Path::to_owned).collect();
-            let trees = [good_station.root(), bad_station.root()];
+            let trees = [good_worker.root(), bad_worker.root()];
             let units = self.work.units();
             let all = opened.as_ref().map(|[good, bad]: &[BTreeSet<PathBuf>; 2]| good | bad);
             self.checker = Checker::new(clang, &units, trees, &touched, all, self.setup.jobs, &*self.stop)?;
         }
-        self.memory.context = context(&self.setup, &judge, patience);
+        self.memory.context = test_context(&self.setup, &judge, timeout);
         for (set, run) in [(&sets[1].1, &good[0]), (&sets[0].1, &bad[0])] {
             let key = self.key(set)?;
             self.memory.remember(&self.setup, key, judge.known(&run.observed))?;
@@ -288,18 +288,18 @@ impl<'a> Lab<'a> {
         let masked = judge.masked_parts();
         self.judge = Some(judge);
         let first = |runs: Vec<TestRun>| runs.into_iter().next().ok_or(Error::NotPrepared);
-        Ok(self.baseline.insert(Baseline { good: first(good)?, bad: first(bad)?, patience, masked, opened }))
+        Ok(self.baseline.insert(Baseline { good: first(good)?, bad: first(bad)?, timeout, masked, opened }))
     }
 
-    pub(crate) fn bench(&self) -> Bench<'_> {
-        Bench {
+    pub(crate) fn context(&self) -> WorkerContext<'_> {
+        WorkerContext {
             setup: &self.setup,
             work: &self.work,
             base: &self.base,
             stop: &self.stop,
             counters: &self.counters,
             checker: self.checker.as_ref(),
-            patience: self.baseline.as_ref().map_or(TrialLimits::GOOD, |baseline| baseline.patience),
+            timeout: self.baseline.as_ref().map_or(TrialLimits::GOOD, |baseline| baseline.timeout),
         }
     }
 
@@ -357,30 +357,30 @@ impl<'a> Lab<'a> {
     fn outcome_of(&mut self, variant: &Variant) -> Result<(Outcome, bool, String), Error> {
         let key = self.base.key(variant);
         if let Some(known) = self.memory.recall(&self.setup, key)
-            && let What::Tested(outcome) = known.what
+            && let TrialResult::Tested(outcome) = known.what
         {
             self.counters.remembered.fetch_add(1, Ordering::Relaxed);
             return Ok((outcome, known.symptom, known.why));
         }
-        let mut station = self.stations.swap_remove(0);
-        let tried = self.try_tree(&mut station, key, variant);
-        self.stations.insert(0, station);
+        let mut worker = self.workers.swap_remove(0);
+        let tried = self.try_tree(&mut worker, key, variant);
+        self.workers.insert(0, worker);
         let known = tried?;
         self.memory.remember(&self.setup, key, known.clone())?;
         match known.what {
-            What::Tested(outcome) => Ok((outcome, known.symptom, known.why)),
-            What::Builds | What::Correct => Err(Error::NotPrepared),
+            TrialResult::Tested(outcome) => Ok((outcome, known.symptom, known.why)),
+            TrialResult::Builds | TrialResult::Correct => Err(Error::NotPrepared),
         }
     }
 
-    fn try_tree(&self, station: &mut Station, key: TreeKey, variant: &Variant) -> Result<Known, Error> {
+    fn try_tree(&self, worker: &mut Worker, key: TreeKey, variant: &Variant) -> Result<Known, Error> {
         let judge = self.judge.as_ref().ok_or(Error::NotPrepared)?;
-        let bench = self.bench();
-        if let Some(broken) = of_build(&station.build(&bench, key, variant)?) {
+        let context = self.context();
+        if let Some(broken) = of_build(&worker.build(&context, key, variant)?) {
             self.counters.broken.fetch_add(1, Ordering::Relaxed);
             return Ok(broken);
         }
-        let run = station.test(&bench, "tree", bench.stop)?;
+        let run = worker.test(&context, "tree", context.stop)?;
         if run.status == Status::Cancelled {
             return Err(Error::Cancelled);
         }
@@ -389,8 +389,8 @@ impl<'a> Lab<'a> {
 
     /// How bad's test ends, once that is known.
     #[must_use]
-    pub fn manner_of_bad(&self) -> Option<Manner> {
-        Some(self.baseline.as_ref()?.bad.status.manner())
+    pub fn exit_kind_of_bad(&self) -> Option<ExitKind> {
+        Some(self.baseline.as_ref()?.bad.status.exit_kind())
     }
 
     pub(crate) fn key(&mut self, reverted: &ChangeSet) -> Result<TreeKey, Error> {
@@ -403,43 +403,43 @@ impl<'a> Lab<'a> {
         Ok(key)
     }
 
-    fn ask(&mut self, sets: &[ChangeSet], question: Question) -> Result<Vec<What>, Error> {
+    fn ask(&mut self, sets: &[ChangeSet], question: Question) -> Result<Vec<TrialResult>, Error> {
         if self.baseline.is_none() {
             return Err(Error::NotPrepared);
         }
         let workers = self.setup.jobs.clamp(1, sets.len().max(1));
-        self.seat(&sets[..workers.min(sets.len())])?;
-        let bench = Bench {
+        self.assign(&sets[..workers.min(sets.len())])?;
+        let context = WorkerContext {
             setup: &self.setup,
             work: &self.work,
             base: &self.base,
             stop: &self.stop,
             counters: &self.counters,
             checker: self.checker.as_ref(),
-            patience: self.baseline.as_ref().map_or(TrialLimits::GOOD, |baseline| baseline.patience),
+            timeout: self.baseline.as_ref().map_or(TrialLimits::GOOD, |baseline| baseline.timeout),
         };
-        let desk = Desk::new(&mut self.memory, &mut self.keys, &mut self.log);
+        let shared = SharedResults::new(&mut self.memory, &mut self.keys, &mut self.log);
         let remembered = &self.counters.remembered;
-        let round = Round::new(
-            bench,
+        let batch = Batch::new(
+            context,
             self.judge.as_ref(),
             self.variants,
             sets,
             question,
             remembered,
             &self.watcher,
-            desk,
+            shared,
         );
-        round.run(&mut self.stations[..workers])
+        batch.run(&mut self.workers[..workers])
     }
 
-    /// Each of the first sets goes to the station that has just built it, if one has:
+    /// Each of the first sets goes to the worker that has just built it, if one has:
     /// often something is tested that was asked about before only whether it builds.
-    fn seat(&mut self, sets: &[ChangeSet]) -> Result<(), Error> {
-        for (seat, set) in sets.iter().enumerate() {
+    fn assign(&mut self, sets: &[ChangeSet]) -> Result<(), Error> {
+        for (slot, set) in sets.iter().enumerate() {
             let key = self.key(set)?;
-            if let Some(found) = self.stations[seat..].iter().position(|station| station.has_built(key)) {
-                self.stations.swap(seat, seat + found);
+            if let Some(found) = self.workers[slot..].iter().position(|worker| worker.has_built(key)) {
+                self.workers.swap(slot, slot + found);
             }
         }
         Ok(())
@@ -447,14 +447,14 @@ impl<'a> Lab<'a> {
 
     fn ask_outcomes(&mut self, sets: &[ChangeSet], question: Question) -> Result<Vec<Outcome>, Error> {
         let tested = |what| match what {
-            What::Tested(outcome) => Ok(outcome),
-            What::Builds | What::Correct => Err(Error::NotPrepared),
+            TrialResult::Tested(outcome) => Ok(outcome),
+            TrialResult::Builds | TrialResult::Correct => Err(Error::NotPrepared),
         };
         self.ask(sets, question)?.into_iter().map(tested).collect()
     }
 }
 
-impl Trials for Lab<'_> {
+impl Trials for TrialRunner<'_> {
     type Error = Error;
 
     fn outcomes(&mut self, reverted: &[ChangeSet], until_pass: bool) -> Result<Vec<Outcome>, Error> {
@@ -467,12 +467,12 @@ impl Trials for Lab<'_> {
 
     fn type_checks(&mut self, reverted: &ChangeSet) -> Result<bool, Error> {
         let said = self.ask(std::slice::from_ref(reverted), Question::Correct)?;
-        Ok(said.first() != Some(&What::Tested(Outcome::Broken)))
+        Ok(said.first() != Some(&TrialResult::Tested(Outcome::Broken)))
     }
 
     fn builds(&mut self, reverted: &ChangeSet) -> Result<bool, Error> {
         let said = self.ask(std::slice::from_ref(reverted), Question::Builds)?;
-        Ok(said.first() != Some(&What::Tested(Outcome::Broken)))
+        Ok(said.first() != Some(&TrialResult::Tested(Outcome::Broken)))
     }
 
     fn examine(&mut self, reverted: &ChangeSet) -> Result<Sanity, Error> {
@@ -483,7 +483,7 @@ impl Trials for Lab<'_> {
         let key = self.key(reverted).ok()?;
         let known = self.memory.recall(&self.setup, key)?;
         let lines = || std::iter::once(known.why.clone()).chain(known.more.clone());
-        (known.what == What::Tested(Outcome::Broken)).then(|| lines().collect::<Vec<_>>().join("\n"))
+        (known.what == TrialResult::Tested(Outcome::Broken)).then(|| lines().collect::<Vec<_>>().join("\n"))
     }
 
     fn fails_same_way(&mut self, reverted: &ChangeSet) -> bool {
@@ -500,33 +500,33 @@ impl Trials for Lab<'_> {
 /// Builds a version and goes on watching which of its files are opened, as the test opens
 /// some too. None if that cannot be seen.
 fn build_watched(
-    bench: &Bench,
+    context: &WorkerContext,
     variants: &dyn Variants,
-    station: &mut Station,
+    worker: &mut Worker,
     side: Side,
     reverted: &ChangeSet,
 ) -> Result<Option<OpenedFiles>, Error> {
     let variant = variants.variant(reverted).map_err(Error::Changes)?;
-    station.fill(bench, &variant)?;
-    let watched = OpenedFiles::watch(station.root()).ok();
-    build_version(bench, variants, station, side, reverted)?;
+    worker.fill(context, &variant)?;
+    let watched = OpenedFiles::watch(worker.root()).ok();
+    build_version(context, variants, worker, side, reverted)?;
     Ok(watched)
 }
 
 pub(crate) fn build_version(
-    bench: &Bench,
+    context: &WorkerContext,
     variants: &dyn Variants,
-    station: &mut Station,
+    worker: &mut Worker,
     side: Side,
     reverted: &ChangeSet,
 ) -> Result<(), Error> {
     let variant = variants.variant(reverted).map_err(Error::Changes)?;
-    let (complaint, log) = match station.build(bench, bench.base.key(&variant), &variant)? {
+    let (diagnostic, log) = match worker.build(context, context.base.key(&variant), &variant)? {
         Built::Yes => return Ok(()),
-        Built::No(complaint, log) => (complaint.text, log),
+        Built::No(diagnostic, log) => (diagnostic.text, log),
         Built::TooLong(log) => ("it was stopped as it took too long".to_owned(), log),
     };
-    Err(Error::DoesNotBuild { version: side, complaint, log })
+    Err(Error::DoesNotBuild { version: side, diagnostic, log })
 }
 
 /// A panic in a worker is a bug of ours, and goes on in the thread that waited.
@@ -536,27 +536,27 @@ pub(crate) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 
 /// Repeated runs. One that hangs is repeated only once, as it takes so long.
 fn run_version(
-    bench: &Bench,
+    context: &WorkerContext,
     variants: &dyn Variants,
-    station: &mut Station,
+    worker: &mut Worker,
     side: Side,
     reverted: &ChangeSet,
 ) -> Result<Vec<TestRun>, Error> {
     let mut runs: Vec<TestRun> = Vec::new();
-    while runs.len() < bench.setup.repeat.max(1) {
+    while runs.len() < context.setup.repeat.max(1) {
         // Does nothing unless the last run spoilt the tree.
-        build_version(bench, variants, station, side, reverted)?;
-        let run = station.test(bench, &format!("{side}-{}", runs.len()), bench.stop)?;
+        build_version(context, variants, worker, side, reverted)?;
+        let run = worker.test(context, &format!("{side}-{}", runs.len()), context.stop)?;
         if run.status == Status::Cancelled {
             return Err(Error::Cancelled);
         }
-        let hangs = run.status.manner() == Manner::Hang;
+        let hangs = run.status.exit_kind() == ExitKind::Hang;
         let clock =
             run.observed.outputs.iter().any(|output| {
                 output.judged && mask::looks_like_clock(output.content.text(), SystemTime::now())
             });
         runs.push(run);
-        if clock && runs.len() + 1 == bench.setup.repeat {
+        if clock && runs.len() + 1 == context.setup.repeat {
             // Runs within one second print the same time and are not the same.
             std::thread::sleep(A_SECOND);
         }

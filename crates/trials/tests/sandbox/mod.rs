@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use trials::{Lab, Oracle, Setup, Tools, TrialLimits, Work};
+use trials::{Oracle, Setup, Tools, TrialLimits, TrialRunner, Work};
 
 /// Files as (path, content); a path that ends in `!` can be executed.
 pub fn write(root: &Path, files: &[(&str, &str)]) {
@@ -134,9 +134,9 @@ impl Case {
         self.dir.path().join("work")
     }
 
-    pub fn lab(&self) -> Lab<'_> {
+    pub fn runner(&self) -> TrialRunner<'_> {
         let work = Work::open(&self.work_path(), false).unwrap();
-        Lab::open(work, self.setup.clone(), &self.difference, self.stop.clone()).unwrap()
+        TrialRunner::open(work, self.setup.clone(), &self.difference, self.stop.clone()).unwrap()
     }
 
     /// Lines that the build appended to a file beside the work directory.

@@ -1,10 +1,10 @@
-//! Whatever is asked in whatever order, the lab says what a plain function says.
+//! Whatever is asked in whatever order, the runner says what a plain function says.
 
-mod bench;
+mod sandbox;
 
-use bench::Case;
 use changes::{ChangeId, ChangeSet, Outcome, Trials};
 use proptest::prelude::*;
+use sandbox::Case;
 use trials::{Rule, Setup};
 
 /// Five files, one change each, and a world in which
@@ -69,37 +69,37 @@ proptest! {
     fn the_lab_agrees_with_the_world(jobs in 1usize..4, calls in proptest::collection::vec(call(), 1..5)) {
         let mut case = world();
         case.setup.jobs = jobs;
-        let mut lab = case.lab();
-        lab.prepare().unwrap();
+        let mut runner = case.runner();
+        runner.prepare().unwrap();
         for call in &calls {
             match call {
-                Call::Outcomes(sets, None) => prop_assert_eq!(lab.outcomes(sets, false).unwrap(), cut(sets, None)),
+                Call::Outcomes(sets, None) => prop_assert_eq!(runner.outcomes(sets, false).unwrap(), cut(sets, None)),
                 Call::Outcomes(sets, Some(until)) => {
-                    prop_assert_eq!(lab.outcomes_until(sets, *until).unwrap(), cut(sets, Some(*until)));
+                    prop_assert_eq!(runner.outcomes_until(sets, *until).unwrap(), cut(sets, Some(*until)));
                 }
                 Call::Builds(sets) => {
                     for set in sets {
-                        prop_assert_eq!(lab.builds(set).unwrap(), expected(set) != Outcome::Broken);
+                        prop_assert_eq!(runner.builds(set).unwrap(), expected(set) != Outcome::Broken);
                     }
                 }
             }
         }
-        for tried in lab.log() {
+        for tried in runner.log() {
             if let Some(outcome) = tried.outcome {
                 prop_assert_eq!(outcome, expected(&tried.reverted));
             }
         }
         // Again, in another life: all that was ever answered is remembered.
-        let runs = lab.log().iter().filter(|t| !t.remembered && t.outcome.is_some()).count();
-        let log = lab.log().to_vec();
-        drop(lab);
-        let mut lab = case.lab();
-        lab.prepare().unwrap();
-        let before = lab.effort();
+        let runs = runner.log().iter().filter(|t| !t.remembered && t.outcome.is_some()).count();
+        let log = runner.log().to_vec();
+        drop(runner);
+        let mut runner = case.runner();
+        runner.prepare().unwrap();
+        let before = runner.effort();
         let sets: Vec<ChangeSet> =
             log.iter().filter(|t| !t.remembered && t.outcome.is_some()).map(|t| t.reverted.clone()).collect();
-        lab.outcomes(&sets, false).unwrap();
-        prop_assert_eq!(lab.effort().builds, before.builds);
-        prop_assert_eq!(lab.effort().remembered as usize, runs);
+        runner.outcomes(&sets, false).unwrap();
+        prop_assert_eq!(runner.effort().builds, before.builds);
+        prop_assert_eq!(runner.effort().remembered as usize, runs);
     }
 }
