@@ -1,5 +1,5 @@
 // How the runtime becomes the one object file that is linked into programs.
-// Included by the build script of the compiler crate, which embeds the object,
+// Included by the build script of the driver crate, which embeds the object,
 // and by the runtime's own tests.
 //
 // The archive of a `staticlib` would clash with whatever else a program links:

@@ -6,6 +6,7 @@
 //! | `demo` | builds `relapse` and lets it explain a bundled example |
 //! | `test [--quick\|--long]` | everything that must hold: format, lints, tests, random programs, real programs |
 //! | `lint` | format and lints only |
+//! | `package` | makes a Debian package and tries it |
 //! | `subjects [NAME…]` | builds real C programs with `relapse cc`, records and replays them |
 //! | `releases [NAME…]` | prepares regressions between released versions of real programs |
 //! | `real [NAME…]` | builds, tests, records and replays source packages of Debian |
@@ -27,6 +28,7 @@ mod bench;
 mod cases;
 mod demo;
 mod fuzz;
+mod package;
 mod real;
 mod releases;
 mod setup;
@@ -46,6 +48,7 @@ usage: cargo xtask COMMAND
   test [--quick|--long]         set up, then run what must pass; --quick: only format and the unit
                                 tests of the libraries; --long: also the tests that take minutes
   lint                          check format and lints
+  package [--dev]               make a Debian package in target/package, and try what is in it
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
   releases [--check] [NAME...]  prepare released versions between which something broke
   real [--dev | --as-built] [--table] [NAME...]
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         ["test", "--quick"] => suite::command(suite::Scope::Quick),
         ["test", "--long"] => suite::command(suite::Scope::Long),
         ["lint"] => suite::lint(),
+        ["package", rest @ ..] => package::command(rest),
         ["subjects", rest @ ..] => subjects::command(rest),
         ["fuzz-replay", rest @ ..] => fuzz::command(rest),
         ["fuzz-check", rest @ ..] => fuzz::check_command(rest),

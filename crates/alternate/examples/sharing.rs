@@ -10,7 +10,7 @@ use alternate::{Options, Run};
 use recording::Recording;
 use solver::{Answer, Command, Limits, Outcome, Session, Settings, Solver, Term};
 use std::time::{Duration, Instant};
-use symbolic::{Kind, Path, World};
+use symbolic::{Kind, Path, TermContext};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -27,7 +27,7 @@ fn main() -> Result<()> {
     let commands = Command::found();
     let first = commands.first().ok_or("no solver was found")?.clone();
     let options = Options::new(commands.clone());
-    let mut world = World::default();
+    let mut world = TermContext::default();
     let mut paths: Vec<Path> = Vec::new();
     for name in [old, new] {
         let recording = Recording::open(name.as_ref())?;
@@ -46,19 +46,19 @@ fn main() -> Result<()> {
     println!("questions={}", questions.asked.iter().filter(|(_, asked)| *asked).count());
     let limits = options.solver.limits.clone();
     let one = vec![first];
-    let session = |commands: &[Command], inside| Settings {
+    let session = |commands: &[Command], internal_timeout| Settings {
         commands: commands.to_vec(),
-        inside,
+        internal_timeout,
         ..options.solver.clone()
     };
-    let inside = options.solver.inside;
+    let internal = options.solver.internal_timeout;
     let ways: Vec<(&str, Timed)> = vec![
         ("process_each", anew(&mut world, &questions, &one, &limits, true)?),
         ("told_anew", anew(&mut world, &questions, &one, &limits, false)?),
         ("prefix_shared", shared(&mut world, &questions, &one, &limits)?),
         ("session_solver", along(&mut world, &questions, session(&one, Duration::ZERO))?),
         ("session_raced", along(&mut world, &questions, session(&commands, Duration::ZERO))?),
-        ("session", along(&mut world, &questions, session(&commands, inside))?),
+        ("session", along(&mut world, &questions, session(&commands, internal))?),
     ];
     for (name, timed) in &ways {
         let other =
@@ -81,8 +81,8 @@ struct Timed {
 }
 
 /// What `relapse alternate` does.
-fn along(world: &mut World, questions: &Questions, settings: Settings) -> Result<Timed> {
-    let World { pool, variables } = world;
+fn along(world: &mut TermContext, questions: &Questions, settings: Settings) -> Result<Timed> {
+    let TermContext { pool, variables } = world;
     let given = |v: u32| variables.value(v);
     let mut answers = Vec::new();
     let start = Instant::now();
@@ -105,7 +105,12 @@ fn along(world: &mut World, questions: &Questions, settings: Settings) -> Result
 }
 
 /// One process that keeps the path and is asked at each step: only sharing, nothing else.
-fn shared(world: &mut World, questions: &Questions, commands: &[Command], limits: &Limits) -> Result<Timed> {
+fn shared(
+    world: &mut TermContext,
+    questions: &Questions,
+    commands: &[Command],
+    limits: &Limits,
+) -> Result<Timed> {
     let pool = &mut world.pool;
     let mut answers = Vec::new();
     let start = Instant::now();
@@ -129,7 +134,7 @@ fn shared(world: &mut World, questions: &Questions, commands: &[Command], limits
 /// Each question told as a whole, as the method was described first: to one process that forgets
 /// everything behind it, or to a process each.
 fn anew(
-    world: &mut World,
+    world: &mut TermContext,
     questions: &Questions,
     commands: &[Command],
     limits: &Limits,

@@ -13,7 +13,7 @@
 use solver::{Error, Evaluation, Outcome, Pool, Session, Settings, Statistics, Term};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
-use symbolic::World;
+use symbolic::TermContext;
 
 /// A question that takes longer is hard.
 const HARD: Duration = Duration::from_secs(1);
@@ -67,8 +67,8 @@ impl Asker {
     }
 
     /// Whether the opposite of a condition can hold with everything assumed.
-    pub fn ask(&mut self, world: &mut World, condition: Term) -> Outcome {
-        let World { pool, variables } = world;
+    pub fn ask(&mut self, world: &mut TermContext, condition: Term) -> Outcome {
+        let TermContext { pool, variables } = world;
         let given = |v: u32| variables.value(v);
         let opposite = pool.not(condition);
         if self.hard && self.impossible_before(pool, opposite, &given) {
@@ -152,7 +152,7 @@ mod tests {
     use symbolic::Origin;
 
     /// Two bytes whose product is, and is to be, something.
-    fn product(world: &mut World) -> Term {
+    fn product(world: &mut TermContext) -> Term {
         let stdin = world.variables.origin(&Origin::Stdin);
         let bytes = [3, 5].map(|value| {
             let offset = u64::from(value);
@@ -168,12 +168,12 @@ mod tests {
 
     fn settings(command: &str) -> Settings {
         let commands = Command::parse(command).into_iter().collect();
-        Settings { commands, inside: Duration::ZERO, ..Settings::default() }
+        Settings { commands, internal_timeout: Duration::ZERO, ..Settings::default() }
     }
 
     #[test]
     fn a_question_without_a_solver_is_unknown_and_says_what_to_do() {
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let condition = product(&mut world);
         let Outcome::Unknown(reason) = Asker::new(&settings("")).ask(&mut world, condition) else {
             panic!("nobody can know")
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_other_version_and_the_branches_before_count() {
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let condition = product(&mut world);
         let mut asker = Asker::new(&settings("cvc5"));
         let Outcome::Sat(model) = asker.ask(&mut world, condition) else { panic!("251 times 241") };
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_hard_question_may_be_answered_with_other_bytes_fixed() {
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let _ = product(&mut world);
         let (x, y) = (world.pool.variable(0, 8), world.pool.variable(1, 8));
         let mut asker = Asker::new(&settings("cvc5"));

@@ -10,7 +10,7 @@ use recording::Process;
 use replay::process::LoadedProcess;
 use solver::Term;
 use std::time::Instant;
-use symbolic::{At, Kind, Now, Path, Site, Watch, World};
+use symbolic::{At, Kind, Path, Site, StepObserver, SymbolicState, TermContext};
 
 /// What a fact is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Facts {
 pub(crate) fn follow(
     run: &Run<'_>,
     side: Side,
-    world: &mut World,
+    world: &mut TermContext,
     options: &crate::Options,
     deadline: Instant,
 ) -> Result<Facts, Error> {
@@ -105,7 +105,7 @@ pub(crate) fn follow_process(
     process: &LoadedProcess,
     recorded: &Process,
     stream: u32,
-    world: &mut World,
+    world: &mut TermContext,
     options: &symbolic::Options,
     predicates: Predicates,
 ) -> Result<Facts, symbolic::Error> {
@@ -132,8 +132,8 @@ pub(crate) struct Watcher<'i> {
     found: Vec<Fact>,
 }
 
-impl Watch for Watcher<'_> {
-    fn step(&mut self, now: &mut Now<'_, '_>) {
+impl StepObserver for Watcher<'_> {
+    fn step(&mut self, now: &mut SymbolicState<'_, '_>) {
         if let Inst::Select { cond, .. } = now.view.inst() {
             let cond = *cond;
             if let Some(term) = now.operand(cond, Ty::Int(1)) {
@@ -147,7 +147,7 @@ impl Watch for Watcher<'_> {
 
 impl Watcher<'_> {
     /// Adds a fact about the instruction that has just run.
-    pub fn note(now: &mut Now<'_, '_>, term: Term, holds: bool, what: What, found: &mut Vec<Fact>) {
+    pub fn note(now: &mut SymbolicState<'_, '_>, term: Term, holds: bool, what: What, found: &mut Vec<Fact>) {
         let term = if holds { term } else { now.world.pool.not(term) };
         if now.world.pool.as_constant(term).is_some() {
             return;

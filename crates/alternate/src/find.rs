@@ -11,7 +11,7 @@ use crate::side::{Both, Side};
 use crate::way::Way;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
-use symbolic::{Input, Site, World};
+use symbolic::{Input, Site, TermContext};
 
 /// A direction that takes less than this part of the budget is cheap.
 const CHEAP: u32 = 10;
@@ -33,7 +33,7 @@ pub fn find(
     let start = Instant::now();
     let (deadline, followed_by) = (start + options.budget, start + options.budget.max(LEAST));
     let runs = Both { old, new };
-    let mut world = World::default();
+    let mut world = TermContext::default();
     let facts = Both::try_from(|side| {
         let facts = follow(runs.of(side), side, &mut world, options, followed_by)?;
         runner.remember(runs.of(side).recorded, &facts.path);
@@ -114,8 +114,8 @@ pub fn find(
 
 /// Whether the trouble is that the new version was recorded with another input: `world` has the bytes
 /// of the old one where both read them.
-fn other_input(runs: &Both<&Run<'_>>, world: &World, options: &Options) -> Option<Error> {
-    let mut own = World::default();
+fn other_input(runs: &Both<&Run<'_>>, world: &TermContext, options: &Options) -> Option<Error> {
+    let mut own = TermContext::default();
     follow(runs.new, Side::New, &mut own, options, Instant::now() + options.budget).ok()?;
     let (theirs, ours) = (&world.variables, &own.variables);
     ours.list.iter().enumerate().find_map(|(n, v)| {

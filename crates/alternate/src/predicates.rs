@@ -16,7 +16,7 @@ use replay::image::Image;
 use replay::vars::{Bindings, Value, value};
 use solver::{Binary, Term};
 use std::collections::HashMap;
-use symbolic::Now;
+use symbolic::SymbolicState;
 
 /// With more variables of one type than this, only the nearest are compared.
 const OTHERS: usize = 12;
@@ -54,7 +54,7 @@ impl<'i> Tester<'i> {
     }
 
     /// Looks at the instruction that has just run.
-    pub fn step(&mut self, now: &mut Now<'_, '_>, found: &mut Vec<Fact>) {
+    pub fn step(&mut self, now: &mut SymbolicState<'_, '_>, found: &mut Vec<Fact>) {
         if self.kind == Predicates::None {
             return;
         }
@@ -83,7 +83,7 @@ impl<'i> Tester<'i> {
 }
 
 /// A function returns: null or not, negative or not.
-fn result(now: &mut Now<'_, '_>, operand: Operand, ty: Ty, found: &mut Vec<Fact>) {
+fn result(now: &mut SymbolicState<'_, '_>, operand: Operand, ty: Ty, found: &mut Vec<Fact>) {
     let Some(term) = now.operand(operand, ty) else { return };
     let bits = u32::from(ty.bits());
     let raw = now.view.value(operand);
@@ -99,7 +99,13 @@ fn result(now: &mut Now<'_, '_>, operand: Operand, ty: Ty, found: &mut Vec<Fact>
 }
 
 /// A variable has a new value: how it compares to the others of its type.
-fn compare(now: &mut Now<'_, '_>, known: &Known<'_>, number: u32, kind: Predicates, found: &mut Vec<Fact>) {
+fn compare(
+    now: &mut SymbolicState<'_, '_>,
+    known: &Known<'_>,
+    number: u32,
+    kind: Predicates,
+    found: &mut Vec<Fact>,
+) {
     let Some(x) = known.simple.iter().find(|s| s.number == number).copied() else { return };
     let line = now.view.place().line;
     let others = known.simple.iter().filter(|s| s.number != number && s.ty == x.ty && s.line <= line);
@@ -125,7 +131,7 @@ fn compare(now: &mut Now<'_, '_>, known: &Known<'_>, number: u32, kind: Predicat
 
 /// Terms and values of two variables if one of them depends on input and both are known.
 fn pair(
-    now: &mut Now<'_, '_>,
+    now: &mut SymbolicState<'_, '_>,
     known: &Known<'_>,
     x: Simple,
     y: Simple,
@@ -149,7 +155,7 @@ fn pair(
     Some((sides[0], sides[1]))
 }
 
-fn concrete(now: &Now<'_, '_>, known: &Known<'_>, s: Simple) -> Option<u128> {
+fn concrete(now: &SymbolicState<'_, '_>, known: &Known<'_>, s: Simple) -> Option<u128> {
     let mut wide = [0; 16];
     let size = s.size as usize;
     match value(now.view, &known.bindings, s.number) {

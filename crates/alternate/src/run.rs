@@ -4,7 +4,7 @@ use crate::error::Error;
 use recording::header::StreamKind;
 use recording::{Process, Recording};
 use replay::process::{LoadedProcess, Options as LoadOptions};
-use symbolic::World;
+use symbolic::TermContext;
 
 /// One process of a recording: what is compared with the other version's.
 pub struct Run<'r> {
@@ -38,7 +38,7 @@ impl<'r> Run<'r> {
             if recording.processes.len() == 1 {
                 return Ok(run);
             }
-            let mut world = World::default();
+            let mut world = TermContext::default();
             let path = symbolic::replay(&run.process, recorded, run.stream, &mut world, follow);
             if path.is_ok_and(|path| path.decisions().next().is_some()) {
                 return Ok(run);

@@ -9,7 +9,7 @@
 use solver::{Binary, Error, Outcome, Session, Settings, Statistics};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
-use symbolic::{Path, World};
+use symbolic::{Path, TermContext};
 
 /// An input that takes the same way, as far as the conditions say.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub struct Another {
 impl Another {
     /// A byte of this input.
     #[must_use]
-    pub fn value(&self, world: &World, variable: u32) -> u128 {
+    pub fn value(&self, world: &TermContext, variable: u32) -> u128 {
         self.changed.get(&variable).copied().unwrap_or_else(|| world.variables.value(variable))
     }
 
@@ -44,13 +44,13 @@ impl Another {
 
 /// Looks for an input that is as different from the recorded one as the path allows, for as long as
 /// there is time.
-pub fn another(world: &mut World, path: &Path, settings: &Settings, time: Duration) -> Another {
+pub fn another(world: &mut TermContext, path: &Path, settings: &Settings, time: Duration) -> Another {
     let end = Instant::now() + time;
     let mut session = Session::new(settings.clone());
     for condition in world.without_nul() {
         session.assume(&mut world.pool, condition);
     }
-    let World { pool, variables } = world;
+    let TermContext { pool, variables } = world;
     let mut found = Another::default();
     let mut named: BTreeSet<u32> = BTreeSet::new();
     for condition in path.conditions.iter().filter(|c| !c.repeated) {
@@ -112,7 +112,7 @@ mod tests {
     use symbolic::{At, Condition, Kind, Origin};
 
     /// A path over three bytes of two bits each, with the input that takes it.
-    fn path(world: &mut World, given: [u8; 3], tests: &[(usize, usize, u8, u8)]) -> Path {
+    fn path(world: &mut TermContext, given: [u8; 3], tests: &[(usize, usize, u8, u8)]) -> Path {
         let stdin = world.variables.origin(&Origin::Stdin);
         let bytes: Vec<Term> = (0..3)
             .map(|n| {
@@ -158,7 +158,7 @@ mod tests {
             given in any::<[u8; 3]>(),
             tests in prop::collection::vec((0..3_usize, 0..3_usize, any::<u8>(), 0..3_u8), 1..6),
         ) {
-            let mut world = World::default();
+            let mut world = TermContext::default();
             let path = path(&mut world, given, &tests);
             let found = another(&mut world, &path, &Settings::default(), Duration::from_secs(60));
             prop_assert_eq!(found.unanswered, 0, "bytes are easy: {:?}", found.reason);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn time_that_is_up_is_told() {
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let path = path(&mut world, [1, 2, 3], &[(0, 1, 0, 0)]);
         let found = another(&mut world, &path, &Settings::default(), Duration::ZERO);
         assert_eq!((found.changed.len(), found.unanswered), (0, 2));

@@ -12,7 +12,7 @@ use crate::way::{self, Way};
 use solver::{Model, Outcome};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
-use symbolic::{Input, Kind, Origin, World};
+use symbolic::{Input, Kind, Origin, TermContext};
 
 /// A solver that gets no time at all says nothing about why.
 const LEAST: Duration = Duration::from_millis(100);
@@ -28,7 +28,7 @@ pub(crate) struct Case<'c> {
     pub ways: Both<Way>,
     /// Files that the programs write.
     pub written: Both<Vec<String>>,
-    pub world: World,
+    pub world: TermContext,
     pub options: &'c Options,
     pub runner: &'c mut dyn Runner,
     /// Names of the functions that each version ran.
@@ -209,7 +209,7 @@ impl Case<'_> {
 
     /// Whether what is no jump turned out differently in a run that took the same way up to it.
     fn turned_out(&self, fact: &Fact, rerun: &Rerun) -> bool {
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let mut follow = self.options.follow.clone();
         follow.until = Some(fact.at.step + 1);
         let kind = self.options.predicates;
@@ -220,7 +220,7 @@ impl Case<'_> {
             return here.any(|f| f.holds != fact.holds);
         }
         // Inside of a function many things are decided; this one is not among them any more.
-        let text = |world: &World, term| world.pool.text(term, &|v| world.variables.name(v), LONG);
+        let text = |world: &TermContext, term| world.pool.text(term, &|v| world.variables.name(v), LONG);
         let before = text(&self.world, fact.term);
         !here.any(|f| text(&world, f.term) == before)
     }

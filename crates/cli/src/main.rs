@@ -38,8 +38,15 @@ pub struct Session {
 
 fn main() -> ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    if let Some(exit) = commands::compile::straight(&words) {
-        return exit.code();
+    if let Some(done) = commands::compile::passthrough(&words) {
+        return match done {
+            Ok(exit) => exit.code(),
+            Err(failure) => {
+                let terminal = std::io::stderr().is_terminal();
+                failure.report(render::Paint::new(args::Color::Auto.enabled(terminal)));
+                failure.exit.code()
+            }
+        };
     }
     let args = args::Args::parse();
     let paint = render::Paint::new(args.color.enabled(std::io::stdout().is_terminal()));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::AtomicBool;
 
-use compiler::driver::{CacheCounts, cache_counts};
+use driver::{CacheCounts, cache_counts};
 use serde_json::Value;
 use trials::sanitizer::{environment, reports};
 

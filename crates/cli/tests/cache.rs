@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use compiler::driver::{CacheCounts, cache_counts, shims};
+use driver::{CacheCounts, cache_counts, shims};
 
 const SOURCES: &[(&str, &str)] = &[
     (

@@ -553,3 +553,18 @@ fn preprocessed_sources_compile() {
     room.cc("-c hello.c -o two.o");
     assert_eq!(fs::read(room.path("one.o")).unwrap(), fs::read(room.path("two.o")).unwrap());
 }
+
+/// The libraries that the dynamic linker would load for a program.
+fn loaded_libraries(program: &str) -> String {
+    let listed = Command::new(program).env("LD_TRACE_LOADED_OBJECTS", "1").output().unwrap();
+    assert!(listed.status.success(), "{program}");
+    String::from_utf8(listed.stdout).unwrap()
+}
+
+#[test]
+fn only_relapse_cc_loads_llvm() {
+    let analysis = loaded_libraries(env!("CARGO_BIN_EXE_relapse"));
+    assert!(analysis.contains("libc.so.6"), "{analysis}");
+    assert!(!analysis.contains("LLVM"), "{analysis}");
+    assert!(loaded_libraries(env!("CARGO_BIN_EXE_relapse-cc")).contains("libLLVM"));
+}

@@ -42,7 +42,7 @@ fn by_solver(desk: &Desk, test: &str) -> Exposed {
         identity: "test".to_owned(),
         cc,
         symbolizer: None,
-        clang: compiler::driver::clang(),
+        clang: driver::clang(),
     };
     let workshop = Workshop {
         here: desk.path().to_owned(),

@@ -15,31 +15,7 @@
 use crate::Error;
 use crate::llvm::{IntPredicate, Linkage, Opcode, Typ, TypeKind, Unit, Val};
 use crate::lower::Lowered;
-use program::intervention::{Intervention, PRAGMA};
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
-
-/// Mangled names of C++ are long; longer lines ask for nothing.
-const LONGEST: u64 = 16 << 10;
-
-/// The intervention that a source file asks for in its last line.
-///
-/// # Errors
-/// If the file cannot be read, or its last line asks in a way that is not understood.
-pub fn requested(source: &Path) -> io::Result<Option<Intervention>> {
-    let mut file = std::fs::File::open(source)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LONGEST)))?;
-    let mut end = Vec::new();
-    file.read_to_end(&mut end)?;
-    let end = String::from_utf8_lossy(&end);
-    let last = end.lines().next_back().unwrap_or_default();
-    if !last.starts_with(PRAGMA) {
-        return Ok(None);
-    }
-    let parsed = last.parse().map(Some);
-    parsed.map_err(|()| io::Error::new(io::ErrorKind::InvalidData, format!("`{last}` is not understood")))
-}
+use program::intervention::Intervention;
 
 /// Puts the intervention into the code.
 pub(crate) fn apply(unit: &Unit, lowered: &Lowered, wanted: &Intervention) -> Result<(), Error> {
@@ -99,25 +75,5 @@ fn constant(unit: &Unit, ty: Typ, bits: u64) -> Option<Val> {
         TypeKind::LLVMDoubleTypeKind => Some(unit.const_int(64, bits).const_bitcast(ty)),
         TypeKind::LLVMPointerTypeKind if bits == 0 => Some(Val::const_null(ty)),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_last_line_asks() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let ask = |text: &str| {
-            std::fs::write(file.path(), text).unwrap();
-            requested(file.path())
-        };
-        assert_eq!(ask("").unwrap(), None);
-        assert_eq!(ask("int x;\n").unwrap(), None);
-        assert_eq!(ask("#pragma relapse intervene f 1 2 3 4\nint x;\n").unwrap(), None);
-        let asked = ask("int x;\n#pragma relapse intervene f 1 2 3 4\n").unwrap().unwrap();
-        assert_eq!((asked.function.as_str(), asked.index, asked.value), ("f", 2, 4));
-        assert!(ask("#pragma relapse intervene f 1 2 3 x\n").is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Compiling for recording: LLVM IR to program model, instrumentation, and the
-//! compiler drivers. The only crate that knows LLVM.
+//! Compiling for recording: LLVM IR to program model, and instrumentation. The only crate
+//! that knows LLVM; `driver` runs it between two calls of clang.
 //!
 //! ```text
 //!  source ─ clang ─► bitcode ─ normalise ─► lower ──────► program model ─┐
@@ -10,11 +10,9 @@
 //! * [`lower`] turns functions into the model, and tells the site of each
 //!   instruction;
 //! * [`instrument`] adds checks, shadow stores and events, by those sites;
-//! * [`intervene`] replaces one value at one moment, to see what it leads to;
-//! * [`driver`] is `relapse cc`: what a build calls instead of a C compiler.
+//! * [`intervene`] replaces one value at one moment, to see what it leads to.
 //!
-//! What must not be known here: recordings, replay, terminals other than the
-//! compiler's own standard error.
+//! What must not be known here: recordings, replay, terminals, command lines.
 //!
 //! ```no_run
 //! let summary =
@@ -27,9 +25,8 @@
 
 mod assignments;
 mod divisions;
-pub mod driver;
 mod instrument;
-pub mod intervene;
+mod intervene;
 mod invokes;
 mod llvm;
 mod lower;

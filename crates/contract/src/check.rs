@@ -138,11 +138,13 @@ fn build(suites: &mut [(Suite, PathBuf)], news: &(dyn Fn(&News) + Sync)) -> Resu
                 scope.spawn(move || {
                     news(&News::Building(name));
                     match suite.build() {
-                        Err(trials::Error::DoesNotBuild { complaint, log, .. }) => Err(Error::DoesNotBuild {
-                            version: name,
-                            complaint,
-                            log: log.display().to_string(),
-                        }),
+                        Err(trials::Error::DoesNotBuild { diagnostic, log, .. }) => {
+                            Err(Error::DoesNotBuild {
+                                version: name,
+                                diagnostic,
+                                log: log.display().to_string(),
+                            })
+                        }
                         other => Ok(other?),
                     }
                 })

@@ -26,8 +26,8 @@ pub enum Error {
     Read { path: String, error: std::io::Error },
     #[error("{0}")]
     Trials(#[from] trials::Error),
-    #[error("build {version}: {complaint} (log in {log})")]
-    DoesNotBuild { version: &'static str, complaint: String, log: String },
+    #[error("build {version}: {diagnostic} (log in {log})")]
+    DoesNotBuild { version: &'static str, diagnostic: String, log: String },
     #[error("{0}")]
     Changes(#[from] changes::Error),
     #[error("{0}")]

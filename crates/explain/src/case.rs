@@ -13,7 +13,7 @@ use replay::process::LoadedProcess;
 use slice::phases::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use trials::{Lab, Oracle, Recorded, Rule, Sink};
+use trials::{Oracle, Recorded, Rule, Sink, TrialRunner};
 
 /// Unchanged lines shown around a change.
 const CONTEXT: u32 = 3;
@@ -78,7 +78,7 @@ impl<'d> Case<'d> {
     ///
     /// # Errors
     /// Only if the lab cannot go on.
-    pub fn record(&mut self, lab: &mut Lab<'_>) -> Result<(), Error> {
+    pub fn record(&mut self, lab: &mut TrialRunner<'_>) -> Result<(), Error> {
         if let Some(baseline) = lab.baseline() {
             for (n, run) in [&baseline.good, &baseline.bad].into_iter().enumerate() {
                 self.ends[n] = run.status.to_string();

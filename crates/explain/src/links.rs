@@ -24,7 +24,7 @@ use slice::{NodeId, Occurrence, Site};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use trials::Lab;
+use trials::TrialRunner;
 
 const PASSES: &str = "passes";
 const GONE: &str = "gone";
@@ -159,7 +159,7 @@ fn occurrences(bad: &Run<'_>, at: &[Option<Moment>]) -> HashMap<Occurrence, u64>
 ///
 /// # Errors
 /// If trials cannot be made at all. To be interrupted is no error.
-pub fn prove(causes: &mut [Cause], lab: &mut Lab<'_>, spent: Duration) -> Result<(), Error> {
+pub fn prove(causes: &mut [Cause], lab: &mut TrialRunner<'_>, spent: Duration) -> Result<(), Error> {
     let until = Instant::now() + TIME.max(spent / 2);
     let mut all: Vec<(usize, &mut Link)> = Vec::new();
     for cause in causes {

@@ -10,7 +10,7 @@ use crate::held::TestFiles;
 use crate::session::{News, Request};
 use changes::{DiffOptions, Outcome};
 use std::path::PathBuf;
-use trials::{Commit, History, Lab, Verdict, Version, Work};
+use trials::{Commit, History, TrialRunner, Verdict, Version, Work};
 
 /// Two versions as files.
 pub struct Pair {
@@ -98,7 +98,7 @@ impl Pair {
         request: &Request,
         line: Line,
         files: &TestFiles,
-        lab: &mut Lab<'_>,
+        lab: &mut TrialRunner<'_>,
         news: &dyn Fn(&News<'_>),
     ) -> Result<Option<Narrowed>, Error> {
         let uncommitted = self.bad.commit.is_none();
@@ -195,7 +195,7 @@ impl Pair {
         request: &Request,
         commit: &str,
         files: &TestFiles,
-        lab: &mut Lab<'_>,
+        lab: &mut TrialRunner<'_>,
     ) -> Result<Verdict, Error> {
         let version = Version::resolve(commit, &request.here)?;
         let root = lab.work().sources(&format!("commit-{commit}"));

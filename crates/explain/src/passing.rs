@@ -15,7 +15,7 @@ use changes::ChangeId;
 use recording::Recording;
 use std::collections::BTreeSet;
 use std::path::Path;
-use trials::Lab;
+use trials::TrialRunner;
 use views::cause::{Four, cause};
 use views::compare::Settings;
 use views::extract::Options;
@@ -75,7 +75,7 @@ pub fn ahead(ranked: Vec<ChangeId>, passing: Option<&Passing>) -> Vec<ChangeId> 
 pub fn with_test(
     case: &Case<'_>,
     observed: &Observed,
-    lab: &mut Lab<'_>,
+    lab: &mut TrialRunner<'_>,
     test: &str,
 ) -> Result<Result<Passing, String>, Error> {
     let (good, bad) = match lab.record_other(test) {

@@ -9,7 +9,7 @@ use changes::search::{Found, Progress, Search, Structure, Verified};
 use changes::{Change, ChangeId, ChangeSet, Difference, Outcome, Shown, UnitKind};
 use std::path::Path;
 use std::sync::Arc;
-use trials::{Baseline, Lab};
+use trials::{Baseline, TrialRunner};
 
 /// What a search came to.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub fn search(
     order: &[ChangeId],
     unread: &ChangeSet,
     findings: &Findings<'_>,
-    lab: &mut Lab<'_>,
+    lab: &mut TrialRunner<'_>,
     news: &Arc<dyn Fn(&News<'_>) + Send + Sync>,
 ) -> Result<Searched, Error> {
     let mut structure = Structure::new(difference);
@@ -102,7 +102,7 @@ pub fn search(
 }
 
 fn run(
-    search: &mut Search<'_, Lab<'_>>,
+    search: &mut Search<'_, TrialRunner<'_>>,
     method: Method,
     read: &[ChangeId],
     order: &[ChangeId],
@@ -144,7 +144,7 @@ impl Searched {
 
     /// What was shown, for the answer.
     #[must_use]
-    pub fn proof(&self, lab: &Lab<'_>) -> answer::Proof {
+    pub fn proof(&self, lab: &TrialRunner<'_>) -> answer::Proof {
         let Some(found) = &self.found else { return answer::Proof::default() };
         let needed = match &self.verified {
             Some(verified) if verified.passes => Shown::Yes,
@@ -287,7 +287,7 @@ pub fn by_growth(order: &[ChangeId], difference: &Difference, executed: &[Execut
 }
 
 /// When all builds fail with one message that no change explains, that is worth saying.
-fn one_message(lab: &Lab<'_>) -> Option<String> {
+fn one_message(lab: &TrialRunner<'_>) -> Option<String> {
     let mut broken = lab.log().iter().filter(|tried| tried.outcome == Some(Outcome::Broken));
     let first = broken.next()?;
     let strip = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use trials::{Event, Lab, Oracle, Rule, Setup, Side, Status, Tools, TrialLimits, Version, Work};
+use trials::{Event, Oracle, Rule, Setup, Side, Status, Tools, TrialLimits, TrialRunner, Version, Work};
 
 /// Time for one question to a solver: there are many, and slices do without.
 const SOLVING: Duration = Duration::from_secs(2);
@@ -114,7 +114,7 @@ pub enum News<'a> {
     },
     /// The commit that the failure came with.
     Bisected(&'a trials::Commit),
-    Lab(&'a Event),
+    TrialRunner(&'a Event),
     /// Changes between the versions.
     Compared(usize),
     Observed(&'a answer::Observation),
@@ -287,7 +287,12 @@ struct Opening<'r> {
 }
 
 impl Opening<'_> {
-    fn open<'d>(&self, work: Work, pair: &Pair, difference: &'d Difference) -> Result<Lab<'d>, Error> {
+    fn open<'d>(
+        &self,
+        work: Work,
+        pair: &Pair,
+        difference: &'d Difference,
+    ) -> Result<TrialRunner<'d>, Error> {
         let request = self.request;
         let setup = Setup {
             bad: pair.bad_root.clone(),
@@ -302,9 +307,9 @@ impl Opening<'_> {
             repeat: request.repeat,
             limits: request.limits,
         };
-        let mut lab = Lab::open(work, setup, difference, self.stop.clone())?;
+        let mut lab = TrialRunner::open(work, setup, difference, self.stop.clone())?;
         let listener = self.news.clone();
-        lab.watch(move |event| listener(&News::Lab(event)));
+        lab.watch(move |event| listener(&News::TrialRunner(event)));
         Ok(lab)
     }
 
@@ -319,7 +324,7 @@ impl Opening<'_> {
         pair: &Pair,
         files: &TestFiles,
         difference: &Difference,
-        mut lab: Lab<'_>,
+        mut lab: TrialRunner<'_>,
         deadline: &Deadline,
         began: Instant,
     ) -> Result<Explanation, Error> {
@@ -503,7 +508,7 @@ impl Opening<'_> {
         case: &Case<'_>,
         difference: &Difference,
         found: &changes::Found,
-        lab: &mut Lab<'_>,
+        lab: &mut TrialRunner<'_>,
     ) -> Result<Option<(Difference, trials::Recorded)>, Error> {
         let undone = found.all();
         // Slowness is no value that differs, and its runs are long.
@@ -532,7 +537,7 @@ fn slowness(baseline: &trials::Baseline) -> answer::Observation {
 }
 
 /// Memory errors that came with the found changes, in words.
-fn memory_errors(lab: &mut Lab<'_>, undone: &ChangeSet) -> Result<Vec<String>, Error> {
+fn memory_errors(lab: &mut TrialRunner<'_>, undone: &ChangeSet) -> Result<Vec<String>, Error> {
     match lab.memory_errors(undone) {
         Ok(reports) => Ok(reports.iter().map(trials::sanitizer::Report::sentence).collect()),
         Err(trials::Error::Cancelled) => Ok(Vec::new()),
@@ -575,7 +580,7 @@ fn version(version: &Version, case: &Case<'_>, good: bool) -> answer::Version {
 }
 
 fn effort(
-    lab: &Lab<'_>,
+    lab: &TrialRunner<'_>,
     difference: &Difference,
     evidence: &Evidence,
     order: &[ChangeId],

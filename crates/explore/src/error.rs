@@ -11,8 +11,8 @@ pub enum Error {
     Changes(#[from] changes::Error),
     #[error(transparent)]
     Contract(#[from] contract::Error),
-    #[error("build the {version} version: {complaint} (log in {log})")]
-    DoesNotBuild { version: &'static str, complaint: String, log: String },
+    #[error("build the {version} version: {diagnostic} (log in {log})")]
+    DoesNotBuild { version: &'static str, diagnostic: String, log: String },
     #[error("see a difference between the versions: their files are the same")]
     SameFiles,
     #[error("run the test on the {version} version: {why}")]

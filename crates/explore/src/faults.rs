@@ -22,7 +22,7 @@ use replay::image::Image;
 use solver::Term;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
-use symbolic::{Input, Kind, Path, World};
+use symbolic::{Input, Kind, Path, TermContext};
 
 /// A way to make the program fault.
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ impl Faults {
     }
 
     /// The next question towards code that no run came to.
-    pub fn next(&mut self, world: &mut World) -> Option<(Vec<Term>, Input)> {
+    pub fn next(&mut self, world: &mut TermContext) -> Option<(Vec<Term>, Input)> {
         while let Some(turn) = self.turns.pop_front() {
             if self.is_spent(&turn.way) {
                 continue;
@@ -142,7 +142,7 @@ impl Faults {
     }
 
     /// Whether a run with an input that was found for the contrary of a condition did fault there.
-    pub fn judge(&mut self, world: &mut World, path: &Path, number: usize, input: &Input, run: Rerun) {
+    pub fn judge(&mut self, world: &mut TermContext, path: &Path, number: usize, input: &Input, run: Rerun) {
         let condition = path.conditions[number];
         let place = (condition.at.module, condition.at.function, condition.at.index);
         let image = &run.process.image;

@@ -14,12 +14,12 @@ use program::inst::Inst;
 use solver::Term;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use symbolic::{Condition, Input, Kind, Path, World};
+use symbolic::{Condition, Input, Kind, Path, TermContext};
 
 /// One input in both versions.
 pub struct Followed {
     pub input: Input,
-    pub world: World,
+    pub world: TermContext,
     pub paths: Both<Path>,
     pub traces: Both<Trace>,
     /// For each condition of each path, the ways that were not taken.
@@ -33,7 +33,7 @@ impl Followed {
     /// If a version cannot be run with it, or a run does not replay.
     pub fn new(subject: &Subject, input: &Input, versions: &Versions, changed: &Changed) -> Result<Followed> {
         let reruns = Both::try_from(|side| subject.record(side, input))?;
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let options = follow();
         let mut path = |rerun: &Rerun| {
             symbolic::replay(&rerun.process, &rerun.recorded, rerun.stream, &mut world, &options)
@@ -75,7 +75,7 @@ impl Followed {
 
 /// An input with other values of the variables of its world.
 #[must_use]
-pub fn with_values(input: &Input, world: &World, value: &dyn Fn(u32) -> u128) -> Input {
+pub fn with_values(input: &Input, world: &TermContext, value: &dyn Fn(u32) -> u128) -> Input {
     let mut input = input.clone();
     for (number, variable) in world.variables.list.iter().enumerate() {
         let Some(origin) = world.variables.origins.get(variable.origin as usize) else { continue };

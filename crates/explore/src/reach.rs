@@ -22,7 +22,7 @@ use solver::{Outcome, Session, Settings, Statistics, Term};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use symbolic::{Input, Kind, Loss, Origin, Reason};
+use symbolic::{Imprecision, Input, Kind, Origin, Reason};
 
 /// What solvers said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -250,7 +250,7 @@ impl Worker<'_, '_> {
             let fixed = path.conditions.iter().filter(|c| c.kind == Kind::Concretised).count();
             self.progress.fixed += fixed as u64;
             self.progress.gaps += u64::from(path.conditions.len() > MOST_TURNS);
-            let lost = |l: &&Loss| l.reason != Reason::Printed;
+            let lost = |l: &&Imprecision| l.reason != Reason::Printed;
             self.progress.gaps += path.losses.iter().filter(lost).count() as u64;
         }
         let number = self.studied.len();
@@ -437,12 +437,12 @@ impl Worker<'_, '_> {
             let all = &mut self.progress.solver;
             all.queries += more.queries;
             all.solved += more.solved;
-            all.inside += more.inside;
+            all.internal += more.internal;
             all.enumerated += more.enumerated;
             all.moved += more.moved;
             all.unknown += more.unknown;
             all.solver_time += more.solver_time;
-            all.inside_time += more.inside_time;
+            all.internal_time += more.internal_time;
         }
     }
 }

@@ -26,7 +26,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use symbolic::{Condition, Input, Kind, Origin, Output, Path, Reason, World};
+use symbolic::{Condition, Input, Kind, Origin, Output, Path, Reason, TermContext};
 
 /// What paths are told apart by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -153,7 +153,7 @@ struct Followed {
 }
 
 struct Explorer<'e> {
-    world: World,
+    world: TermContext,
     session: Session,
     options: &'e Options<'e>,
     run: Run<'e>,
@@ -172,9 +172,9 @@ struct Explorer<'e> {
 ///
 /// # Errors
 /// If the program cannot be run with the first input, or the store cannot be written.
-pub fn explore(first: &Input, options: &Options<'_>, run: Run<'_>) -> Result<(Exploration, World)> {
+pub fn explore(first: &Input, options: &Options<'_>, run: Run<'_>) -> Result<(Exploration, TermContext)> {
     let mut explorer = Explorer {
-        world: World::default(),
+        world: TermContext::default(),
         session: Session::new(options.settings.clone()),
         options,
         run,
@@ -281,7 +281,7 @@ impl Explorer<'_> {
         self.found.asked += 1;
         self.found.conditions += terms.len() as u64;
         let terms = self.with_lengths(terms);
-        let World { pool, variables } = &mut self.world;
+        let TermContext { pool, variables } = &mut self.world;
         match self.session.solve(pool, &terms, &|v| variables.value(v)) {
             Ok(Outcome::Sat(model)) => {
                 self.found.found += 1;
@@ -302,7 +302,7 @@ impl Explorer<'_> {
     /// Terms with the condition that arguments and variables of the environment stay as long as they
     /// are: a byte that is zero ends them.
     fn with_lengths(&mut self, terms: &[Term]) -> Vec<Term> {
-        let World { pool, variables } = &mut self.world;
+        let TermContext { pool, variables } = &mut self.world;
         let used: BTreeSet<u32> = terms.iter().flat_map(|t| pool.variables(*t).into_owned()).collect();
         let mut all = terms.to_vec();
         for number in used {
@@ -553,7 +553,7 @@ fn of_output(output: &Output, pieces: &mut Vec<Piece>) {
 }
 
 /// The variables have the values of an input.
-fn give(world: &mut World, input: &Input) {
+fn give(world: &mut TermContext, input: &Input) {
     let variables = &mut world.variables;
     for variable in &mut variables.list {
         let origin = variables.origins.get(variable.origin as usize);

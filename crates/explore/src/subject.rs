@@ -13,7 +13,7 @@ use recording::process::ProcessInfo;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use symbolic::{Input, Origin, World};
+use symbolic::{Input, Origin, TermContext};
 
 /// Why no process of a test can be run with other input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,7 +110,7 @@ impl Subject {
     ) -> Result<(Subject, Input)> {
         let follow = follow();
         let run = Run::open(recording, None, &follow).map_err(|e| Error::Recording(e.to_string()))?;
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let path = symbolic::replay(&run.process, run.recorded, run.stream, &mut world, &follow)?;
         let info = &run.recorded.info;
         if info.forked_from.is_some() {

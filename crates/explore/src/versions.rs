@@ -110,9 +110,9 @@ impl Workshop {
             let work = Work::open(&self.work.join(format!("{name}-{kind}")), self.keep)?;
             let mut suite = Suite::open(work, self.setup(version, &files.1), stop.clone())?;
             suite.build_as(mode).map_err(|error| match error {
-                trials::Error::DoesNotBuild { complaint, log, .. } => {
+                trials::Error::DoesNotBuild { diagnostic, log, .. } => {
                     let version = if name == "good" { "good" } else { "bad" };
-                    Error::DoesNotBuild { version, complaint, log: log.display().to_string() }
+                    Error::DoesNotBuild { version, diagnostic, log: log.display().to_string() }
                 }
                 other => other.into(),
             })?;

@@ -56,8 +56,8 @@ pub fn locate(
     let suite = build_as(&covered, Mode::Plain, stop, news)?;
     let (request, unlisted) = &with_suite(&covered, &suite)?;
     news(&News::Testing);
-    let patience = failing_always(request, &suite)?;
-    let covering = Covering { tools: &tools, objects: objects(suite.tree()), suite: &suite, patience };
+    let timeout = failing_always(request, &suite)?;
+    let covering = Covering { tools: &tools, objects: objects(suite.tree()), suite: &suite, timeout };
     let (run, failing) = covering.run(&request.test, "failing")?;
     if failing.is_empty() {
         return Err(Error::Coverage { why: "the failing test executes no line of the program".to_owned() });
@@ -95,7 +95,7 @@ struct Covering<'c> {
     /// Programs and libraries with coverage.
     objects: Vec<PathBuf>,
     suite: &'c Suite,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Covering<'_> {
@@ -156,7 +156,7 @@ impl Covering<'_> {
             command: format!("export LLVM_PROFILE_FILE={profiles}; {}", test.command),
             ..test.clone()
         };
-        let run = self.suite.run(&run_of(&covered, name), self.patience)?;
+        let run = self.suite.run(&run_of(&covered, name), self.timeout)?;
         let lines = self.lines(&directory)?;
         let _ = fs::remove_dir_all(&directory);
         Ok((run, lines))

@@ -23,7 +23,7 @@ use solver::{Session, Settings, Term};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use symbolic::{Input, Kind, Origin, World};
+use symbolic::{Input, Kind, Origin, TermContext};
 
 /// Branches nearest to the failure that are turned.
 const MOST_BRANCHES: usize = 400;
@@ -58,7 +58,7 @@ pub fn generate(
     settings: &Settings,
     means: &Means<'_>,
 ) -> Result<(Outcome, Vec<crate::test::Test>, Tried)> {
-    let mut world = World::default();
+    let mut world = TermContext::default();
     let path = symbolic::replay(
         reference.process,
         recorded,
@@ -111,7 +111,7 @@ struct Search<'s, 'f> {
     reference: &'s Reference<'f>,
     inputs: &'s mut Replaceable,
     means: &'s Means<'f>,
-    world: World,
+    world: TermContext,
     session: Session,
     conditions: Vec<Condition>,
     /// Inputs that were run.
@@ -160,7 +160,7 @@ impl Search<'_, '_> {
                 behind.push(condition.term);
             }
         }
-        let World { pool, variables } = &mut self.world;
+        let TermContext { pool, variables } = &mut self.world;
         let given = |variable: u32| variables.value(variable);
         self.tried.asked += 1;
         let all: Vec<Term> = before.iter().chain(&behind).copied().collect();

@@ -11,7 +11,7 @@ use recording::Process;
 use recording::process::ProcessInfo;
 use replay::process::LoadedProcess;
 use std::path::{Path, PathBuf};
-use symbolic::{Input, Origin, World};
+use symbolic::{Input, Origin, TermContext};
 
 /// Which tests can be made.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Replaceable {
         own_end: bool,
         scratch: &Path,
     ) -> Result<Replaceable> {
-        let mut world = World::default();
+        let mut world = TermContext::default();
         symbolic::replay(process, recorded, stream, &mut world, &symbolic::Options::default())?;
         let input = Input::with(&world, &recorded.info, &|variable| world.variables.value(variable));
         let mut replaceable = Replaceable {

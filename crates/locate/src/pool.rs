@@ -84,7 +84,7 @@ pub fn counterpart(directory: &Path, reference: &Reference<'_>) -> Result<(Loade
 pub struct Means<'m> {
     pub suite: &'m Suite,
     /// How long a recorded run may take.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// The same with an input that was made here: some make a program run for ever.
     pub hang: Duration,
     /// Runs side by side.
@@ -164,8 +164,8 @@ fn examine(
         return Ok(());
     }
     let run = Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files };
-    let patience = if test.input.is_some() { means.hang } else { means.patience };
-    let recorded = match means.suite.record(&run, patience) {
+    let timeout = if test.input.is_some() { means.hang } else { means.timeout };
+    let recorded = match means.suite.record(&run, timeout) {
         Ok(recorded) => recorded,
         Err(error @ trials::Error::Record { .. }) => {
             let mut shared = locked();

@@ -123,7 +123,7 @@ pub(crate) fn flaky_nearest(
     request: &Request,
     suite: &Suite,
     found: &Found,
-    patience: Duration,
+    timeout: Duration,
     notes: &mut Vec<String>,
 ) -> Result<()> {
     let Some(test) = found.outcome.best().and_then(|nearest| found.tests.get(nearest.number)) else {
@@ -132,7 +132,7 @@ pub(crate) fn flaky_nearest(
     let more = request.repeat.saturating_sub(1);
     let mut passed = 0;
     for _ in 0..more {
-        let run = match suite.run(&run_of(test, "again"), patience) {
+        let run = match suite.run(&run_of(test, "again"), timeout) {
             Err(trials::Error::Cancelled) => return Ok(()),
             run => run?,
         };

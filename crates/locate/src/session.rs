@@ -123,10 +123,10 @@ fn by_recordings(
     let suite = build_as(request, Mode::Instrument, stop, news)?;
     let (request, unlisted) = &with_suite(request, &suite)?;
     news(&News::Testing);
-    let patience = failing_always(request, &suite)?;
+    let timeout = failing_always(request, &suite)?;
     news(&News::Recording);
-    let recorded_patience = (patience * SLOWER).max(AT_LEAST);
-    let failing = suite.record(&run_of(&request.test, "failing"), recorded_patience)?;
+    let recording_timeout = (timeout * SLOWER).max(AT_LEAST);
+    let failing = suite.record(&run_of(&request.test, "failing"), recording_timeout)?;
     let mut located = Located {
         schema: SCHEMA.to_owned(),
         build: request.build.clone(),
@@ -199,7 +199,7 @@ fn by_recordings(
         memory: Some(&memory),
         keep: request.keep,
         suite: &suite,
-        patience: recorded_patience,
+        timeout: recording_timeout,
         hang: request
             .limits
             .test
@@ -215,7 +215,7 @@ fn by_recordings(
     if found.outcome.runs as usize >= request.pool.len() {
         memory.forget();
     }
-    flaky_nearest(request, &suite, &found, patience, &mut located.notes)?;
+    flaky_nearest(request, &suite, &found, timeout, &mut located.notes)?;
     news(&News::Comparing);
     located.pool = pool_of(&found.outcome, found.kind);
     if let Some(trouble) = &found.outcome.trouble {

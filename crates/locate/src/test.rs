@@ -44,7 +44,7 @@ impl Test {
     pub fn judge(&self, run: &TestRun) -> Verdict {
         let stdout = || std::fs::read(&run.stdout).unwrap_or_default();
         match run.status {
-            Status::Exit(125) | Status::Flooded | Status::Cancelled => Verdict::Unresolved,
+            Status::Exit(125) | Status::OutputLimit | Status::Cancelled => Verdict::Unresolved,
             Status::Exit(0) if self.expected.as_ref().is_some_and(|expected| stdout() != *expected) => {
                 Verdict::Fail
             }

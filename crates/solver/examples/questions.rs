@@ -165,7 +165,7 @@ fn settings() -> Settings {
 fn session_flips(count: usize, inside: Duration) {
     let mut pool = Pool::new();
     let (path, given) = path(&mut pool, count);
-    let mut session = Session::new(Settings { inside, ..settings() });
+    let mut session = Session::new(Settings { internal_timeout: inside, ..settings() });
     let start = Instant::now();
     let mut sat = 0;
     for &condition in &path {

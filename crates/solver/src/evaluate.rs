@@ -1,9 +1,9 @@
 //! The value of a term under given values of its variables.
 
 use crate::float;
-use crate::meaning;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
+use crate::semantics;
 use crate::table::HandleMap;
 
 /// Values of terms under one assignment; what was computed for one term serves the next.
@@ -65,14 +65,14 @@ impl<'a> Evaluation<'a> {
         let width = pool.width(t);
         Ok(match pool.node(t) {
             Node::Constant(value) => value,
-            Node::Variable(index) => (self.value)(index) & meaning::ones(width),
-            Node::Unary(op, a) => meaning::unary(op, width, self.get(a)?),
-            Node::Binary(op, a, b) => meaning::binary(op, pool.width(a), self.get(a)?, self.get(b)?),
+            Node::Variable(index) => (self.value)(index) & semantics::ones(width),
+            Node::Unary(op, a) => semantics::unary(op, width, self.get(a)?),
+            Node::Binary(op, a, b) => semantics::binary(op, pool.width(a), self.get(a)?, self.get(b)?),
             Node::Ite(c, a, b) => self.get(if self.get(c)? == 1 { a } else { b })?,
-            Node::Extract(a, low) => meaning::extract(self.get(a)?, low, width),
+            Node::Extract(a, low) => semantics::extract(self.get(a)?, low, width),
             Node::Concat(a, b) => self.get(a)? << pool.width(b) | self.get(b)?,
             Node::Zext(a) => self.get(a)?,
-            Node::Sext(a) => meaning::sext(self.get(a)?, pool.width(a), width),
+            Node::Sext(a) => semantics::sext(self.get(a)?, pool.width(a), width),
             Node::Read(array, index) => self.element(array, self.get(index)?)?,
             Node::Float(op, a, b) => {
                 let y = b.map_or(Ok(0), |b| self.get(b))?;

@@ -4,9 +4,9 @@
 //! conversion. The machine itself computes them: evaluation and constant folding use the formats
 //! of the processor, which are those of the theory.
 
-use crate::meaning::{ones, signed};
 use crate::node::{Float, Node, Term};
 use crate::pool::Pool;
+use crate::semantics::{ones, signed};
 
 /// The result of an operation on operands of `from` bits, in `to` bits.
 pub(crate) fn evaluate(op: Float, from: u32, to: u32, a: u128, b: u128) -> u128 {

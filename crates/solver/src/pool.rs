@@ -1,7 +1,7 @@
 //! The arena: every term once, twenty bytes each and a slot of the hash table.
 
-use crate::meaning::ones;
 use crate::node::{Array, ArrayNode, Binary, Float, Node, Term, Unary};
+use crate::semantics::ones;
 use crate::table::{Table, hash};
 use crate::variables::{SetId, Sets};
 

@@ -6,7 +6,7 @@
 
 use proptest::prelude::*;
 
-use crate::meaning;
+use crate::semantics;
 use crate::{Array, Binary, Pool, Term, Unary};
 
 /// Widths of the variables: small ones, so that assignments can be tried exhaustively.
@@ -114,7 +114,7 @@ impl Built {
         match kind % 32 {
             0..=1 => {
                 let width = self.width(x);
-                self.push(Plain::Constant(number & meaning::ones(width)), width);
+                self.push(Plain::Constant(number & semantics::ones(width)), width);
             }
             2..=3 => {
                 let op = Unary::ALL[usize::from(c) % 2];
@@ -122,7 +122,7 @@ impl Built {
             }
             4..=9 => self.operation(c, x, y),
             10..=16 => {
-                let k = self.push(Plain::Constant(number & meaning::ones(self.width(x))), self.width(x));
+                let k = self.push(Plain::Constant(number & semantics::ones(self.width(x))), self.width(x));
                 if b.is_multiple_of(4) {
                     self.operation(c, k, x);
                 } else {
@@ -210,13 +210,13 @@ impl Built {
             known.push(match plain {
                 Plain::Constant(value) => *value,
                 Plain::Variable(index) => values[*index as usize],
-                Plain::Unary(op, a) => meaning::unary(*op, *width, v(a)),
-                Plain::Binary(op, a, b) => meaning::binary(*op, self.width(*a), v(a), v(b)),
+                Plain::Unary(op, a) => semantics::unary(*op, *width, v(a)),
+                Plain::Binary(op, a, b) => semantics::binary(*op, self.width(*a), v(a), v(b)),
                 Plain::Ite(c, a, b) => v(if v(c) == 1 { a } else { b }),
-                Plain::Extract(a, low) => meaning::extract(v(a), *low, *width),
+                Plain::Extract(a, low) => semantics::extract(v(a), *low, *width),
                 Plain::Concat(a, b) => v(a) << self.width(*b) | v(b),
                 Plain::Zext(a) => v(a),
-                Plain::Sext(a) => meaning::sext(v(a), self.width(*a), *width),
+                Plain::Sext(a) => semantics::sext(v(a), self.width(*a), *width),
                 Plain::Read(array, index) => self.element(*array, v(index), &known),
             });
         }

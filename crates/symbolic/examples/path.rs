@@ -7,7 +7,7 @@ use replay::machine::Machine;
 use replay::observer::Null;
 use replay::process::{LoadedProcess, Options};
 use std::time::Instant;
-use symbolic::{Path, World};
+use symbolic::{Path, TermContext};
 
 /// Each time is the best of so many; plain replay decodes functions the first time.
 const ROUNDS: usize = 3;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         plain = plain.min(start.elapsed().as_secs_f64());
         // What the last round held would count as memory of this one.
         drop(last.take());
-        let mut world = World::default();
+        let mut world = TermContext::default();
         let start = Instant::now();
         let path = symbolic::replay(&process, recorded, process.streams[0].number, &mut world, &options)?;
         slow = slow.min(start.elapsed().as_secs_f64());
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn list(process: &LoadedProcess, world: &World, path: &Path) {
+fn list(process: &LoadedProcess, world: &TermContext, path: &Path) {
     for c in &path.conditions {
         let reason = c.reason.map(|r| format!(" ({r})")).unwrap_or_default();
         println!(

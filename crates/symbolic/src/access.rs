@@ -3,15 +3,15 @@
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
 use crate::objects::Object;
+use crate::observer::StepObserver;
 use crate::regions::Region;
-use crate::watch::Watch;
 use program::inst::{Operand, Ty};
 use replay::code::Op;
 use replay::memory::Memory;
 use replay::observer::View;
 use solver::{Array, Binary, Node, Term};
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(crate) fn load(&mut self, view: &View<'_>, dst: u32, addr: Operand, ty: Ty) {
         let (address, len) = (view.value(addr), u64::from(ty.bytes()));
         if let Some(at) = self.operand(view, addr, 64)
@@ -40,7 +40,7 @@ impl<W: Watch> Engine<'_, W> {
         if ty == Ty::Ptr {
             // Which of several pointers is where would depend on input from then on,
             // and all that is reached through them: a hash table would be one term.
-            self.fix(view, addr, Ty::Ptr, Reason::StoredPointer);
+            self.concretise_operand(view, addr, Ty::Ptr, Reason::StoredPointer);
         }
         if let Some(at) = self.operand(view, addr, 64)
             && self.store_anywhere(view, addr, at, len, term)
@@ -94,7 +94,7 @@ impl<W: Watch> Engine<'_, W> {
         match found {
             Ok(object) => Some(object),
             Err(reason) => {
-                self.fix(view, addr, Ty::Ptr, reason);
+                self.concretise_operand(view, addr, Ty::Ptr, reason);
                 None
             }
         }
@@ -141,7 +141,7 @@ impl<W: Watch> Engine<'_, W> {
                 let term = self.world.pool.read(array, index);
                 let known = self.world.pool.as_constant(term);
                 if known.is_some_and(|known| known as u8 != (seen >> (8 * i)) as u8) {
-                    self.fix(view, addr, Ty::Ptr, Reason::UnknownObject);
+                    self.concretise_operand(view, addr, Ty::Ptr, Reason::UnknownObject);
                     return None;
                 }
             }
@@ -171,7 +171,7 @@ impl<W: Watch> Engine<'_, W> {
         let address = view.value(addr);
         let Some(object) = self.object(view, addr, at, len) else { return false };
         if object.table.is_some() {
-            self.fix(view, addr, Ty::Ptr, Reason::UnknownObject);
+            self.concretise_operand(view, addr, Ty::Ptr, Reason::UnknownObject);
             return false;
         }
         let mut bytes = [0; 16];
@@ -183,7 +183,12 @@ impl<W: Watch> Engine<'_, W> {
             Some(region) if region.start == object.start && region.len == object.len => region.array,
             _ => {
                 let Some(old) = self.before.filter(|b| b.0 == address).map(|b| b.1) else {
-                    self.fix(view, addr, Ty::Ptr, Reason::Detail("what was there is not known"));
+                    self.concretise_operand(
+                        view,
+                        addr,
+                        Ty::Ptr,
+                        Reason::Detail("what was there is not known"),
+                    );
                     return false;
                 };
                 self.dissolve(object.start, object.len);

@@ -3,15 +3,15 @@
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
 use crate::frames::Frame;
+use crate::observer::StepObserver;
 use crate::shadow::Piece;
-use crate::watch::Watch;
 use externals::flag;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::code::Op;
 use replay::observer::View;
 use solver::{Binary, Term};
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// A call is about to be made.
     pub(crate) fn calling(&mut self, view: &View<'_>, call: &Call) {
         self.arguments.clear();
@@ -40,7 +40,7 @@ impl<W: Watch> Engine<'_, W> {
                 slots[1] = self.slot(view, arg.value, 1);
             }
             if let ArgTy::ByVal { size, .. } = arg.ty {
-                self.fix(view, arg.value, Ty::Ptr, Reason::UnknownObject);
+                self.concretise_operand(view, arg.value, Ty::Ptr, Reason::UnknownObject);
                 slots = [None; 2];
                 let from = view.value(arg.value);
                 self.by_value.push((n as u32, from));
@@ -80,7 +80,7 @@ impl<W: Watch> Engine<'_, W> {
         }
         if known.has(flag::JUMPS) {
             for arg in &call.args {
-                self.fix(view, arg.value, Ty::Int(32), Reason::Function(known.name));
+                self.concretise_operand(view, arg.value, Ty::Int(32), Reason::Function(known.name));
             }
         }
     }
@@ -173,7 +173,7 @@ impl<W: Watch> Engine<'_, W> {
             self.assume(view, way, Kind::External, now, None);
             return;
         }
-        self.fix(view, value, ty, Reason::Returned);
+        self.concretise_operand(view, value, ty, Reason::Returned);
     }
 
     /// A linked call has come back.

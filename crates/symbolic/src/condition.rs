@@ -186,7 +186,7 @@ pub struct Condition {
 /// Something input-dependent that was not followed, without fixing a value:
 /// the path is right, but an effect is missing from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loss {
+pub struct Imprecision {
     pub at: At,
     pub reason: Reason,
 }

@@ -1,20 +1,20 @@
 //! The observer that replays symbolically: state, and what every part of it uses.
 
-use crate::condition::{At, Condition, Kind, Loss, Reason, Site};
+use crate::condition::{At, Condition, Imprecision, Kind, Reason, Site};
 use crate::frames::Frame;
 use crate::inputs::{Origin, Sources, Variables};
+use crate::libc::copy::Sorting;
+use crate::libc::ctype::TableKind;
+use crate::libc::scan::Expected;
+use crate::libc::token::Replaced;
 use crate::objects::Objects;
+use crate::observer::{StepObserver, SymbolicState};
 use crate::output::Output;
-use crate::outside::copy::Sorting;
-use crate::outside::ctype::TableKind;
-use crate::outside::scan::Expected;
-use crate::outside::token::Replaced;
 use crate::path::Options;
 use crate::regions::Regions;
 use crate::semantics;
 use crate::shadow::{Piece, Shadow};
 use crate::transfer::Transfer;
-use crate::watch::{Now, Watch};
 use program::inst::{Operand, Ty};
 use recording::event::{Event, Position};
 use replay::code::Op;
@@ -25,12 +25,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The terms and variables of one analysis, shared by all runs in it.
 #[derive(Clone, Debug, Default)]
-pub struct World {
+pub struct TermContext {
     pub pool: Pool,
     pub variables: Variables,
 }
 
-impl World {
+impl TermContext {
     /// A term as people read it, over the names of input bytes; large ones are cut.
     #[must_use]
     pub fn text(&self, term: Term) -> String {
@@ -38,11 +38,11 @@ impl World {
     }
 }
 
-impl World {
+impl TermContext {
     /// Strings of the system end at their first NUL: the bytes of arguments and of the environment
     /// are none.
     pub fn without_nul(&mut self) -> Vec<Term> {
-        let World { pool, variables } = self;
+        let TermContext { pool, variables } = self;
         let is_text = |origin: u32| {
             let origin = variables.origins.get(origin as usize);
             matches!(origin, Some(Origin::Argument(_) | Origin::Environment(_)))
@@ -67,7 +67,7 @@ const MAX_TEXT: usize = 120;
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub conditions: Vec<Condition>,
-    pub losses: Vec<Loss>,
+    pub losses: Vec<Imprecision>,
     pub outputs: Vec<Output>,
     pub status: Option<Term>,
     /// The environment at start.
@@ -80,7 +80,7 @@ pub(crate) struct Found {
 
 /// See the module's documentation.
 pub(crate) struct Engine<'a, W> {
-    pub world: &'a mut World,
+    pub world: &'a mut TermContext,
     pub options: &'a Options,
     pub directory: &'a str,
     pub stream: u32,
@@ -122,17 +122,17 @@ pub(crate) struct Engine<'a, W> {
     computed: HashMap<Term, Site>,
     occurrences: HashMap<(u32, u32), u32>,
     lost: HashSet<(u32, u32, Reason)>,
-    pub watch: W,
+    pub observer: W,
 }
 
-impl<'a, W: Watch> Engine<'a, W> {
+impl<'a, W: StepObserver> Engine<'a, W> {
     pub fn new(
-        world: &'a mut World,
+        world: &'a mut TermContext,
         options: &'a Options,
         directory: &'a str,
         stream: u32,
         objects: Objects,
-        watch: W,
+        observer: W,
     ) -> Engine<'a, W> {
         let mut memory = Shadow::default();
         for (address, len) in objects.watched() {
@@ -166,7 +166,7 @@ impl<'a, W: Watch> Engine<'a, W> {
             computed: HashMap::new(),
             occurrences: HashMap::new(),
             lost: HashSet::new(),
-            watch,
+            observer,
         }
     }
 
@@ -380,10 +380,10 @@ impl<'a, W: Watch> Engine<'a, W> {
     }
 
     /// Notes that an effect of input is not followed, once per place and reason.
-    pub fn lose(&mut self, view: &View<'_>, reason: Reason) {
+    pub fn note_imprecision(&mut self, view: &View<'_>, reason: Reason) {
         if self.lost.insert((view.code.module, view.site(), reason)) {
             let at = self.at(view);
-            self.found.losses.push(Loss { at, reason });
+            self.found.losses.push(Imprecision { at, reason });
         }
     }
 
@@ -496,7 +496,7 @@ impl<'a, W: Watch> Engine<'a, W> {
     }
 }
 
-impl<W: Watch> Observer for Engine<'_, W> {
+impl<W: StepObserver> Observer for Engine<'_, W> {
     fn step(&mut self, view: &View<'_>, effect: Effect) {
         let op = view.code.ops[view.index as usize];
         let touches = self.top(view).is_some_and(|f| f.live > 0 && f.touches(op));
@@ -515,7 +515,7 @@ impl<W: Watch> Observer for Engine<'_, W> {
             self.look_ahead(view, view.index + 1);
         }
         if W::STEPS {
-            self.watch.step(&mut Now {
+            self.observer.step(&mut SymbolicState {
                 world: self.world,
                 frames: &self.frames,
                 memory: &self.memory,
@@ -547,7 +547,7 @@ impl<W: Watch> Observer for Engine<'_, W> {
         }
         self.entered(view, outside);
         if W::STEPS {
-            self.watch.enter(&mut Now {
+            self.observer.enter(&mut SymbolicState {
                 world: self.world,
                 frames: &self.frames,
                 memory: &self.memory,
@@ -563,7 +563,7 @@ impl<W: Watch> Observer for Engine<'_, W> {
     }
 
     fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
-        self.outside(view, call);
+        self.library_call(view, call);
         self.look_ahead(view, view.index + 1);
     }
 

@@ -5,19 +5,19 @@
 
 use crate::condition::{Kind, Reason};
 use crate::engine::{Engine, bits};
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use program::inst::{CastOp, FloatKind, FloatOp, FloatPred, Operand, Pure, Ty};
 use replay::observer::View;
 use solver::{Binary, Float, Term};
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     fn follows_floats(&self, kind: FloatKind) -> bool {
         kind != FloatKind::F80 && !self.options.fixed_floats
     }
 
     fn fix_floats(&mut self, view: &View<'_>, ty: Ty, operands: &[Operand]) {
         for operand in operands {
-            self.fix(view, *operand, ty, Reason::Float);
+            self.concretise_operand(view, *operand, ty, Reason::Float);
         }
     }
 
@@ -122,7 +122,7 @@ impl<W: Watch> Engine<'_, W> {
             _ => !self.options.fixed_floats,
         };
         if !followed(from) || !followed(to) {
-            self.fix(view, a, from, Reason::Float);
+            self.concretise_operand(view, a, from, Reason::Float);
             return None;
         }
         let width = u32::from(bits(to));
@@ -133,7 +133,7 @@ impl<W: Watch> Engine<'_, W> {
             CastOp::UiToFp => Float::FromUnsigned,
             CastOp::FpTrunc | CastOp::FpExt => Float::Convert,
             CastOp::Trunc | CastOp::Zext | CastOp::Sext | CastOp::Bits => {
-                self.fix(view, a, from, Reason::Float);
+                self.concretise_operand(view, a, from, Reason::Float);
                 return None;
             }
         };
@@ -142,7 +142,7 @@ impl<W: Watch> Engine<'_, W> {
             let variables = &self.world.variables;
             if self.world.pool.evaluate(fits, &|v| variables.value(v)) == 0 {
                 // What the processor makes of it no theory says.
-                self.fix(view, a, from, Reason::Float);
+                self.concretise_operand(view, a, from, Reason::Float);
                 return None;
             }
             self.assume(view, fits, Kind::Bounds, 1, None);

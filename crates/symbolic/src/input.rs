@@ -1,7 +1,7 @@
 //! An input put together again: the bytes of each origin, changed or not, and
 //! where they must lie for the program to read them.
 
-use crate::engine::World;
+use crate::engine::TermContext;
 use crate::inputs::Origin;
 use recording::process::ProcessInfo;
 use std::collections::{BTreeMap, VecDeque};
@@ -25,7 +25,7 @@ impl Input {
     /// a file comes from the file as it is now, and of an argument from the
     /// recording.
     #[must_use]
-    pub fn with(world: &World, info: &ProcessInfo, value: &dyn Fn(u32) -> u128) -> Input {
+    pub fn with(world: &TermContext, info: &ProcessInfo, value: &dyn Fn(u32) -> u128) -> Input {
         let mut input = Input::default();
         for (number, origin) in world.variables.origins.iter().enumerate() {
             let known = world.variables.of(number as u32);
@@ -150,7 +150,7 @@ fn copy(from: &Path, to: &Path, own: &BTreeMap<PathBuf, Option<&[u8]>>) -> io::R
     while let Some(inside) = directories.pop_front() {
         std::fs::create_dir_all(to.join(&inside))?;
         let listed = match std::fs::read_dir(from.join(&inside)) {
-            // Nobody may look into it, so what is in it is of no use to the program either.
+            // NoObserver may look into it, so what is in it is of no use to the program either.
             Err(_) if inside != Path::new("") => continue,
             listed => listed?,
         };
@@ -206,8 +206,8 @@ fn plain(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn world() -> World {
-        let mut world = World::default();
+    fn world() -> TermContext {
+        let mut world = TermContext::default();
         let stdin = world.variables.origin(&Origin::Stdin);
         let argument = world.variables.origin(&Origin::Argument(1));
         let file = world.variables.origin(&Origin::File("in/x.txt".into()));

@@ -12,12 +12,12 @@
 //! * [`condition`]: conditions, and what was given up, with reasons;
 //! * [`output`]: the bytes that went out, as terms;
 //! * [`semantics`]: what instructions compute, as terms;
-//! * [`watch`]: asking for terms of registers, memory and variables on the way;
+//! * [`observer`]: asking for terms of registers, memory and variables on the way;
 //! * [`trail`]: whether two runs took the same way;
 //! * [`index`]: names of moments that all runs of a program share;
 //! * [`input`]: an input put together again, for a file or another run;
 //! * inside: registers and memory beside the machine's, one file per kind of
-//!   instruction, `outside/` with the meaning of library functions.
+//!   instruction, `libc/` with the meaning of library functions.
 //!
 //! # What is exact, and what is not
 //! Integers, `float` and `double`, pointers, memory and the library functions of
@@ -42,7 +42,7 @@
 //! let recording = recording::Recording::open("run".as_ref())?;
 //! let recorded = &recording.processes[0];
 //! let process = LoadedProcess::load(&recording, recorded, &Options::default())?;
-//! let mut world = symbolic::World::default();
+//! let mut world = symbolic::TermContext::default();
 //! let options = symbolic::Options::default();
 //! let path = symbolic::replay(&process, recorded, 0, &mut world, &options)?;
 //! for condition in &path.conditions {
@@ -63,25 +63,25 @@ pub mod index;
 mod initial;
 pub mod input;
 pub mod inputs;
+mod libc;
 mod objects;
+pub mod observer;
 pub mod output;
-mod outside;
 pub mod path;
+pub mod path_hash;
 mod pure;
 mod regions;
 pub mod semantics;
 mod shadow;
 mod step;
-pub mod trail;
 mod transfer;
-pub mod watch;
 
-pub use condition::{At, Condition, Kind, Loss, Reason, Site};
-pub use engine::World;
+pub use condition::{At, Condition, Imprecision, Kind, Reason, Site};
+pub use engine::TermContext;
 pub use index::{BranchInstance, Index, branches, indices, steps};
 pub use input::Input;
 pub use inputs::{Inputs, Origin, Variable, Variables};
+pub use observer::{NoObserver, StepObserver, SymbolicState};
 pub use output::Output;
 pub use path::{Error, Options, Path, replay, replay_with};
-pub use trail::{Parting, parting};
-pub use watch::{Nobody, Now, Watch};
+pub use path_hash::{Divergence, divergence};

@@ -3,7 +3,7 @@
 use crate::condition::{At, Reason};
 use crate::engine::Engine;
 use crate::inputs::Origin;
-use crate::watch::Watch;
+use crate::observer::StepObserver;
 use externals::FormatArgs;
 use externals::format::{Parser, Piece};
 use replay::format::{Arguments, Formatted, format};
@@ -68,7 +68,7 @@ pub(crate) fn variadic_slots(call: &ExternalCall<'_>, first: u8) -> Vec<u32> {
     found
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// What a `printf` printed: text, and which bytes of it depend on input.
     pub(crate) fn print(&mut self, view: &View<'_>, call: &ExternalCall<'_>, output: &mut Output) {
         let Some(formatted) = self.formatted(view, call) else { return };
@@ -84,7 +84,7 @@ impl<W: Watch> Engine<'_, W> {
             }
         }
         if numbers {
-            self.lose(view, Reason::Printed);
+            self.note_imprecision(view, Reason::Printed);
         }
     }
 

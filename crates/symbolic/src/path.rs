@@ -1,12 +1,12 @@
 //! One run, symbolically: its path condition and all that came with it.
 
-use crate::condition::{Condition, Kind, Loss};
-use crate::engine::{Engine, World};
+use crate::condition::{Condition, Imprecision, Kind};
+use crate::engine::{Engine, TermContext};
 use crate::initial::Initial;
 use crate::inputs::{Inputs, Origin};
 use crate::objects::Objects;
+use crate::observer::{NoObserver, StepObserver};
 use crate::output::Output;
-use crate::watch::{Nobody, Watch};
 use recording::Process;
 use replay::machine::{Counters, End, Machine, Stop};
 use replay::process::LoadedProcess;
@@ -77,7 +77,7 @@ pub struct Path {
     /// In the order of time; all are true on this run.
     pub conditions: Vec<Condition>,
     /// Effects of input that are not followed.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<Imprecision>,
     pub outputs: Vec<Output>,
     /// The environment at the program's start, where it was recorded: names and values.
     pub environment: Vec<(String, Vec<u8>)>,
@@ -116,20 +116,20 @@ impl Path {
     /// The number of the first condition that is not true under the input of
     /// the run; none: all hold, as they should.
     #[must_use]
-    pub fn broken(&self, world: &World) -> Option<usize> {
+    pub fn broken(&self, world: &TermContext) -> Option<usize> {
         let value = |v: u32| world.variables.value(v);
         self.follows(world, &value)
     }
 
     /// Whether every condition is true under the input of the run.
     #[must_use]
-    pub fn holds(&self, world: &World) -> bool {
+    pub fn holds(&self, world: &TermContext) -> bool {
         self.broken(world).is_none()
     }
 
     /// The number of the first condition that another input does not satisfy.
     #[must_use]
-    pub fn follows(&self, world: &World, value: &dyn Fn(u32) -> u128) -> Option<usize> {
+    pub fn follows(&self, world: &TermContext, value: &dyn Fn(u32) -> u128) -> Option<usize> {
         let mut evaluation = Evaluation::new(&world.pool, value);
         self.conditions.iter().position(|c| evaluation.of(c.term) != 1)
     }
@@ -143,28 +143,28 @@ pub fn replay(
     process: &LoadedProcess,
     recorded: &Process,
     stream: u32,
-    world: &mut World,
+    world: &mut TermContext,
     options: &Options,
 ) -> Result<Path, Error> {
-    replay_with(process, recorded, stream, world, options, Nobody)
+    replay_with(process, recorded, stream, world, options, NoObserver)
 }
 
 /// The same, with somebody watching.
 ///
 /// # Errors
 /// As [`replay`].
-pub fn replay_with<W: Watch>(
+pub fn replay_with<W: StepObserver>(
     process: &LoadedProcess,
     recorded: &Process,
     stream: u32,
-    world: &mut World,
+    world: &mut TermContext,
     options: &Options,
-    watch: W,
+    observer: W,
 ) -> Result<Path, Error> {
     let loaded = process.stream(stream).ok_or(Error::NoStream(stream))?;
     let objects = Objects::new(&process.image, Initial::read(&process.image, &recorded.modules));
     let directory = recorded.info.directory.as_str();
-    let mut engine = Engine::new(world, options, directory, stream, objects, watch);
+    let mut engine = Engine::new(world, options, directory, stream, objects, observer);
     let mut machine = Machine::new(&process.image, &loaded.stream);
     let until = options.until.unwrap_or(u64::MAX);
     let stop = loop {

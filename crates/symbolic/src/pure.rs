@@ -2,13 +2,13 @@
 
 use crate::condition::Reason;
 use crate::engine::Engine;
+use crate::observer::StepObserver;
 use crate::semantics;
-use crate::watch::Watch;
 use program::inst::{Operand, Pure, Ty};
 use replay::observer::View;
 use solver::Term;
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     pub(crate) fn pure(&mut self, view: &View<'_>, op: Pure, ty: Ty, dst: u32, args: &[Operand]) {
         let slots = op.result_slots(ty);
         if op.is_float() || matches!(ty, Ty::Float(_)) {
@@ -24,7 +24,7 @@ impl<W: Watch> Engine<'_, W> {
         let terms: Vec<Term> = args.iter().map(|a| self.term(view, *a, bits)).collect();
         let Some(result) = semantics::intrinsic(self.pool(), op, &terms) else {
             for o in args {
-                self.fix(view, *o, ty, Reason::Detail("a product of more than 64 bits"));
+                self.concretise_operand(view, *o, ty, Reason::Detail("a product of more than 64 bits"));
             }
             self.forget(view, dst, slots);
             return;

@@ -2,14 +2,14 @@
 
 use crate::condition::{Kind, Reason};
 use crate::engine::{Engine, bits};
+use crate::observer::StepObserver;
 use crate::semantics;
 use crate::shadow::Piece;
-use crate::watch::Watch;
 use program::inst::{BinOp, BlockId, CastOp, Inst, Operand, RmwOp, Ty};
 use replay::observer::{Effect, View};
 use solver::{Binary, Term, Unary};
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// An instruction ran that may have touched something input-dependent.
     pub(crate) fn instruction(&mut self, view: &View<'_>, effect: Effect) {
         let inst = view.inst();
@@ -90,11 +90,11 @@ impl<W: Watch> Engine<'_, W> {
             Inst::FCmp { pred, kind, dst, a, b } => self.float_comparison(view, *pred, *kind, *dst, (*a, *b)),
             Inst::Unknown { args, .. } => {
                 for a in args {
-                    self.fix(view, *a, Ty::Int(64), Reason::Opaque);
+                    self.concretise_operand(view, *a, Ty::Int(64), Reason::Opaque);
                 }
                 self.forget_result(view, inst);
             }
-            Inst::StackRestore { a } => self.fix(view, *a, Ty::Ptr, Reason::Length),
+            Inst::StackRestore { a } => self.concretise_operand(view, *a, Ty::Ptr, Reason::Length),
             Inst::Frame { .. } | Inst::StackSave { .. } | Inst::ThreadLocal { .. } | Inst::Landing { .. } => {
                 self.forget_result(view, inst);
             }
@@ -109,7 +109,7 @@ impl<W: Watch> Engine<'_, W> {
     }
 
     /// Fixes an operand to its value.
-    pub(crate) fn fix(&mut self, view: &View<'_>, operand: Operand, ty: Ty, reason: Reason) {
+    pub(crate) fn concretise_operand(&mut self, view: &View<'_>, operand: Operand, ty: Ty, reason: Reason) {
         if let Some(term) = self.operand(view, operand, ty.bits()) {
             let value = if ty.slots() > 1 { view.wide(operand) } else { view.value(operand).into() };
             self.concretise(view, term, value, reason);
@@ -122,10 +122,10 @@ impl<W: Watch> Engine<'_, W> {
 
     fn fix_operands(&mut self, view: &View<'_>, pointers: &[Operand], len: Option<Operand>) {
         for p in pointers {
-            self.fix(view, *p, Ty::Ptr, Reason::UnknownObject);
+            self.concretise_operand(view, *p, Ty::Ptr, Reason::UnknownObject);
         }
         if let Some(len) = len {
-            self.fix(view, len, Ty::Int(64), Reason::Length);
+            self.concretise_operand(view, len, Ty::Int(64), Reason::Length);
         }
     }
 
@@ -332,7 +332,7 @@ impl<W: Watch> Engine<'_, W> {
         let Effect::Update { address, len, stored } = effect else { return };
         match inst {
             Inst::Rmw { op, dst, addr, value, ty } => {
-                self.fix(view, *addr, Ty::Ptr, Reason::UnknownObject);
+                self.concretise_operand(view, *addr, Ty::Ptr, Reason::UnknownObject);
                 let width = u32::from(ty.bits());
                 let old_value = if ty.slots() > 1 {
                     view.wide(Operand::Reg(*dst))
@@ -356,7 +356,7 @@ impl<W: Watch> Engine<'_, W> {
                 self.assign(view, *dst, ty.bits(), old);
             }
             Inst::CmpXchg { dst, addr, expected, new, ty } => {
-                self.fix(view, *addr, Ty::Ptr, Reason::UnknownObject);
+                self.concretise_operand(view, *addr, Ty::Ptr, Reason::UnknownObject);
                 let width = u32::from(ty.bits());
                 let old_value = if ty.slots() > 1 {
                     view.wide(Operand::Reg(*dst))

@@ -3,8 +3,8 @@
 use crate::condition::Reason;
 use crate::engine::Engine;
 use crate::inputs::Origin;
+use crate::observer::StepObserver;
 use crate::output::Output;
-use crate::watch::Watch;
 use externals::Data;
 use replay::memory::Memory;
 use replay::observer::{ExternalCall, View};
@@ -26,7 +26,7 @@ pub(crate) struct Transfer {
     pub length: u64,
 }
 
-impl<W: Watch> Engine<'_, W> {
+impl<W: StepObserver> Engine<'_, W> {
     /// The transfers so far are done; memory has the bytes.
     pub(crate) fn deliver(&mut self, memory: &Memory, call: Option<(&View<'_>, &ExternalCall<'_>)>) {
         self.arrived_last = None;
@@ -70,7 +70,7 @@ impl<W: Watch> Engine<'_, W> {
             && self.written.contains(path)
         {
             if let Some(view) = view {
-                self.lose(view, Reason::Rewritten);
+                self.note_imprecision(view, Reason::Rewritten);
             }
             return false;
         }

@@ -27,8 +27,8 @@ pub enum Error {
     #[error("use {}: process {holder} is at work in it", directory.display())]
     Busy { directory: PathBuf, holder: String },
     /// The good or the bad version does not build.
-    #[error("build the {version} version: {complaint} (log in {})", log.display())]
-    DoesNotBuild { version: Side, complaint: String, log: PathBuf },
+    #[error("build the {version} version: {diagnostic} (log in {})", log.display())]
+    DoesNotBuild { version: Side, diagnostic: String, log: PathBuf },
     /// The test is no regression test: good fails it too.
     #[error("see the test pass on the good version: {why}")]
     DoesNotPass { why: String },
@@ -44,7 +44,7 @@ pub enum Error {
     /// Repeated runs of one version disagree.
     #[error("get the same result twice from the {version} version: {why}")]
     Flaky { version: Side, why: String },
-    /// [`Lab::prepare`](crate::Lab::prepare) was not called, or failed.
+    /// [`TrialRunner::prepare`](crate::TrialRunner::prepare) was not called, or failed.
     #[error("judge a trial before good and bad were run")]
     NotPrepared,
     #[error("make a recording of the {what}: {why}")]

@@ -14,12 +14,12 @@
 //! said in [`Examined`], never held against the tree.
 
 use crate::error::{Error, Side};
-use crate::lab::{Event, Lab, build_version};
 use crate::process::Status;
+use crate::runner::{Event, TrialRunner, build_version};
 use crate::sanitizer::{self, Report, Sanitizer};
 use crate::setup::Mode;
-use crate::station::{Bench, Built, Station};
 use crate::variant::{TreeKey, Variant};
+use crate::worker::{Built, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use changes::outcome::{Outcome, Sanity};
 use std::collections::{BTreeSet, HashMap};
@@ -29,7 +29,7 @@ use std::time::Duration;
 /// What examinations are done with, kept from one to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Examiner {
-    stations: HashMap<String, Station>,
+    workers: HashMap<String, Worker>,
     /// What a sanitizer reports of good and bad.
     reports: HashMap<&'static str, [Vec<Report>; 2]>,
     /// Whether good passes at the other optimisation level.
@@ -53,7 +53,7 @@ const SUITE: Duration = Duration::from_secs(600);
 /// One way of looking at a tree: what is wrong with it, if something is.
 type Verdict = Result<Option<String>, Error>;
 
-impl Lab<'_> {
+impl TrialRunner<'_> {
     /// What passing trees were examined by so far.
     #[must_use]
     pub fn examined(&self) -> &Examined {
@@ -75,8 +75,8 @@ impl Lab<'_> {
 
     fn examine_with(&self, examiner: &mut Examiner, key: TreeKey, variant: &Variant) -> Verdict {
         let mut take = |name: &str, mode: Mode| {
-            let known = examiner.stations.remove(name);
-            known.unwrap_or_else(|| Station::new(&self.work, &format!("examined-{name}"), mode))
+            let known = examiner.workers.remove(name);
+            known.unwrap_or_else(|| Worker::new(&self.work, &format!("examined-{name}"), mode))
         };
         let level = self.other_level();
         let mut plain = take("plain", Mode::Plain);
@@ -98,12 +98,12 @@ impl Lab<'_> {
                     wrong => Ok(wrong),
                 }
             });
-            [first, second].map(crate::lab::joined)
+            [first, second].map(crate::runner::joined)
         });
-        for (name, station) in
+        for (name, worker) in
             [("plain", plain), ("optimised", optimised), ("address", address), ("memory", memory)]
         {
-            examiner.stations.insert(name.to_owned(), station);
+            examiner.workers.insert(name.to_owned(), worker);
         }
         let mut wrong = None;
         for verdict in verdicts {
@@ -115,14 +115,14 @@ impl Lab<'_> {
     /// From nothing, and the suite.
     fn again(
         &self,
-        station: &mut Station,
+        worker: &mut Worker,
         shared: &Mutex<&mut Examiner>,
         key: TreeKey,
         variant: &Variant,
     ) -> Verdict {
-        let bench = self.bench();
+        let context = self.context();
         if let Some(wrong) = self
-            .passes(station, key, variant)?
+            .passes(worker, key, variant)?
             .map(|why| format!("built from nothing, it does not pass: {why}"))
         {
             return Ok(Some(wrong));
@@ -133,7 +133,7 @@ impl Lab<'_> {
         let usable = match known {
             Some(usable) => usable,
             None => {
-                let usable = self.suite_passes(&bench, suite)?;
+                let usable = self.suite_passes(&context, suite)?;
                 lock(shared).suite = Some(usable);
                 usable
             }
@@ -142,7 +142,7 @@ impl Lab<'_> {
             left_out(shared, "the suite, as good and bad do not both pass it");
             return Ok(None);
         }
-        let status = station.run(&bench, "suite", suite, SUITE)?;
+        let status = worker.run(&context, "suite", suite, SUITE)?;
         if status == Status::Cancelled {
             return Err(Error::Cancelled);
         }
@@ -150,11 +150,11 @@ impl Lab<'_> {
         Ok((status != Status::Exit(0)).then(|| format!("the suite does not pass: {status}")))
     }
 
-    fn suite_passes(&self, bench: &Bench, suite: &str) -> Result<bool, Error> {
-        let mut station = Station::new(&self.work, "examined-suite", Mode::Plain);
+    fn suite_passes(&self, context: &WorkerContext, suite: &str) -> Result<bool, Error> {
+        let mut worker = Worker::new(&self.work, "examined-suite", Mode::Plain);
         for (side, reverted) in [(Side::Good, self.variants.all()), (Side::Bad, ChangeSet::new())] {
-            build_version(bench, self.variants, &mut station, side, &reverted)?;
-            if station.run(bench, "suite", suite, SUITE)? != Status::Exit(0) {
+            build_version(context, self.variants, &mut worker, side, &reverted)?;
+            if worker.run(context, "suite", suite, SUITE)? != Status::Exit(0) {
                 return Ok(false);
             }
         }
@@ -163,18 +163,18 @@ impl Lab<'_> {
 
     /// Without optimisation if the build optimises, else with it.
     fn other_level(&self) -> u8 {
-        if self.bench().checker.is_some_and(|checker| checker.is_optimised()) { 0 } else { 2 }
+        if self.context().checker.is_some_and(|checker| checker.is_optimised()) { 0 } else { 2 }
     }
 
     fn optimised(
         &self,
-        station: &mut Station,
+        worker: &mut Worker,
         level: u8,
         shared: &Mutex<&mut Examiner>,
         key: TreeKey,
         variant: &Variant,
     ) -> Verdict {
-        let Some(why) = self.passes(station, key, variant)? else {
+        let Some(why) = self.passes(worker, key, variant)? else {
             said(shared, &format!("-O{level}"));
             return Ok(None);
         };
@@ -183,7 +183,7 @@ impl Lab<'_> {
             Some(good) => good,
             None => {
                 let (key, variant) = self.version(&self.variants.all())?;
-                let good = self.passes(station, key, &variant)?.is_none();
+                let good = self.passes(worker, key, &variant)?.is_none();
                 lock(shared).good_optimised = Some(good);
                 good
             }
@@ -197,15 +197,15 @@ impl Lab<'_> {
     }
 
     /// None if the tree passes, else how it does not.
-    fn passes(&self, station: &mut Station, key: TreeKey, variant: &Variant) -> Verdict {
-        let bench = self.bench();
+    fn passes(&self, worker: &mut Worker, key: TreeKey, variant: &Variant) -> Verdict {
+        let context = self.context();
         let judge = self.judge.as_ref().ok_or(Error::NotPrepared)?;
-        match station.build(&bench, key, variant)? {
+        match worker.build(&context, key, variant)? {
             Built::Yes => {}
-            Built::No(complaint, _) => return Ok(Some(complaint.text)),
+            Built::No(diagnostic, _) => return Ok(Some(diagnostic.text)),
             Built::TooLong(_) => return Ok(Some("the build took too long".to_owned())),
         }
-        let run = station.test(&bench, &format!("examined-{}", station.name()), bench.stop)?;
+        let run = worker.test(&context, &format!("examined-{}", worker.name()), context.stop)?;
         if run.status == Status::Cancelled {
             return Err(Error::Cancelled);
         }
@@ -215,7 +215,7 @@ impl Lab<'_> {
 
     fn sanitized(
         &self,
-        station: &mut Station,
+        worker: &mut Worker,
         sanitizer: Sanitizer,
         shared: &Mutex<&mut Examiner>,
         key: TreeKey,
@@ -230,7 +230,7 @@ impl Lab<'_> {
             left_out(shared, "MemorySanitizer, as the C++ library is not built for it");
             return Ok(None);
         }
-        let Some(reports) = self.reports(station, key, variant)? else {
+        let Some(reports) = self.reports(worker, key, variant)? else {
             left_out(shared, &format!("{name}, as the program does not build with it"));
             return Ok(None);
         };
@@ -245,7 +245,7 @@ impl Lab<'_> {
                 let mut both = Vec::new();
                 for reverted in [self.variants.all(), ChangeSet::new()] {
                     let (key, variant) = self.version(&reverted)?;
-                    both.push(self.reports(station, key, &variant)?.unwrap_or_default());
+                    both.push(self.reports(worker, key, &variant)?.unwrap_or_default());
                 }
                 let bad = both.pop().unwrap_or_default();
                 let known = [both.pop().unwrap_or_default(), bad];
@@ -268,19 +268,19 @@ impl Lab<'_> {
     /// None if it does not build so.
     fn reports(
         &self,
-        station: &mut Station,
+        worker: &mut Worker,
         key: TreeKey,
         variant: &Variant,
     ) -> Result<Option<Vec<Report>>, Error> {
-        let bench = self.bench();
+        let context = self.context();
         let Some(symbolizer) = &self.setup.tools.symbolizer else { return Ok(None) };
-        if station.build(&bench, key, variant)? != Built::Yes {
+        if worker.build(&context, key, variant)? != Built::Yes {
             return Ok(None);
         }
-        let run = station.test(&bench, &format!("examined-{}", station.name()), bench.stop)?;
+        let run = worker.test(&context, &format!("examined-{}", worker.name()), context.stop)?;
         match run.status {
             Status::Cancelled => Err(Error::Cancelled),
-            _ => sanitizer::reports(&station.reports(&bench), station.root(), symbolizer).map(Some),
+            _ => sanitizer::reports(&worker.reports(&context), worker.root(), symbolizer).map(Some),
         }
     }
 
@@ -304,13 +304,13 @@ impl Lab<'_> {
         let mut found = Vec::new();
         for sanitizer in [Sanitizer::Address, Sanitizer::Memory] {
             // Its tree is there since it was examined with.
-            let Some(station) = examiner.stations.get_mut(sanitizer.word()) else { continue };
+            let Some(worker) = examiner.workers.get_mut(sanitizer.word()) else { continue };
             if !examiner.examined.by.contains(sanitizer.name()) {
                 continue;
             }
             let mut reports = |set: &ChangeSet| -> Result<Vec<Report>, Error> {
                 let (key, variant) = self.version(set)?;
-                Ok(self.reports(station, key, &variant)?.unwrap_or_default())
+                Ok(self.reports(worker, key, &variant)?.unwrap_or_default())
             };
             let (fixed, bad) = (reports(reverted)?, reports(&ChangeSet::new())?);
             found.extend(sanitizer::new_reports(&bad, &[&fixed]));

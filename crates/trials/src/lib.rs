@@ -1,24 +1,24 @@
 //! Versions, builds, test runs, and what came of them.
 //!
 //! A *trial* takes the bad version, reverts some of the changes between good and bad,
-//! builds the result and runs the test. The [`Lab`] makes trials, side by side, and
+//! builds the result and runs the test. The [`TrialRunner`] makes trials, side by side, and
 //! answers the search through [`changes::outcome::Trials`]. Beneath it:
 //!
 //! * `version`, `checkout`, `git`: what the user calls a version, as files of our own;
 //!   the user's repository is only read.
 //! * `variant`, `tree`, `snapshot`: what a tree is to hold, and bringing it there by writing only
 //!   what differs, with times that make build tools do the right thing.
-//! * `station`: a tree in which one variant after the other is built and tested; from
+//! * `worker`: a tree in which one variant after the other is built and tested; from
 //!   nothing where files come or go, or the `plan` of the build changes.
 //! * `process`, `members`: commands of which nothing survives.
-//! * `oracle`, `observed`, `manner`: pass, fail as bad does, or unresolved; and whether it is a regression
+//! * `oracle`, `observed`, `exit_kind`: pass, fail as bad does, or unresolved; and whether it is a regression
 //!   test at all.
 //! * `history`, `blame`: the commits between good and bad, bisected, and which of them
 //!   brought a change.
 //! * `opened`: which files of a tree a build and a test open.
 //! * `mask`: what of an output differs from run to run of one version.
 //! * `store`, `memory`: outcomes, remembered within a run and from run to run.
-//! * `round`: one call for outcomes, shared by the workers.
+//! * `batch`: one call for outcomes, shared by the workers.
 //! * `record`: recordings of the test with good and bad; `suite`: one version and the recordings
 //!   of many commands.
 //! * `work`: the directory for all this, its lock and its cleaning.
@@ -37,7 +37,7 @@
 //! ```no_run
 //! use changes::{ChangeSet, DiffOptions, Trials};
 //! use std::path::Path;
-//! use trials::{Lab, Oracle, Setup, Tools, TrialLimits, Version, Work};
+//! use trials::{TrialRunner, Oracle, Setup, Tools, TrialLimits, Version, Work};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let here = Path::new(".");
@@ -68,10 +68,10 @@
 //!     repeat: 3,
 //!     limits: TrialLimits::default(),
 //! };
-//! let mut lab = Lab::open(work, setup, &difference, Default::default())?;
-//! lab.prepare()?; // builds and runs both versions; errors if this is no regression test
+//! let mut runner = TrialRunner::open(work, setup, &difference, Default::default())?;
+//! runner.prepare()?; // builds and runs both versions; errors if this is no regression test
 //! let first: ChangeSet = difference.changes().iter().take(1).map(|c| c.id).collect();
-//! println!("without the first change: {:?}", lab.outcomes(&[first], false)?);
+//! println!("without the first change: {:?}", runner.outcomes(&[first], false)?);
 //! # Ok(())
 //! # }
 //! ```
@@ -80,15 +80,15 @@ mod blame;
 pub mod check;
 mod checker;
 
+mod batch;
+mod build_error;
 pub mod checkout;
-mod complaint;
 mod difference;
 mod error;
 mod examine;
+mod exit_kind;
 mod git;
 mod history;
-mod lab;
-mod manner;
 mod mask;
 mod members;
 mod memory;
@@ -98,35 +98,35 @@ mod oracle;
 mod plan;
 pub mod process;
 mod record;
-mod round;
+mod runner;
 pub mod sanitizer;
 mod setup;
 mod snapshot;
-mod station;
 mod store;
 mod suite;
 mod tree;
 pub mod variant;
 mod version;
 mod work;
+mod worker;
 
 pub use blame::{commit_of_change, commit_of_line};
 pub use checkout::Checkout;
 pub use error::{Error, Side};
 pub use examine::Examined;
+pub use exit_kind::{ExitKind, signal_name};
 pub use git::Repository;
 pub use history::{Commit, Culprit, History, Verdict};
-pub use lab::{Baseline, Effort, Event, Lab, Tried};
-pub use manner::{Manner, signal_name};
 pub use mask::{Mask, looks_like_clock};
 pub use observed::{Observed, without_places};
 pub use opened::{Opened, OpenedFiles};
 pub use oracle::{Judge, Oracle, Rule, Sink};
 pub use process::Status;
 pub use record::Recorded;
+pub use runner::{Baseline, Effort, Event, TrialRunner, Tried};
 pub use setup::{Mode, Setup, Tools, TrialLimits, with_compilers};
-pub use station::TestRun;
 pub use suite::{Run, Suite};
 pub use variant::{Content, TreeKey, Variant, Variants};
 pub use version::{Version, bisect_log, bisect_marks};
 pub use work::Work;
+pub use worker::TestRun;

@@ -4,9 +4,9 @@ use crate::check::Diagnostic;
 use crate::error::Error;
 use crate::oracle::Judge;
 use crate::setup::Setup;
-use crate::station::Built;
-use crate::store::{Known, Store, StoreKey, What};
+use crate::store::{Known, Store, StoreKey, TrialResult};
 use crate::variant::TreeKey;
+use crate::worker::Built;
 use changes::outcome::Outcome;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
@@ -33,7 +33,7 @@ impl Memory {
 
     pub fn remember(&mut self, setup: &Setup, key: TreeKey, known: Known) -> Result<(), Error> {
         // Whether it builds does not depend on the test.
-        let of_test = !matches!(known.what, What::Builds | What::Tested(Outcome::Broken));
+        let of_test = !matches!(known.what, TrialResult::Builds | TrialResult::Tested(Outcome::Broken));
         let at = self.store_key(setup, key, of_test);
         self.known.insert(key, known.clone());
         self.store.put(at, known)
@@ -48,13 +48,13 @@ impl Memory {
 }
 
 /// Everything besides the tree that an outcome depends on.
-pub(crate) fn context(setup: &Setup, judge: &Judge, patience: Duration) -> Vec<u8> {
+pub(crate) fn test_context(setup: &Setup, judge: &Judge, timeout: Duration) -> Vec<u8> {
     let limits = setup.limits;
     // A limit that was measured differs a little from run to run; outcomes do not depend on that.
-    let patience = if limits.test.is_some() { patience } else { Duration::ZERO };
+    let timeout = if limits.test.is_some() { timeout } else { Duration::ZERO };
     let stdin = setup.stdin.as_ref().map(|path| std::fs::read(path).unwrap_or_default());
     let text = format!(
-        "judged 2\n{}\n{}\n{:?}\n{patience:?}\n{:?}\n{}",
+        "judged 2\n{}\n{}\n{:?}\n{timeout:?}\n{:?}\n{}",
         setup.test,
         judge.fingerprint(),
         setup.oracle.observe,
@@ -68,7 +68,7 @@ pub(crate) fn context(setup: &Setup, judge: &Judge, patience: Duration) -> Vec<u
 pub(crate) fn of_errors(errors: &[Diagnostic]) -> Known {
     let mut lines = errors.iter().flat_map(Diagnostic::lines).take(MOST_LINES);
     let why = lines.next().unwrap_or_default();
-    let known = Known::untested(What::Tested(Outcome::Broken), why);
+    let known = Known::untested(TrialResult::Tested(Outcome::Broken), why);
     Known { more: lines.collect(), ..known }
 }
 
@@ -79,13 +79,13 @@ const MOST_LINES: usize = 60;
 pub(crate) fn of_build(built: &Built) -> Option<Known> {
     match built {
         Built::Yes => None,
-        Built::No(complaint, _) => {
-            let known = Known::untested(What::Tested(Outcome::Broken), complaint.text.clone());
-            Some(Known { more: complaint.more.clone(), ..known })
+        Built::No(diagnostic, _) => {
+            let known = Known::untested(TrialResult::Tested(Outcome::Broken), diagnostic.text.clone());
+            Some(Known { more: diagnostic.more.clone(), ..known })
         }
         Built::TooLong(_) => {
             let why = "the build was stopped as it took too long".to_owned();
-            Some(Known::untested(What::Tested(Outcome::Broken), why))
+            Some(Known::untested(TrialResult::Tested(Outcome::Broken), why))
         }
     }
 }

@@ -16,11 +16,11 @@
 //! What differs from run to run of one version is masked first, see [`Mask`](crate::Mask).
 
 use crate::error::{Error, Side};
-use crate::manner::Manner;
+use crate::exit_kind::ExitKind;
 use crate::mask::Mask;
 use crate::observed::{Content, Observed, Output, first_difference};
 use crate::process::Status;
-use crate::store::{Known, What};
+use crate::store::{Known, TrialResult};
 use changes::outcome::Outcome;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -124,7 +124,7 @@ impl Judge {
             return Err(Error::NotPrepared);
         };
         for (version, first) in [(Side::Good, first_good), (Side::Bad, first_bad)] {
-            if first.status.manner() == Manner::NotRun {
+            if first.status.exit_kind() == ExitKind::NotRun {
                 let why = not_run(first);
                 return Err(Error::TestNotRun { version, why });
             }
@@ -150,9 +150,9 @@ impl Judge {
         if passed.iter().all(|p| !p) || !judge.can_be_good(first_good) {
             // The other way round it would be a regression.
             if bad.iter().all(|o| judge.meets_expectation(o)) {
-                return Err(Error::Swapped { why: judge.complaint(first_good) });
+                return Err(Error::Swapped { why: judge.diagnostic(first_good) });
             }
-            return Err(Error::DoesNotPass { why: judge.complaint(first_good) });
+            return Err(Error::DoesNotPass { why: judge.diagnostic(first_good) });
         }
         if let Some(other) =
             good.iter().zip(&passed).find(|(o, passed)| !**passed || o.status != first_good.status)
@@ -174,7 +174,7 @@ impl Judge {
             return Err(Error::DoesNotFail { why });
         }
         if let Some(other) =
-            bad.iter().zip(&passed).find(|(o, p)| **p != passed[0] || o.status.manner() != judge.bad())
+            bad.iter().zip(&passed).find(|(o, p)| **p != passed[0] || o.status.exit_kind() != judge.bad())
         {
             return Err(Error::Flaky { version: Side::Bad, why: judge.disagreement(first_bad, other.0) });
         }
@@ -186,13 +186,13 @@ impl Judge {
     }
 
     /// How bad's test ends.
-    fn bad(&self) -> Manner {
-        self.bad_run.status.manner()
+    fn bad(&self) -> ExitKind {
+        self.bad_run.status.exit_kind()
     }
 
     /// A version whose test does not even run cannot be what others are held against.
     fn can_be_good(&self, observed: &Observed) -> bool {
-        self.rule != Rule::SameAsGood || observed.status.manner() == Manner::ByItself
+        self.rule != Rule::SameAsGood || observed.status.exit_kind() == ExitKind::ByItself
     }
 
     /// Whether a run would pass by itself, without being held against good.
@@ -254,10 +254,10 @@ impl Judge {
         let outcome = match self.rule {
             Rule::Exit if observed.status == Status::Exit(125) => Outcome::Unresolved,
             Rule::Exit => Outcome::Fail,
-            _ if observed.status.manner() == self.bad() => Outcome::Fail,
+            _ if observed.status.exit_kind() == self.bad() => Outcome::Fail,
             _ => Outcome::Unresolved,
         };
-        (outcome, self.complaint(observed))
+        (outcome, self.diagnostic(observed))
     }
 
     /// Whether a run that fails shows the symptom of bad: the same exit status, and in what
@@ -307,10 +307,10 @@ impl Judge {
         let alike =
             observed.status == self.bad_run.status && self.same_outputs(observed, &self.bad_run, false);
         let symptom = outcome == Outcome::Fail && self.shows_symptom(observed);
-        Known { alike, symptom, ..Known::untested(What::Tested(outcome), why) }
+        Known { alike, symptom, ..Known::untested(TrialResult::Tested(outcome), why) }
     }
 
-    fn complaint(&self, observed: &Observed) -> String {
+    fn diagnostic(&self, observed: &Observed) -> String {
         let mut why = observed.status.to_string();
         if self.rule == Rule::Slower {
             return format!("{why}, {:.2} s of processor time", observed.cpu);
@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(outcome(Status::Exit(0), 3), Fail);
         assert_eq!(outcome(Status::Exit(1), 1), Fail);
         for other in
-            [Status::Signal(11), Status::Exit(139), Status::TimedOut, Status::Exit(127), Status::Flooded]
+            [Status::Signal(11), Status::Exit(139), Status::TimedOut, Status::Exit(127), Status::OutputLimit]
         {
             assert_eq!(outcome(other, 1), Unresolved, "{other:?}");
         }

@@ -73,7 +73,7 @@ pub enum Status {
     Signal(i32),
     TimedOut,
     /// It wrote more than it may.
-    Flooded,
+    OutputLimit,
     /// We were told to stop.
     Cancelled,
 }
@@ -127,7 +127,7 @@ pub fn run(job: &Job, stop: &dyn Stop) -> Result<Ran, Error> {
             break (Status::TimedOut, false);
         }
         if job.limits.output.is_some_and(|limit| length(job.stdout) > limit || length(job.stderr) > limit) {
-            break (Status::Flooded, false);
+            break (Status::OutputLimit, false);
         }
         // Short commands are noticed at once, long ones cost nothing.
         std::thread::sleep((elapsed / 20).clamp(Duration::from_micros(200), Duration::from_millis(20)));

@@ -1,12 +1,12 @@
 //! Recordings of the test.
 
 use crate::error::{At, Error, Side};
-use crate::lab::{Event, Lab, build_version, joined};
-use crate::manner::Manner;
+use crate::exit_kind::ExitKind;
 use crate::process::Status;
+use crate::runner::{Event, TrialRunner, build_version, joined};
 use crate::setup::{Mode, Setup};
-use crate::station::{Bench, Station, TestRun};
 use crate::tree::remove_all;
+use crate::worker::{TestRun, Worker, WorkerContext};
 use changes::change::ChangeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,7 +32,7 @@ const AT_LEAST: Duration = Duration::from_secs(60);
 /// instructions.
 const HANG: Duration = Duration::from_millis(750);
 
-impl Lab<'_> {
+impl TrialRunner<'_> {
     /// Builds good and bad with recording, side by side, and records the test
     /// with each.
     ///
@@ -40,35 +40,35 @@ impl Lab<'_> {
     /// [`Error::DoesNotBuild`], or [`Error::Record`] if nothing was recorded.
     pub fn record_both(&mut self) -> Result<(Recorded, Recorded), Error> {
         let sets = [(Side::Good, self.variants.all()), (Side::Bad, ChangeSet::new())];
-        let mut stations: Vec<Station> = Vec::new();
+        let mut workers: Vec<Worker> = Vec::new();
         for (side, _) in &sets {
             self.tell(&Event::Building(*side, Mode::Instrument));
-            stations.push(Station::new(&self.work, &side.to_string(), Mode::Instrument));
+            workers.push(Worker::new(&self.work, &side.to_string(), Mode::Instrument));
         }
-        let bench = self.bench();
+        let context = self.context();
         let variants = self.variants;
         std::thread::scope(|scope| {
-            let threads: Vec<_> = stations
+            let threads: Vec<_> = workers
                 .iter_mut()
                 .zip(&sets)
-                .map(|(station, (side, set))| {
-                    scope.spawn(|| build_version(&bench, variants, station, *side, set))
+                .map(|(worker, (side, set))| {
+                    scope.spawn(|| build_version(&context, variants, worker, *side, set))
                 })
                 .collect();
             threads.into_iter().try_for_each(joined)
         })?;
-        let patience = (bench.patience * SLOWER).max(AT_LEAST);
-        let [good_station, bad_station] = stations.as_mut_slice() else { return Err(Error::NotPrepared) };
+        let timeout = (context.timeout * SLOWER).max(AT_LEAST);
+        let [good_worker, bad_worker] = workers.as_mut_slice() else { return Err(Error::NotPrepared) };
         self.tell(&Event::Recording(Side::Good));
-        let good = record(&bench, good_station, "good", patience)?;
+        let good = record(&context, good_worker, "good", timeout)?;
         // A hang is recorded for as long as it takes to be sure, no longer: all of
         // it will have to be replayed.
-        let patience = match self.manner_of_bad() {
-            Some(Manner::Hang) => Duration::from_secs_f64(good.run.seconds * 5.0).max(HANG),
-            _ => patience,
+        let timeout = match self.exit_kind_of_bad() {
+            Some(ExitKind::Hang) => Duration::from_secs_f64(good.run.seconds * 5.0).max(HANG),
+            _ => timeout,
         };
         self.tell(&Event::Recording(Side::Bad));
-        let bad = record(&bench, bad_station, "bad", patience)?;
+        let bad = record(&context, bad_worker, "bad", timeout)?;
         Ok((good, bad))
     }
 
@@ -76,30 +76,30 @@ impl Lab<'_> {
     /// that of the recording's directory.
     ///
     /// # Errors
-    /// As [`Lab::record_both`].
+    /// As [`TrialRunner::record_both`].
     pub fn record(&mut self, reverted: &ChangeSet, name: &str) -> Result<Recorded, Error> {
-        let mut station = Station::new(&self.work, &format!("recorded-{name}"), Mode::Instrument);
-        let bench = self.bench();
-        build_version(&bench, self.variants, &mut station, Side::Bad, reverted)?;
-        record(&bench, &mut station, name, (bench.patience * SLOWER).max(AT_LEAST))
+        let mut worker = Worker::new(&self.work, &format!("recorded-{name}"), Mode::Instrument);
+        let context = self.context();
+        build_version(&context, self.variants, &mut worker, Side::Bad, reverted)?;
+        record(&context, &mut worker, name, (context.timeout * SLOWER).max(AT_LEAST))
     }
 
     /// Records another test with good and with bad. Both are built as they were
-    /// for [`Lab::record_both`], so that nothing is built again.
+    /// for [`TrialRunner::record_both`], so that nothing is built again.
     ///
     /// # Errors
-    /// As [`Lab::record_both`].
+    /// As [`TrialRunner::record_both`].
     pub fn record_other(&mut self, test: &str) -> Result<(Recorded, Recorded), Error> {
         let setup = Setup { test: test.to_owned(), ..self.setup.clone() };
         let sets = [(Side::Good, self.variants.all()), (Side::Bad, ChangeSet::new())];
         let mut both = Vec::new();
         for (side, set) in &sets {
             self.tell(&Event::Recording(*side));
-            let bench = Bench { setup: &setup, ..self.bench() };
-            let mut station = Station::new(&self.work, &side.to_string(), Mode::Instrument);
-            build_version(&bench, self.variants, &mut station, *side, set)?;
-            let patience = (bench.patience * SLOWER).max(AT_LEAST);
-            both.push(record(&bench, &mut station, &format!("{side}-passing"), patience)?);
+            let context = WorkerContext { setup: &setup, ..self.context() };
+            let mut worker = Worker::new(&self.work, &side.to_string(), Mode::Instrument);
+            build_version(&context, self.variants, &mut worker, *side, set)?;
+            let timeout = (context.timeout * SLOWER).max(AT_LEAST);
+            both.push(record(&context, &mut worker, &format!("{side}-passing"), timeout)?);
         }
         let bad = both.pop().ok_or(Error::NotPrepared)?;
         let good = both.pop().ok_or(Error::NotPrepared)?;
@@ -108,14 +108,14 @@ impl Lab<'_> {
 }
 
 pub(crate) fn record(
-    bench: &Bench,
-    station: &mut Station,
+    context: &WorkerContext,
+    worker: &mut Worker,
     name: &str,
     time: Duration,
 ) -> Result<Recorded, Error> {
-    let directory = bench.work.recording(name);
+    let directory = context.work.recording(name);
     remove_all(&directory)?;
-    let mut run = station.record(bench, &format!("recorded-{name}"), &directory, time)?;
+    let mut run = worker.record(context, &format!("recorded-{name}"), &directory, time)?;
     if run.status == Status::Cancelled {
         return Err(Error::Cancelled);
     }
@@ -149,7 +149,7 @@ pub(crate) fn record(
         Some(true) => None,
         _ => Some(manifest["reason"].as_str().unwrap_or("the recorder did not finish").to_owned()),
     };
-    Ok(Recorded { directory, tree: station.root().to_owned(), run, incomplete })
+    Ok(Recorded { directory, tree: worker.root().to_owned(), run, incomplete })
 }
 
 /// None if there is no recording.

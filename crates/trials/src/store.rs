@@ -26,8 +26,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// What is known about one tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
-    pub what: What,
-    /// In a few words: the compiler's complaint, or how the test ended.
+    pub what: TrialResult,
+    /// In a few words: the compiler's diagnostic, or how the test ended.
     pub why: String,
     /// The test did what it does with bad, to the byte.
     #[serde(default)]
@@ -46,22 +46,22 @@ impl Known {
     pub(crate) fn unless_suspicious(self, findings: Option<&Findings>) -> Known {
         let first = findings.and_then(|findings| findings.suspicious.first());
         match first.and_then(|diagnostic| diagnostic.lines().next()) {
-            Some(line) if self.what == What::Tested(Outcome::Pass) => {
+            Some(line) if self.what == TrialResult::Tested(Outcome::Pass) => {
                 let why = format!("it passes, but clang warns of what neither version has: {line}");
-                Known { what: What::Tested(Outcome::Unresolved), why, ..self }
+                Known { what: TrialResult::Tested(Outcome::Unresolved), why, ..self }
             }
             _ => self,
         }
     }
 
-    pub(crate) fn untested(what: What, why: String) -> Known {
+    pub(crate) fn untested(what: TrialResult, why: String) -> Known {
         Known { what, why, alike: false, symptom: false, more: Vec::new() }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum TrialResult {
     /// The units it touches are correct; it was not built yet.
     Correct,
     /// It builds; the test was not run yet.
@@ -185,7 +185,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn known(why: &str) -> Known {
-        Known::untested(What::Tested(Outcome::Unresolved), why.to_owned())
+        Known::untested(TrialResult::Tested(Outcome::Unresolved), why.to_owned())
     }
 
     fn key(n: u8) -> StoreKey {

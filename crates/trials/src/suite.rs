@@ -5,13 +5,13 @@
 
 use crate::checkout::copy_entry;
 use crate::error::{At, Error, Side};
-use crate::lab::Counters;
 use crate::record::{Recorded, record};
+use crate::runner::Counters;
 use crate::setup::{Mode, Setup, TrialLimits};
-use crate::station::{Bench, Built, Station, TestRun};
 use crate::tree::remove_all;
 use crate::variant::{Base, Variant};
 use crate::work::Work;
+use crate::worker::{Built, TestRun, Worker, WorkerContext};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ pub struct Suite {
     counters: Counters,
     /// The tree that the build was made in, which source places name.
     built: Option<PathBuf>,
-    stations: Mutex<Vec<Station>>,
+    workers: Mutex<Vec<Worker>>,
     returned: Condvar,
 }
 
@@ -57,7 +57,7 @@ impl Suite {
             stop,
             counters: Counters::default(),
             built: None,
-            stations: Mutex::new(Vec::new()),
+            workers: Mutex::new(Vec::new()),
             returned: Condvar::new(),
         })
     }
@@ -75,25 +75,25 @@ impl Suite {
     /// # Errors
     /// As [`Suite::build`].
     pub fn build_as(&mut self, mode: Mode) -> Result<(), Error> {
-        let mut first = Station::new(&self.work, "s00", mode);
+        let mut first = Worker::new(&self.work, "s00", mode);
         let variant = Variant::default();
-        let bench = bench(self, &self.setup, TrialLimits::GOOD);
-        let (complaint, log) = match first.build(&bench, self.base.key(&variant), &variant)? {
+        let context = context(self, &self.setup, TrialLimits::GOOD);
+        let (diagnostic, log) = match first.build(&context, self.base.key(&variant), &variant)? {
             Built::Yes => (None, PathBuf::new()),
-            Built::No(complaint, log) => (Some(complaint.text), log),
+            Built::No(diagnostic, log) => (Some(diagnostic.text), log),
             Built::TooLong(log) => (Some("it was stopped as it took too long".to_owned()), log),
         };
-        if let Some(complaint) = complaint {
-            return Err(Error::DoesNotBuild { version: Side::Bad, complaint, log });
+        if let Some(diagnostic) = diagnostic {
+            return Err(Error::DoesNotBuild { version: Side::Bad, diagnostic, log });
         }
-        let mut stations = Vec::new();
+        let mut workers = Vec::new();
         for number in 1..self.setup.jobs {
-            stations.push(first.copied(&self.work, &format!("s{number:02}"))?);
+            workers.push(first.copied(&self.work, &format!("s{number:02}"))?);
         }
         self.built = Some(first.root().to_owned());
         // The first one is taken first.
-        stations.push(first);
-        self.stations = Mutex::new(stations);
+        workers.push(first);
+        self.workers = Mutex::new(workers);
         Ok(())
     }
 
@@ -120,8 +120,8 @@ impl Suite {
     /// # Errors
     /// If files or processes cannot be made, and [`Error::Cancelled`].
     pub fn run(&self, run: &Run<'_>, time: Duration) -> Result<TestRun, Error> {
-        self.with(run, time, |bench, station| {
-            let ran = station.test(bench, run.name, bench.stop)?;
+        self.with(run, time, |context, worker| {
+            let ran = worker.test(context, run.name, context.stop)?;
             match ran.status {
                 crate::process::Status::Cancelled => Err(Error::Cancelled),
                 _ => Ok(ran),
@@ -134,7 +134,7 @@ impl Suite {
     /// # Errors
     /// As [`Suite::run`], and [`Error::Record`] if nothing was recorded.
     pub fn record(&self, run: &Run<'_>, time: Duration) -> Result<Recorded, Error> {
-        let mut recorded = self.with(run, time, |bench, station| record(bench, station, run.name, time))?;
+        let mut recorded = self.with(run, time, |context, worker| record(context, worker, run.name, time))?;
         recorded.tree = self.tree().to_owned();
         Ok(recorded)
     }
@@ -151,48 +151,48 @@ impl Suite {
         &self,
         run: &Run<'_>,
         time: Duration,
-        act: impl FnOnce(&Bench<'_>, &mut Station) -> Result<T, Error>,
+        act: impl FnOnce(&WorkerContext<'_>, &mut Worker) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let setup = Setup {
             test: run.command.to_owned(),
             stdin: run.stdin.map(Path::to_owned).or_else(|| self.setup.stdin.clone()),
             ..self.setup.clone()
         };
-        let mut station = self.take()?;
+        let mut worker = self.take()?;
         let placed = run.files.iter().try_for_each(|(path, content)| {
-            let path = station.root().join(&setup.subdirectory).join(path);
+            let path = worker.root().join(&setup.subdirectory).join(path);
             fs::write(&path, content).at("write", &path)
         });
-        let result = placed.and_then(|()| act(&bench(self, &setup, time), &mut station));
-        self.stations.lock().unwrap_or_else(PoisonError::into_inner).push(station);
+        let result = placed.and_then(|()| act(&context(self, &setup, time), &mut worker));
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
         self.returned.notify_one();
         result
     }
 
     /// A worker's tree; waits for one.
-    fn take(&self) -> Result<Station, Error> {
+    fn take(&self) -> Result<Worker, Error> {
         if self.built.is_none() {
             return Err(Error::NotPrepared);
         }
-        let mut stations = self.stations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(station) = stations.pop() {
-                return Ok(station);
+            if let Some(worker) = workers.pop() {
+                return Ok(worker);
             }
-            stations = self.returned.wait(stations).unwrap_or_else(PoisonError::into_inner);
+            workers = self.returned.wait(workers).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-fn bench<'b>(suite: &'b Suite, setup: &'b Setup, patience: Duration) -> Bench<'b> {
-    Bench {
+fn context<'b>(suite: &'b Suite, setup: &'b Setup, timeout: Duration) -> WorkerContext<'b> {
+    WorkerContext {
         setup,
         work: &suite.work,
         base: &suite.base,
         stop: &suite.stop,
         counters: &suite.counters,
         checker: None,
-        patience,
+        timeout,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Bisecting and blaming in real repositories.
 
-mod bench;
+mod sandbox;
 
-use bench::{git, state};
 use proptest::prelude::*;
+use sandbox::{git, state};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;

@@ -1,9 +1,9 @@
 //! Recorded runs, with a recorder of a few lines in place of the real one: what
 //! matters here is how it is called, what it is spared, and what is made of its manifest.
 
-mod bench;
+mod sandbox;
 
-use bench::Case;
+use sandbox::Case;
 use std::fs;
 use std::time::Duration;
 use trials::{Error, Status};
@@ -31,7 +31,7 @@ fn case(good: &str, bad: &str) -> Case {
         &[("prog.in", good)],
         &[("prog.in", bad)],
     );
-    bench::write(case.dir.path(), &[("recorder!", RECORDER)]);
+    sandbox::write(case.dir.path(), &[("recorder!", RECORDER)]);
     case.setup.tools.relapse = case.dir.path().join("recorder");
     case.setup.test = "./prog".to_owned();
     case
@@ -40,9 +40,9 @@ fn case(good: &str, bad: &str) -> Case {
 #[test]
 fn both_versions_are_recorded() {
     let case = case("#!/bin/sh\necho fine\n", "#!/bin/sh\necho fine\nexit 7\n");
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    let (good, bad) = lab.record_both().unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    let (good, bad) = runner.record_both().unwrap();
     // The recorder's own status (4) speaks of the recording.
     assert_eq!((good.run.status, bad.run.status), (Status::Exit(0), Status::Exit(7)));
     assert_eq!(fs::read_to_string(&bad.run.stdout).unwrap(), "fine\n");
@@ -54,10 +54,10 @@ fn both_versions_are_recorded() {
     assert_eq!(bad.incomplete, None);
     // Any other variant, too.
     let all = case.difference.all();
-    let again = lab.record(&all, "everything-reverted").unwrap();
+    let again = runner.record(&all, "everything-reverted").unwrap();
     assert_eq!(again.run.status, Status::Exit(0));
     // The recordings stay.
-    drop(lab);
+    drop(runner);
     assert!(bad.directory.join("manifest.json").exists());
 }
 
@@ -66,9 +66,9 @@ fn the_recorder_of_a_hang_may_finish() {
     let mut case =
         case("#!/bin/sh\necho fine\n", "#!/bin/sh\ntrap '' TERM\necho begun\nwhile :; do sleep 4731; done\n");
     case.setup.limits.test = Some(Duration::from_millis(1500));
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    let (_, bad) = lab.record_both().unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    let (_, bad) = runner.record_both().unwrap();
     assert_eq!(bad.run.status, Status::TimedOut);
     assert_eq!(fs::read_to_string(&bad.run.stdout).unwrap(), "begun\n");
     let manifest = fs::read_to_string(bad.directory.join("manifest.json")).unwrap();
@@ -78,9 +78,9 @@ fn the_recorder_of_a_hang_may_finish() {
 #[test]
 fn nothing_recorded_is_said() {
     let case = case("#!/bin/sh\necho fine #nothing\n", "#!/bin/sh\nexit 7 #nothing\n");
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    let error = lab.record_both().unwrap_err();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    let error = runner.record_both().unwrap_err();
     assert!(matches!(error, Error::Record { .. }));
     assert_eq!(error.to_string(), "make a recording of the run of good: nothing was recorded: no process");
 }

@@ -1,10 +1,10 @@
 //! Trials with real builds and tests: a "compiler" made of `make` and `cat`, so that
 //! every step leaves a line in a journal.
 
-mod bench;
+mod sandbox;
 
-use bench::Case;
 use changes::{ChangeId, ChangeSet, Outcome, Trials};
+use sandbox::Case;
 use std::fs;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -58,33 +58,33 @@ fn the_four_outcomes() {
     // Reverting `d` alone gives a program that dies.
     case.setup.test = "test -s d || exit 3; if grep -q 1 d; then ./prog; else kill -SEGV $$; fi".to_owned();
     case.setup.oracle.rule = Rule::Expect(b"right\n".to_vec());
-    let good_passes = case.lab().prepare().map(|_| ()).unwrap_err();
+    let good_passes = case.runner().prepare().map(|_| ()).unwrap_err();
     assert!(matches!(good_passes, Error::DoesNotPass { .. }), "{good_passes}");
 
     case.setup.test =
         "if test \"$(cat d)\" = 1 || ! grep -q wrong b.c; then ./prog; else kill -SEGV $$; fi".into();
-    let mut lab = case.lab();
-    let baseline = lab.prepare().unwrap();
+    let mut runner = case.runner();
+    let baseline = runner.prepare().unwrap();
     assert_eq!(fs::read_to_string(&baseline.good.stdout).unwrap(), "right\n");
     assert_eq!(fs::read_to_string(&baseline.bad.stdout).unwrap(), "wrong\n");
     let sets = [set(&[]), set(&[0]), set(&[1]), set(&[2]), set(&[0, 1, 2])];
-    let outcomes = lab.outcomes(&sets, false).unwrap();
+    let outcomes = runner.outcomes(&sets, false).unwrap();
     use Outcome::{Fail, Pass, Unresolved};
     assert_eq!(outcomes, [Fail, Pass, Fail, Unresolved, Pass]);
-    assert!(lab.log().iter().any(|t| t.reverted == set(&[2]) && t.why.starts_with("killed by SIGSEGV")));
+    assert!(runner.log().iter().any(|t| t.reverted == set(&[2]) && t.why.starts_with("killed by SIGSEGV")));
 }
 
 #[test]
 fn only_what_a_change_touches_is_built_again() {
     let mut case = case();
     case.setup.jobs = 1;
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
     let mut both = case.journal();
     both.sort();
     assert_eq!(both, ["a.o", "a.o", "b.o", "b.o", "c.o", "c.o", "link", "link"], "each version once");
     let mut tried = |numbers: &[u32]| {
-        let outcome = lab.outcomes(&[set(numbers)], false).unwrap()[0];
+        let outcome = runner.outcomes(&[set(numbers)], false).unwrap()[0];
         (outcome, case.journal().join(" "))
     };
     use Outcome::{Fail, Pass};
@@ -99,18 +99,18 @@ fn only_what_a_change_touches_is_built_again() {
     assert_eq!(tried(&[1]), (Pass, String::new()));
     assert_eq!(tried(&[]), (Fail, String::new()));
     assert_eq!(tried(&[0, 1, 2, 3]), (Pass, String::new()));
-    let effort = lab.effort();
+    let effort = runner.effort();
     assert_eq!((effort.builds, effort.runs, effort.remembered), (7, 11, 3));
 }
 
 #[test]
 fn an_examination_builds_from_nothing() {
     let case = case();
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    assert_eq!(lab.outcomes(&[set(&[1])], false).unwrap(), [Outcome::Pass]);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    assert_eq!(runner.outcomes(&[set(&[1])], false).unwrap(), [Outcome::Pass]);
     case.journal();
-    assert_eq!(lab.examine(&set(&[1])).unwrap(), changes::Sanity::Sane);
+    assert_eq!(runner.examine(&set(&[1])).unwrap(), changes::Sanity::Sane);
     // Once as it is and once with optimisation, both from nothing.
     let mut journal = case.journal();
     journal.sort();
@@ -129,16 +129,16 @@ fn a_broken_build_and_its_complaint() {
     case.setup.build =
         "if grep -q right b.c && grep -q BR2 c.c; then echo 'c.c:1:8: error: no BR2' >&2; exit 1; fi; make"
             .into();
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    assert!(lab.builds(&set(&[1])).unwrap());
-    assert!(!lab.builds(&set(&[0])).unwrap());
-    assert_eq!(lab.diagnostics(&set(&[0])).as_deref(), Some("c.c:1:8: error: no BR2"));
-    assert_eq!(lab.diagnostics(&set(&[1])), None);
-    let runs = lab.effort().runs;
-    assert_eq!(lab.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Broken, Outcome::Fail]);
-    assert_eq!(lab.effort().runs, runs + 1);
-    assert!(!lab.builds(&set(&[0])).unwrap() && lab.builds(&set(&[0, 1])).unwrap());
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    assert!(runner.builds(&set(&[1])).unwrap());
+    assert!(!runner.builds(&set(&[0])).unwrap());
+    assert_eq!(runner.diagnostics(&set(&[0])).as_deref(), Some("c.c:1:8: error: no BR2"));
+    assert_eq!(runner.diagnostics(&set(&[1])), None);
+    let runs = runner.effort().runs;
+    assert_eq!(runner.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Broken, Outcome::Fail]);
+    assert_eq!(runner.effort().runs, runs + 1);
+    assert!(!runner.builds(&set(&[0])).unwrap() && runner.builds(&set(&[0, 1])).unwrap());
 }
 
 #[test]
@@ -160,9 +160,9 @@ a.o: a.c
     );
     case.setup.test = "./prog".to_owned();
     case.setup.jobs = 1;
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    assert_eq!(lab.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Pass, Outcome::Fail]);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    assert_eq!(runner.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Pass, Outcome::Fail]);
 }
 
 #[test]
@@ -182,9 +182,9 @@ fn changes_that_make_does_not_notice() {
     case.setup.oracle.rule = Rule::Exit;
     for (reverted, output) in [(0, "1 2 right"), (1, "1 wrong")] {
         case.setup.test = format!("o=$(echo $(./prog)); test \"$o\" = '{output}' || test \"$o\" = '1 right'");
-        let mut lab = case.lab();
-        lab.prepare().unwrap();
-        assert_eq!(lab.outcomes(&[set(&[reverted])], false).unwrap(), [Outcome::Pass], "{output}");
+        let mut runner = case.runner();
+        runner.prepare().unwrap();
+        assert_eq!(runner.outcomes(&[set(&[reverted])], false).unwrap(), [Outcome::Pass], "{output}");
     }
 }
 
@@ -192,11 +192,11 @@ fn changes_that_make_does_not_notice() {
 fn versions_that_do_not_build() {
     let mut case = case();
     case.setup.build = "if grep -q old c.c; then echo 'c.c:1:1: error: too old'; exit 2; fi; make".to_owned();
-    let mut lab = case.lab();
-    let error = lab.prepare().map(|_| ()).unwrap_err();
-    let Error::DoesNotBuild { version: Side::Good, complaint, log } = &error else { panic!("{error}") };
-    assert_eq!(complaint, "c.c:1:1: error: too old");
-    drop(lab);
+    let mut runner = case.runner();
+    let error = runner.prepare().map(|_| ()).unwrap_err();
+    let Error::DoesNotBuild { version: Side::Good, diagnostic, log } = &error else { panic!("{error}") };
+    assert_eq!(diagnostic, "c.c:1:1: error: too old");
+    drop(runner);
     assert!(fs::read_to_string(log).unwrap().contains("too old"), "the log stays");
 }
 
@@ -206,7 +206,7 @@ fn tests_that_are_no_regression_tests() {
     let mut prepare = |test: &str, rule: Rule| {
         case.setup.test = test.to_owned();
         case.setup.oracle.rule = rule;
-        case.lab().prepare().map(|_| ()).unwrap_err()
+        case.runner().prepare().map(|_| ()).unwrap_err()
     };
     let error = prepare("true", Rule::SameAsGood);
     assert!(matches!(error, Error::DoesNotFail { .. }), "{error}");
@@ -236,33 +236,33 @@ fn what_a_test_writes_is_gone_for_the_next_one() {
         echo x > \"$TMPDIR/x\"; mkdir made; echo y > made/y; echo spoilt > common.h; rm Makefile
         ./prog"
         .to_owned();
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
     case.journal();
-    let outcomes = lab.outcomes(&[set(&[0]), set(&[1]), set(&[0, 1])], false).unwrap();
+    let outcomes = runner.outcomes(&[set(&[0]), set(&[1]), set(&[0, 1])], false).unwrap();
     assert_eq!(outcomes, [Outcome::Fail, Outcome::Pass, Outcome::Pass]);
     // A test that spoils what the build made has it made again.
-    drop(lab);
+    drop(runner);
     case.setup.test = "./prog; rm a.o prog".to_owned();
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    assert_eq!(lab.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Fail, Outcome::Pass]);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    assert_eq!(runner.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Fail, Outcome::Pass]);
 }
 
 #[test]
 fn stderr_and_files_can_be_observed() {
     let mut case = case();
     case.setup.test = "sh prog > result; echo \"$PWD and $TMPDIR\"; cat result >&2".to_owned();
-    assert!(matches!(case.lab().prepare(), Err(Error::DoesNotFail { .. })));
+    assert!(matches!(case.runner().prepare(), Err(Error::DoesNotFail { .. })));
     for sink in ["stderr", "result"] {
         case.setup.oracle.observe = vec![Sink::named(sink)];
-        let mut lab = case.lab();
-        let baseline = lab.prepare().unwrap();
+        let mut runner = case.runner();
+        let baseline = runner.prepare().unwrap();
         let kept: Vec<String> =
             baseline.bad.files.iter().map(|(_, path)| fs::read_to_string(path).unwrap()).collect();
         assert_eq!(kept, if sink == "result" { vec!["wrong\n".to_owned()] } else { Vec::new() });
-        assert_eq!(lab.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Fail, Outcome::Pass]);
-        assert!(lab.log().iter().any(|t| t.why == format!("exit 0, {sink} differs")));
+        assert_eq!(runner.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Fail, Outcome::Pass]);
+        assert!(runner.log().iter().any(|t| t.why == format!("exit 0, {sink} differs")));
     }
 }
 
@@ -271,39 +271,39 @@ fn a_hang_is_a_failure() {
     let mut case = case();
     case.setup.test = "if grep -q right b.c; then echo fine; else echo so far; sleep 4720; fi".to_owned();
     case.setup.limits.test = Some(Duration::from_millis(500));
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    assert_eq!(lab.manner_of_bad(), Some(trials::Manner::Hang));
-    assert_eq!(lab.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Fail, Outcome::Pass]);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    assert_eq!(runner.exit_kind_of_bad(), Some(trials::ExitKind::Hang));
+    assert_eq!(runner.outcomes(&[set(&[0]), set(&[1])], false).unwrap(), [Outcome::Fail, Outcome::Pass]);
 }
 
 #[test]
 fn outcomes_are_remembered_from_run_to_run() {
     let mut case = case();
     let sets = [set(&[0]), set(&[1]), set(&[2])];
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    let first = lab.outcomes(&sets, false).unwrap();
-    drop(lab);
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    let before = lab.effort();
-    assert_eq!(lab.outcomes(&sets, false).unwrap(), first);
-    let after = lab.effort();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    let first = runner.outcomes(&sets, false).unwrap();
+    drop(runner);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    let before = runner.effort();
+    assert_eq!(runner.outcomes(&sets, false).unwrap(), first);
+    let after = runner.effort();
     assert_eq!((after.builds, after.runs, after.remembered), (before.builds, before.runs, 3));
-    drop(lab);
+    drop(runner);
     // Not if something else is asked.
     case.setup.test = "./prog; echo".to_owned();
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    lab.outcomes(&sets, false).unwrap();
-    assert_eq!(lab.effort().remembered, 0);
-    drop(lab);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    runner.outcomes(&sets, false).unwrap();
+    assert_eq!(runner.effort().remembered, 0);
+    drop(runner);
     case.setup.tools.identity = "another compiler".to_owned();
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    lab.outcomes(&sets, false).unwrap();
-    assert_eq!(lab.effort().remembered, 0);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    runner.outcomes(&sets, false).unwrap();
+    assert_eq!(runner.effort().remembered, 0);
 }
 
 #[test]
@@ -313,15 +313,15 @@ fn it_ends_with_the_first_that_passes() {
     for jobs in [1, 2, 3] {
         case.setup.jobs = jobs;
         case.setup.test = format!("./prog; : {jobs}");
-        let mut lab = case.lab();
-        lab.prepare().unwrap();
+        let mut runner = case.runner();
+        runner.prepare().unwrap();
         let sets = [set(&[0]), set(&[2]), set(&[1]), set(&[0, 2]), set(&[1, 2]), set(&[0, 1])];
         use Outcome::{Fail, Pass};
-        assert_eq!(lab.outcomes(&sets, true).unwrap(), [Fail, Fail, Pass]);
+        assert_eq!(runner.outcomes(&sets, true).unwrap(), [Fail, Fail, Pass]);
         // Several may be further than the first that passes when it does.
-        assert!(lab.effort().runs == 6 + 3 || jobs > 1);
-        assert_eq!(lab.outcomes_until(&[set(&[1]), set(&[0]), set(&[2])], Fail).unwrap(), [Pass, Fail]);
-        assert_eq!(lab.outcomes(&sets, false).unwrap(), [Fail, Fail, Pass, Fail, Pass, Pass]);
+        assert!(runner.effort().runs == 6 + 3 || jobs > 1);
+        assert_eq!(runner.outcomes_until(&[set(&[1]), set(&[0]), set(&[2])], Fail).unwrap(), [Pass, Fail]);
+        assert_eq!(runner.outcomes(&sets, false).unwrap(), [Fail, Fail, Pass, Fail, Pass, Pass]);
     }
 }
 
@@ -329,23 +329,23 @@ fn it_ends_with_the_first_that_passes() {
 fn equal_trees_are_built_once() {
     let mut case = case();
     case.setup.jobs = 3;
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
     case.journal();
-    let builds = lab.effort().builds;
+    let builds = runner.effort().builds;
     let sets = vec![set(&[1]); 6];
-    assert_eq!(lab.outcomes(&sets, false).unwrap(), [Outcome::Pass; 6]);
-    assert_eq!(lab.effort().builds, builds + 1);
+    assert_eq!(runner.outcomes(&sets, false).unwrap(), [Outcome::Pass; 6]);
+    assert_eq!(runner.effort().builds, builds + 1);
 }
 
 #[test]
 fn what_was_built_to_see_whether_it_builds_is_not_built_again() {
     let case = case();
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    lab.builds(&set(&[0])).unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    runner.builds(&set(&[0])).unwrap();
     case.journal();
-    assert_eq!(lab.outcomes(&[set(&[0])], false).unwrap(), [Outcome::Fail]);
+    assert_eq!(runner.outcomes(&[set(&[0])], false).unwrap(), [Outcome::Fail]);
     assert_eq!(case.journal(), Vec::<String>::new());
 }
 
@@ -355,12 +355,12 @@ fn a_trial_that_takes_too_long_is_tried_again_another_day() {
     case.setup.test = "./prog; if grep -q old c.c && grep -q wrong b.c; then sleep 4722; fi".to_owned();
     case.setup.limits.test = Some(Duration::from_millis(400));
     for _ in 0..2 {
-        let mut lab = case.lab();
-        lab.prepare().unwrap();
-        assert_eq!(lab.outcomes(&[set(&[2])], false).unwrap(), [Outcome::Unresolved]);
-        assert_eq!(lab.effort().remembered, 0);
-        assert_eq!(lab.outcomes(&[set(&[2])], false).unwrap(), [Outcome::Unresolved]);
-        assert_eq!(lab.effort().remembered, 1);
+        let mut runner = case.runner();
+        runner.prepare().unwrap();
+        assert_eq!(runner.outcomes(&[set(&[2])], false).unwrap(), [Outcome::Unresolved]);
+        assert_eq!(runner.effort().remembered, 0);
+        assert_eq!(runner.outcomes(&[set(&[2])], false).unwrap(), [Outcome::Unresolved]);
+        assert_eq!(runner.effort().remembered, 1);
     }
 }
 
@@ -370,8 +370,8 @@ fn an_interrupt_leaves_nothing() {
     case.setup.test =
         "./prog; if test -e a.c && grep -q old a.c && ! grep -q right b.c; then sleep 4721.5; fi".to_owned();
     case.setup.limits.test = Some(Duration::from_secs(60));
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
     let stop = case.stop.clone();
     let began = Instant::now();
     let sets = [set(&[1]), set(&[0])];
@@ -380,11 +380,11 @@ fn an_interrupt_leaves_nothing() {
             std::thread::sleep(Duration::from_millis(1500));
             stop.store(true, Ordering::Relaxed);
         });
-        lab.outcomes(&sets, false).unwrap_err()
+        runner.outcomes(&sets, false).unwrap_err()
     });
     assert!(matches!(error, Error::Cancelled), "{error}");
     assert!(began.elapsed() < Duration::from_secs(20));
-    drop(lab);
+    drop(runner);
     assert!(!case.work_path().join("trees").exists());
     let sleeping = fs::read_dir("/proc")
         .unwrap()
@@ -393,10 +393,10 @@ fn an_interrupt_leaves_nothing() {
     assert!(!sleeping);
     // What was known by then is known again.
     stop.store(false, Ordering::Relaxed);
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
-    assert_eq!(lab.outcomes(&sets[..1], false).unwrap(), [Outcome::Pass]);
-    assert_eq!(lab.effort().remembered, 1);
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
+    assert_eq!(runner.outcomes(&sets[..1], false).unwrap(), [Outcome::Pass]);
+    assert_eq!(runner.effort().remembered, 1);
 }
 
 #[test]
@@ -409,10 +409,10 @@ fn commands_run_in_the_subdirectory() {
     case.setup.subdirectory = "shared".into();
     // Tests see nothing of us.
     case.setup.test = "cat x made ../top; env | grep -c '^RELAPSE_\\|^CC='".to_owned();
-    let mut lab = case.lab();
-    let baseline = lab.prepare().unwrap();
+    let mut runner = case.runner();
+    let baseline = runner.prepare().unwrap();
     assert_eq!(fs::read_to_string(&baseline.good.stdout).unwrap(), "right\ntop\ntop\n0\n");
-    assert_eq!(lab.outcomes(&[set(&[0])], false).unwrap(), [Outcome::Pass]);
+    assert_eq!(runner.outcomes(&[set(&[0])], false).unwrap(), [Outcome::Pass]);
 }
 
 #[test]
@@ -434,20 +434,20 @@ build prog: link a.o b.o
     case.setup.build = "ninja".to_owned();
     case.setup.test = "./prog".to_owned();
     case.setup.jobs = 1;
-    let mut lab = case.lab();
-    lab.prepare().unwrap();
+    let mut runner = case.runner();
+    runner.prepare().unwrap();
     case.journal();
-    assert_eq!(lab.outcomes(&[set(&[0])], false).unwrap(), [Outcome::Pass]);
+    assert_eq!(runner.outcomes(&[set(&[0])], false).unwrap(), [Outcome::Pass]);
     assert_eq!(case.journal(), ["b.o", "link"]);
-    assert_eq!(lab.outcomes(&[set(&[1])], false).unwrap(), [Outcome::Fail]);
+    assert_eq!(runner.outcomes(&[set(&[1])], false).unwrap(), [Outcome::Fail]);
     assert_eq!(case.journal(), ["b.o", "link"]);
 }
 
 #[test]
 fn the_work_directory_is_held() {
     let case = case();
-    let lab = case.lab();
+    let runner = case.runner();
     assert!(matches!(Work::open(&case.work_path(), false), Err(Error::Busy { .. })));
-    drop(lab);
+    drop(runner);
     Work::open(&case.work_path(), false).unwrap();
 }

@@ -1,8 +1,8 @@
 //! Versions as the user names them, out of real repositories.
 
-mod bench;
+mod sandbox;
 
-use bench::{contents, git, state, write};
+use sandbox::{contents, git, state, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use trials::{Error, Version, bisect_marks};

@@ -1,9 +1,10 @@
 //! `relapse cc` and `relapse c++`: clang, with recording built into what it makes.
 
-use crate::failure::Exit;
+use crate::failure::{Exit, Failure};
 use clap::Args;
-use compiler::driver::{self, Language};
+use driver::Language;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 /// Compile C like clang does, with recording built in
 ///
@@ -40,26 +41,48 @@ pub struct CompileCxxArgs {
     pub args: Vec<OsString>,
 }
 
-pub fn cc(args: &CompileArgs) -> Exit {
-    exit(driver::run(Language::C, &args.args))
+pub fn cc(args: &CompileArgs) -> Result<Exit, Failure> {
+    run(Language::C, &args.args)
 }
 
-pub fn cxx(args: &CompileCxxArgs) -> Exit {
-    exit(driver::run(Language::Cxx, &args.args))
+pub fn cxx(args: &CompileCxxArgs) -> Result<Exit, Failure> {
+    run(Language::Cxx, &args.args)
 }
 
 /// The compiler's words must not be looked at by our own command line parser, which
 /// would take `--version`, `--color` and `--` for its own. So `relapse cc ...` is
 /// recognised ahead of it.
-pub fn straight(args: &[OsString]) -> Option<Exit> {
+pub fn passthrough(args: &[OsString]) -> Option<Result<Exit, Failure>> {
     let language = match args.get(1).map(OsString::as_os_str) {
         Some(word) if word == OsStr::new("cc") => Language::C,
         Some(word) if word == OsStr::new("c++") => Language::Cxx,
         _ => return None,
     };
-    Some(exit(driver::run(language, &args[2..])))
+    Some(run(language, &args[2..]))
 }
 
-fn exit(code: i32) -> Exit {
-    Exit::OfCommand(u8::try_from(code).unwrap_or(1))
+fn run(language: Language, args: &[OsString]) -> Result<Exit, Failure> {
+    let code = driver::run(language, args, &programs()?.cc);
+    Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(1)))
+}
+
+/// This executable and the compiler driver beside it.
+pub struct Programs {
+    pub relapse: PathBuf,
+    /// It alone contains LLVM, so `relapse cc` needs it to instrument.
+    pub cc: PathBuf,
+}
+
+pub fn programs() -> Result<Programs, Failure> {
+    let relapse = std::env::current_exe()
+        .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("find relapse itself: {e}")))?;
+    let cc = relapse.with_file_name("relapse-cc");
+    if !cc.is_file() {
+        return Err(Failure::failed_to(
+            Exit::Environment,
+            format_args!("find the compiler driver: {} is not there", cc.display()),
+        )
+        .hint("Install relapse and relapse-cc into the same directory."));
+    }
+    Ok(Programs { relapse, cc })
 }

@@ -43,8 +43,8 @@ pub fn run(command: Command, session: &mut Session) -> Result<Exit, Failure> {
         Command::Contract(command) => contract::run(&command, session),
         Command::Environment(command) => environment::run(&command, session),
         Command::Dump(args) => dump::run(&args, session),
-        Command::Cc(args) => Ok(compile::cc(&args)),
-        Command::Cxx(args) => Ok(compile::cxx(&args)),
+        Command::Cc(args) => compile::cc(&args),
+        Command::Cxx(args) => compile::cxx(&args),
         Command::Completions(args) => shell::completions(&args, session),
         Command::Man(_) => shell::man(session),
     }

@@ -21,10 +21,10 @@ use random::{Program, Random};
 use recording::Recording;
 use solver::Settings;
 use std::time::{Duration, Instant};
-use symbolic::{Input, Origin, World};
+use symbolic::{Input, Origin, TermContext};
 
 /// Compiles and explores a program from an input.
-fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, World) {
+fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, TermContext) {
     let mut desk = Desk::new();
     desk.file("p.c", source);
     desk.quietly("relapse cc -g -o p p.c");
@@ -48,7 +48,7 @@ fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, World) {
 }
 
 /// What a group says is printed for an input.
-fn printed(world: &World, outputs: &[Piece], input: [u8; 3]) -> String {
+fn printed(world: &TermContext, outputs: &[Piece], input: [u8; 3]) -> String {
     let value = |term| world.pool.evaluate(term, &|v| byte(world, v, input));
     let mut text = String::new();
     for piece in outputs {
@@ -62,7 +62,7 @@ fn printed(world: &World, outputs: &[Piece], input: [u8; 3]) -> String {
     text
 }
 
-fn byte(world: &World, variable: u32, input: [u8; 3]) -> u128 {
+fn byte(world: &TermContext, variable: u32, input: [u8; 3]) -> u128 {
     let offset = world.variables.list[variable as usize].offset as usize;
     input[offset].into()
 }

@@ -8,13 +8,13 @@ mod generate;
 use desk::{Desk, feed};
 use replay::process::{LoadedProcess, Options as LoadOptions};
 use std::process::Command;
-use symbolic::{Kind, Now, Options, Origin, Path, Watch, World};
+use symbolic::{Kind, Options, Origin, Path, StepObserver, SymbolicState, TermContext};
 
 /// A recorded run, followed with every term compared to the run's values.
 struct Followed {
     desk: Desk,
     process: LoadedProcess,
-    world: World,
+    world: TermContext,
     path: Path,
 }
 
@@ -57,7 +57,7 @@ fn followed_with(desk: Desk, options: &Options) -> Followed {
     let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
     let recorded = &recording.processes[0];
     let process = LoadedProcess::load(&recording, recorded, &LoadOptions::default()).expect("a process");
-    let mut world = World::default();
+    let mut world = TermContext::default();
     let path = symbolic::replay(&process, recorded, 0, &mut world, options).expect("a path");
     assert!(path.holds(&world), "every condition holds on its own run");
     Followed { desk, process, world, path }
@@ -351,8 +351,8 @@ int main(void) {
 /// Sees the term of a variable at the end of its function.
 struct Results(Vec<Option<solver::Term>>);
 
-impl Watch for Results {
-    fn step(&mut self, now: &mut Now<'_, '_>) {
+impl StepObserver for Results {
+    fn step(&mut self, now: &mut SymbolicState<'_, '_>) {
         if let program::inst::Inst::Return { value: Some(value), ret } = now.view.inst()
             && now.view.function().name == "half"
         {
@@ -377,7 +377,7 @@ int main(void) {
     let recording = recording::Recording::open(&desk.path().join("run")).expect("a recording");
     let recorded = &recording.processes[0];
     let process = LoadedProcess::load(&recording, recorded, &LoadOptions::default()).expect("a process");
-    let mut world = World::default();
+    let mut world = TermContext::default();
     let mut results = Results(Vec::new());
     let path =
         symbolic::replay_with(&process, recorded, 0, &mut world, &checked(), &mut results).expect("a path");

@@ -60,7 +60,7 @@ impl From<&trials::TestRun> for RunOutput {
             Status::Exit(code) => (Some(code), None, false),
             Status::Signal(signal) => (None, Some(signal), false),
             Status::TimedOut => (None, None, true),
-            Status::Flooded | Status::Cancelled => (None, None, false),
+            Status::OutputLimit | Status::Cancelled => (None, None, false),
         };
         RunOutput {
             exit,

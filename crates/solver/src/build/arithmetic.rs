@@ -3,9 +3,9 @@
 //! A constant in a sum is pulled outwards, so that `x + 1 + 1` and differences of two offsets of
 //! one term fold. Operands are not both constant here, and a constant factor or summand is `b`.
 
-use crate::meaning::{self, ones};
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::Pool;
+use crate::semantics::{self, ones};
 
 impl Pool {
     fn add_constant(&mut self, a: Term, value: u128) -> Term {
@@ -229,7 +229,7 @@ impl Pool {
             Some(c) if c == 1 || c == ones(width) => return self.constant(width, 0),
             Some(0) => return a,
             // Only the size of the divisor counts; the smallest number has none.
-            Some(c) if meaning::negative(width, c) && c != 1 << (width - 1) => {
+            Some(c) if semantics::negative(width, c) && c != 1 << (width - 1) => {
                 let size = self.constant(width, c.wrapping_neg());
                 return self.binary(Binary::SRem, a, size);
             }

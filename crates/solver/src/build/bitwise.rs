@@ -1,8 +1,8 @@
 //! Complement, and, or, exclusive or; on width 1 the connectives.
 
-use crate::meaning::ones;
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::Pool;
+use crate::semantics::ones;
 
 impl Pool {
     pub(super) fn complement(&mut self, a: Term) -> Term {

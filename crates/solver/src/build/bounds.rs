@@ -1,8 +1,8 @@
 //! What the shape of a term says about its size.
 
-use crate::meaning::{self, ones};
 use crate::node::{Binary, Node, Term};
 use crate::pool::Pool;
+use crate::semantics::{self, ones};
 
 /// How many nodes deep a bound is looked for.
 const DEPTH: u32 = 4;
@@ -57,6 +57,6 @@ impl Pool {
 
     /// Whether the sign bit is known to be clear.
     pub(super) fn not_negative(&self, t: Term) -> bool {
-        !meaning::negative(self.width(t), self.most(t))
+        !semantics::negative(self.width(t), self.most(t))
     }
 }

@@ -1,8 +1,8 @@
 //! Orders. With a constant on one side only `Ule` and `Sle` are used.
 
-use crate::meaning::{self, ones, signed};
 use crate::node::{Binary, Node, Term};
 use crate::pool::Pool;
+use crate::semantics::{self, ones, signed};
 
 impl Pool {
     pub(super) fn less(&mut self, a: Term, b: Term) -> Term {
@@ -192,7 +192,7 @@ impl Pool {
                     let k = self.constant(width, k);
                     return self.binary(Binary::Eq, a, k);
                 }
-                if meaning::negative(width, k) && self.not_negative(a) {
+                if semantics::negative(width, k) && self.not_negative(a) {
                     return self.truth(false);
                 }
                 if let Some(t) = self.sext_bound(a, k, true) {
@@ -207,7 +207,7 @@ impl Pool {
                     let k = self.constant(width, k);
                     return self.binary(Binary::Eq, b, k);
                 }
-                if meaning::negative(width, k) && self.not_negative(b) {
+                if semantics::negative(width, k) && self.not_negative(b) {
                     return self.truth(true);
                 }
                 if let Some(t) = self.sext_bound(b, k, false) {

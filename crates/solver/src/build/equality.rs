@@ -1,8 +1,8 @@
 //! Equality. A constant is `b`.
 
-use crate::meaning;
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::Pool;
+use crate::semantics;
 
 /// How many choices of a chain are compared with a constant one by one.
 const CHAIN: usize = 256;
@@ -114,15 +114,15 @@ impl Pool {
         }
         match self.node(a) {
             Node::Zext(x) => {
-                if k > meaning::ones(self.width(x)) {
+                if k > semantics::ones(self.width(x)) {
                     return self.truth(false);
                 }
                 return equal(self, x, k);
             }
             Node::Sext(x) => {
                 let inside = self.width(x);
-                let short = k & meaning::ones(inside);
-                if meaning::sext(short, inside, width) != k {
+                let short = k & semantics::ones(inside);
+                if semantics::sext(short, inside, width) != k {
                     return self.truth(false);
                 }
                 return equal(self, x, short);
@@ -130,10 +130,10 @@ impl Pool {
             Node::Concat(high, low) => {
                 let split = self.width(low);
                 let high = equal(self, high, k >> split);
-                let low = equal(self, low, k & meaning::ones(split));
+                let low = equal(self, low, k & semantics::ones(split));
                 return self.and(high, low);
             }
-            Node::Unary(op, x) => return equal(self, x, meaning::unary(op, width, k)),
+            Node::Unary(op, x) => return equal(self, x, semantics::unary(op, width, k)),
             Node::Binary(op, x, y) => match (op, self.as_constant(x), self.as_constant(y)) {
                 (Binary::Add, _, Some(c)) => return equal(self, x, k.wrapping_sub(c)),
                 (Binary::Xor, _, Some(c)) => return equal(self, x, k ^ c),

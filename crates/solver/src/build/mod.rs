@@ -17,18 +17,18 @@ mod comparison;
 mod equality;
 mod slices;
 
-use crate::meaning;
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::Pool;
+use crate::semantics;
 
 impl Pool {
     pub fn unary(&mut self, op: Unary, a: Term) -> Term {
         let width = self.width(a);
         if let Some(value) = self.as_constant(a) {
-            return self.constant(width, meaning::unary(op, width, value));
+            return self.constant(width, semantics::unary(op, width, value));
         }
         if let Some((c, x, y)) = self.constant_choice(a) {
-            let (x, y) = (meaning::unary(op, width, x), meaning::unary(op, width, y));
+            let (x, y) = (semantics::unary(op, width, x), semantics::unary(op, width, y));
             return self.choose_constants(c, width, x, y);
         }
         match op {
@@ -44,18 +44,18 @@ impl Pool {
         let result = if op.is_comparison() { 1 } else { width };
         let (x, y) = (self.as_constant(a), self.as_constant(b));
         match (x, y) {
-            (Some(x), Some(y)) => return self.constant(result, meaning::binary(op, width, x, y)),
+            (Some(x), Some(y)) => return self.constant(result, semantics::binary(op, width, x, y)),
             (None, Some(y)) => {
                 if let Some((c, p, q)) = self.constant_choice(a) {
-                    let p = meaning::binary(op, width, p, y);
-                    let q = meaning::binary(op, width, q, y);
+                    let p = semantics::binary(op, width, p, y);
+                    let q = semantics::binary(op, width, q, y);
                     return self.choose_constants(c, result, p, q);
                 }
             }
             (Some(x), None) => {
                 if let Some((c, p, q)) = self.constant_choice(b) {
-                    let p = meaning::binary(op, width, x, p);
-                    let q = meaning::binary(op, width, x, q);
+                    let p = semantics::binary(op, width, x, p);
+                    let q = semantics::binary(op, width, x, q);
                     return self.choose_constants(c, result, p, q);
                 }
             }

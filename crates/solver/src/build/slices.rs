@@ -4,9 +4,9 @@
 //! and neighbouring slices of one term are one part. A zero at the top is written as `Zext` of the
 //! rest; a zero elsewhere is a constant part.
 
-use crate::meaning::{self, ones};
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::{MAX_WIDTH, Pool};
+use crate::semantics::{self, ones};
 
 /// How many operations deep a slice is pushed towards the leaves.
 const DEPTH: u32 = 4;
@@ -20,7 +20,7 @@ impl Pool {
             return self.topped(a);
         }
         match self.node(a) {
-            Node::Constant(value) => self.constant(width, meaning::extract(value, low, width)),
+            Node::Constant(value) => self.constant(width, semantics::extract(value, low, width)),
             Node::Extract(inner, below) => self.extract(inner, below + low, width),
             Node::Zext(inner) => {
                 let inside = self.width(inner);
@@ -58,7 +58,7 @@ impl Pool {
             }
             Node::Ite(..) => match self.constant_choice(a) {
                 Some((c, x, y)) => {
-                    let (x, y) = (meaning::extract(x, low, width), meaning::extract(y, low, width));
+                    let (x, y) = (semantics::extract(x, low, width), semantics::extract(y, low, width));
                     self.choose_constants(c, width, x, y)
                 }
                 None => self.make(Node::Extract(a, low), width),
@@ -148,16 +148,16 @@ impl Pool {
             return a;
         }
         if let Some((c, x, y)) = self.constant_choice(a) {
-            let (x, y) = (meaning::sext(x, from, width), meaning::sext(y, from, width));
+            let (x, y) = (semantics::sext(x, from, width), semantics::sext(y, from, width));
             return self.choose_constants(c, width, x, y);
         }
         match self.node(a) {
-            Node::Constant(value) => self.constant(width, meaning::sext(value, from, width)),
+            Node::Constant(value) => self.constant(width, semantics::sext(value, from, width)),
             Node::Sext(inner) => self.sext(inner, width),
             Node::Concat(high, _)
                 if self
                     .as_constant(high)
-                    .is_some_and(|high_value| meaning::negative(self.width(high), high_value)) =>
+                    .is_some_and(|high_value| semantics::negative(self.width(high), high_value)) =>
             {
                 let sign = self.constant(width - from, ones(width - from));
                 self.concat(sign, a)

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::meaning;
+use crate::semantics;
 use crate::testing::{Built, assignments, steps};
 use crate::{Binary, Evaluation, Node, Pool, Term};
 
@@ -77,7 +77,7 @@ impl Bench {
 
     fn binary(&mut self, op: Binary, a: &Sample, b: &Sample) -> Sample {
         let width = if op.is_comparison() { 1 } else { a.width };
-        let values = std::array::from_fn(|at| meaning::binary(op, a.width, a.values[at], b.values[at]));
+        let values = std::array::from_fn(|at| semantics::binary(op, a.width, a.values[at], b.values[at]));
         Sample { term: self.pool.binary(op, a.term, b.term), width, values }
     }
 
@@ -97,7 +97,7 @@ impl Bench {
         vec![
             sample(x, 2, &|x, _| x),
             sample(zext, 3, &|x, _| x),
-            sample(sext, 3, &|x, _| meaning::sext(x, 2, 3)),
+            sample(sext, 3, &|x, _| semantics::sext(x, 2, 3)),
             sample(cut, 3, &|x, y| (x << 2 | y) >> 1 & 7),
             sample(choice, 3, &|x, y| if x == y { x } else { y }),
             sample(same, 1, &|x, y| u128::from(x == y)),
@@ -159,7 +159,7 @@ fn operations_on_operations_mean_what_they_should() {
                     let sample = bench.binary(op, a, b);
                     bench.check(&sample);
                     let opposite = bench.pool.not(sample.term);
-                    let mask = meaning::ones(sample.width);
+                    let mask = semantics::ones(sample.width);
                     bench.check(&Sample {
                         term: opposite,
                         width: sample.width,

@@ -59,14 +59,14 @@ pub struct Solver {
     limits: Limits,
     cores: bool,
     stack: Stack,
-    entrants: Vec<Entrant>,
+    members: Vec<Member>,
     /// Whose answer counted last.
     winner: usize,
     restarts: u64,
 }
 
 /// One solver: its process, if it is running, and how far that has followed.
-struct Entrant {
+struct Member {
     command: Command,
     running: Option<(Pipe, Followed)>,
     /// Whether the running process was told to expect floating-point numbers.
@@ -76,9 +76,9 @@ struct Entrant {
 impl Solver {
     /// `cores`: unsatisfiable cores will be asked for, which makes solvers a little slower.
     pub fn new(commands: Vec<Command>, limits: Limits, cores: bool) -> Solver {
-        let entrants =
-            commands.into_iter().map(|command| Entrant { command, running: None, floats: false }).collect();
-        Solver { limits, cores, stack: Stack::new(), entrants, winner: 0, restarts: 0 }
+        let members =
+            commands.into_iter().map(|command| Member { command, running: None, floats: false }).collect();
+        Solver { limits, cores, stack: Stack::new(), members, winner: 0, restarts: 0 }
     }
 
     /// How many levels have been pushed.
@@ -111,7 +111,7 @@ impl Solver {
 
     /// The name of the solver whose answer counted last.
     pub fn winner(&self) -> String {
-        self.entrants.get(self.winner).map(|entrant| entrant.command.name()).unwrap_or_default()
+        self.members.get(self.winner).map(|member| member.command.name()).unwrap_or_default()
     }
 
     /// Whether all assertions can hold together.
@@ -126,7 +126,7 @@ impl Solver {
         loop {
             let now = Instant::now();
             let room = asked.len() < self.limits.racers.max(1);
-            if next < self.entrants.len() && (asked.is_empty() || (room && now >= join)) {
+            if next < self.members.len() && (asked.is_empty() || (room && now >= join)) {
                 match self.ask(next) {
                     Ok(()) => asked.push(next),
                     Err(error) => drop(first_error.get_or_insert(error)),
@@ -143,15 +143,15 @@ impl Solver {
                 break;
             }
             // Alone, there is nothing to look at but the one.
-            let turn = match (asked.len(), next < self.entrants.len() && room) {
+            let turn = match (asked.len(), next < self.members.len() && room) {
                 (1, false) => end,
                 (1, true) => join.min(end),
                 _ => (now + TURN).min(end),
             };
             let mut at = 0;
             while at < asked.len() {
-                let entrant = asked[at];
-                match self.poll(entrant, turn, end) {
+                let member = asked[at];
+                match self.poll(member, turn, end) {
                     Ok(None) => at += 1,
                     Ok(Some(Answer::Unknown(why))) => {
                         reason.get_or_insert(why);
@@ -160,11 +160,11 @@ impl Solver {
                     Ok(Some(answer)) => {
                         asked.remove(at);
                         self.stop(&asked);
-                        self.winner = entrant;
+                        self.winner = member;
                         return Ok(answer);
                     }
                     Err(error) => {
-                        self.stop(&[entrant]);
+                        self.stop(&[member]);
                         first_error.get_or_insert(error);
                         asked.remove(at);
                     }
@@ -180,27 +180,27 @@ impl Solver {
     }
 
     /// Kills those who are still at work; they are started again when they are needed.
-    fn stop(&mut self, entrants: &[usize]) {
-        for &entrant in entrants {
-            self.entrants[entrant].running = None;
+    fn stop(&mut self, members: &[usize]) {
+        for &member in members {
+            self.members[member].running = None;
             self.restarts += 1;
         }
     }
 
-    fn ask(&mut self, entrant: usize) -> Result<(), Error> {
+    fn ask(&mut self, member: usize) -> Result<(), Error> {
         let floats = self.stack.has_floats();
         let preamble = self.preamble(floats);
-        let entrant = &mut self.entrants[entrant];
-        if floats && !entrant.floats {
+        let member = &mut self.members[member];
+        if floats && !member.floats {
             // The logic is chosen once, at the start.
-            entrant.running = None;
+            member.running = None;
         }
-        let (pipe, followed) = match &mut entrant.running {
+        let (pipe, followed) = match &mut member.running {
             Some(running) => running,
             none => {
-                let mut pipe = Pipe::start(&entrant.command, self.limits.timeout)?;
+                let mut pipe = Pipe::start(&member.command, self.limits.timeout)?;
                 pipe.send(preamble);
-                entrant.floats = floats;
+                member.floats = floats;
                 none.insert((pipe, Followed::default()))
             }
         };
@@ -220,34 +220,34 @@ impl Solver {
 
     /// The answer, if it is there by `turn`. A process that ended before it said anything is started
     /// once more: it may have been an accident.
-    fn poll(&mut self, entrant: usize, turn: Instant, end: Instant) -> Result<Option<Answer>, Error> {
-        let Some((pipe, _)) = &mut self.entrants[entrant].running else { return Err(Error::NoSolver) };
+    fn poll(&mut self, member: usize, turn: Instant, end: Instant) -> Result<Option<Answer>, Error> {
+        let Some((pipe, _)) = &mut self.members[member].running else { return Err(Error::NoSolver) };
         let said = match pipe.receive("an answer", turn) {
             Err(Error::Died { .. }) => {
-                self.stop(&[entrant]);
-                self.ask(entrant)?;
-                let Some((pipe, _)) = &mut self.entrants[entrant].running else {
+                self.stop(&[member]);
+                self.ask(member)?;
+                let Some((pipe, _)) = &mut self.members[member].running else {
                     return Err(Error::NoSolver);
                 };
                 pipe.receive("an answer", turn.max(Instant::now() + TURN).min(end))?
             }
             said => said?,
         };
-        let solver = self.entrants[entrant].command.name();
+        let solver = self.members[member].command.name();
         match said {
             None => Ok(None),
             Some(said) => match said.atom() {
                 Some("sat") => Ok(Some(Answer::Sat)),
                 Some("unsat") => Ok(Some(Answer::Unsat)),
-                Some("unknown") => Ok(Some(Answer::Unknown(self.reason(entrant)))),
+                Some("unknown") => Ok(Some(Answer::Unknown(self.reason(member)))),
                 _ => Err(refused(solver, "an answer", &said)),
             },
         }
     }
 
-    fn reason(&mut self, entrant: usize) -> String {
-        let name = self.entrants[entrant].command.name();
-        let Some((pipe, _)) = &mut self.entrants[entrant].running else { return String::new() };
+    fn reason(&mut self, member: usize) -> String {
+        let name = self.members[member].command.name();
+        let Some((pipe, _)) = &mut self.members[member].running else { return String::new() };
         pipe.send("(get-info :reason-unknown)\n".to_owned());
         match pipe.receive("a reason", Instant::now() + Duration::from_secs(1)) {
             Ok(Some(said)) => {
@@ -258,7 +258,7 @@ impl Solver {
                 format!("{name} does not know: {reason}")
             }
             _ => {
-                self.stop(&[entrant]);
+                self.stop(&[member]);
                 format!("{name} does not know")
             }
         }
@@ -268,7 +268,7 @@ impl Solver {
     fn report(&mut self, question: String, wanted: &'static str) -> Result<Sexpr, Error> {
         let winner = self.winner;
         let solver = self.winner();
-        let Some(Entrant { running: Some((pipe, _)), .. }) = self.entrants.get_mut(winner) else {
+        let Some(Member { running: Some((pipe, _)), .. }) = self.members.get_mut(winner) else {
             return Err(Error::NoSolver);
         };
         pipe.send(question);

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use crate::evaluate::Evaluation;
 use crate::float;
-use crate::meaning;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
+use crate::semantics;
 use crate::table::{HandleMap, HandleSet};
 
 use super::{Model, Outcome};
@@ -190,20 +190,20 @@ impl<'a> Rows<'a> {
         let pool = self.pool;
         match pool.node(t) {
             Node::Constant(value) => value,
-            Node::Variable(_) => at as u128 & meaning::ones(width),
-            Node::Unary(op, a) => meaning::unary(op, width, self.get(a, at)),
+            Node::Variable(_) => at as u128 & semantics::ones(width),
+            Node::Unary(op, a) => semantics::unary(op, width, self.get(a, at)),
             Node::Binary(op, a, b) => {
                 let (x, y) = (self.get(a, at), self.get(b, at));
-                meaning::binary(op, pool.width(a), x, y)
+                semantics::binary(op, pool.width(a), x, y)
             }
             Node::Ite(c, a, b) => {
                 let chosen = if self.get(c, at) == 1 { a } else { b };
                 self.get(chosen, at)
             }
-            Node::Extract(a, low) => meaning::extract(self.get(a, at), low, width),
+            Node::Extract(a, low) => semantics::extract(self.get(a, at), low, width),
             Node::Concat(a, b) => self.get(a, at) << pool.width(b) | self.get(b, at),
             Node::Zext(a) => self.get(a, at),
-            Node::Sext(a) => meaning::sext(self.get(a, at), pool.width(a), width),
+            Node::Sext(a) => semantics::sext(self.get(a, at), pool.width(a), width),
             Node::Read(array, index) => {
                 let index = self.get(index, at);
                 self.element(array, index, at)

@@ -93,7 +93,7 @@ impl Session {
         }
         self.statistics.queries += 1;
         let terms: Vec<Term> = set.iter().map(|&at| conditions[at]).collect();
-        match self.try_inside(pool, &terms) {
+        match self.try_internally(pool, &terms) {
             Some(Inside::Unsat(core)) => {
                 let core: HashSet<Term> = core.into_iter().collect();
                 let mut seen = HashSet::new();

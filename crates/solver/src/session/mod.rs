@@ -17,7 +17,7 @@ mod cache;
 mod contexts;
 mod cores;
 mod groups;
-mod moves;
+mod local_search;
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
@@ -49,12 +49,16 @@ pub struct Settings {
     pub commands: Vec<Command>,
     pub limits: Limits,
     /// How long a question is tried inside this process before a solver is asked.
-    pub inside: Duration,
+    pub internal_timeout: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { commands: Vec::new(), limits: Limits::default(), inside: Duration::from_millis(300) }
+        Settings {
+            commands: Vec::new(),
+            limits: Limits::default(),
+            internal_timeout: Duration::from_millis(300),
+        }
     }
 }
 
@@ -102,7 +106,7 @@ pub struct Statistics {
     /// By changing a single byte.
     pub moved: u64,
     /// By the SAT solver in this process.
-    pub inside: u64,
+    pub internal: u64,
     /// By a solver.
     pub solved: u64,
     /// Of those, the ones without an answer.
@@ -110,7 +114,7 @@ pub struct Statistics {
     /// Processes started again.
     pub restarts: u64,
     /// Time spent in this process's own solver, whether or not it found an answer.
-    pub inside_time: Duration,
+    pub internal_time: Duration,
     /// Time spent waiting for solvers.
     pub solver_time: Duration,
 }
@@ -279,7 +283,7 @@ impl Session {
         if let Some(model) = self.cache.model(|model| holds(pool, &order, &|v| model.value(v, given(v)))) {
             self.statistics.reused += 1;
             let model = completed(pool, &all, &model, given);
-            let outcome = Outcome::Sat(nearer(pool, &all, model, given));
+            let outcome = Outcome::Sat(minimise_change(pool, &all, model, given));
             self.cache.put(&all, &outcome);
             return Ok(outcome);
         }
@@ -287,10 +291,10 @@ impl Session {
         let outcome = if let Some(outcome) = self.bytes.decide(pool, linked, query, given) {
             self.statistics.enumerated += 1;
             outcome
-        } else if let Some(model) = moves::one_byte(pool, &all, given) {
+        } else if let Some(model) = local_search::one_byte(pool, &all, given) {
             self.statistics.moved += 1;
             Outcome::Sat(completed(pool, &all, &model, given))
-        } else if let Some(answer) = self.try_inside(pool, &all) {
+        } else if let Some(answer) = self.try_internally(pool, &all) {
             match answer {
                 Inside::Sat(model) => Outcome::Sat(model),
                 Inside::Unsat(_) => Outcome::Unsat,
@@ -308,7 +312,7 @@ impl Session {
                 if !holds(pool, &all, &|v| model.value(v, given(v))) {
                     return Err(Error::WrongModel { solver: solver.unwrap_or_else(|| INSIDE.to_owned()) });
                 }
-                Outcome::Sat(nearer(pool, &all, model, given))
+                Outcome::Sat(minimise_change(pool, &all, model, given))
             }
             other => other,
         };
@@ -320,13 +324,13 @@ impl Session {
 
 impl Session {
     /// An answer found in this process, in the time there is for it.
-    fn try_inside(&mut self, pool: &Pool, conditions: &[Term]) -> Option<Inside> {
-        if self.settings.inside.is_zero() {
+    fn try_internally(&mut self, pool: &Pool, conditions: &[Term]) -> Option<Inside> {
+        if self.settings.internal_timeout.is_zero() {
             return None;
         }
         let start = Instant::now();
-        let decided = self.circuit.decide(pool, conditions, self.settings.inside);
-        self.statistics.inside_time += start.elapsed();
+        let decided = self.circuit.decide(pool, conditions, self.settings.internal_timeout);
+        self.statistics.internal_time += start.elapsed();
         let answer = match decided {
             Decided::Undecided => return None,
             Decided::Unsat(core) => Inside::Unsat(core),
@@ -336,7 +340,7 @@ impl Session {
                 Inside::Sat(Model { values })
             }
         };
-        self.statistics.inside += 1;
+        self.statistics.internal += 1;
         Some(answer)
     }
 }
@@ -398,7 +402,7 @@ fn completed(pool: &Pool, conditions: &[Term], model: &Model, given: &dyn Fn(u32
 
 /// The model with given values put back wherever all conditions still hold: an input that is changed
 /// in few places is easier to understand.
-fn nearer(pool: &Pool, conditions: &[Term], mut model: Model, given: &dyn Fn(u32) -> u128) -> Model {
+fn minimise_change(pool: &Pool, conditions: &[Term], mut model: Model, given: &dyn Fn(u32) -> u128) -> Model {
     let mut budget = NEARER;
     let variables: Vec<u32> = model.values.keys().copied().collect();
     for variable in variables {

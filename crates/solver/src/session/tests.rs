@@ -12,7 +12,11 @@ use crate::testing::{Built, VARIABLES, steps};
 fn session(inside: bool) -> Session {
     let limits = Limits { timeout: Duration::from_secs(30), ..Limits::default() };
     let inside = Duration::from_secs(if inside { 30 } else { 0 });
-    Session::new(Settings { commands: vec![Command::parse("cvc5").unwrap()], limits, inside })
+    Session::new(Settings {
+        commands: vec![Command::parse("cvc5").unwrap()],
+        limits,
+        internal_timeout: inside,
+    })
 }
 
 /// Whether some values of the small variables satisfy conditions.
@@ -36,7 +40,7 @@ proptest! {
         inside: bool,
     ) {
         let mut built = Built::new(&steps);
-        let given = [0, 1, 2].map(|at| u128::from(given[at]) & crate::meaning::ones(VARIABLES[at]));
+        let given = [0, 1, 2].map(|at| u128::from(given[at]) & crate::semantics::ones(VARIABLES[at]));
         let value = |v: u32| given[v as usize];
         let truths: Vec<Term> = (0..built.terms.len()).map(|at| { let at = built.truth(at); built.terms[at] }).collect();
         let mut session = session(inside);
@@ -142,7 +146,7 @@ fn few_bytes_are_changed() {
 fn one_byte_needs_no_solver() {
     let mut pool = Pool::new();
     // No solver at all.
-    let mut session = Session::new(Settings { inside: Duration::ZERO, ..Settings::default() });
+    let mut session = Session::new(Settings { internal_timeout: Duration::ZERO, ..Settings::default() });
     let byte = pool.variable(0, 8);
     let digit = compare(&mut pool, Binary::Ule, byte, 57);
     let above = compare(&mut pool, Binary::Ult, byte, 48);
@@ -179,7 +183,8 @@ fn a_wrong_model_is_an_error_that_names_the_solver() {
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     let commands = vec![Command::new(path, [] as [&str; 0])];
-    let mut session = Session::new(Settings { commands, inside: Duration::ZERO, ..Settings::default() });
+    let mut session =
+        Session::new(Settings { commands, internal_timeout: Duration::ZERO, ..Settings::default() });
     let mut pool = Pool::new();
     let (x, y) = (pool.variable(0, 8), pool.variable(1, 8));
     let product = pool.binary(Binary::Mul, x, y);

@@ -1,6 +1,6 @@
 //! Numbers and characters.
 
-use crate::meaning;
+use crate::semantics;
 
 /// What a constant stands beside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub(super) fn number(width: u32, value: u128, used: Use) -> String {
         return text;
     }
     if used == Use::Signed {
-        let value = meaning::signed(width, value);
+        let value = semantics::signed(width, value);
         return if value < 0 {
             format!("-{}", unsigned(value.unsigned_abs()))
         } else {
@@ -34,8 +34,8 @@ pub(super) fn number(width: u32, value: u128, used: Use) -> String {
         };
     }
     // Minus something small is what a programmer wrote.
-    if used == Use::Equal && width >= 16 && meaning::negative(width, value) {
-        let size = meaning::signed(width, value).unsigned_abs();
+    if used == Use::Equal && width >= 16 && semantics::negative(width, value) {
+        let size = semantics::signed(width, value).unsigned_abs();
         if size < 10_000 {
             return format!("-{size}");
         }

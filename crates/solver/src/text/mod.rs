@@ -233,7 +233,7 @@ impl Writer<'_> {
         let operand = |t, budget| if signed { self.signed(t, budget) } else { self.term(t, budget) };
         match (self.pool.as_constant(a), self.pool.as_constant(b)) {
             // All bits set is minus one: negative.
-            (None, Some(k)) if signed && k == crate::meaning::ones(self.pool.width(a)) => {
+            (None, Some(k)) if signed && k == crate::semantics::ones(self.pool.width(a)) => {
                 Shown::infix(operand(a, x), "<", Shown::leaf("0"), Level::Order)
             }
             (None, Some(k)) => {
@@ -265,9 +265,12 @@ impl Writer<'_> {
         match op {
             Binary::Add => match self.pool.as_constant(b) {
                 // Nearer to zero from below: a difference.
-                Some(k) if crate::meaning::negative(width, k) => {
-                    let k =
-                        constants::number(width, k.wrapping_neg() & crate::meaning::ones(width), Use::Plain);
+                Some(k) if crate::semantics::negative(width, k) => {
+                    let k = constants::number(
+                        width,
+                        k.wrapping_neg() & crate::semantics::ones(width),
+                        Use::Plain,
+                    );
                     cut(width, Shown::infix(self.term(a, x), "-", Shown::leaf(k), Level::Sum))
                 }
                 _ => cut(width, plain("+", Level::Sum)),

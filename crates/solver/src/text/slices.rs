@@ -31,7 +31,7 @@ impl Writer<'_> {
             _ if low + width == self.pool.width(a) => shifted(),
             _ => {
                 let mask =
-                    Shown::leaf(constants::number(128, crate::meaning::ones(width), constants::Use::Plain));
+                    Shown::leaf(constants::number(128, crate::semantics::ones(width), constants::Use::Plain));
                 Shown::infix(shifted(), "&", mask, Level::BitAnd)
             }
         }

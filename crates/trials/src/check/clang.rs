@@ -15,7 +15,7 @@ use std::time::Duration;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// No unit takes so long that it is worth more.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How clang speaks, whatever the unit's options say.
 const SPEECH: [&str; 9] = [
@@ -93,7 +93,7 @@ impl<'c> Check<'c> {
             stdin: None,
             stdout: &stdout,
             stderr: &stderr,
-            limits: Limits { time: Some(PATIENCE), ..Limits::default() },
+            limits: Limits { time: Some(TIMEOUT), ..Limits::default() },
             ending: Ending::Ask,
         };
         let ran = process::run(&job, self.stop)?;

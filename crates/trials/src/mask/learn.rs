@@ -6,7 +6,7 @@ use super::token::{Class, Kind, has_letters, shape};
 use super::{Mask, arounds};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Each round may find lines that were not recognised before; this is more than was ever needed.
+/// Each batch may find lines that were not recognised before; this is more than was ever needed.
 const ROUNDS: usize = 6;
 /// An output that is larger than this, and another one each time, is not looked into.
 const LARGE: usize = 16 << 20;
@@ -66,7 +66,7 @@ fn learn_with(versions: &Versions, likely: Option<Vec<Duration>>) -> Mask {
     let mut mask = Mask::default();
     mask.rules.durations = likely.unwrap_or_default();
     for _ in 0..ROUNDS {
-        if !mask.round(versions, generalise) {
+        if !mask.batch(versions, generalise) {
             break;
         }
     }
@@ -80,7 +80,7 @@ fn learn_with(versions: &Versions, likely: Option<Vec<Duration>>) -> Mask {
 
 impl Mask {
     /// Compares each run with the first of its version. Whether something new was learned.
-    fn round(&mut self, versions: &Versions, generalise: bool) -> bool {
+    fn batch(&mut self, versions: &Versions, generalise: bool) -> bool {
         let mut learned = false;
         for runs in versions {
             for run in runs.iter().skip(1) {

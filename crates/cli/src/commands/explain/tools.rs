@@ -1,5 +1,6 @@
 //! The programs and the directory that an explanation works with.
 
+use crate::commands::compile;
 use crate::failure::{Exit, Failure};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -7,25 +8,15 @@ use trials::Tools;
 
 /// The compiler drivers beside this executable.
 pub fn find() -> Result<Tools, Failure> {
-    let relapse = std::env::current_exe()
-        .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("find relapse itself: {e}")))?;
-    let beside = |name: &str| relapse.with_file_name(name);
-    let cc = beside("relapse-cc");
-    if !cc.is_file() {
-        return Err(Failure::failed_to(
-            Exit::Environment,
-            format_args!("find the compiler driver: {} is not there", cc.display()),
-        )
-        .hint("Install relapse and relapse-cc into the same directory."));
-    }
-    let Some(clang) = compiler::driver::clang() else {
+    let compile::Programs { relapse, cc } = compile::programs()?;
+    let Some(clang) = driver::clang() else {
         return Err(Failure::failed_to(Exit::NoClang, "find clang 22, which builds the versions")
             .hint("Install clang-22 and lld-22, or name a clang in RELAPSE_CLANG."));
     };
     let symbolizer =
         std::fs::canonicalize(&clang).unwrap_or_else(|_| clang.clone()).with_file_name("llvm-symbolizer");
     Ok(Tools {
-        cxx: beside("relapse-c++"),
+        cxx: cc.with_file_name("relapse-c++"),
         identity: identity(&cc),
         cc,
         relapse,
@@ -37,7 +28,7 @@ pub fn find() -> Result<Tools, Failure> {
 /// A directory in which the usual names of compilers are ours.
 pub fn compilers(work: &Path, tools: &Tools) -> Result<PathBuf, Failure> {
     let directory = std::path::absolute(work.join("compilers")).unwrap_or_else(|_| work.join("compilers"));
-    compiler::driver::shims(&directory, &tools.cc).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+    driver::shims(&directory, &tools.cc).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
     Ok(directory)
 }
 

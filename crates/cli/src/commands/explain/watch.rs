@@ -76,14 +76,20 @@ fn words(news: &News<'_>) -> Option<(String, bool)> {
             let line = report::summary_line(answer);
             (line.strip_prefix("relapse: ").unwrap_or(&line).to_owned(), true)
         }
-        News::Lab(Event::Examining) => ("examining the program without these changes".to_owned(), false),
+        News::TrialRunner(Event::Examining) => {
+            ("examining the program without these changes".to_owned(), false)
+        }
         News::Compared(changes) => (format!("{changes} changes between the versions"), true),
-        News::Lab(Event::Building(side, Mode::Plain)) => (format!("building the {side} version"), true),
-        News::Lab(Event::Building(side, _)) => (format!("building the {side} version with recording"), true),
-        News::Lab(Event::Testing(side)) => (format!("testing the {side} version"), true),
-        News::Lab(Event::Recording(side)) => (format!("recording the {side} version"), true),
-        News::Lab(Event::Trying(reverted)) => (format!("trying without {reverted} changes"), false),
-        News::Lab(Event::Tried(_)) => return None,
+        News::TrialRunner(Event::Building(side, Mode::Plain)) => {
+            (format!("building the {side} version"), true)
+        }
+        News::TrialRunner(Event::Building(side, _)) => {
+            (format!("building the {side} version with recording"), true)
+        }
+        News::TrialRunner(Event::Testing(side)) => (format!("testing the {side} version"), true),
+        News::TrialRunner(Event::Recording(side)) => (format!("recording the {side} version"), true),
+        News::TrialRunner(Event::Trying(reverted)) => (format!("trying without {reverted} changes"), false),
+        News::TrialRunner(Event::Tried(_)) => return None,
         News::Observed(observation) => (observation.summary.clone(), true),
         News::Slicing => ("following the failure back".to_owned(), true),
         News::Searching(progress) => (searching(progress), false),

@@ -228,9 +228,9 @@ fn failure(error: &locate::Error, interrupted: bool) -> Failure {
         L::TestNotRun { .. } => failed(Exit::TestNotRun)
             .hint("The test runs where the build ran. Correct --test, or have --build make what it needs."),
         L::Suite { .. } => failed(Exit::Usage),
-        L::Trials(T::DoesNotBuild { complaint, log, .. }) => Failure::failed_to(
+        L::Trials(T::DoesNotBuild { diagnostic, log, .. }) => Failure::failed_to(
             Exit::DoesNotBuild,
-            format_args!("build the program: {complaint} (log in {})", log.display()),
+            format_args!("build the program: {diagnostic} (log in {})", log.display()),
         )
         .hint("Correct --build."),
         L::Trials(T::Record { why, .. }) => {

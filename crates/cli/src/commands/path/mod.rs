@@ -11,7 +11,7 @@ use replay::process::{LoadedProcess, Options as LoadOptions};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
-use symbolic::{Inputs, Kind, Options, Path, Reason, World};
+use symbolic::{Inputs, Kind, Options, Path, Reason, TermContext};
 
 /// Show which way a run took, as conditions on its input bytes
 ///
@@ -124,7 +124,7 @@ impl PathArgs {
 pub(super) struct Followed<'r> {
     pub recorded: &'r recording::Process,
     pub process: LoadedProcess,
-    pub world: World,
+    pub world: TermContext,
     pub path: Path,
 }
 
@@ -175,7 +175,7 @@ fn follow<'r>(
         .map_err(|e| opened::cannot_load(&e))?;
     let main = process.streams.iter().find(|s| s.kind == StreamKind::Thread).map_or(0, |s| s.number);
     let stream = args.stream.unwrap_or(main);
-    let mut world = World::default();
+    let mut world = TermContext::default();
     let path = symbolic::replay(&process, recorded, stream, &mut world, &args.options()).map_err(|e| {
         let exit = match e {
             symbolic::Error::NoStream(_) => Exit::Usage,

@@ -9,7 +9,7 @@ use alternate::same::{Another, another};
 use serde::Serialize;
 use solver::Settings;
 use std::time::Duration;
-use symbolic::{Input, Parting};
+use symbolic::{Divergence, Input};
 
 #[derive(Debug, Serialize)]
 pub struct Solved {
@@ -107,16 +107,16 @@ fn unanswered(found: &Another) -> Failure {
 
 /// Runs the program with an input under recording, and compares the ways. Why not, if it
 /// cannot be tried.
-fn try_it(args: &PathArgs, followed: &Followed<'_>, input: &Input) -> Result<Option<Parting>, String> {
+fn try_it(args: &PathArgs, followed: &Followed<'_>, input: &Input) -> Result<Option<Divergence>, String> {
     let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
     runner.remember(followed.recorded, &followed.path);
     let rerun =
         runner.run(followed.recorded, input, &followed.path.written()).map_err(|why| why.to_string())?;
-    symbolic::parting(&followed.process, &rerun.process, followed.path.stream)
+    symbolic::divergence(&followed.process, &rerun.process, followed.path.stream)
         .map_err(|e| format!("the runs could not be compared: failed to {e}"))
 }
 
-fn describe(followed: &Followed<'_>, parting: &Parting) -> String {
+fn describe(followed: &Followed<'_>, parting: &Divergence) -> String {
     let Some(jump) = parting.first else {
         return "it went on where the recorded run had ended".to_owned();
     };

@@ -249,7 +249,7 @@ proptest! {
         let Ok(cone) = Cone::of(&run.needs, question, &|n| is_branch(run.inst(n)), &never) else {
             return Ok(());
         };
-        let settings = Settings { inside: Duration::from_secs(60), ..Settings::default() };
+        let settings = Settings { internal_timeout: Duration::from_secs(60), ..Settings::default() };
         let mut solving = Solving::new(settings, Duration::from_secs(600));
         let cause = why(&run, question, &cone, &never, &mut solving).expect("values of two bits");
 

@@ -1,0 +1,318 @@
+//! One source file to one object: clang to bitcode, instrumentation, clang to code.
+//!
+//! ```text
+//! a.c ─ clang, user's options ─► a.bc ─ instrument ─► a.out.bc ─ clang -O2 ─► a.o
+//!       (all diagnostics)                             (silent)
+//! ```
+//! If instrumentation or the second clang fails, the file is compiled as if we were
+//! not there, and one note says so. In plain mode there is one step, without
+//! instrumentation; what is dropped from the options is the same, so that a program
+//! computes the same in both.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use super::command::{Command, Goal, Input, Kind};
+use super::options::Role;
+use super::process::DiagnosticSink;
+use super::request::{Action, Request, requested};
+use super::setup::Mode;
+use super::{Session, command, templates};
+use program::intervention::Intervention;
+
+/// Added to plain compilations, as in the instrumented build of the same file.
+pub const ALWAYS_PLAIN: &[&str] = &["-ffp-contract=off"];
+
+/// What came of compiling one input.
+pub struct Made {
+    /// Clang's exit code.
+    pub code: i32,
+    /// Not so for a file that was to be instrumented and could not: the next attempt
+    /// may be luckier.
+    pub as_asked: bool,
+}
+
+/// Compiles one input of the command into `product`. Returns clang's exit code.
+/// `first` is true for the first input: only with it clang may speak about the
+/// command line as a whole.
+pub fn compile(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+) -> io::Result<i32> {
+    if let Some(units) = &session.units {
+        units.record(session, command, input);
+    }
+    match &session.objects {
+        Some(cache) => cache.compile(session, command, input, product, first),
+        None => Ok(fresh(session, command, input, product, first, &mut DiagnosticSink::Direct)?.code),
+    }
+}
+
+/// Compiles without looking into the cache.
+pub fn fresh(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+    sink: &mut DiagnosticSink,
+) -> io::Result<Made> {
+    let stdin = if input.path.as_os_str() == "-" { Some(session.read_stdin()?) } else { None };
+    let instruments = session.mode == Mode::Instrument && input.kind == Kind::Source;
+    if session.mode == Mode::Plain
+        && input.kind == Kind::Source
+        && stdin.is_none()
+        && let Some(intervention) = requested(&input.path)?
+    {
+        return with_intervention(session, command, input, product, first, intervention, sink);
+    }
+    if !instruments || command.foreign.is_some() {
+        if let (true, Some(option)) = (instruments, &command.foreign) {
+            let path = input.path.display();
+            session.note(sink, &format!("{path}: compiled without recording because of {option}"));
+        }
+        let args = plain(session, command, input, product, first, false);
+        let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
+        return Ok(Made { code, as_asked: true });
+    }
+
+    let dir = tempfile::tempdir_in(session.temp.path())?;
+    let name = input.path.file_stem().map_or_else(|| OsString::from("input"), OsString::from);
+    let bitcode = dir.path().join(&name).with_added_extension("bc");
+    let instrumented_dir = dir.path().join("instrumented");
+    std::fs::create_dir(&instrumented_dir)?;
+    let instrumented = instrumented_dir.join(&name).with_added_extension("bc");
+
+    let args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
+    let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
+    if code != 0 || !bitcode.exists() {
+        return Ok(Made { code, as_asked: true });
+    }
+    let action = Action::Instrument { strip_debug: !command.debug_is_wanted };
+    let request = Request { input: bitcode, output: instrumented.clone(), action };
+    let problem = match session.request(&request) {
+        Ok(()) => {
+            let args = to_code(command, &instrumented, product);
+            let (code, words) = session.runner.run_captured(&session.clang, &args)?;
+            if code == 0 {
+                return Ok(Made { code, as_asked: true });
+            }
+            let words = String::from_utf8_lossy(&words).into_owned();
+            session.runner.log_line(&format!("# code generation failed: {words}"));
+            words.lines().next().unwrap_or("code generation failed").to_owned()
+        }
+        Err(message) => message,
+    };
+    // Code generation also finds errors of the user's (in inline assembly): plain
+    // compilation then reports them in clang's own words. Its warnings were shown.
+    let args = plain(session, command, input, product, first, true);
+    let code = session.runner.run(&session.clang, &args, stdin.as_deref(), sink)?;
+    if code == 0 {
+        session.note(sink, &format!("{}: compiled without recording: {problem}", input.path.display()));
+    }
+    Ok(Made { code, as_asked: false })
+}
+
+/// Compiles with one value replaced. Never falls back to the code as it is: its outcome would be
+/// taken for that of the intervention.
+fn with_intervention(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+    intervention: Intervention,
+    sink: &mut DiagnosticSink,
+) -> io::Result<Made> {
+    let dir = tempfile::tempdir_in(session.temp.path())?;
+    let (bitcode, replaced) = (dir.path().join("before.bc"), dir.path().join("after.bc"));
+    let mut args = to_bitcode(session, command, input, dir.path(), &bitcode, first)?;
+    // After the user's warnings, before the input.
+    let end = args.iter().position(|word| word == "-emit-llvm").unwrap_or(0);
+    args.insert(end, "-Wno-unknown-pragmas".into());
+    let code = session.runner.run(&session.clang, &args, None, sink)?;
+    if code != 0 || !bitcode.exists() {
+        return Ok(Made { code, as_asked: true });
+    }
+    let request =
+        Request { input: bitcode, output: replaced.clone(), action: Action::Intervene(intervention) };
+    if let Err(message) = session.request(&request) {
+        session.note(sink, &format!("{}: {message}", input.path.display()));
+        return Ok(Made { code: 1, as_asked: false });
+    }
+    let (code, words) = session.runner.run_captured(&session.clang, &to_code(command, &replaced, product))?;
+    session.runner.log_line(&String::from_utf8_lossy(&words));
+    Ok(Made { code, as_asked: true })
+}
+
+/// The user's options for a compile step of one input.
+fn user_options(session: &Session, command: &Command, first: bool) -> Vec<OsString> {
+    options_without(session, command, first, &[])
+}
+
+/// The same, without those that have one of `roles`.
+pub fn options_without(session: &Session, command: &Command, first: bool, roles: &[Role]) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    if session.colours {
+        args.push("-fcolor-diagnostics".into());
+    }
+    if let Some(tree) = &session.tree {
+        // First, so that the user's own mappings have the last word.
+        args.push("--start-no-unused-arguments".into());
+        args.extend(tree.options(session.mode));
+        args.push("--end-no-unused-arguments".into());
+    }
+    for item in command.items.iter().filter(|item| !roles.contains(&item.role)) {
+        let keep = match item.role {
+            Role::Compile | Role::Codegen | Role::Depend | Role::Foreign => true,
+            Role::Measure => session.mode == Mode::Plain,
+            // With `-c`, clang itself says that such words are not used.
+            Role::Link => command.goal != Goal::Link && first,
+            Role::Input => {
+                command.goal != Goal::Link
+                    && first
+                    && item.input.is_some_and(|n| command.inputs[n].kind == Kind::Linkable)
+            }
+            Role::Mode | Role::Output | Role::Language | Role::Passthrough => false,
+            Role::FastMath | Role::Lto | Role::GccOnly => false,
+        };
+        if keep {
+            args.extend(item.words.iter().cloned());
+        }
+    }
+    args.extend(command.instead_of_fast_math());
+    if !first {
+        args.push("-Wno-unused-command-line-argument".into());
+    }
+    args
+}
+
+/// Options that make clang write the dependency file that it would write if it were
+/// alone.
+fn dependencies(command: &Command, input: &Input) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    if command.dependencies.wanted {
+        if !command.dependencies.file_named {
+            args.extend(["-MF".into(), command.dependency_file(input).into()]);
+        }
+        if !command.dependencies.target_named {
+            args.extend(["-MQ".into(), command.dependency_target(input).into()]);
+        }
+    }
+    args
+}
+
+fn input_words(input: &Input) -> Vec<OsString> {
+    let mut args = Vec::new();
+    if let Some(language) = &input.language {
+        args.extend(["-x".into(), language.clone()]);
+    }
+    // A source whose name begins with a dash can only have come after `--`.
+    if input.path.as_os_str() != "-" && input.path.to_string_lossy().starts_with('-') {
+        args.push("--".into());
+    }
+    args.push(input.path.clone().into());
+    args
+}
+
+pub fn mode(session: &Session) -> Vec<OsString> {
+    command::driver_mode(session.language).map(OsString::from).into_iter().collect()
+}
+
+/// clang as if we were not there, but for one input only. `again`: the warnings were
+/// shown and the dependency file was written before.
+fn plain(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    product: &Path,
+    first: bool,
+    again: bool,
+) -> Vec<OsString> {
+    let mut args = mode(session);
+    args.extend(user_options(session, command, first));
+    args.extend(dependencies(command, input));
+    if again {
+        args.push("-w".into());
+    }
+    if session.mode == Mode::Plain && input.kind == Kind::Source {
+        args.extend(ALWAYS_PLAIN.iter().map(OsString::from));
+    }
+    args.push(if command.goal == Goal::Assembly { "-S".into() } else { "-c".into() });
+    args.extend(["-o".into(), product.into()]);
+    args.extend(input_words(input));
+    args
+}
+
+/// Preprocessing, for the cache. Writes the dependency file as well.
+pub fn to_text(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    text: &Path,
+    first: bool,
+) -> Vec<OsString> {
+    let mut args = mode(session);
+    args.extend(user_options(session, command, first));
+    args.extend(dependencies(command, input));
+    args.extend(["-E".into(), "-o".into(), text.into()]);
+    args.extend(input_words(input));
+    args
+}
+
+/// The first step: diagnostics, dependency files, bitcode. `dir` is for what clang needs beside.
+fn to_bitcode(
+    session: &Session,
+    command: &Command,
+    input: &Input,
+    dir: &Path,
+    bitcode: &Path,
+    first: bool,
+) -> io::Result<Vec<OsString>> {
+    let mut args = mode(session);
+    args.extend(user_options(session, command, first));
+    args.extend(dependencies(command, input));
+    if !command.debug_is_full {
+        // Source places and variables of the model come from debug information.
+        args.push("-g".into());
+    }
+    // The front end must not leave the choice of fused operations to later steps:
+    // replay could not know it.
+    args.push("-ffp-contract=off".into());
+    args.extend(["-Xclang".into(), "-disable-llvm-passes".into()]);
+    // With them, all ways out of a scope pass one block with a `switch`, which is not
+    // in the source.
+    args.extend(["-Xclang".into(), "-disable-lifetime-markers".into()]);
+    if command.unoptimised {
+        args.extend(["-Xclang".into(), "-disable-O0-optnone".into()]);
+    }
+    if input.is_cxx(session.language) && !templates::is_precompiled(&args) {
+        args.extend(templates::with_strings(dir)?);
+    }
+    args.extend(["-emit-llvm".into(), "-c".into(), "-o".into(), bitcode.into()]);
+    args.extend(input_words(input));
+    Ok(args)
+}
+
+/// The last step: code from instrumented bitcode, always optimised, because
+/// unoptimised checks around every access would make recording slow.
+fn to_code(command: &Command, bitcode: &Path, product: &Path) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    for item in &command.items {
+        if item.role == Role::Codegen {
+            args.extend(item.words.iter().cloned());
+        }
+    }
+    args.push(if command.aggressive { "-O3".into() } else { "-O2".into() });
+    // Time and sum are neighbours in the context. Loading both as one vector, right
+    // after a callee stored them one by one, stalls the processor at every call.
+    args.push("-fno-slp-vectorize".into());
+    args.extend(["-w".into(), "-Wno-unused-command-line-argument".into()]);
+    args.push(if command.goal == Goal::Assembly { "-S".into() } else { "-c".into() });
+    args.extend(["-o".into(), product.into(), "-x".into(), "ir".into(), bitcode.into()]);
+    args
+}

@@ -1,0 +1,130 @@
+//! What the driver asks of the instrumenter, the program that knows LLVM.
+//!
+//! The driver runs it once per file: if LLVM should crash on a file, that file is compiled
+//! plainly and the build goes on. The first word of its command line is one that no build uses,
+//! so the instrumenter can be the driver's own executable.
+
+use program::intervention::{Intervention, PRAGMA};
+use std::ffi::OsString;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+const INSTRUMENT: &str = "--relapse-instrument";
+const INTERVENE: &str = "--relapse-intervene";
+
+/// What becomes of debug information, as the second word.
+const STRIP: &str = "strip";
+const KEEP: &str = "keep";
+
+/// Bitcode in, bitcode out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The bitcode as clang made it.
+    pub input: PathBuf,
+    /// The file to write.
+    pub output: PathBuf,
+    /// What to do with it.
+    pub action: Action,
+}
+
+/// What is done with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Add the model, checks and hooks.
+    Instrument {
+        /// Debug information was made for the model only.
+        strip_debug: bool,
+    },
+    /// Replace one value and add nothing.
+    Intervene(Intervention),
+}
+
+impl Request {
+    /// The arguments of the instrumenter.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let [word, detail] = match &self.action {
+            Action::Instrument { strip_debug } => {
+                [INSTRUMENT.into(), if *strip_debug { STRIP } else { KEEP }.into()]
+            }
+            Action::Intervene(intervention) => [INTERVENE.into(), intervention.to_string().into()],
+        };
+        vec![word, detail, self.input.clone().into(), self.output.clone().into()]
+    }
+
+    /// The request that `args` are; `None` if they are the arguments of a compiler.
+    ///
+    /// # Errors
+    /// A sentence, if the request is not understood.
+    pub fn parse(args: &[OsString]) -> Option<Result<Self, String>> {
+        let [word, detail, input, output] = args else { return None };
+        let action = if word == INSTRUMENT {
+            Action::Instrument { strip_debug: detail == STRIP }
+        } else if word == INTERVENE {
+            match detail.to_string_lossy().parse() {
+                Ok(intervention) => Action::Intervene(intervention),
+                Err(()) => return Some(Err("not an intervention".to_owned())),
+            }
+        } else {
+            return None;
+        };
+        Some(Ok(Request { input: input.into(), output: output.into(), action }))
+    }
+}
+
+/// Mangled names of C++ are long; longer lines ask for nothing.
+const LONGEST: u64 = 16 << 10;
+
+/// The intervention that a source file asks for in its last line.
+///
+/// # Errors
+/// If the file cannot be read, or its last line asks in a way that is not understood.
+pub(crate) fn requested(source: &Path) -> io::Result<Option<Intervention>> {
+    let mut file = std::fs::File::open(source)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LONGEST)))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    let end = String::from_utf8_lossy(&end);
+    let last = end.lines().next_back().unwrap_or_default();
+    if !last.starts_with(PRAGMA) {
+        return Ok(None);
+    }
+    let parsed = last.parse().map(Some);
+    parsed.map_err(|()| io::Error::new(io::ErrorKind::InvalidData, format!("`{last}` is not understood")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_as_they_were_written() {
+        let intervention =
+            Intervention { function: "f".into(), length: 1, index: 2, occurrence: 3, value: 4 };
+        for action in [
+            Action::Instrument { strip_debug: true },
+            Action::Instrument { strip_debug: false },
+            Action::Intervene(intervention),
+        ] {
+            let request = Request { input: "a b.bc".into(), output: "c.bc".into(), action };
+            assert_eq!(Request::parse(&request.arguments()), Some(Ok(request)));
+        }
+        assert_eq!(Request::parse(&["-c", "a.c", "-o", "a.o"].map(OsString::from)), None);
+        assert!(Request::parse(&[INTERVENE, "f", "a", "b"].map(OsString::from)).unwrap().is_err());
+    }
+
+    #[test]
+    fn only_the_last_line_asks() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let ask = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            requested(file.path())
+        };
+        assert_eq!(ask("").unwrap(), None);
+        assert_eq!(ask("int x;\n").unwrap(), None);
+        assert_eq!(ask("#pragma relapse intervene f 1 2 3 4\nint x;\n").unwrap(), None);
+        let asked = ask("int x;\n#pragma relapse intervene f 1 2 3 4\n").unwrap().unwrap();
+        assert_eq!((asked.function.as_str(), asked.index, asked.value), ("f", 2, 4));
+        assert!(ask("#pragma relapse intervene f 1 2 3 x\n").is_err());
+    }
+}

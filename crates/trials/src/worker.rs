@@ -1,0 +1,372 @@
+//! A tree in which one variant after the other is built and tested.
+
+use crate::build_error::{self, BuildError};
+use crate::checker::{Checker, Findings};
+use crate::error::{At, Error};
+use crate::observed::Observed;
+use crate::oracle::Sink;
+use crate::plan;
+use crate::process::{self, Ending, Job, Limits, Ran, Status, Stop};
+use crate::runner::Counters;
+use crate::sanitizer;
+use crate::setup::{Mode, Setup};
+use crate::snapshot::Snapshot;
+use crate::suite::copy_tree;
+use crate::tree::{Tree, remove_all};
+use crate::variant::{Base, TreeKey, Variant};
+use crate::work::Work;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What all workers share.
+pub(crate) struct WorkerContext<'a> {
+    pub setup: &'a Setup,
+    pub work: &'a Work,
+    pub base: &'a Base,
+    pub stop: &'a AtomicBool,
+    pub counters: &'a Counters,
+    /// Asks about touched units before a build; none before good and bad were built.
+    pub checker: Option<&'a Checker>,
+    /// How long a test may take.
+    pub timeout: Duration,
+}
+
+/// None may reach into a build or a test of the user's.
+const FOREIGN: [&str; 12] = [
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MFLAGS",
+    "MAKEOVERRIDES",
+    "RELAPSE_RECORD_DIR",
+    "RELAPSE_MODE",
+    "RELAPSE_CACHE",
+    "RELAPSE_TREE",
+    "RELAPSE_UNITS",
+    "RELAPSE_OPTIMISE",
+    "RELAPSE_SANITIZE",
+    "RELAPSE_DRIVER_LOG",
+];
+/// How much longer a test may take that was built with a sanitizer, or without optimisation.
+const SANITIZED: u32 = 10;
+
+/// What came of a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Built {
+    Yes,
+    /// What was complained about, and the log.
+    No(BuildError, PathBuf),
+    TooLong(PathBuf),
+}
+
+/// A run of the test, and what it put out.
+#[derive(Clone, Debug)]
+pub struct TestRun {
+    pub status: Status,
+    pub seconds: f64,
+    pub stdout: PathBuf,
+    pub stderr: PathBuf,
+    /// Copies of the named files that are observed, those that there were.
+    pub files: Vec<(String, PathBuf)>,
+    /// The root of the tree it ran in, which its output may name.
+    pub tree: PathBuf,
+    pub observed: Observed,
+}
+
+#[derive(Debug)]
+pub(crate) struct Worker {
+    name: String,
+    mode: Mode,
+    tree: Tree,
+    /// What the tree was last built from, unless that has to be done again.
+    built: Option<(TreeKey, Built)>,
+    before: Snapshot,
+}
+
+impl Worker {
+    pub fn new(work: &Work, name: &str, mode: Mode) -> Worker {
+        let tree = Tree::new(work.tree(name));
+        Worker { name: name.to_owned(), mode, tree, built: None, before: Snapshot::default() }
+    }
+
+    /// Another one, with a copy of the tree as it is.
+    pub fn copied(&mut self, work: &Work, name: &str) -> Result<Worker, Error> {
+        let root = work.tree(name);
+        remove_all(&root)?;
+        copy_tree(self.tree.root(), &root)?;
+        let mut tree = self.tree.moved_to(root);
+        let before = tree.snapshot()?;
+        Ok(Worker { name: name.to_owned(), mode: self.mode, tree, built: self.built.clone(), before })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn root(&self) -> &Path {
+        self.tree.root()
+    }
+
+    /// Whether the tree is built from just this.
+    pub fn has_built(&self, key: TreeKey) -> bool {
+        self.built.as_ref().is_some_and(|(last, _)| *last == key)
+    }
+
+    /// Forgets everything: the next build begins from nothing.
+    pub fn wipe(&mut self) -> Result<(), Error> {
+        self.built = None;
+        self.tree.wipe()
+    }
+
+    /// Asks the compiler about the units that a variant touches, in the tree as the last
+    /// build left it. `None` if nothing can be said without a build.
+    pub fn check(
+        &mut self,
+        context: &WorkerContext,
+        key: TreeKey,
+        variant: &Variant,
+    ) -> Result<Option<Findings>, Error> {
+        let Some(checker) = context.checker else { return Ok(None) };
+        // Without the products of a build, generated headers are missing.
+        if self.tree.is_empty() {
+            return Ok(None);
+        }
+        // A plan that this build does not read, such as that of another build system, plans nothing.
+        let is_plan = |path: &Path| plan::is_plan(path, &context.setup.build) && checker.may_be_read(path);
+        let touched: BTreeSet<PathBuf> = variant.touched(context.base).map(Path::to_owned).collect();
+        if touched.iter().any(|path| is_plan(path)) {
+            return Ok(None);
+        }
+        if !self.has_built(key) {
+            self.built = None;
+            self.tree.set(context.base, variant)?;
+        }
+        checker.check(self.tree.root(), &touched, context.stop)
+    }
+
+    /// Puts a variant into an empty tree, without building it.
+    pub fn fill(&mut self, context: &WorkerContext, variant: &Variant) -> Result<(), Error> {
+        if self.tree.is_empty() {
+            self.tree.set(context.base, variant)?;
+        }
+        Ok(())
+    }
+
+    /// Builds a variant, from what the last build left.
+    pub fn build(
+        &mut self,
+        context: &WorkerContext,
+        key: TreeKey,
+        variant: &Variant,
+    ) -> Result<Built, Error> {
+        if let Some((_, built)) = self.built.take_if(|(last, _)| *last == key) {
+            self.built = Some((key, built.clone()));
+            return Ok(built);
+        }
+        let is_plan = |path: &Path| plan::is_plan(path, &context.setup.build);
+        if self.tree.is_rearranged_by(context.base, variant, is_plan) {
+            self.wipe()?;
+        }
+        let mut from_nothing = self.tree.is_empty();
+        let built = loop {
+            self.tree.set(context.base, variant)?;
+            match self.build_once(context, key)? {
+                // Stale products can break a build that is sound.
+                (Built::No(..), false) if !from_nothing => {
+                    self.wipe()?;
+                    from_nothing = true;
+                }
+                (Built::TooLong(log), _) => {
+                    // Who knows what was half written.
+                    self.wipe()?;
+                    break Built::TooLong(log);
+                }
+                (built, _) => {
+                    self.before = self.tree.snapshot()?;
+                    break built;
+                }
+            }
+        };
+        self.built = Some((key, built.clone()));
+        Ok(built)
+    }
+
+    /// Also says whether a failure is certain to be the variant's own.
+    fn build_once(&mut self, context: &WorkerContext, key: TreeKey) -> Result<(Built, bool), Error> {
+        let setup = context.setup;
+        let number = context.counters.builds.fetch_add(1, Ordering::Relaxed) + 1;
+        let log = context.work.log(&format!("{number:04}-{}-{}-{key}.log", self.name, self.mode.name()));
+        let directory = self.tree.root().join(&setup.subdirectory);
+        if !directory.is_dir() {
+            let diagnostic = format!("the directory {} is not there", setup.subdirectory.display());
+            return Ok((Built::No(BuildError::certain(diagnostic), log), true));
+        }
+        let job = Job {
+            command: process::shell(&setup.build),
+            directory: &directory,
+            environment: self.build_environment(context)?,
+            without: &FOREIGN,
+            stdin: None,
+            stdout: &log,
+            stderr: &log,
+            limits: Limits { time: setup.limits.build, memory: None, output: None },
+            ending: Ending::Ask,
+        };
+        self.tree.begin_build();
+        let ran = process::run(&job, context.stop)?;
+        Ok(match ran.status {
+            Status::Exit(0) => (Built::Yes, true),
+            Status::Cancelled => {
+                // What was half written would look finished to the next build.
+                self.wipe()?;
+                return Err(Error::Cancelled);
+            }
+            Status::TimedOut | Status::OutputLimit => (Built::TooLong(log), true),
+            Status::Exit(_) | Status::Signal(_) => {
+                let diagnostic = build_error::first(&log, self.tree.root());
+                let certain = diagnostic.from_compiler;
+                (Built::No(diagnostic, log), certain)
+            }
+        })
+    }
+
+    /// What builds see of us. Tests see nothing of it.
+    fn build_environment(&self, context: &WorkerContext) -> Result<Vec<(OsString, OsString)>, Error> {
+        let tools = &context.setup.tools;
+        let mut environment: Vec<(OsString, OsString)> = vec![
+            ("CC".into(), tools.cc.clone().into()),
+            ("CXX".into(), tools.cxx.clone().into()),
+            ("RELAPSE_MODE".into(), self.mode.word().into()),
+            ("RELAPSE_CACHE".into(), context.work.cache().into()),
+            ("RELAPSE_TREE".into(), self.tree.root().into()),
+        ];
+        if self.mode == Mode::Plain {
+            environment.push(("RELAPSE_UNITS".into(), context.work.units().into()));
+        }
+        if let Mode::Optimised(level) = self.mode {
+            environment.push(("RELAPSE_OPTIMISE".into(), level.to_string().into()));
+        }
+        if let Mode::Sanitized(sanitizer) = self.mode {
+            environment.push(("RELAPSE_SANITIZE".into(), sanitizer.word().into()));
+            // Builds run what they built, too.
+            environment
+                .extend(sanitizer::environment(&context.work.fresh_tmp(&format!("{}-build", self.name))?));
+        }
+        Ok(environment)
+    }
+
+    /// Runs the test in the tree as it was built. `name` is what its outputs are
+    /// kept by.
+    pub fn test(&mut self, context: &WorkerContext, name: &str, stop: &dyn Stop) -> Result<TestRun, Error> {
+        let limits = &context.setup.limits;
+        let (mut time, mut memory) = (context.timeout, limits.memory);
+        if let Mode::Sanitized(_) | Mode::Optimised(_) = self.mode {
+            (time, memory) = (context.timeout * SANITIZED, None);
+        }
+        let limits = Limits { time: Some(time), memory, output: Some(limits.output) };
+        let command = process::shell(&context.setup.test);
+        self.execute(context, name, command, limits, Ending::Ask, stop)
+    }
+
+    /// Runs another command where the test runs, and says how it ended.
+    pub fn run(
+        &mut self,
+        context: &WorkerContext,
+        name: &str,
+        command: &str,
+        time: Duration,
+    ) -> Result<Status, Error> {
+        let limits = Limits { time: Some(time), memory: None, output: Some(context.setup.limits.output) };
+        let run = self.execute(context, name, process::shell(command), limits, Ending::Ask, context.stop)?;
+        Ok(run.status)
+    }
+
+    /// Where the sanitizer of this tree writes its reports.
+    pub fn reports(&self, context: &WorkerContext) -> PathBuf {
+        context.work.run(&format!("{}-reports", self.name))
+    }
+
+    /// Runs the test under `relapse record`, into a directory that does not exist yet.
+    pub fn record(
+        &mut self,
+        context: &WorkerContext,
+        name: &str,
+        into: &Path,
+        time: Duration,
+    ) -> Result<TestRun, Error> {
+        let mut command: Vec<OsString> = vec![context.setup.tools.relapse.clone().into()];
+        command.extend(["record", "--quiet", "-o"].map(OsString::from));
+        command.push(into.into());
+        command.push("--".into());
+        command.extend(process::shell(&context.setup.test));
+        let limits = Limits { time: Some(time), memory: None, output: Some(context.setup.limits.output) };
+        self.execute(context, name, command, limits, Ending::SpareLeader, context.stop)
+    }
+
+    fn execute(
+        &mut self,
+        context: &WorkerContext,
+        name: &str,
+        command: Vec<OsString>,
+        limits: Limits,
+        ending: Ending,
+        stop: &dyn Stop,
+    ) -> Result<TestRun, Error> {
+        let setup = context.setup;
+        context.counters.runs.fetch_add(1, Ordering::Relaxed);
+        let tmp = context.work.fresh_tmp(&self.name)?;
+        let directory = self.tree.root().join(&setup.subdirectory);
+        let mut environment: Vec<(OsString, OsString)> = vec![("TMPDIR".into(), tmp.clone().into())];
+        if let Mode::Sanitized(_) = self.mode {
+            let reports = self.reports(context);
+            remove_all(&reports)?;
+            fs::create_dir_all(&reports).at("create", &reports)?;
+            environment.extend(sanitizer::environment(&reports));
+        }
+        let (stdout, stderr) =
+            (context.work.run(&format!("{name}.out")), context.work.run(&format!("{name}.err")));
+        let job = Job {
+            command,
+            directory: &directory,
+            environment,
+            without: &FOREIGN,
+            stdin: setup.stdin.as_deref(),
+            stdout: &stdout,
+            stderr: &stderr,
+            limits,
+            ending,
+        };
+        let ran = process::run(&job, stop)?;
+        let places = [(tmp.as_path(), "{tmp}"), (self.tree.root(), "{tree}")];
+        let observed = Observed::look(&setup.oracle, &ran, &directory, &places)?;
+        let files = keep_files(context, name, &directory)?;
+        if self.tree.restore(context.base, &self.before)? {
+            // The test changed what the build made.
+            self.built = None;
+        }
+        let Ran { status, seconds, stdout, stderr, .. } = ran;
+        Ok(TestRun { status, seconds, stdout, stderr, files, tree: self.tree.root().to_owned(), observed })
+    }
+}
+
+/// Copies what is observed to where the next run does not overwrite it.
+fn keep_files(
+    context: &WorkerContext,
+    name: &str,
+    directory: &Path,
+) -> Result<Vec<(String, PathBuf)>, Error> {
+    let mut kept = Vec::new();
+    for (number, sink) in context.setup.oracle.observe.iter().enumerate() {
+        if let Sink::File(path) = sink {
+            let (source, target) = (directory.join(path), context.work.run(&format!("{name}.file{number}")));
+            if source.is_file() {
+                fs::copy(&source, &target).at("copy", &source)?;
+                kept.push((sink.to_string(), target));
+            }
+        }
+    }
+    Ok(kept)
+}
