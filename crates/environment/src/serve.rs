@@ -16,6 +16,7 @@ use crate::calls::{Length, Shape};
 use crate::engine::{Entry, Thread};
 use nix::libc::{self, c_int, c_long};
 use std::collections::HashMap;
+use std::collections::hash_map;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -98,10 +99,10 @@ impl Server {
         if !self.has_descriptors {
             return None;
         }
-        if !self.processes.contains_key(&pid) {
+        if let hash_map::Entry::Vacant(place) = self.processes.entry(pid) {
             // SAFETY: plain numbers.
             let process = owned(unsafe { call(libc::SYS_pidfd_open, [pid as u64, 0, 0, 0, 0, 0]) })?;
-            self.processes.insert(pid, process);
+            place.insert(process);
         }
         let process = self.processes.get(&pid)?.as_raw_fd() as u64;
         // SAFETY: plain numbers.
