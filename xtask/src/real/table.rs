@@ -10,7 +10,7 @@ use crate::shell::{self, Result};
 
 const HEADING: &str = "## Programs of Debian\n";
 
-/// What was measured, in short.
+/// The commit of the build that is measured.
 pub fn commit() -> String {
     publish::commit()
 }
@@ -61,9 +61,9 @@ pub fn publish(packages: &[Package], home: &Path) -> Result<()> {
 fn section(kept: &[(&Package, Kept)]) -> String {
     let good = kept.iter().filter(|(_, kept)| kept.outcome.as_ref().is_ok_and(Tested::good)).count();
     let mut text = format!(
-        "{HEADING}`cargo xtask real`, {}. Source packages of Debian 12, built by `relapse cc` with `-O2 -g`; \
-         their own tests, plain and\nrecorded. {good} of {} have the same verdicts and replay exactly in every \
-         process.\n\n\
+        "{HEADING}`cargo xtask real`, {}. Source packages of Debian 12,\nbuilt by `relapse cc` with `-O2 -g`; \
+         their own tests, plain and recorded. {good} of {} have the same verdicts\nand replay exactly in every \
+         process. Times are those of one run.\n\n\
          | package | verdicts | exact processes | opaque calls | recorded / plain | MB | replay s | commit |\n\
          |---|---|---|---|---|---|---|---|\n",
         publish::machine(),
