@@ -14,6 +14,7 @@
 //!   (`untyped`), or as far as the calls used it (`beside`);
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
 //!   else stays; [`exceptions`]: which classes an exception is of;
+//! * `prove`: a contract for all states, by formulas of both versions' paths (`summary`, `formula`);
 //! * [`pairs`]: which calls are compared; [`checking`]: the runs of both versions; [`check`](mod@check): one
 //!   check from beginning to end;
 //! * [`intended`]: what of the differences between two runs was meant; [`recorded`]: the same of two
@@ -46,6 +47,7 @@ pub mod error;
 pub mod exceptions;
 pub mod find;
 pub mod footprint;
+mod formula;
 pub mod globals;
 pub mod intended;
 pub mod judge;
@@ -54,8 +56,10 @@ pub mod moment;
 pub mod objects;
 pub mod pairs;
 pub mod parse;
+mod prove;
 pub mod recorded;
 pub mod state;
+mod summary;
 mod told;
 mod untyped;
 mod verdict;

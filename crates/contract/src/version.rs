@@ -97,6 +97,13 @@ impl<'m> Version<'m> {
         })
     }
 
+    /// The function at an address, with the number of its module.
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<(u32, &'m Function)> {
+        let code = self.image.code(self.image.function_at(address)?);
+        self.image.module(code.module).functions.get(code.function as usize).map(|f| (code.module, f))
+    }
+
     /// The variable that an address lies in.
     #[must_use]
     pub fn global_at(&self, address: u64) -> Option<usize> {
