@@ -1,14 +1,15 @@
 //! Unification: variables that may hold the same pointers become one class, and all that a
 //! class points to is one class again.
 
-use super::constraints::{Constraint, Constraints, Var};
+use super::constraints::{Constraint, Constraints};
+use super::instances::Var;
 use super::{Place, Solver};
 use crate::objects::ObjectId;
 use std::collections::HashMap;
 
 /// See the module's documentation.
 #[derive(Default)]
-pub struct Unified {
+pub struct Steensgaard {
     /// Classes, as trees. Variables have numbers that grow while calls are linked, so each
     /// gets a class when it is first met.
     parent: Vec<u32>,
@@ -22,7 +23,7 @@ pub struct Unified {
     objects: Option<HashMap<u32, Vec<ObjectId>>>,
 }
 
-impl Unified {
+impl Steensgaard {
     fn find(&mut self, mut at: u32) -> u32 {
         while self.parent[at as usize] != at {
             let up = self.parent[self.parent[at as usize] as usize];
@@ -88,7 +89,7 @@ impl Unified {
     }
 }
 
-impl Solver for Unified {
+impl Solver for Steensgaard {
     fn solve(&mut self, all: &Constraints<'_, '_>) -> bool {
         self.objects = None;
         for constraint in &all.list[self.taken..] {

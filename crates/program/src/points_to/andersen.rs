@@ -10,7 +10,8 @@
 //! is moved on and on ends as "anywhere in it". What is stored at a place is found there and by
 //! whoever reads anywhere; what is stored anywhere is found everywhere.
 
-use super::constraints::{Constraint, Constraints, Var};
+use super::constraints::{Constraint, Constraints};
+use super::instances::Var;
 use super::places::{Move, Places};
 use super::{Place, Solver};
 use crate::bits::{Bits, Collector};
@@ -37,7 +38,7 @@ struct Node {
 
 /// See the module's documentation.
 #[derive(Default)]
-pub struct Directed {
+pub struct Andersen {
     /// With more to do than this, it gives up.
     most: u64,
     nodes: Vec<Node>,
@@ -57,10 +58,10 @@ pub struct Directed {
     work: u64,
 }
 
-impl Directed {
+impl Andersen {
     /// One that gives up when there is more to do than this.
-    pub fn within(most: u64) -> Directed {
-        Directed { most, ..Directed::default() }
+    pub fn within(most: u64) -> Andersen {
+        Andersen { most, ..Andersen::default() }
     }
 
     fn new_node(&mut self) -> Id {
@@ -266,7 +267,7 @@ impl Directed {
     }
 }
 
-impl Solver for Directed {
+impl Solver for Andersen {
     fn solve(&mut self, all: &Constraints<'_, '_>) -> bool {
         while self.node_of.len() < all.vars as usize {
             let node = self.new_node();
@@ -367,7 +368,7 @@ impl Search {
         self.stack.push(id);
     }
 
-    fn from(&mut self, graph: &mut Directed, start: Id) {
+    fn from(&mut self, graph: &mut Andersen, start: Id) {
         self.meet(start);
         let mut work: Vec<(Id, usize)> = vec![(start, 0)];
         while let Some((id, next)) = work.pop() {
