@@ -8,7 +8,8 @@
 //! | `lint` | format and lints only |
 //! | `package` | makes a Debian package and tries it |
 //! | `subjects [NAME…]` | builds real C programs with `relapse cc`, records and replays them |
-//! | `real [NAME…]` | prepares regressions between released versions of real programs |
+//! | `releases [NAME…]` | prepares regressions between released versions of real programs |
+//! | `real [NAME…]` | builds, tests, records and replays source packages of Debian |
 //! | `fuzz-replay N` | records and replays N random C programs, and checks slices of as many |
 //! | `bench record` | speed and size beside the plain programs and other tools |
 //! | `bench explain` | whether explanations of regressions are right, and what they take |
@@ -29,6 +30,7 @@ mod demo;
 mod fuzz;
 mod package;
 mod real;
+mod releases;
 mod setup;
 mod shell;
 mod subjects;
@@ -48,8 +50,12 @@ usage: cargo xtask COMMAND
   lint                          check format and lints
   package [--dev]               make a Debian package in target/package, and try what is in it
   subjects [--bench] [NAME...]  record and replay real C programs (large workloads: --bench)
-  real [--check] [NAME...]      prepare released versions between which something broke
-  fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev]
+  releases [--check] [NAME...]  prepare released versions between which something broke
+  real [--dev | --as-built] [--table] [NAME...]
+                                build source packages of Debian, run their tests plain and
+                                recorded, replay every process; writes its section of
+                                docs/benchmarks.md (from kept results only: --table)
+  fuzz-replay N [--seed S] [--shrink] [--jobs J] [--dev | --as-built]
                                 record and replay N random C programs, from seed S on, and
                                 compare slices of as many with the definition
   bench record [--no-anchors] [NAME...]
@@ -105,6 +111,7 @@ fn main() -> ExitCode {
         ["bench", "contract", rest @ ..] => bench::contract::command(rest),
         ["bench", "environment", rest @ ..] => bench::environment::command(rest),
         ["bench", "symbolic", rest @ ..] => bench::symbolic::command(rest),
+        ["releases", rest @ ..] => releases::command(rest),
         ["real", rest @ ..] => real::command(rest),
         // What `bench explain` builds with.
         ["watched-build", log, command] => match bench::watch::build(Path::new(log), command) {

@@ -84,15 +84,21 @@ pub fn command(args: &[&str]) -> Result<()> {
 
 /// Installs what is missing for a purpose.
 pub fn install(purpose: Need) -> Result<()> {
-    let wanted = PACKAGES.iter().filter(|(_, need)| *need <= purpose).map(|(name, _)| *name);
+    let wanted: Vec<&str> =
+        PACKAGES.iter().filter(|(_, need)| *need <= purpose).map(|(name, _)| *name).collect();
+    packages(&wanted)
+}
+
+/// Installs those of these packages that are missing.
+pub fn packages(wanted: &[&str]) -> Result<()> {
     if shell::which("dpkg-query").is_none() {
         eprintln!(
             "xtask: this is no Debian system, so I cannot look what is installed; needed are: {}",
-            wanted.collect::<Vec<_>>().join(" ")
+            wanted.join(" ")
         );
         return Ok(());
     }
-    let missing: Vec<&str> = wanted.filter(|name| !is_installed(name)).collect();
+    let missing: Vec<&str> = wanted.iter().copied().filter(|name| !is_installed(name)).collect();
     if missing.is_empty() {
         return Ok(());
     }

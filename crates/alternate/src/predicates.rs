@@ -206,7 +206,8 @@ fn simple_type(module: &Module, ty: Option<u32>) -> Option<(u32, u64, bool)> {
             TypeKind::Unsigned
             | TypeKind::Bool
             | TypeKind::Char { signed: false }
-            | TypeKind::Pointer { .. } => false,
+            | TypeKind::Pointer { .. }
+            | TypeKind::Reference { .. } => false,
             _ => return None,
         };
         return (1..=8).contains(&found.size).then_some((number, found.size, signed));

@@ -68,6 +68,7 @@ pub fn image(
             path: m.path.clone(),
             build_id: m.build_id.clone(),
             addresses: m.addresses.clone(),
+            base: m.load_address,
             recording: Some(recording.to_owned()),
         })
         .collect();

@@ -342,3 +342,30 @@ int main(int argc, char **argv) {
         assert_eq!(value("7 part"), "\"abcdefghijklmnopqrstuvwxyz\"", "{level}");
     }
 }
+
+/// Of inline functions that library and program both have, the loader takes the program's, although the
+/// library is initialised first.
+#[test]
+fn the_program_has_the_copy_of_an_inline_function_that_counts() {
+    let mut desk = Desk::new();
+    desk.file(
+        "both.h",
+        "template <unsigned N> inline unsigned scaled(unsigned x) {\n\
+         \x20 static unsigned calls; calls += N;\n\
+         #ifdef PROGRAM\n\
+         \x20 for (unsigned i = 0; i < 5; i++) x = x * 3 + i;\n\
+         #endif\n\
+         \x20 return x + calls;\n}\n",
+    );
+    desk.file("lib.cpp", "#include \"both.h\"\nunsigned lib(unsigned x) { return scaled<2>(x) + 1; }\n");
+    desk.file(
+        "main.cpp",
+        "#define PROGRAM\n#include \"both.h\"\n#include <cstdio>\nunsigned lib(unsigned);\n\
+         int main() { std::printf(\"%u\\n\", scaled<2>(1) + lib(2)); }\n",
+    );
+    desk.quietly("relapse c++ -g -O0 -shared -fPIC -o libboth.so lib.cpp");
+    desk.quietly("relapse c++ -g -O0 -o main main.cpp -L. -lboth -Wl,-rpath,$ORIGIN");
+    let output = desk.record("./main", "");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "852\n");
+    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}

@@ -390,3 +390,39 @@ fn the_share_of_unknown_code_is_told() {
     [exit 4]
     "#);
 }
+
+#[test]
+fn a_process_that_went_on_as_another_program_is_complete() {
+    let mut desk = Desk::with_program(
+        "start",
+        r#"
+        #include <stdio.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+            if (fork() == 0) {
+                close(0); close(1); close(2);
+                if (argc == 1) execlp("sleep", "sleep", "4", (char *)0);
+                sleep(4);
+                _exit(0);
+            }
+            puts("started");
+            return 0;
+        }"#,
+    );
+    desk.run("relapse record -o exec ./start");
+    desk.run("relapse record -o fork ./start stay");
+    let text = desk.transcript();
+    assert!(text.contains("relapse: recorded 2 processes"), "{text}");
+    assert!(text.contains("still runs and goes on recording"), "{text}");
+    assert_eq!(text.matches("[exit 4]").count(), 1, "{text}");
+}
+
+#[test]
+fn a_limited_address_space_is_named() {
+    let mut desk = Desk::with_program("sum", SUM);
+    desk.file("limited.sh", "ulimit -v 300000\n./sum 1 2 3\n");
+    desk.run("relapse record -o run sh limited.sh");
+    let text = desk.transcript();
+    assert!(text.contains("\n6\n"), "{text}");
+    assert!(text.contains("no room for recording in its address space (ulimit -v)"), "{text}");
+}

@@ -132,6 +132,67 @@ int main(void) {
 }
 
 #[test]
+fn a_chain_leads_through_library_functions() {
+    let source = r#"#include <stdio.h>
+#include <stdlib.h>
+static char text[32];
+static void make(int n) {
+    snprintf(text, sizeof text, "%d", n * 3);
+}
+int main(int argc, char **argv) {
+    make(argc + 4);
+    long value = strtol(text, NULL, 10);
+    srand(argc + 7);
+    printf("%ld %d\n", value, rand());
+    return 0;
+}
+"#;
+    let mut desk = Desk::with_program("through", source);
+    desk.record("./through", "");
+    let text = desk.quietly("relapse slice run --output stdout@0 --chain");
+    for line in ["strtol(text", "snprintf(text", "make(argc + 4);"] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    // The first instruction of the run has its place and its values as well.
+    assert!(text.contains("with argc = 1; gave 5"), "{text}");
+    let text = desk.quietly("relapse slice run --output stdout@3 --chain");
+    assert!(text.contains("srand(argc + 7);"), "{text}");
+    assert!(!text.contains("strtol"), "{text}");
+}
+
+#[test]
+fn a_chain_passes_through_the_headers_of_libraries() {
+    let source = r#"#include <cstdio>
+#include <vector>
+static int sum(const std::vector<int> &numbers) {
+    int total = 0;
+    for (int number : numbers) {
+        total += number;
+    }
+    return total;
+}
+int main(int argc, char **) {
+    std::vector<int> numbers;
+    numbers.push_back(argc + 3);
+    numbers.push_back(argc * 7);
+    std::printf("%d\n", sum(numbers));
+    return 0;
+}
+"#;
+    let mut desk = Desk::new();
+    desk.file("v.cpp", source);
+    desk.quietly("relapse c++ -g -O0 -o v v.cpp");
+    desk.record("./v", "");
+    for option in ["--chain", "--why"] {
+        let text = desk.quietly(&format!("relapse slice run --output stdout@0 {option}"));
+        assert!(!text.contains("/usr/"), "{text}");
+        for line in ["numbers.push_back(argc + 3);", "total += number;"] {
+            assert!(option == "--why" || text.contains(line), "{line} in {text}");
+        }
+    }
+}
+
+#[test]
 fn json_says_the_same() {
     let mut desk = recorded();
     let text = desk.quietly("relapse slice run --at find.c:21:wanted --chain --json");

@@ -337,3 +337,67 @@ int main(int argc, char **argv) {
         assert_eq!(values("13 sum").len(), 4, "{level}");
     }
 }
+
+#[test]
+fn expressions_reach_into_cxx() {
+    let source = r#"#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+struct Base { int id = 7; };
+struct Item : Base {
+    std::string name;
+    int count;
+    Item(std::string n, int c) : name(std::move(n)), count(c) {}
+    int twice(int more) const {
+        int doubled = count * 2 + more;
+        return doubled + id;
+    }
+};
+struct Point { int x, y; };
+static int sum(const std::vector<Item> &items, int &calls, const Point &where) {
+    int total = 0;
+    for (auto it = items.begin(); it != items.end(); ++it) {
+        calls += it->count;
+        total += it->twice(where.x);
+    }
+    return total;
+}
+int main(int argc, char **) {
+    std::vector<Item> items;
+    items.emplace_back("apple", argc + 2);
+    items.emplace_back("a very long name of a pear", argc + 4);
+    std::array<int, 3> small{{argc, argc * 2, argc * 3}};
+    auto owner = std::make_unique<Item>("owned", 9);
+    Point p{argc, argc + 1};
+    int calls = 0;
+    int total = sum(items, calls, p);
+    std::printf("%d %d %d %d\n", total, small[2], calls, owner->count);
+    return 0;
+}
+"#;
+    let mut desk = Desk::new();
+    desk.file("v.cpp", source);
+    desk.quietly("relapse c++ -std=c++17 -g -O0 -o v v.cpp");
+    desk.quietly("relapse record -o run ./v");
+    let mut last = |place: &str, expression: &str| {
+        let text = desk.quietly(&format!("relapse values run v.cpp:{place} {expression}"));
+        let line = text.lines().last().unwrap_or_default().trim_start().to_owned();
+        line.split_once("  ").map(|(_, value)| value.to_owned()).unwrap_or(text)
+    };
+    // Elements, iterators, references, bases and smart pointers.
+    assert_eq!(last("21", "items[1].name"), "\"a very long name of a pear\"");
+    assert_eq!(last("21", "items[0].name[4]"), "101 'e'");
+    assert_eq!(last("21", "items[0].name==\"apple\""), "1");
+    assert_eq!(last("21", "it->count"), "5");
+    assert_eq!(last("21", "it->id"), "7");
+    assert_eq!(last("21", "calls"), "8");
+    assert_eq!(last("21", "where.y"), "2");
+    assert_eq!(last("21", "where"), "{x = 1, y = 2}");
+    assert_eq!(last("21", "items[2].count"), "-");
+    assert_eq!(last("12", "count"), "5");
+    assert_eq!(last("12", "id+count"), "12");
+    assert_eq!(last("34", "owner->count"), "9");
+    assert_eq!(last("34", "small[2]"), "3");
+}

@@ -63,6 +63,33 @@ pub struct FunctionAnswer {
     pub untold: u64,
     pub untold_why: Vec<String>,
     pub notes: Vec<String>,
+    /// What is known beyond the calls that were seen, once the function is not violated.
+    pub proof: Option<Proof>,
+}
+
+/// Whether a function is as its contract says in all states.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Proof {
+    pub status: ProofStatus,
+    /// Paths in good and in bad.
+    pub paths: [u64; 2],
+    /// What is taken for true of all states.
+    pub assumes: Vec<String>,
+    /// A state in which it is not as its contract says, found by the solver: no run came to it.
+    pub state: Vec<Shown>,
+    /// Why nothing could be proved.
+    pub why: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProofStatus {
+    Proved,
+    /// There is a state in which it does not hold.
+    Refuted,
+    /// Nobody could tell.
+    #[default]
+    Open,
 }
 
 /// Which calls counted, and why others did not.

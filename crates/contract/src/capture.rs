@@ -16,6 +16,8 @@ use std::collections::{HashSet, VecDeque};
 pub const MAX_BYTES: u64 = 1 << 15;
 /// Bytes that are taken of what one pointer points to.
 pub const MAX_OBJECT: u64 = 1 << 12;
+/// Bytes that are taken on each side of it.
+const AROUND: u64 = 64;
 /// Addresses to be looked at.
 #[derive(Default)]
 struct Queue<'m> {
@@ -138,8 +140,23 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>,
             len.min(room)
         };
         take(state, scene, address, len);
+        if let Some((start, end)) = object {
+            around(state, scene, address, len, start..end);
+        }
         for n in 0..len / size {
             pointers(state, scene, address + n * size, &ty, &mut queue, modules, 0);
+        }
+    }
+}
+
+/// Takes what lies next to a pointer's target in its block: it is compared if a call used it.
+fn around(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64, block: std::ops::Range<u64>) {
+    let first = block.start.max(address.saturating_sub(AROUND)).min(address);
+    let behind = address.saturating_add(len);
+    let last = block.end.min(behind.saturating_add(AROUND)).max(behind);
+    for (start, end) in [(first, address), (behind, last)] {
+        if start < end {
+            take(state, scene, start, end - start);
         }
     }
 }

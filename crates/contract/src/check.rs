@@ -79,6 +79,7 @@ pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + 
         contracts: side_file(request, &suites[1].1, &bad.subdirectory)?,
         unchanged: request.unchanged.clone(),
         bounds: request.bounds,
+        proofs: true,
     };
     let mut checking = Checking::new(&wanted);
     let map = |file: &str, line: u32| difference.map_line_to_good(file, line);

@@ -9,6 +9,7 @@ use crate::judge::{Judged, judge};
 use crate::language::{Contract, Place};
 use crate::moment::Run;
 use crate::pairs::{Calls, pair};
+use crate::prove::prove;
 use crate::state::Root;
 use crate::told::{ending, outputs, parameters, place_of};
 use crate::version::{Version, Watched};
@@ -37,6 +38,8 @@ pub struct Wanted {
     /// Functions that may not change; none of them named: all.
     pub unchanged: Option<Vec<String>>,
     pub bounds: Bounds,
+    /// Whether to try what holds in all states, too.
+    pub proofs: bool,
 }
 
 /// Recordings of one test with both versions, good first.
@@ -185,6 +188,9 @@ impl<'c> Checking<'c> {
             }
             numbered.push(target);
         }
+        if self.wanted.proofs {
+            numbered.iter().for_each(|target| self.try_to_prove(both, target));
+        }
         for (b, g) in &streams {
             let look = |side: usize, n: usize| {
                 let of = [Side::Good, Side::Bad][side];
@@ -205,6 +211,16 @@ impl<'c> Checking<'c> {
             self.judging += began.elapsed().as_secs_f64();
         }
         Ok(())
+    }
+
+    /// What holds in all states, of functions of which there is one in each version.
+    fn try_to_prove(&mut self, both: &Both<'_, '_>, target: &Target<'_>) {
+        let Some(checked) = self.functions.get_mut(&target.name) else { return };
+        if checked.answer.proof.is_some() {
+            return;
+        }
+        let ([(_, good)], [(_, bad)]) = (&target.watched[0][..], &target.watched[1][..]) else { return };
+        checked.answer.proof = Some(prove(&checked.contract, both.versions, [good, bad]));
     }
 
     /// Judges the calls of a function in a pair of streams.
@@ -255,8 +271,8 @@ impl<'c> Checking<'c> {
                 [&pair.good.call.entry, &pair.good.call.exit, &pair.bad.call.entry, &pair.bad.call.exit];
             answer.counted.truncated += u64::from(states.iter().any(|s| s.truncated));
             let outputs = [
-                outputs(both, Side::Good, &seen[0].io, pair.good.call.steps),
-                outputs(both, Side::Bad, &seen[1].io, pair.bad.call.steps),
+                outputs(both, Side::Good, &seen[0], pair.good.call.steps),
+                outputs(both, Side::Bad, &seen[1], pair.bad.call.steps),
             ];
             let globals = [&target.globals[0][..], &target.globals[1][..]];
             let judged = judge(&checked.contract, pair, globals, [&outputs[0], &outputs[1]])?;

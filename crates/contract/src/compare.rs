@@ -310,6 +310,11 @@ impl<'s, 'm> Comparing<'s, 'm> {
             return;
         }
         if is_text(&good.1) && is_text(&bad.1) {
+            let objects = (self.good.state.object(good.0, 1), self.bad.state.object(bad.0, 1));
+            if let (Some(a), Some(b)) = objects {
+                // All that follows is the text.
+                self.beside(path, (good.0, bad.0), [a, b], u64::MAX);
+            }
             return self.texts(path, (good.0, MAX_TEXT as u64), (bad.0, MAX_TEXT as u64));
         }
         let sizes = (good.1.size().max(1), bad.1.size().max(1));
@@ -329,6 +334,10 @@ impl<'s, 'm> Comparing<'s, 'm> {
         }
         let count = |ty: &Type<'m>, at: u64, object, size: u64| extent(ty, at, object, size) / size;
         let counts = (count(&good.1, good.0, objects.0, sizes.0), count(&bad.1, bad.0, objects.1, sizes.1));
+        if let (Some(a), Some(b)) = objects {
+            let typed = (counts.0 * sizes.0).max(counts.1 * sizes.1);
+            self.beside(path, (good.0, bad.0), [a, b], typed);
+        }
         if counts.0.min(counts.1) == 1 {
             let path = if matches!(good.1.shape(), Shape::Record(..)) {
                 format!("{path}->")

@@ -14,8 +14,9 @@ use crate::language::{Case, Contract, Kind, Place, Predicate};
 use crate::moment::{Pair, Run, Shown, Truth, shown, truth};
 use crate::state::{RESULT, Root, RootKind};
 use crate::version::Version;
-use crate::watch::Ended;
+use crate::watch::{Call, Ended};
 use explain::align::Side;
+use std::collections::BTreeSet;
 
 /// What came of a pair.
 #[derive(Clone, Debug)]
@@ -39,6 +40,9 @@ pub struct Violation {
 
 /// An output of a call: where to, and the bytes.
 pub type Output = (String, Vec<u8>);
+
+/// How the names of outputs begin that are no output, but calls outside.
+pub(crate) const DEEDS: &str = "calls of ";
 
 /// How a call ended, in the words of a contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,6 +233,9 @@ fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]
             What::Exit,
         );
     }
+    if *good == Ended::Returned {
+        differences.extend(thread_locals(pair));
+    }
     let names = outputs.iter().flat_map(|o| o.iter()).map(|o| &o.0);
     let mut seen: Vec<&String> = Vec::new();
     for name in names {
@@ -242,12 +249,48 @@ fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]
         };
         let (a, b) = (written(outputs[0]), written(outputs[1]));
         if a != b {
-            let (a, b) = excerpts(&a, &b);
-            differences.push(Difference { path: format!("output to {name}"), good: a, bad: b });
+            let (path, (good, bad)) = match name.starts_with(DEEDS) {
+                true => (name.clone(), (lines(&a), lines(&b))),
+                false => (format!("output to {name}"), excerpts(&a, &b)),
+            };
+            differences.push(Difference { path, good, bad });
         }
     }
     (!differences.is_empty())
         .then(|| unchanged("it may not change, and no case speaks of it".to_owned(), differences))
+}
+
+/// Variables of the thread that one of the calls wrote, and that are not the same afterwards.
+fn thread_locals(pair: &Pair<'_, '_>) -> Vec<Difference> {
+    let (good, bad) = (pair.good.call, pair.bad.call);
+    let (ours, theirs) = (&good.exit.thread_locals, &bad.exit.thread_locals);
+    let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let written = |call: &Call<'_>, name: &String| {
+        let bytes = call.exit.thread_locals.get(name);
+        // As it was before.
+        bytes.filter(|bytes| call.entry.thread_locals.get(name) != Some(bytes)).cloned()
+    };
+    let shown = |bytes: Option<Vec<u8>>| bytes.map_or_else(|| "not set".to_owned(), |bytes| number(&bytes));
+    let differing = names.into_iter().filter_map(|name| {
+        let (a, b) = (written(good, name), written(bad, name));
+        (a != b).then(|| Difference { path: name.clone(), good: shown(a), bad: shown(b) })
+    });
+    differing.collect()
+}
+
+/// Bytes as a number, if they are few.
+fn number(bytes: &[u8]) -> String {
+    match bytes.len() {
+        0..=8 => bytes.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte)).to_string(),
+        len => format!("{len} bytes"),
+    }
+}
+
+/// What else was done: one line each.
+fn lines(deeds: &[u8]) -> String {
+    let text = String::from_utf8_lossy(deeds);
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.is_empty() { "none".to_owned() } else { lines.join("; ") }
 }
 
 /// Texts from their first difference on.
@@ -281,9 +324,17 @@ pub fn entries<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2]) -> Vec<Differ
         roots.extend(globals.iter().cloned());
         roots
     };
-    compare(
-        (Half { version: pair.good.version, state: &pair.good.call.entry }, &all(&pair.good, globals[0])),
-        (Half { version: pair.bad.version, state: &pair.bad.call.entry }, &all(&pair.bad, globals[1])),
+    let (ours, theirs) = (&pair.good.call.entry, &pair.bad.call.entry);
+    let mut differences = compare(
+        (Half { version: pair.good.version, state: ours }, &all(&pair.good, globals[0])),
+        (Half { version: pair.bad.version, state: theirs }, &all(&pair.bad, globals[1])),
         What::Entry,
-    )
+    );
+    for (name, bytes) in &ours.thread_locals {
+        if theirs.thread_locals.get(name).is_some_and(|other| other != bytes) {
+            let other = &theirs.thread_locals[name];
+            differences.push(Difference { path: name.clone(), good: number(bytes), bad: number(other) });
+        }
+    }
+    differences
 }

@@ -8,10 +8,13 @@
 //! * [`globals`]: which variables a function and its callees use, from a first replay;
 //! * [`watch`](mod@watch): the calls of a second replay, with the states before and after ([`state`],
 //!   taken by [`capture`](mod@capture) with the help of [`objects`]);
+//! * [`footprint`]: what a call read and wrote, for memory that no type leads to; `deeds`: what it did to state
+//!   that is in no memory;
 //! * [`compare`](mod@compare): what differs between states of two versions, by declared shape, or word by word
-//!   (`untyped`);
+//!   (`untyped`), or as far as the calls used it (`beside`);
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
 //!   else stays; [`exceptions`]: which classes an exception is of;
+//! * `prove`: a contract for all states, by formulas of both versions' paths (`summary`, `formula`);
 //! * [`pairs`]: which calls are compared; [`checking`]: the runs of both versions; [`check`](mod@check): one
 //!   check from beginning to end;
 //! * [`intended`]: what of the differences between two runs was meant; [`recorded`]: the same of two
@@ -34,13 +37,17 @@
 //! ```
 
 pub mod answer;
+mod beside;
 pub mod capture;
 pub mod check;
 pub mod checking;
 pub mod compare;
+mod deeds;
 pub mod error;
 pub mod exceptions;
 pub mod find;
+pub mod footprint;
+mod formula;
 pub mod globals;
 pub mod intended;
 pub mod judge;
@@ -49,8 +56,10 @@ pub mod moment;
 pub mod objects;
 pub mod pairs;
 pub mod parse;
+mod prove;
 pub mod recorded;
 pub mod state;
+mod summary;
 mod told;
 mod untyped;
 mod verdict;

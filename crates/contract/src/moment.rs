@@ -435,6 +435,12 @@ impl<'m> Scope<'m> for Moment<'_, 'm> {
             let is_there = self.after && call.ended == Ended::Returned;
             return Some(variable(ty, if is_there { at(RESULT) } else { Home::Nowhere }));
         }
+        if let Some(ty) = version.thread_local(name) {
+            let state = if self.after { &call.exit } else { &call.entry };
+            let home =
+                |bytes: &Vec<u8>| Home::Registers { bytes: bytes.clone(), known: vec![true; bytes.len()] };
+            return Some(variable(ty, state.thread_locals.get(name).map_or(Home::Nowhere, home)));
+        }
         if let Some(n) = watched.parameters.iter().position(|p| p.name == name) {
             return Some(variable(watched.parameters[n].ty.clone(), at(parameter_address(n))));
         }

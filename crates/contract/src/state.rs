@@ -6,6 +6,7 @@
 
 use expression::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// Bytes of a piece.
 pub(crate) const PIECE: u64 = 64;
@@ -70,6 +71,10 @@ pub struct State {
     objects: FxHashMap<(u64, u64), (u64, u64)>,
     /// Words that hold addresses, whatever their type says.
     addresses: FxHashSet<u64>,
+    /// Before a call: bytes that it read, as it found them. After it: bytes that it wrote.
+    used: BTreeMap<u64, u8>,
+    /// Variables of the thread, and `errno`: before a call those that it read, after it those that it wrote.
+    pub thread_locals: BTreeMap<String, Vec<u8>>,
     /// Bytes that were taken.
     pub bytes: u64,
     /// There was more than is kept.
@@ -153,6 +158,23 @@ impl State {
     #[must_use]
     pub fn is_address(&self, at: u64) -> bool {
         self.addresses.contains(&(at / 8))
+    }
+
+    /// The call used a byte.
+    pub(crate) fn note_used(&mut self, at: u64, byte: u8) {
+        self.used.insert(at, byte);
+    }
+
+    /// The bytes from `start` to `end` that the call used.
+    pub fn used(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u8)> {
+        let range = if start < end { start..end } else { 0..0 };
+        self.used.range(range).map(|(at, byte)| (*at, *byte))
+    }
+
+    /// A byte that the call used or that was taken over.
+    #[must_use]
+    pub fn any_byte(&self, at: u64) -> Option<u8> {
+        self.used.get(&at).copied().or_else(|| self.byte(at))
     }
 
     /// Up to the first NUL or byte that is not known.

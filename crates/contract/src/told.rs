@@ -6,16 +6,15 @@ use crate::compare::{Half, show};
 use crate::judge::Output;
 use crate::moment::{Pair, Run, Shown};
 use crate::state::{RESULT, parameter_address};
-use crate::watch::Ended;
+use crate::watch::{Ended, Seen};
 use explain::align::Side;
-use replay::io::IoList;
 use std::path::Path;
 
-/// What was written to files between two steps.
+/// What was written to files between two steps, and what else was done outside.
 pub(crate) fn outputs(
     both: &Both<'_, '_>,
     side: Side,
-    io: &IoList,
+    Seen { io, deeds, .. }: &Seen<'_>,
     (first, last): (u64, u64),
 ) -> Vec<Output> {
     let start = io.events.partition_point(|e| e.instruction < first);
@@ -34,11 +33,13 @@ pub(crate) fn outputs(
         }
         None => String::new(),
     };
+    let done = deeds.iter().filter(|(step, _)| (first..=last).contains(step)).map(|(_, deed)| deed.clone());
     io.events[start..]
         .iter()
         .take_while(|e| e.instruction <= last)
         .filter(|e| e.out)
         .map(|e| (name(e.source), e.bytes.clone()))
+        .chain(done)
         .collect()
 }
 

@@ -93,10 +93,16 @@ impl<'m> Comparing<'_, 'm> {
         self.words(&format!("*{path}"), (good, lens.0), (bad, lens.1));
     }
 
-    /// What a `void *` points to counts before a call.
+    /// What a `void *` points to counts before a call; after it, what the calls wrote there.
     pub(crate) fn anything(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
         if self.what == What::Entry {
-            self.untyped(path, good.0, bad.0);
+            return self.untyped(path, good.0, bad.0);
+        }
+        let objects = (self.good.state.object(good.0, NO_TYPE), self.bad.state.object(bad.0, NO_TYPE));
+        if let (Some(a), Some(b)) = objects
+            && self.meet(path, (good.0, NO_TYPE), (bad.0, NO_TYPE)) == Some(true)
+        {
+            self.beside(path, (good.0, bad.0), [a, b], 0);
         }
     }
 }

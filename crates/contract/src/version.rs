@@ -83,6 +83,27 @@ impl<'m> Version<'m> {
         self.by_name.get(name).copied()
     }
 
+    /// The type of a variable that each thread has for itself, `errno` among them.
+    #[must_use]
+    pub fn thread_local(&self, name: &str) -> Option<Type<'m>> {
+        if name == crate::watch::ERRNO && !self.by_name.contains_key(name) {
+            return Some(expression::types::INT);
+        }
+        self.modules.iter().find_map(|model| {
+            model.symbols.iter().find_map(|symbol| match symbol.kind {
+                SymbolKind::ThreadLocal { ty, .. } if symbol.name == name => Some(Type::of(model, ty)),
+                _ => None,
+            })
+        })
+    }
+
+    /// The function at an address, with the number of its module.
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<(u32, &'m Function)> {
+        let code = self.image.code(self.image.function_at(address)?);
+        self.image.module(code.module).functions.get(code.function as usize).map(|f| (code.module, f))
+    }
+
     /// The variable that an address lies in.
     #[must_use]
     pub fn global_at(&self, address: u64) -> Option<usize> {

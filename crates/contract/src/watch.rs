@@ -1,13 +1,16 @@
 //! The calls of some functions in one replay: state before, state after, how they ended.
 
 use crate::capture::{Scene, capture, note_addresses};
+use crate::deeds::deed;
+use crate::footprint::Footprint;
+use crate::judge::Output;
 use crate::objects::Objects;
 use crate::state::{Knowledge, RESULT, Root, RootKind, State, parameter_address};
 use crate::version::{Version, Watched};
 use explain::align::{Lines, Side, Track};
 use expression::types::{Shape, Type};
 use program::inst::{Inst, Operand};
-use program::model::{Function, Home};
+use program::model::{Function, Home, Module, SymbolKind};
 use recording::event::{Event, Position};
 use replay::io::{Collector, IoList};
 use replay::machine::{End, Machine, Stop};
@@ -15,7 +18,7 @@ use replay::memory::Memory;
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use replay::tape::Stream;
 use slice::touched::Touched;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +100,8 @@ pub struct Bounds {
 pub struct Seen<'m> {
     pub calls: Vec<Call<'m>>,
     pub io: IoList,
+    /// What was done to state that is in no memory, with the instruction that called outside.
+    pub deeds: Vec<(u64, Output)>,
     /// Of each watched function, calls that were not kept.
     pub passed_over: Vec<u64>,
     /// Why the replay ended early.
@@ -135,6 +140,8 @@ pub fn watch<'m>(
         bytes: 0,
         entered: 0,
         thrown: None,
+        deeds: Vec::new(),
+        thread_locals: BTreeMap::new(),
     };
     let mut machine = Machine::new(image, stream);
     let stop = machine.run(&mut watch, u64::MAX);
@@ -146,8 +153,19 @@ pub fn watch<'m>(
         Err(error) => (Ended::Unfinished, Some(error.to_string())),
     };
     watch.close(0, machine.memory(), machine.counters().instructions, &ended);
-    Seen { calls: watch.calls, io: watch.io.finish(), passed_over: watch.passed_over, trouble }
+    Seen {
+        calls: watch.calls,
+        io: watch.io.finish(),
+        deeds: watch.deeds,
+        passed_over: watch.passed_over,
+        trouble,
+    }
 }
+
+/// Bytes of a thread's variable.
+const MAX_THREAD_LOCAL: u64 = 4096;
+/// What C calls the word that `__errno_location` points to.
+pub(crate) const ERRNO: &str = "errno";
 
 /// A call under way.
 struct Open<'m> {
@@ -157,6 +175,7 @@ struct Open<'m> {
     pending: bool,
     /// Where the caller wants a result that is no scalar.
     returned_to: u64,
+    used: Footprint,
 }
 
 struct Watch<'w, 'm> {
@@ -179,6 +198,9 @@ struct Watch<'w, 'm> {
     entered: u64,
     /// Type of the exception under way.
     thrown: Option<String>,
+    deeds: Vec<(u64, Output)>,
+    /// Variables of this thread: name, address and size.
+    thread_locals: BTreeMap<String, (u64, u64)>,
 }
 
 impl<'m> Watch<'_, 'm> {
@@ -191,8 +213,13 @@ impl<'m> Watch<'_, 'm> {
 
     /// The innermost call is over.
     fn end(&mut self, memory: &Memory, step: u64, ended: Ended) {
-        let Some(Open { depth, mut call, pending, .. }) = self.open.pop() else { return };
+        let Some(Open { depth, mut call, pending, used, .. }) = self.open.pop() else { return };
         call.steps.1 = step;
+        used.tell(&mut call.entry, &mut call.exit, memory, |at| self.objects.is_defined(at));
+        self.note_thread_locals(&mut call, memory);
+        if let Some(outer) = self.open.last_mut() {
+            outer.used.absorb(used);
+        }
         if pending {
             // It never came to its first statement.
             self.take(&mut call.entry, call.function, memory, depth);
@@ -308,6 +335,61 @@ impl<'m> Watch<'_, 'm> {
         self.open.push(open);
     }
 
+    /// The thread has a variable at this address.
+    fn thread_local(&mut self, module: &Module, symbol: u32, address: u64) {
+        let Some(symbol) = module.symbols.get(symbol as usize) else { return };
+        let (name, size) = match symbol.kind {
+            SymbolKind::ThreadLocal { size, .. } => (symbol.name.as_str(), size),
+            _ if symbol.name == "__errno_location" => (ERRNO, 4),
+            _ => return,
+        };
+        if !self.thread_locals.contains_key(name) {
+            self.thread_locals.insert(name.to_owned(), (address, size.min(MAX_THREAD_LOCAL)));
+        }
+    }
+
+    /// Puts the variables of the thread into the states.
+    fn note_thread_locals(&self, call: &mut Call<'_>, memory: &Memory) {
+        for (name, (address, size)) in &self.thread_locals {
+            let all: Vec<(u64, u8)> = call.entry.used(*address, address + size).collect();
+            // What the library has left in `errno` is no part of the program's state.
+            if all.len() as u64 == *size && name != ERRNO {
+                let bytes = all.into_iter().map(|(_, byte)| byte).collect();
+                call.entry.thread_locals.insert(name.clone(), bytes);
+            }
+            if call.exit.used(*address, address + size).next().is_some() {
+                let mut bytes = vec![0; *size as usize];
+                memory.peek(*address, &mut bytes);
+                call.exit.thread_locals.insert(name.clone(), bytes);
+            }
+        }
+    }
+
+    /// The innermost call used memory.
+    #[inline]
+    fn note_use(&mut self, view: &View<'_>, effect: Effect) {
+        let Some(open) = self.open.last_mut() else { return };
+        let used = &mut open.used;
+        match effect {
+            Effect::None => {}
+            // Its own locals are no part of any state.
+            Effect::Load { address, .. } | Effect::Store { address, .. }
+                if address.wrapping_sub(view.frame) < view.function().frame_size => {}
+            Effect::Load { address, len } => used.read(address, len.into(), view.memory),
+            Effect::Store { address, len } | Effect::Update { address, len, stored: true } => {
+                used.write(address, len.into());
+            }
+            Effect::Update { address, len, stored: false } => used.read(address, len.into(), view.memory),
+            Effect::Copy { to, from, len } => {
+                if to.abs_diff(from) >= len {
+                    used.read(from, len, view.memory);
+                }
+                used.write(to, len);
+            }
+            Effect::Fill { to, len } => used.write(to, len),
+        }
+    }
+
     /// Whether an operand has its value when the function is entered.
     fn is_parameter(&self, function: &Function, operand: Operand) -> bool {
         match operand {
@@ -402,7 +484,13 @@ impl Observer for Watch<'_, '_> {
             steps: (view.count, view.count),
             entered: self.entered,
         };
-        self.open.push(Open { depth: view.depth, call, pending: true, returned_to: 0 });
+        self.open.push(Open {
+            depth: view.depth,
+            call,
+            pending: true,
+            returned_to: 0,
+            used: Footprint::default(),
+        });
         if self.functions[number].0.prologue == 0 {
             self.begin(view);
         }
@@ -417,7 +505,11 @@ impl Observer for Watch<'_, '_> {
         self.track.step(view);
         self.touched.step(view, effect);
         self.objects.step(effect);
+        self.note_use(view, effect);
         match view.inst() {
+            Inst::ThreadLocal { dst, symbol } => {
+                self.thread_local(view.module(), *symbol, view.value(Operand::Reg(*dst)));
+            }
             Inst::Call(_) => {
                 if let Some(frame) = self.frames.get_mut(view.depth as usize - 1) {
                     frame.2 = view.index;
@@ -448,6 +540,13 @@ impl Observer for Watch<'_, '_> {
         self.touched.external(view, call);
         let name = self.version.image.external_at(call.target).map_or("", |e| e.0);
         self.objects.external(view, call, name);
+        if let Some(deed) = deed(name, call, view.memory) {
+            self.deeds.push((view.count, deed));
+        }
+        if let Some(open) = self.open.last_mut() {
+            call.reads.iter().for_each(|(address, len)| open.used.read(*address, *len, view.memory));
+            call.writes.iter().for_each(|(address, len)| open.used.write(*address, *len));
+        }
         self.io.external(view, call);
     }
 
@@ -463,7 +562,12 @@ impl Observer for Watch<'_, '_> {
                     self.thrown = Some(ty);
                 }
             }
-            Event::Patch { address, bytes } => self.objects.define(*address, bytes.len() as u64),
+            Event::Patch { address, bytes } => {
+                self.objects.define(*address, bytes.len() as u64);
+                if let Some(open) = self.open.last_mut() {
+                    open.used.write(*address, bytes.len() as u64);
+                }
+            }
             Event::Zeroed { address, length } => self.objects.define(*address, *length),
             _ => {}
         }

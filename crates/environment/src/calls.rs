@@ -330,7 +330,10 @@ pub const KNOWN: &[Known] = &[
     known(libc::SYS_setresuid, "setresuid", Shape::Allowed, &[]),
     known(libc::SYS_setresgid, "setresgid", Shape::Allowed, &[]),
     known(libc::SYS_setgroups, "setgroups", Shape::Allowed, &[]),
+    known(libc::SYS_setfsuid, "setfsuid", Shape::Allowed, &[]),
+    known(libc::SYS_setfsgid, "setfsgid", Shape::Allowed, &[]),
     known(libc::SYS_chroot, "chroot", Shape::Allowed, &[]),
+    known(libc::SYS_pivot_root, "pivot_root", Shape::Allowed, &[]),
     known(libc::SYS_mount, "mount", Shape::Allowed, &[]),
     known(libc::SYS_umount2, "umount2", Shape::Allowed, &[]),
     known(libc::SYS_unshare, "unshare", Shape::Allowed, &[]),
@@ -376,6 +379,29 @@ const fn index() -> [u8; 512] {
 pub fn find(number: i64) -> Option<&'static Known> {
     let at = *INDEX.get(usize::try_from(number).ok()?)?;
     KNOWN.get(usize::from(at))
+}
+
+/// Whether a process may see other files after a call, or have other rights.
+pub fn changes_view(number: c_long) -> bool {
+    [
+        libc::SYS_setuid,
+        libc::SYS_setgid,
+        libc::SYS_setreuid,
+        libc::SYS_setregid,
+        libc::SYS_setresuid,
+        libc::SYS_setresgid,
+        libc::SYS_setgroups,
+        libc::SYS_setfsuid,
+        libc::SYS_setfsgid,
+        libc::SYS_capset,
+        libc::SYS_chroot,
+        libc::SYS_pivot_root,
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+    ]
+    .contains(&number)
 }
 
 /// The name of a call, for people.

@@ -10,12 +10,13 @@ use crate::decode::{self, begin_again, gather, map_scratch, outputs, set_argumen
 use crate::place::Places;
 use crate::record::{Builder, Bytes, Call, Key, Write};
 use crate::replay::Replay;
+use crate::serve::{Served, Server};
 use crate::threads::{OpenFile, Thread as AnyThread};
 use nix::libc::user_regs_struct;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::rc::Rc;
 use xxhash_rust::xxh3::Xxh3;
@@ -86,6 +87,32 @@ pub struct Engine<'r> {
     /// Parts of files that are kept already, and files that the run has written to.
     mapped: HashSet<(Key, u64, u64)>,
     written: HashSet<Key>,
+    pub server: Server,
+}
+
+/// Lets the call that begins not run, with this result.
+fn give(thread: &Thread, registers: &user_regs_struct, result: i64) -> std::io::Result<()> {
+    let mut changed = *registers;
+    changed.orig_rax = u64::MAX;
+    changed.rax = result as u64;
+    thread.tid.set_registers(&changed)
+}
+
+/// Whether nobody wants to know what comes of a call: it is about something the run made itself, and leaves
+/// the table of open files as it is.
+fn is_nothing(entry: &Entry) -> bool {
+    entry.key == Key::Internal
+        && matches!(
+            entry.known.shape,
+            Shape::Read { .. }
+                | Shape::Write { .. }
+                | Shape::Seek
+                | Shape::Map
+                | Shape::AskFile { .. }
+                | Shape::Receive { .. }
+                | Shape::SocketName
+                | Shape::SocketOption
+        )
 }
 
 impl<'r> Engine<'r> {
@@ -98,6 +125,7 @@ impl<'r> Engine<'r> {
             output_bytes: 0,
             mapped: HashSet::new(),
             written: HashSet::new(),
+            server: Server::default(),
         }
     }
 
@@ -114,6 +142,9 @@ impl<'r> Engine<'r> {
         let Some(entry) = decode::understand(&self.places, thread, known, arguments) else {
             return Ok(Next::Go);
         };
+        if calls::changes_view(known.number) {
+            self.server.part();
+        }
         let plan = match &mut self.replay {
             Some(replay) => replay.plan(&entry),
             None => Plan::Execute,
@@ -127,6 +158,16 @@ impl<'r> Engine<'r> {
             }
             self.skip(thread, &entry, *result, &registers)?;
             return Ok(Next::Go);
+        }
+        if plan == Plan::Execute {
+            if is_nothing(&entry) {
+                return Ok(Next::Go);
+            }
+            if let Some(Served { result, writes }) = self.server.serve(thread, &entry) {
+                give(thread, &registers, result)?;
+                self.note(thread, &entry, result, false, Some(writes));
+                return Ok(Next::Go);
+            }
         }
         if let Plan::Rewrite { memory, values, .. } = &plan {
             let Some(scratch) = thread.scratch else {
@@ -156,10 +197,7 @@ impl<'r> Engine<'r> {
         result: i64,
         registers: &user_regs_struct,
     ) -> std::io::Result<()> {
-        let mut changed = *registers;
-        changed.orig_rax = u64::MAX;
-        changed.rax = result as u64;
-        thread.tid.set_registers(&changed)?;
+        give(thread, registers, result)?;
         if let Shape::Read { .. } | Shape::Write { .. } = entry.known.shape
             && result > 0
             && let Some(file) = &entry.file
@@ -215,17 +253,39 @@ impl<'r> Engine<'r> {
             }
             Plan::Shift(by) => shift_time(thread, &entry, &mut registers, by)?,
         }
-        self.note(thread, &entry, result, substitute);
+        self.note(thread, &entry, result, substitute, None);
         Ok(())
     }
 
-    /// The kernel's state after the call, and the call for the record.
-    fn note(&mut self, thread: &mut Thread, entry: &Entry, result: i64, substitute: bool) {
+    /// The kernel's state after the call, and the call for the record. `served`: what it wrote, and of a call
+    /// that writes to a file what it read.
+    fn note(
+        &mut self,
+        thread: &mut Thread,
+        entry: &Entry,
+        result: i64,
+        substitute: bool,
+        served: Option<Vec<(usize, Vec<u8>)>>,
+    ) {
         let shape = entry.known.shape;
         let offset = self.offset(entry, shape, result);
         let mut writes = Vec::new();
+        if let Shape::Write { vector } = shape
+            && entry.key == Key::Stream(1)
+            && result > 0
+        {
+            let known = served.as_ref().and_then(|served| served.first()).map(|(_, bytes)| bytes.clone());
+            let mut bytes = known.unwrap_or_else(|| {
+                gather(thread.tid, entry.arguments[1], entry.arguments[2], vector, result as u64)
+            });
+            bytes.truncate(result as usize);
+            self.output.update(&bytes);
+            self.output_bytes += result as u64;
+        }
         if entry.key != Key::Internal {
             match shape {
+                Shape::Write { .. } => {}
+                _ if let Some(served) = served => writes = served,
                 Shape::Map if result >= 0 => {
                     writes.extend(self.mapping(thread.pid, entry).map(|blob| (4, blob)));
                 }
@@ -234,14 +294,6 @@ impl<'r> Engine<'r> {
                 }
                 _ => writes = outputs(thread.tid, entry, result),
             }
-        }
-        if let Shape::Write { vector } = shape
-            && entry.key == Key::Stream(1)
-            && result > 0
-        {
-            let bytes = gather(thread.tid, entry.arguments[1], entry.arguments[2], vector, result as u64);
-            self.output.update(&bytes);
-            self.output_bytes += result as u64;
         }
         if entry.known.number == nix::libc::SYS_io_uring_setup && result >= 0 {
             self.builder.note("what is read and written through io_uring".to_owned());
@@ -365,7 +417,12 @@ impl<'r> Engine<'r> {
     fn program(&mut self, entry: &Entry) -> Option<Vec<u8>> {
         let path = Path::new(std::ffi::OsStr::from_bytes(&entry.paths[0].1));
         let mut beginning = [0; 5];
-        let read = std::fs::File::open(path).and_then(|file| file.read_exact_at(&mut beginning, 0));
+        let file = std::fs::File::open(path);
+        let is_set_id = |file: &std::fs::File| file.metadata().is_ok_and(|about| about.mode() & 0o6000 != 0);
+        if file.as_ref().is_ok_and(is_set_id) {
+            self.server.part();
+        }
+        let read = file.and_then(|file| file.read_exact_at(&mut beginning, 0));
         if read.is_ok() && beginning == *b"\x7fELF\x01" {
             self.builder.note(format!("what {} asks for, which is a 32-bit program", path.display()));
         }

@@ -11,8 +11,8 @@
 //! * `calls`, `filter`: the system calls that matter, and the seccomp program that stops for them;
 //! * `tracee`, `spawn`, `trace`: a stopped thread, a command that is traced from its first
 //!   instruction, and the loop that attends to all its threads and processes;
-//! * `threads`, `decode`, `engine`: open files and directories, what a call is about, and what is
-//!   done at its entry and exit;
+//! * `threads`, `decode`, `engine`, `serve`: open files and directories, what a call is about, what is
+//!   done at its entry and exit, and which calls the tracer makes in the thread's place;
 //! * [`record`], [`file`], `place`: what is kept, and the portable file it is kept in;
 //! * `there`, `replay`, `peers`: a record that answers questions, and stand-ins for files and peers;
 //! * [`candidates`], [`search`], [`mod@find`], [`narrow`]: what differs, and which of it decides;
@@ -71,6 +71,7 @@ mod replay;
 pub mod run;
 pub mod search;
 pub mod secrets;
+mod serve;
 mod spawn;
 pub mod tell;
 mod there;

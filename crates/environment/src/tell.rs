@@ -189,27 +189,27 @@ impl Teller<'_> {
         if lines.is_empty() {
             return told;
         }
-        let shown = |at: usize, lines: &[String]| match lines {
-            [] => "nothing".to_owned(),
+        let shown = |at: usize, lines: &[String], missing: &str| match lines {
+            [] => missing.to_owned(),
             [line] => format!("line {at} is {}", short(line)),
             [first, ..] => {
                 format!("lines {at} to {} are {} and so on", at + lines.len() - 1, quoted(first.as_bytes()))
             }
         };
-        let all = |side: fn(&Line) -> (usize, &[String])| {
+        let all = |side: fn(&Line) -> (usize, &[String]), missing: &str| {
             lines
                 .iter()
                 .map(|line| {
                     let (at, texts) = side(line);
-                    shown(at, texts)
+                    shown(at, texts, missing)
                 })
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        told.here = all(|line| (line.here_at, &line.here));
-        told.there = all(|line| (line.there_at, &line.there));
-        let here = told.here.replace("nothing", "lines are missing");
-        let there = told.there.replace("nothing", "they are not there");
+        let ours = |missing| all(|line| (line.here_at, &line.here), missing);
+        let theirs = |missing| all(|line| (line.there_at, &line.there), missing);
+        (told.here, told.there) = (ours("nothing"), theirs("nothing"));
+        let (here, there) = (ours("lines are missing"), theirs("they are not there"));
         told.sentence = format!("read({}) gave other text here: {here}; there {there}", quoted(path));
         told
     }

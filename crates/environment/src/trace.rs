@@ -104,6 +104,7 @@ impl Run<'_, '_> {
 
     fn gone(&mut self, tid: Tid, status: u8) -> u8 {
         self.threads.remove(&tid);
+        self.engine.server.forget(tid.0);
         self.early.remove(&tid);
         alive(&self.alive).remove(&tid);
         status
@@ -132,6 +133,9 @@ impl Run<'_, '_> {
         if let Ok(message) = parent.message() {
             let tid = Tid(message as i32);
             let flags = clone_flags(parent);
+            if flags & OTHER_VIEWS as u64 != 0 {
+                self.engine.server.part();
+            }
             self.made += 1;
             if let Some(thread) = self.threads.get(&parent) {
                 let mut child = thread.child(tid, self.made, flags);
@@ -182,6 +186,9 @@ impl Run<'_, '_> {
         self.go_on(tid, 0);
     }
 }
+
+/// With these flags a new process sees other files than its parent, or has other rights.
+const OTHER_VIEWS: i32 = libc::CLONE_NEWNS | libc::CLONE_NEWUSER;
 
 /// The flags with which a thread makes another.
 fn clone_flags(parent: Tid) -> u64 {

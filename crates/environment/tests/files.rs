@@ -61,6 +61,20 @@ fn a_line_of_a_config_file() {
 }
 
 #[test]
+fn a_line_is_shown_as_it_is() {
+    let shop = Workshop::new();
+    shop.file("mode", "fast\n");
+    let command = ["sh", "-c", "read mode < mode; test $mode = fast"];
+    let there = shop.record(&command);
+    shop.file("mode", "nothing\n");
+    assert_eq!(
+        shop.sentence(there, &command),
+        "read(\"./mode\") gave other text here: line 1 is \"nothing\"; \
+         there line 1 is \"fast\"; with that text the command passes"
+    );
+}
+
+#[test]
 fn a_file_that_is_too_much() {
     let shop = Workshop::new();
     shop.cc(

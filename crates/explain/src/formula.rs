@@ -7,7 +7,7 @@
 
 use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Reg};
 use program::model::{Function, Home, Module, TypeKind};
-use program::names::readable;
+use program::names::{brief, readable};
 
 /// Longer ones are not read.
 const LONGEST: usize = 80;
@@ -143,7 +143,7 @@ impl Reader<'_> {
             Inst::Load { addr, .. } => self.place(*addr, depth),
             Inst::Call(call) => {
                 let Operand::Symbol { symbol, .. } = call.callee else { return None };
-                Some(format!("{}(…)", self.module.symbols.get(symbol as usize)?.name))
+                Some(format!("{}(…)", brief(&self.module.symbols.get(symbol as usize)?.name)))
             }
             _ => None,
         }

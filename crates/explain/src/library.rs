@@ -7,15 +7,6 @@
 
 use crate::answer::{Cause, Place};
 
-/// Where compilers and distributions keep headers that are not the program's own.
-const HOMES: [&str; 5] = ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/rustc/"];
-
-/// Whether a file belongs to an installed library.
-#[must_use]
-pub(crate) fn is_library(file: &str) -> bool {
-    HOMES.iter().any(|home| file.starts_with(home))
-}
-
 /// A step in a library becomes the call of it.
 pub(crate) fn as_call(mut cause: Cause, bad: Option<Place>, good: Option<Place>, callee: &str) -> Cause {
     if bad.is_some() {
@@ -86,11 +77,5 @@ mod tests {
     fn steps_of_the_program_stay_apart() {
         let tree = step(0, 7, vec![step(1, 7, Vec::new())]);
         assert_eq!(join(tree, &|_| false).children.len(), 1);
-    }
-
-    #[test]
-    fn only_installed_headers_are_a_library() {
-        assert!(is_library("/usr/include/c++/12/bits/basic_string.h"));
-        assert!(!is_library("src/list.h") && !is_library("/home/me/usr/include/x.h"));
     }
 }

@@ -15,7 +15,7 @@ use crate::links::links;
 use crate::members::differing;
 use crate::moments::counterparts;
 use program::inst::Inst;
-use program::names::{brief, readable};
+use program::names::{brief, is_library, readable};
 use replay::vars::POINTER;
 use slice::snapshot::line::{Decision, LineSnapshot};
 use slice::{Dependence, Occurrence};
@@ -180,8 +180,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             .flatten();
         let children = step.next.iter().map(|next| self.cause(next, run, sights, numbers, folded));
         let children = children.map(without_closing).map(without_passing_on).collect();
-        let caller =
-            library::is_library(run.traced.file(step.line)).then(|| self.caller(run, node.at)).flatten();
+        let caller = is_library(run.traced.file(step.line)).then(|| self.caller(run, node.at)).flatten();
         let cause = Cause {
             id,
             kind: kind.to_owned(),
@@ -224,7 +223,7 @@ impl<'c, 'l> Comparison<'c, 'l> {
             let place = function.place(frame.pc as usize);
             let file = run.traced.relative(&module.file_path(place.file));
             let name = brief(&function.name);
-            if place.line > 0 && !library::is_library(&file) {
+            if place.line > 0 && !is_library(&file) {
                 return Some((self.place(run.traced.side, &file, place.line, &name), callee?));
             }
             callee = Some(name);

@@ -63,7 +63,8 @@ impl<'v> Contracts<'v> {
             None if own.is_file() => read_file(&own, FILE)?,
             None => Vec::new(),
         };
-        let wanted = Wanted { contracts, unchanged: given.unchanged.clone(), bounds: given.bounds };
+        let wanted =
+            Wanted { contracts, unchanged: given.unchanged.clone(), bounds: given.bounds, proofs: false };
         let whole = Wanted { unchanged: Some(Vec::new()), ..wanted.clone() };
         Ok(Contracts { wanted, whole, versions })
     }

@@ -6,7 +6,8 @@ use crate::error::{Error, Kind};
 use crate::place::{Base, Place};
 use crate::scope::{Form, Home, Scope};
 use crate::types::{self, Shape, Type};
-use program::model::TypeKind;
+use program::model::{Module, TypeKind};
+use program::sequences::Sequence;
 
 /// A value with its type.
 #[derive(Clone, Debug)]
@@ -47,6 +48,8 @@ impl Evaluated<'_> {
     }
 }
 
+/// Objects that hold strings, sequences and pointers are no larger than this themselves.
+const LARGEST_HEAD: u64 = 64;
 /// Values larger than this are read in part.
 const MAX_BYTES: u64 = 1 << 16;
 
@@ -117,7 +120,21 @@ impl<'m> Evaluator<'_, 'm> {
         self.at(span, Kind::NoValue(self.expression.part(span).to_owned()))
     }
 
+    /// What a part stands for; of a reference, what it refers to.
     fn operand(&mut self, e: &Expr) -> Result<Operand<'m>, Error> {
+        let operand = self.operand_as_written(e)?;
+        let Operand::Place(place) = &operand else { return Ok(operand) };
+        let Some(ty) = place.ty.referred() else { return Ok(operand) };
+        let (bytes, known) = self.load(place, &e.span)?;
+        match Scalar::of(&place.ty, &bytes) {
+            Some(Scalar::Pointer(address, _)) if !known.contains(&false) => {
+                Ok(Operand::Place(Place { ty, base: Base::Memory(address), bits: None, null: None }))
+            }
+            _ => Err(self.no_value(&e.span)),
+        }
+    }
+
+    fn operand_as_written(&mut self, e: &Expr) -> Result<Operand<'m>, Error> {
         let value = |scalar: Scalar<'m>| {
             let ty = scalar.ty();
             Operand::Value(scalar, ty)
@@ -202,6 +219,9 @@ impl<'m> Evaluator<'_, 'm> {
             };
             return Ok(Operand::Place(Place { ty: variable.ty, base, bits: None, null: None }));
         }
+        if let Some(place) = self.member_of_this(name) {
+            return Ok(Operand::Place(place));
+        }
         let modules = std::iter::once(self.scope.module()).chain(self.scope.modules());
         for module in modules {
             for (index, ty) in module.types.iter().enumerate() {
@@ -214,6 +234,36 @@ impl<'m> Evaluator<'_, 'm> {
             }
         }
         Err(self.at(span, Kind::NoName(name.to_owned())))
+    }
+
+    /// In a member function its object's members need no `this->`.
+    fn member_of_this(&mut self, name: &str) -> Option<Place<'m>> {
+        let this = self.scope.variable("this")?;
+        let Shape::Pointer(to) = this.ty.shape() else { return None };
+        let to = to.completed(self.scope);
+        let nowhere = Place { ty: to.clone(), base: Base::Nowhere, bits: None, null: None };
+        nowhere.member(name)?;
+        let address = match this.home {
+            Home::Registers { bytes, known } if !known.contains(&false) => {
+                u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?)
+            }
+            Home::Memory(at) => {
+                let mut bytes = [0; 8];
+                self.scope.read(at, &mut bytes).then(|| u64::from_le_bytes(bytes))?
+            }
+            _ => return nowhere.member(name),
+        };
+        Place { base: Base::Memory(address), ..nowhere }.member(name)
+    }
+
+    /// Where the content of a string, sequence or smart pointer of the standard library is.
+    fn sequence(&mut self, place: &Place<'m>, span: &Span) -> Result<Option<(&'m Module, Sequence)>, Error> {
+        let ty = place.ty.completed(self.scope);
+        if !matches!(ty.shape(), Shape::Record(..)) || ty.size() > LARGEST_HEAD {
+            return Ok(None);
+        }
+        let (bytes, known) = self.load(&Place { ty: ty.clone(), ..place.clone() }, span)?;
+        Ok(ty.sequence(&bytes).filter(|_| !known.contains(&false)))
     }
 
     /// What a pointer points to.
@@ -262,16 +312,41 @@ impl<'m> Evaluator<'_, 'm> {
     }
 
     fn element(&mut self, a: &Expr, b: &Expr, span: &Span) -> Result<Place<'m>, Error> {
-        if let Operand::Place(place) = self.operand(a)?
-            && let Shape::Array(of, _) = place.ty.shape()
-        {
-            let index = self.scalar(b)?;
-            let Scalar::Integer { value, .. } = index.clone().promoted() else {
-                return Err(self.at(&b.span, Kind::Operands { operator: "[]", ty: index.ty().name() }));
+        if let Operand::Place(place) = self.operand(a)? {
+            // `std::array` has a built-in one for its only member.
+            let array = place.member("_M_elems").unwrap_or_else(|| place.clone());
+            if let Shape::Array(of, _) = array.ty.shape() {
+                let offset = self.index(b)?.wrapping_mul(of.size());
+                return Ok(array.part(offset, of));
+            }
+            let (base, len, of) = match self.sequence(&place, &a.span)? {
+                Some((module, Sequence::Elements { at, len, of })) => (at, len, Type::of(module, of)),
+                // A terminating zero can be read.
+                Some((module, Sequence::Text { at, len })) => {
+                    (at, len.saturating_add(1), types::character(module))
+                }
+                _ => return self.pointed_element(a, b, span),
             };
-            let offset = (value as u64).wrapping_mul(of.size());
-            return Ok(place.part(offset, of));
+            let index = self.index(b)?;
+            if index >= len {
+                return Err(self.no_value(span));
+            }
+            let address = base.wrapping_add(index.wrapping_mul(of.size()));
+            return Ok(Place { ty: of, base: Base::Memory(address), bits: None, null: None });
         }
+        self.pointed_element(a, b, span)
+    }
+
+    fn index(&mut self, e: &Expr) -> Result<u64, Error> {
+        let index = self.scalar(e)?;
+        match index.clone().promoted() {
+            Scalar::Integer { value, .. } => Ok(value as u64),
+            _ => Err(self.at(&e.span, Kind::Operands { operator: "[]", ty: index.ty().name() })),
+        }
+    }
+
+    /// An element of what a pointer points to.
+    fn pointed_element(&mut self, a: &Expr, b: &Expr, span: &Span) -> Result<Place<'m>, Error> {
         let (x, y) = (self.scalar(a)?, self.scalar(b)?);
         let (pointer, index) = if matches!(y, Scalar::Pointer(..)) { (y, x) } else { (x, y) };
         if !matches!(pointer, Scalar::Pointer(..)) {
@@ -366,6 +441,16 @@ impl<'m> Evaluator<'_, 'm> {
         let (place, end) = match operand {
             Operand::Place(place) => match place.ty.shape() {
                 Shape::Array(of, count) if of.is_character() => (place.part(0, of), Some(count)),
+                Shape::Record(..)
+                    if let Some((module, Sequence::Text { at, len })) =
+                        self.sequence(&place, &other.span)? =>
+                {
+                    if len != text.len() as u64 {
+                        return Ok(Some(false));
+                    }
+                    let base = Base::Memory(at);
+                    (Place { ty: types::character(module), base, bits: None, null: None }, Some(len))
+                }
                 _ => (self.pointed(other, &other.span)?, None),
             },
             Operand::Value(Scalar::Pointer(address, to), _) => {
@@ -413,6 +498,9 @@ impl<'m> Evaluator<'_, 'm> {
                 return Ok(Scalar::Pointer(*address, place.ty.clone()));
             }
             _ => {}
+        }
+        if let Some((module, Sequence::Pointer { to, of })) = self.sequence(&place, &e.span)? {
+            return Ok(Scalar::Pointer(to, Type::of(module, of)));
         }
         let (bytes, known) = self.load(&place, &e.span)?;
         let Some(scalar) = Scalar::of(&place.ty, &bytes) else {

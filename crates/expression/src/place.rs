@@ -43,7 +43,7 @@ impl<'m> Place<'m> {
         Place { ty, bits: None, ..self }
     }
 
-    /// A member by its name, also of structs and unions without one.
+    /// A member by its name, also of structs and unions without one, and of base classes.
     pub fn member(&self, name: &str) -> Option<Place<'m>> {
         self.member_within(name, MAX_NESTING)
     }
@@ -59,7 +59,9 @@ impl<'m> Place<'m> {
                 let place = self.clone().part(member.bit_offset / 8, ty);
                 return Some(Place { bits: Some((member.bit_offset % 8, member.bits.min(64))), ..place });
             }
-            if member.name.is_empty()
+            // The members of a base class are the class's own.
+            let is_open = member.name.is_empty() || Some(&member.name) == ty.tag();
+            if is_open
                 && nesting > 0
                 && let Some(found) =
                     self.clone().part(member.bit_offset / 8, ty).member_within(name, nesting - 1)
@@ -141,8 +143,10 @@ pub(crate) fn members(ty: &Type<'_>) -> Vec<String> {
         for member in members {
             if !member.name.is_empty() {
                 names.push(member.name.clone());
-            } else if depth < MAX_NESTING {
-                todo.push((Type::of(module, member.ty), depth + 1));
+            }
+            let ty = Type::of(module, member.ty);
+            if depth < MAX_NESTING && (member.name.is_empty() || Some(&member.name) == ty.tag()) {
+                todo.push((ty, depth + 1));
             }
         }
     }

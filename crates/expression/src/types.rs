@@ -4,6 +4,7 @@ use crate::ast::TypeName;
 use crate::error::{Error, Kind};
 use crate::scope::Scope;
 use program::model::{Member, Module, TypeKind};
+use program::sequences::{self, Sequence};
 use std::rc::Rc;
 
 /// A type.
@@ -44,6 +45,12 @@ pub enum Shape<'m> {
     Record(&'m Module, &'m [Member]),
     Function,
     Void,
+}
+
+/// The `char` of a module.
+pub(crate) fn character(module: &Module) -> Type<'_> {
+    let found = module.types.iter().position(|ty| matches!(ty.kind, TypeKind::Char { .. }));
+    found.map_or(Type::Integer { bytes: 1, signed: true }, |at| Type::Declared(module, at as u32))
 }
 
 pub const INT: Type<'static> = Type::Integer { bytes: 4, signed: true };
@@ -99,7 +106,7 @@ impl<'m> Type<'m> {
             TypeKind::Unsigned => Shape::Integer { bytes, signed: false },
             TypeKind::Char { signed } => Shape::Character { signed: *signed },
             TypeKind::Float => Shape::Float { bytes },
-            TypeKind::Pointer { to } => Shape::Pointer(Type::of(module, *to)),
+            TypeKind::Pointer { to } | TypeKind::Reference { to } => Shape::Pointer(Type::of(module, *to)),
             TypeKind::Array { of, count } => Shape::Array(Type::of(module, *of), *count),
             TypeKind::Record { members, .. } => Shape::Record(module, members),
             // Clang takes `unsigned` unless an enumerator is negative.
@@ -109,6 +116,29 @@ impl<'m> Type<'m> {
             TypeKind::Function => Shape::Function,
             TypeKind::Void | TypeKind::Unknown | TypeKind::Alias { .. } => Shape::Void,
         }
+    }
+
+    /// What it refers to, if it is a reference of C++.
+    #[must_use]
+    pub fn referred(&self) -> Option<Type<'m>> {
+        let Type::Declared(module, ty) = self.stripped() else { return None };
+        match module.types[ty as usize].kind {
+            TypeKind::Reference { to } => Some(Type::of(module, to)),
+            _ => None,
+        }
+    }
+
+    /// The name of a struct, union or class.
+    pub(crate) fn tag(&self) -> Option<&'m String> {
+        let Type::Declared(module, ty) = self.stripped() else { return None };
+        let ty = &module.types[ty as usize];
+        matches!(ty.kind, TypeKind::Record { .. }).then_some(&ty.name)
+    }
+
+    /// Strings, sequences and smart pointers of the standard libraries: where the content is.
+    pub(crate) fn sequence(&self, bytes: &[u8]) -> Option<(&'m Module, Sequence)> {
+        let Type::Declared(module, ty) = self.stripped() else { return None };
+        Some((module, sequences::of_object(module, &module.types[ty as usize], bytes)?))
     }
 
     #[must_use]
@@ -196,6 +226,10 @@ fn declared_name(module: &Module, index: u32) -> String {
         match &ty.kind {
             TypeKind::Pointer { to } => {
                 suffix.insert(0, '*');
+                at = *to;
+            }
+            TypeKind::Reference { to } => {
+                suffix.insert(0, '&');
                 at = *to;
             }
             TypeKind::Array { of, count } => {

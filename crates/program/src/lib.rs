@@ -64,6 +64,7 @@ pub mod objects;
 pub mod outside;
 pub mod points_to;
 pub mod section;
+pub mod sequences;
 pub mod text;
 pub mod validate;
 pub mod ways;

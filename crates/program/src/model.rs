@@ -1,6 +1,7 @@
 //! Modules, symbols, functions and what debug information says of them.
 
 use crate::inst::{ArgTy, Inst, Operand, Reg, Ty};
+use crate::names::is_library;
 use serde::{Deserialize, Serialize};
 
 /// One translation unit.
@@ -218,6 +219,10 @@ pub enum TypeKind {
     Pointer {
         to: Option<u32>,
     },
+    /// Of C++, of either kind.
+    Reference {
+        to: Option<u32>,
+    },
     Array {
         of: Option<u32>,
         count: u64,
@@ -273,6 +278,15 @@ impl Module {
             None => "?".to_owned(),
             Some(f) if f.starts_with('/') || self.directory.is_empty() => f.clone(),
             Some(f) => format!("{}/{f}", self.directory),
+        }
+    }
+
+    /// Whether a source file belongs to an installed library.
+    #[must_use]
+    pub fn is_library(&self, file: u32) -> bool {
+        match self.files.get(file as usize) {
+            Some(path) if path.starts_with('/') => is_library(path),
+            _ => is_library(&self.file_path(file)),
         }
     }
 }

@@ -18,6 +18,21 @@ pub fn readable(symbol: &str) -> Cow<'_, str> {
     name.map_or(symbol.into(), Cow::from)
 }
 
+/// Where compilers and distributions keep headers that are not the program's own.
+const LIBRARIES: [&str; 5] =
+    ["/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/", "/rustc/"];
+
+/// Whether a source file belongs to an installed library.
+///
+/// ```
+/// assert!(program::names::is_library("/usr/include/c++/12/bits/basic_string.h"));
+/// assert!(!program::names::is_library("/home/me/usr/include/x.h"));
+/// ```
+#[must_use]
+pub fn is_library(file: &str) -> bool {
+    LIBRARIES.iter().any(|home| file.starts_with(home))
+}
+
 /// The name of a function for a sentence: without template arguments, which say nothing to a
 /// reader and can be longer than the sentence, and without the namespaces of versions.
 ///

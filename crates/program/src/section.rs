@@ -26,7 +26,7 @@ pub const MAGIC: [u8; 8] = *b"RLPSMODL";
 
 /// Version of the model and of its serialised form. Any change to the types in
 /// `model` or `inst` needs a new number.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Alignment the section needs in an object file.
 pub const ALIGN: u32 = 16;

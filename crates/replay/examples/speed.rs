@@ -173,7 +173,7 @@ fn main() {
         functions: vec![inner, outer(first)],
         ..Module::default()
     };
-    let loaded = Loaded { model: Arc::new(module), addresses: vec![0x1000, 0x2000, 0x60_0000] };
+    let loaded = Loaded { model: Arc::new(module), addresses: vec![0x1000, 0x2000, 0x60_0000], base: 0 };
     let image = Image::new(BTreeMap::from([(1, loaded)]));
     let mut bytes = vec![0; 64];
     let slots = [1_000_000_000];

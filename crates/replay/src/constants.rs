@@ -104,7 +104,7 @@ mod tests {
         let symbol = |name: &str| Symbol { name: name.to_owned(), kind: SymbolKind::External };
         let model = Module { symbols: ["f", "g", "twice"].map(symbol).to_vec(), ..Module::default() };
         let addresses = vec![0x7000_1010, 0x7000_1200, 0x7000_1400];
-        let loaded = Loaded { model: Arc::new(model), addresses };
+        let loaded = Loaded { model: Arc::new(model), addresses, base: 0 };
         let named = |name: &str, at| (name.to_owned(), at);
         let file = File {
             sections: vec![(0x2000, b"one\0two\0".to_vec()), (0x3000, b"far".to_vec())],

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use program::binary::Binary;
 use program::kept::Kept;
 use program::model::{Module, SymbolKind};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ pub struct Loaded {
     pub model: Arc<Module>,
     /// Addresses of the model's symbols.
     pub addresses: Vec<u64>,
+    /// Where the executable or library it belongs to was loaded.
+    pub base: u64,
 }
 
 /// What was found for a binary.
@@ -70,6 +72,8 @@ pub struct Wanted {
     pub path: String,
     pub build_id: Vec<u8>,
     pub addresses: Vec<u64>,
+    /// Where its executable or library was loaded.
+    pub base: u64,
     /// The recording that may have kept the model; none to take it from the binary at `path`.
     pub recording: Option<PathBuf>,
 }
@@ -92,7 +96,7 @@ pub struct Image {
     first: Vec<u32>,
     by_address: HashMap<u64, u32>,
     externals: HashMap<u64, (String, Option<&'static externals::External>)>,
-    /// Functions whose address another module had claimed before.
+    /// Functions whose address another module has.
     duplicates: Vec<(u32, u32)>,
     empty: Module,
     /// The binaries, each with its modules; their constants are read when first asked for.
@@ -101,7 +105,10 @@ pub struct Image {
 }
 
 impl Image {
-    /// Puts modules together; the first to claim an address has it.
+    /// Puts modules together. Several have the same function where each unit, or each library, has a copy
+    /// of its own and the loader chose one for all: it belongs to the object in which it lies, of
+    /// whose units the linker took the first. Libraries are registered before the executable, whose copies
+    /// go before theirs.
     #[must_use]
     pub fn new(modules: BTreeMap<u32, Loaded>) -> Image {
         let count = modules.keys().last().map_or(0, |i| *i as usize + 1);
@@ -117,6 +124,8 @@ impl Image {
             files: BTreeMap::new(),
             constants: OnceLock::new(),
         };
+        let bases: BTreeSet<u64> = modules.values().map(|m| m.base).collect();
+        let lies_in = |address: u64, m: &Loaded| bases.range(..=address).next_back() == Some(&m.base);
         let mut seen: HashMap<([u8; 16], Vec<u64>), u32> = HashMap::new();
         for (index, loaded) in modules {
             let same = *seen.entry((loaded.model.id, loaded.addresses.clone())).or_insert(index);
@@ -131,8 +140,17 @@ impl Image {
                         std::collections::hash_map::Entry::Vacant(v) => {
                             v.insert(number);
                         }
-                        std::collections::hash_map::Entry::Occupied(_) => {
-                            image.duplicates.push((index, f as u32));
+                        std::collections::hash_map::Entry::Occupied(mut o) => {
+                            let other = &image.functions[*o.get() as usize];
+                            let elsewhere = image.modules[other.module as usize]
+                                .as_ref()
+                                .is_some_and(|m| !lies_in(address, m));
+                            if elsewhere && lies_in(address, &loaded) {
+                                image.duplicates.push((other.module, other.function));
+                                o.insert(number);
+                            } else {
+                                image.duplicates.push((index, f as u32));
+                            }
                         }
                     },
                 }
@@ -189,7 +207,8 @@ impl Image {
                     w.addresses.len()
                 )));
             }
-            modules.insert(w.index, Loaded { model: model.clone(), addresses: w.addresses.clone() });
+            let loaded = Loaded { model: model.clone(), addresses: w.addresses.clone(), base: w.base };
+            modules.insert(w.index, loaded);
         }
         let mut image = Image::new(modules);
         for w in wanted {
@@ -282,7 +301,7 @@ impl Image {
         self.externals.get(&address).map(|(n, e)| (n.as_str(), *e))
     }
 
-    /// Functions (module, index) that lost their address to an earlier module.
+    /// Functions (module, index) whose address another module has.
     #[must_use]
     pub fn duplicates(&self) -> &[(u32, u32)] {
         &self.duplicates

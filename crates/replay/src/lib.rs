@@ -23,7 +23,7 @@
 //! * [`io`], [`format`](mod@format), [`decimal`]: input and output, byte by byte;
 //! * [`effects`]: ranges that known external calls read and wrote;
 //! * [`activations`]: execution indices, names of moments that runs share;
-//! * [`vars`]: values of source-level variables; `sequences`: strings and vectors among them; [`constants`]: data that nothing changes;
+//! * [`vars`]: values of source-level variables; [`constants`]: data that nothing changes;
 //! * [`writers`](mod@writers): which store of another thread a load saw.
 //!
 //! # What must not be known here
@@ -97,7 +97,6 @@ mod narrow;
 pub mod observer;
 pub mod process;
 mod run;
-mod sequences;
 mod slow;
 pub mod stored;
 mod stride;

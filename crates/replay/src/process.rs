@@ -161,6 +161,7 @@ fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wa
                 path,
                 build_id: m.build_id.clone(),
                 addresses: m.addresses.clone(),
+                base: m.load_address,
                 recording: kept_in,
             });
         }

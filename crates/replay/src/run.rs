@@ -23,6 +23,22 @@ enum Exit {
 }
 
 impl Machine<'_> {
+    /// Between two functions that were called from outside of the program: goes on to the first
+    /// instruction of the next, which does not run yet.
+    ///
+    /// # Errors
+    /// A divergence, or damaged events.
+    pub fn enter_next<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        while self.end.is_none() && !self.forked() && self.frames.is_empty() {
+            if std::mem::take(&mut self.paused) {
+                self.external(observer)?;
+            } else {
+                self.top(observer)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Runs until `limit` instructions have been executed since the start of
     /// the stream, or to its end.
     ///

@@ -6,9 +6,9 @@ use crate::decimal::{Class, Real, digits};
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::observer::View;
-use crate::sequences::{self, Sequence};
 use program::inst::{FloatKind, Ty};
 use program::model::{Binding, Function, Home, Module, Type, TypeKind};
+use program::sequences::{self, Sequence};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -369,6 +369,7 @@ impl Shower<'_> {
             }
             TypeKind::Float => float(bytes.len(), raw),
             TypeKind::Pointer { to } => self.pointer(raw as u64, *to),
+            TypeKind::Reference { to } => self.referred(raw as u64, *to, depth),
             TypeKind::Enum { values } => {
                 let v = arith::signed(raw, bits.max(8)) as i64;
                 values
@@ -451,6 +452,17 @@ impl Shower<'_> {
         }
         out.push('}');
         out
+    }
+
+    /// What a reference refers to; as a pointer, where that is large.
+    fn referred(&self, address: u64, to: Option<u32>, depth: u32) -> String {
+        let size = self.strip(to).and_then(|t| self.module.types.get(t as usize)).map_or(0, |ty| ty.size);
+        match usize::try_from(size) {
+            Ok(size @ 1..=LARGEST_HEAD) if address != 0 && depth < self.limits.depth => {
+                self.show(to, &self.data.read(address, size), None, depth + 1)
+            }
+            _ => self.pointer(address, to),
+        }
     }
 
     fn pointer(&self, address: u64, to: Option<u32>) -> String {

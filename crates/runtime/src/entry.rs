@@ -322,7 +322,7 @@ fn new_context(kind: u32, parent: u64) -> *mut Context {
         ctx.begin(stream, kind, parent);
         match shadow::new_key() {
             Some(key) => ctx.key = key,
-            None => ctx.stop(),
+            None => ctx.refuse(b"there is no room for recording in its address space (ulimit -v)"),
         }
         crash::give_stack();
         context::publish(ctx);

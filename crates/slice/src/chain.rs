@@ -3,12 +3,16 @@
 //! A value travels: it is stored and loaded, passed and returned, widened,
 //! merged where ways meet. None of that says anything about why it is what it
 //! is. A chain has only the links that do: computations, inputs, constants, and
-//! the decisions that chose among them.
+//! the decisions that chose among them. A library function computes as well: `strtol` from its
+//! text, `rand` from its state. Only where nothing is known of what it read is it an input.
+//! Headers of installed libraries are passed through as well: what `std::vector` did inside leads
+//! to the line that called it. The address of a variable comes from nowhere.
 
-use crate::slice::{Dependence, Needs, NodeId, Slice};
+use crate::slice::{Dependence, Needs, NodeId, Site, Slice};
 use crate::slicer::Slicer;
 use externals::Model;
-use program::inst::{CastOp, Inst, Operand, Reg};
+use program::inst::{ArgTy, Call, CastOp, Inst, Operand, Reg, Ty};
+use replay::effects::is_hidden;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a link says.
@@ -65,16 +69,19 @@ pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOpt
     let mut work = VecDeque::from([0]);
     while let Some(at) = work.pop_front() {
         let node = links[at].node;
-        if links[at].kind == Kind::Input && at > 0 {
-            continue;
-        }
-        for (producer, how) in needs.of(node).to_vec() {
+        let sources = match way.inst(node) {
+            Inst::Call(call) if at > 0 && way.leaves_program(node) => way.read_by(node, call),
+            _ => needs.of(node).to_vec(),
+        };
+        for (producer, how) in sources {
             let decides = how.lets_run();
             if decides && !options.decisions {
                 continue;
             }
-            let (values, decisions) =
-                if decides { (Vec::new(), vec![producer]) } else { way.origins(node, producer, how) };
+            let (values, decisions) = match decides && !way.is_in_library(producer) {
+                true => (Vec::new(), vec![producer]),
+                false => way.origins(node, producer, how),
+            };
             let decisions = decisions.into_iter().filter(|_| options.decisions).map(|d| (d, true));
             for (end, decides) in values.into_iter().map(|v| (v, false)).chain(decisions) {
                 let to = match index.get(&end) {
@@ -105,6 +112,9 @@ pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOpt
     links
 }
 
+/// Inside of a library no more is followed from one link.
+const MOST_PASSED: usize = 1 << 16;
+
 struct Way<'w, 'p> {
     slicer: &'w Slicer<'p>,
     slice: &'w Slice,
@@ -112,10 +122,29 @@ struct Way<'w, 'p> {
 }
 
 impl Way<'_, '_> {
+    fn site(&self, node: NodeId) -> Site {
+        self.slice.nodes[node as usize].site
+    }
+
     fn inst(&self, node: NodeId) -> &Inst {
-        let site = self.slice.nodes[node as usize].site;
+        let site = self.site(node);
         let module = self.slicer.process().image.module(site.module);
         &module.functions[site.function as usize].code[site.index as usize]
+    }
+
+    fn is_in_library(&self, node: NodeId) -> bool {
+        let Site { module, function, index } = self.site(node);
+        let module = self.slicer.process().image.module(module);
+        let place = module.functions[function as usize].place(index as usize);
+        module.is_library(place.file)
+    }
+
+    /// The node made the address of a variable.
+    fn is_address(&self, node: NodeId) -> bool {
+        matches!(
+            self.inst(node),
+            Inst::Frame { .. } | Inst::Alloca { .. } | Inst::ThreadLocal { .. } | Inst::StackSave { .. }
+        )
     }
 
     fn kind(&self, node: NodeId) -> Kind {
@@ -126,11 +155,45 @@ impl Way<'_, '_> {
             | Inst::Return { value: Some(Operand::Const(_) | Operand::Symbol { .. }), .. }
             | Inst::Jump { .. }
             | Inst::MemSet { .. } => Kind::Constant,
-            Inst::Call(_) if self.leaves_program(node) => Kind::Input,
+            Inst::Call(call) if self.leaves_program(node) => match self.read_by(node, call).is_empty() {
+                true => Kind::Input,
+                false => Kind::Computed,
+            },
             Inst::Call(_) => Kind::Called,
             Inst::Unknown { .. } | Inst::Load { .. } => Kind::Input,
             _ => Kind::Computed,
         }
+    }
+
+    /// What a library function made its values of: memory of the program and numbers, else the
+    /// state that another function left behind. Which memory it was given says nothing about the
+    /// value.
+    fn read_by(&self, node: NodeId, call: &Call) -> Vec<(NodeId, Dependence)> {
+        let needs = self.needs.of(node);
+        let numbers: Vec<Reg> = call
+            .args
+            .iter()
+            .filter(|arg| !matches!(arg.ty, ArgTy::Value(Ty::Ptr)))
+            .filter_map(|arg| match (arg.value, arg.ty) {
+                (Operand::Reg(r), ArgTy::Value(ty)) => Some(r..r + ty.slots()),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let is_data = |how: &Dependence| match how {
+            Dependence::Memory { address, .. } => !is_hidden(*address),
+            Dependence::Thread { .. } | Dependence::External | Dependence::Jump => true,
+            Dependence::Register(reg) => numbers.contains(reg),
+            _ => false,
+        };
+        let data: Vec<_> = needs.iter().filter(|(_, how)| is_data(how)).copied().collect();
+        if !data.is_empty() {
+            return data;
+        }
+        let is_state =
+            |how: &Dependence| matches!(how, Dependence::Memory { address, .. } if is_hidden(*address));
+        let left_by_another = |producer: NodeId| self.site(producer) != self.site(node);
+        needs.iter().filter(|(producer, how)| is_state(how) && left_by_another(*producer)).copied().collect()
     }
 
     /// The value that `consumer` needed from `producer`, back to where it is not
@@ -141,7 +204,17 @@ impl Way<'_, '_> {
         let mut seen = std::collections::HashSet::new();
         let mut work = vec![(consumer, producer, how)];
         while let Some((consumer, node, how)) = work.pop() {
-            if !seen.insert((node, how)) {
+            if !seen.insert((node, how)) || self.is_address(node) {
+                continue;
+            }
+            if seen.len() < MOST_PASSED && self.is_in_library(node) {
+                for (source, how) in self.needs.of(node) {
+                    if !how.lets_run() || self.is_in_library(*source) {
+                        work.push((node, *source, *how));
+                    } else if !decisions.contains(source) {
+                        decisions.push(*source);
+                    }
+                }
                 continue;
             }
             match self.copied(consumer, node, how) {
@@ -184,6 +257,13 @@ impl Way<'_, '_> {
             Inst::MemCopy { .. } | Inst::VaCopy { .. } => Some(memory()),
             Inst::Store { value, ty, .. } => Some(registers(&slots(*value, ty.slots()))),
             Inst::Copy { a, .. } => Some(registers(&slots(*a, 1))),
+            Inst::Address { .. } => Some(
+                needs
+                    .iter()
+                    .filter(|(_, d)| matches!(d, Dependence::Register(_) | Dependence::Return(_)))
+                    .copied()
+                    .collect(),
+            ),
             Inst::Cast {
                 op: CastOp::Zext | CastOp::Sext | CastOp::Bits | CastOp::FpExt, from, a, ..
             } => Some(registers(&slots(*a, from.slots()))),

@@ -102,6 +102,9 @@ impl Slicer<'_> {
 
     fn take_snapshot(&self, at: Occurrence, machine: &mut Machine<'_>, limits: Limits) -> Result<Snapshot> {
         let mut out = Snapshot { at: Some(at), ..Snapshot::default() };
+        if at.step < self.steps(at.stream)? {
+            machine.enter_next(&mut replay::observer::Null)?;
+        }
         for frame in machine.frames().iter().rev() {
             let code = self.process.image.code(frame.function);
             let module = self.process.image.module(code.module);

@@ -135,7 +135,7 @@ impl Units {
     /// check may then come from a file that the build would make anew.
     #[must_use]
     pub fn covers(&self, touched: &BTreeSet<PathBuf>) -> bool {
-        let mut known: HashSet<PathBuf> = self.units.iter().filter_map(Unit::source).collect();
+        let mut known: HashSet<PathBuf> = self.units.iter().map(Unit::source).collect();
         for unit in &self.known {
             known.extend(lock(unit).lists.iter().flat_map(|(files, _)| files.iter().cloned()));
         }
@@ -191,7 +191,7 @@ impl Units {
         for (answer, unit) in answers.into_iter().flatten().zip(&wanted) {
             match answer? {
                 Answer::Absent => continue,
-                Answer::Unclear => checked.unclear.extend(self.units[*unit].source()),
+                Answer::Unclear => checked.unclear.push(self.units[*unit].source()),
                 Answer::Said(diagnostics, remembered) => {
                     checked.remembered += usize::from(remembered);
                     for diagnostic in diagnostics.iter() {
@@ -212,13 +212,13 @@ impl Units {
         let known = lock(&self.known[unit]);
         let is_touched = |file: &PathBuf| touched.contains(file);
         known.lists.is_empty()
-            || self.units[unit].source().as_ref().is_some_and(is_touched)
+            || is_touched(&self.units[unit].source())
             || known.lists.iter().any(|(files, _)| files.iter().any(is_touched))
     }
 
     fn ask(&self, check: &Check, number: usize) -> Result<Answer, Error> {
         let unit = &self.units[number];
-        if unit.source().is_none_or(|source| !check.tree().join(source).is_file()) {
+        if !check.tree().join(unit.source()).is_file() {
             return Ok(Answer::Absent);
         }
         for (files, said) in &lock(&self.known[number]).lists {

@@ -232,15 +232,17 @@ impl<'i> Book<'i> {
             TypeKind::Char { signed } => Shape::Char(*signed),
             TypeKind::Float => Shape::Float(size),
             TypeKind::Enum { values } => Shape::Enum(values.clone().into(), size),
-            TypeKind::Pointer { to } => match to.and_then(|to| types::strip(model, to)).map(|t| &t.1.kind) {
-                Some(TypeKind::Char { .. }) => Shape::Text,
-                Some(TypeKind::Function) => Shape::Function,
-                Some(TypeKind::Record { .. }) => {
-                    let name = types::text(model, *to);
-                    Shape::Object(self.names.intern(&name))
+            TypeKind::Pointer { to } | TypeKind::Reference { to } => {
+                match to.and_then(|to| types::strip(model, to)).map(|t| &t.1.kind) {
+                    Some(TypeKind::Char { .. }) => Shape::Text,
+                    Some(TypeKind::Function) => Shape::Function,
+                    Some(TypeKind::Record { .. }) => {
+                        let name = types::text(model, *to);
+                        Shape::Object(self.names.intern(&name))
+                    }
+                    _ => Shape::Pointer,
                 }
-                _ => Shape::Pointer,
-            },
+            }
             TypeKind::Record { .. } | TypeKind::Array { .. } => Shape::Whole(t.size.min(1 << 20) as u32),
             _ => Shape::Unsigned(size.max(1)),
         }

@@ -28,7 +28,7 @@ pub fn strip(module: &Module, mut ty: u32) -> Option<(u32, &Type)> {
 #[must_use]
 pub fn pointee(module: &Module, ty: u32) -> Option<u32> {
     match strip(module, ty)?.1.kind {
-        TypeKind::Pointer { to: Some(to) } => {
+        TypeKind::Pointer { to: Some(to) } | TypeKind::Reference { to: Some(to) } => {
             let target = strip(module, to)?.1;
             (!matches!(target.kind, TypeKind::Void)).then_some(to)
         }
@@ -69,6 +69,10 @@ pub fn text(module: &Module, ty: Option<u32>) -> String {
         match &t.kind {
             TypeKind::Pointer { to } => {
                 suffix.insert_str(0, if suffix.starts_with('*') { "*" } else { " *" });
+                next = *to;
+            }
+            TypeKind::Reference { to } => {
+                suffix.insert_str(0, " &");
                 next = *to;
             }
             TypeKind::Array { of, count } => {
@@ -132,7 +136,7 @@ impl Sort {
 
     fn fits(self, module: &Module, ty: u32) -> bool {
         let is = match strip(module, ty).map(|t| &t.1.kind) {
-            Some(TypeKind::Pointer { .. }) => Sort::Pointer,
+            Some(TypeKind::Pointer { .. } | TypeKind::Reference { .. }) => Sort::Pointer,
             Some(TypeKind::Float) => Sort::Float,
             _ => Sort::Number,
         };
@@ -313,7 +317,7 @@ pub fn plain_parts(module: &Module, ty: u32, most: usize) -> Vec<(u64, u64)> {
                     for i in (0..(*count).min(most as u64)).rev() {
                         todo.push((*of, at + i * element, depth + 1));
                     }
-                } else if !matches!(strip(module, *of).map(|t| &t.1.kind), Some(TypeKind::Pointer { .. })) {
+                } else if !Sort::Pointer.fits(module, *of) {
                     out.push((at, t.size));
                 }
             }

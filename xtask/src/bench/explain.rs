@@ -19,7 +19,7 @@ use super::{explain_judge, explain_table, publish, watch};
 use crate::cases::{self, Case, FIRST};
 use crate::shell::{self, Result};
 use crate::tools::Tools;
-use crate::{real, setup};
+use crate::{releases, setup};
 
 /// On the real ones delta debugging may take so many times the builds of `auto`.
 const DD_TIMES: u64 = 10;
@@ -100,7 +100,7 @@ pub fn command(words: &[&str]) -> Result<()> {
     let mut all: Vec<(Case, bool)> =
         Case::all(&cases::home())?.into_iter().map(|case| (case, false)).collect();
     if !small {
-        all.extend(Case::all(&real::home())?.into_iter().map(|case| (case, true)));
+        all.extend(Case::all(&releases::home())?.into_iter().map(|case| (case, true)));
     }
     let known: Vec<Case> = all.iter().map(|(case, _)| case.clone()).collect();
     Case::select(&known, &names)?;
@@ -162,7 +162,7 @@ fn measure(
 ) -> Result<Effort> {
     shell::fresh_dir(dir)?;
     if real {
-        let from = real::prepare(case)?;
+        let from = releases::prepare(case)?;
         for version in ["good", "bad"] {
             shell::copy_tree(&from.join(version), &dir.join(version))?;
         }

@@ -15,7 +15,7 @@ pub mod locate;
 mod locate_inputs;
 mod locate_table;
 mod mutate;
-mod publish;
+pub mod publish;
 mod score;
 pub mod slice;
 mod slice_phases;

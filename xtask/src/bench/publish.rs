@@ -33,23 +33,30 @@ fn with_origin(text: &str, origin: &str) -> String {
 }
 
 fn origin() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or("unknown").to_owned();
+    format!("Commit {}; {}; load at the end {load}.", commit(), machine())
+}
+
+/// The commit that is built, and whether that is all.
+pub fn commit() -> String {
     let git = |words: &[&str]| {
         let output = Command::new("git").args(words).current_dir(shell::root()).output().ok()?;
         Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()).filter(|_| output.status.success())
     };
     let commit = git(&["log", "-1", "--format=%h (%cs)"]).unwrap_or_else(|| "unknown".to_owned());
-    let changed =
-        git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| !list.is_empty());
+    let changed = git(&["status", "--porcelain", "--untracked-files=no", "--", "crates"])
+        .is_some_and(|list| !list.is_empty());
+    format!("{commit}{}", if changed { " with local changes" } else { "" })
+}
+
+/// The processor and how many cores of it there are.
+pub fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or("unknown processor", |(_, name)| name);
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or("unknown").to_owned();
-    format!(
-        "Commit {commit}{}; {cores} cores of {model}; load at the end {load}.",
-        if changed { " with local changes" } else { "" }
-    )
+    format!("{cores} cores of {model}")
 }
 
 #[cfg(test)]

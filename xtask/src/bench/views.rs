@@ -17,7 +17,7 @@ use super::views_table::{Pair, Row, Spilled, render};
 use crate::cases::Case;
 use crate::shell::{self, Outcome, Result};
 use crate::tools::{Cores, LONG, Tools};
-use crate::{real, setup};
+use crate::{releases, setup};
 
 /// Nothing takes longer, except by mistake.
 pub const LIMIT: Duration = Duration::from_secs(3600);
@@ -109,8 +109,8 @@ pub fn command(words: &[&str]) -> Result<()> {
 
 /// Both versions with recording built in.
 fn build(tools: &Tools, subject: &Subject) -> Result<[PathBuf; 2]> {
-    let case = Case::one(&real::home(), subject.case)?;
-    let dir = real::prepare(&case)?;
+    let case = Case::one(&releases::home(), subject.case)?;
+    let dir = releases::prepare(&case)?;
     let trees = ["good", "bad"].map(|version| dir.join(version));
     // Side by side: the larger one is a single file.
     let built = std::thread::scope(|scope| {

@@ -21,6 +21,7 @@ const TAG_ENUM: u16 = 0x04;
 const TAG_MEMBER: u16 = 0x0d;
 const TAG_POINTER: u16 = 0x0f;
 const TAG_REFERENCE: u16 = 0x10;
+const TAG_RVALUE_REFERENCE: u16 = 0x42;
 const TAG_STRUCT: u16 = 0x13;
 const TAG_SUBROUTINE: u16 = 0x15;
 const TAG_UNION: u16 = 0x17;
@@ -192,7 +193,8 @@ impl DebugInfo {
         let elements = || ops.get(TYPE_ELEMENTS).copied().flatten().map(md_operands).unwrap_or_default();
         let kind = match node_tag(node) {
             TAG_BASE => basic(&name),
-            TAG_POINTER | TAG_REFERENCE => TypeKind::Pointer { to: base.and_then(|b| self.ty(b)) },
+            TAG_POINTER => TypeKind::Pointer { to: base.and_then(|b| self.ty(b)) },
+            TAG_REFERENCE | TAG_RVALUE_REFERENCE => TypeKind::Reference { to: base.and_then(|b| self.ty(b)) },
             TAG_ARRAY => {
                 let dimensions: Vec<u64> = elements()
                     .into_iter()

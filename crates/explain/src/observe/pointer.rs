@@ -107,6 +107,7 @@ impl Names<'_> {
                 let base = self.value(at, address, depth + 1)?;
                 match self.member(&base, 0) {
                     Some(named) => Some(named),
+                    None if self.is_reference(base.ty) => Some(Named { ty: self.target(base.ty), ..base }),
                     None => Some(Named { text: format!("*{}", base.text), ty: self.target(base.ty) }),
                 }
             }
@@ -127,12 +128,18 @@ impl Names<'_> {
             return None;
         };
         let m = members.iter().find(|m| m.bit_offset == 8 * offset && !m.name.is_empty())?;
-        Some(Named { text: format!("{}->{}", base.text, m.name), ty: m.ty })
+        let link = if self.is_reference(base.ty) { "." } else { "->" };
+        Some(Named { text: format!("{}{link}{}", base.text, m.name), ty: m.ty })
+    }
+
+    fn is_reference(&self, ty: Option<u32>) -> bool {
+        let stripped = ty.and_then(|ty| self.strip(ty)).and_then(|ty| self.module.types.get(ty as usize));
+        stripped.is_some_and(|ty| matches!(ty.kind, TypeKind::Reference { .. }))
     }
 
     fn target(&self, ty: Option<u32>) -> Option<u32> {
         match &self.module.types.get(self.strip(ty?)? as usize)?.kind {
-            TypeKind::Pointer { to } => *to,
+            TypeKind::Pointer { to } | TypeKind::Reference { to } => *to,
             TypeKind::Array { of, .. } => *of,
             _ => None,
         }

@@ -208,6 +208,10 @@ impl Module {
                     suffix = format!(" *{}", suffix.trim_start());
                     at = *to;
                 }
+                Some(Type { kind: TypeKind::Reference { to }, .. }) => {
+                    suffix = format!(" &{}", suffix.trim_start());
+                    at = *to;
+                }
                 Some(Type { kind: TypeKind::Array { of, count }, .. }) => {
                     suffix = format!("[{count}]{}", suffix.trim_start());
                     at = *of;
@@ -239,6 +243,7 @@ impl Display for TypeText<'_> {
             TypeKind::Function => f.write_str("function"),
             TypeKind::Unknown => f.write_str("unknown"),
             TypeKind::Pointer { to } => write!(f, "pointer to {}", name(*to)),
+            TypeKind::Reference { to } => write!(f, "reference to {}", name(*to)),
             TypeKind::Array { of, count } => write!(f, "array of {count} {}", name(*of)),
             TypeKind::Alias { of } => write!(f, "alias of {}", name(*of)),
             TypeKind::Record { union, members } => {

@@ -46,7 +46,7 @@ pub(super) fn check_types(module: &Module) -> Fault {
     let count = module.types.len();
     for ty in &module.types {
         let all = match &ty.kind {
-            TypeKind::Pointer { to } => to.iter().copied().collect(),
+            TypeKind::Pointer { to } | TypeKind::Reference { to } => to.iter().copied().collect(),
             other => contained(other),
         };
         for inner in all {

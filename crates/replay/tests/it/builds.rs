@@ -36,6 +36,7 @@ fn a_recording_of_another_build_is_refused() {
         path: library.display().to_string(),
         build_id: vec![0xab, 0xcd],
         addresses: vec![0x1234],
+        base: 0,
         recording: None,
     };
     let image = Image::load(std::slice::from_ref(&wanted)).unwrap();

@@ -344,6 +344,13 @@ fn a_library_opened_twice_is_one_module() {
     let image = Image::new(std::collections::BTreeMap::from([(1, loaded.clone()), (2, loaded.clone())]));
     assert_eq!((image.canonical(1), image.canonical(2), image.canonical(9)), (1, 1, 9));
     assert_eq!(image.duplicates(), [(2, 0)]);
+    // The copy in the object in which the address lies is the one that runs, whichever was registered first.
+    let at = loaded.addresses[0];
+    let (mut library, mut program) = (loaded.clone(), loaded.clone());
+    (library.base, program.base) = (at + 0x1000, at - 1);
+    let image = Image::new(std::collections::BTreeMap::from([(1, library), (2, program)]));
+    assert_eq!(image.duplicates(), [(1, 0)]);
+    assert_eq!(image.function_at(at), image.function(2, 0));
     // At other addresses it is another one.
     let mut moved = loaded.clone();
     moved.addresses[0] += 0x100;

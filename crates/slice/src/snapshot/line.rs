@@ -206,7 +206,11 @@ fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, Strin
             })
         });
         if let Some((ty, value)) = found {
-            list.push((word.clone(), vars::show(module, vars::Data::of(view), ty, &value, LIMITS)));
+            let shown = vars::show(module, vars::Data::of(view), ty, &value, LIMITS);
+            // A type that is only declared: nothing is known of what it consists of.
+            if shown != "{}" {
+                list.push((word.clone(), shown));
+            }
         }
     }
     list

@@ -58,12 +58,11 @@ impl Unit {
         self.arguments.iter().map(|word| shown(word, tree))
     }
 
-    /// The source relative to the tree; `None` if it is not in there.
-    pub fn source(&self) -> Option<PathBuf> {
+    /// The source, relative to the tree if it is in there.
+    pub fn source(&self) -> PathBuf {
         // Any root will do.
         let root = Path::new("/tree");
-        let source = in_tree(Path::new(&self.named(root)), &self.directory(root), root);
-        source.is_relative().then_some(source)
+        in_tree(Path::new(&self.named(root)), &self.directory(root), root)
     }
 
     pub fn is_cpp(&self) -> bool {
@@ -71,9 +70,13 @@ impl Unit {
     }
 
     /// Configuration scripts compile little programs to see what the system has. Those
-    /// are gone or of no interest when the program itself is built.
+    /// are gone or of no interest when the program itself is built. The source of a test may
+    /// well lie outside of the tree, and stays there.
     fn is_probe(&self) -> bool {
-        let Some(source) = self.source() else { return true };
+        let source = self.source();
+        if source.is_absolute() && !source.is_file() {
+            return true;
+        }
         let is_of_tool = |part: &std::ffi::OsStr| part == "CMakeFiles" || part == "meson-private";
         source.iter().any(is_of_tool) || source.file_stem().is_some_and(|stem| stem == "conftest")
     }
@@ -134,11 +137,14 @@ mod tests {
             });
             format!("{unit}\n")
         };
+        let outside = dir.path().join("test.c");
+        fs::write(&outside, "").unwrap();
         let mut text = line("\0tree\0/sub", "../a.c", "-O0");
         text += &line("\0tree\0", "b.c", "-I\0tree\0/inc");
         text += &line("\0tree\0", "conftest.c", "-O0");
         text += &line("\0tree\0/build/CMakeFiles/3.25/CompilerIdC", "id.c", "-O0");
         text += &line("/tmp", "elsewhere.c", "-O0");
+        text += &line("\0tree\0", &outside.display().to_string(), "-O2");
         text += &line("\0tree\0/sub", "../a.c", "-O1");
         text += "{\"directory\": \"half of a li";
         fs::write(dir.path().join("units"), text).unwrap();
@@ -146,11 +152,12 @@ mod tests {
         let root = Path::new("/t/w1");
         let shown: Vec<_> = found
             .iter()
-            .map(|unit| (unit.source().unwrap(), unit.directory(root), unit.arguments(root).collect()))
+            .map(|unit| (unit.source(), unit.directory(root), unit.arguments(root).collect()))
             .collect();
-        let expected: [(PathBuf, PathBuf, Vec<String>); 2] = [
+        let expected: [(PathBuf, PathBuf, Vec<String>); 3] = [
             ("a.c".into(), "/t/w1/sub".into(), vec!["-O1".into()]),
             ("b.c".into(), "/t/w1".into(), vec!["-I/t/w1/inc".into()]),
+            (outside, "/t/w1".into(), vec!["-O2".into()]),
         ];
         assert_eq!(shown, expected);
         fs::write(dir.path().join("units"), "no JSON\n").unwrap();

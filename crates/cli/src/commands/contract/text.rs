@@ -3,7 +3,9 @@
 use crate::Session;
 use crate::failure::Failure;
 use crate::render::counted;
-use contract::answer::{Answer, CallPlace, Counted, FunctionAnswer, Verdict, ViolationAnswer};
+use contract::answer::{
+    Answer, CallPlace, Counted, FunctionAnswer, Proof, ProofStatus, Verdict, ViolationAnswer,
+};
 use contract::moment::Shown;
 use std::io::Write;
 
@@ -61,6 +63,16 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
             let more = many.len().saturating_sub(names.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             writeln!(session.out, "\n{} {}{more}", paint.name("unchanged"), names.join(", "))?;
+            let is_proved =
+                |f: &&&FunctionAnswer| f.proof.as_ref().is_some_and(|p| p.status == ProofStatus::Proved);
+            let proved = many.iter().filter(is_proved).count();
+            if proved > 0 {
+                writeln!(
+                    session.out,
+                    "{} of them proved for all states",
+                    counted(proved as u64, "function")
+                )?;
+            }
         }
     }
     for (what, names) in [("only in good", &answer.only_good), ("only in bad", &answer.only_bad)] {
@@ -110,6 +122,9 @@ fn function(session: &mut Session, answer: &Answer, f: &FunctionAnswer) -> Resul
     for v in &f.violations {
         violation(session, answer, v)?;
     }
+    if let Some(told) = f.proof.as_ref().filter(|_| f.violated == 0).and_then(proof) {
+        writeln!(session.out, "  {told}")?;
+    }
     let told: u64 = f.violations.len() as u64;
     if f.violated > told {
         writeln!(session.out, "  and {} more", counted(f.violated - told, "pair"))?;
@@ -123,6 +138,25 @@ fn function(session: &mut Session, answer: &Answer, f: &FunctionAnswer) -> Resul
         )?;
     }
     Ok(())
+}
+
+/// What is known of all states.
+fn proof(proof: &Proof) -> Option<String> {
+    match proof.status {
+        ProofStatus::Proved => {
+            let [good, bad] = proof.paths;
+            let ways = format!("{} in good, {} in bad", counted(good, "path"), counted(bad, "path"));
+            let given = proof.assumes.join(", and ");
+            let given = if given.is_empty() { given } else { format!("; given that {given}") };
+            Some(format!("proved for all states: {ways}{given}"))
+        }
+        ProofStatus::Refuted => Some(format!(
+            "not so in all states: the solver found one in which it does not hold, and no run came to it: {}",
+            values(&proof.state)
+        )),
+        ProofStatus::Open if proof.why.is_empty() => None,
+        ProofStatus::Open => Some(format!("not proved for all states: {}", proof.why)),
+    }
 }
 
 /// How many calls counted, and why others did not.

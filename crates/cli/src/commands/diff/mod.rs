@@ -117,7 +117,7 @@ impl MeantArgs {
         let Some(contracts) = asked else { return Ok(None) };
         let failed = |error| super::contract::failure(&error, false);
         let bounds = Bounds { calls: 100_000, bytes: how.memory << 20 };
-        let wanted = Wanted { contracts, unchanged: None, bounds };
+        let wanted = Wanted { contracts, unchanged: None, bounds, proofs: false };
         let recordings = [&opened::recording(old)?, &opened::recording(new)?];
         contract::recorded::intended(recordings, how.process, &wanted).map(Some).map_err(failed)
     }

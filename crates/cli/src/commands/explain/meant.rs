@@ -25,7 +25,7 @@ impl MeantArgs {
         let asked = crate::commands::contract::asked(self.contracts.as_deref(), self.intended)?;
         let Some(contracts) = asked else { return Ok(None) };
         let bounds = Bounds { calls: 2000, bytes: 1 << 30 };
-        let wanted = Wanted { contracts, unchanged: None, bounds };
+        let wanted = Wanted { contracts, unchanged: None, bounds, proofs: false };
         Ok(Some(Intentions::new(Box::new(move |runs| {
             let mut checking = Checking::new(&wanted);
             let runs = Runs { recordings: runs.recordings, trees: runs.trees, map: runs.map };

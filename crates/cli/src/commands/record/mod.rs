@@ -130,8 +130,8 @@ fn finish(
         Ok(Recording::open(directory)?.processes.into_iter().map(|p| (p.name, p.info.pid)).collect())
     };
     let deadline = Instant::now() + PATIENCE;
-    let running: Vec<u32> = loop {
-        let running: Vec<u32> = names()?.into_iter().map(|(_, pid)| pid).filter(|pid| runs(*pid)).collect();
+    let running: Vec<(String, u32)> = loop {
+        let running: Vec<_> = names()?.into_iter().filter(|(name, pid)| records(name, *pid)).collect();
         if running.is_empty() {
             return pack::finish(directory, manifest, outcome);
         }
@@ -141,15 +141,15 @@ fn finish(
         std::thread::sleep(Duration::from_millis(20));
     };
     let mut summary = Summary::default();
-    for (name, pid) in names()? {
-        if !running.contains(&pid)
+    for (name, _) in names()? {
+        if !running.iter().any(|(other, _)| *other == name)
             && let Err(error) = pack::pack_process(&directory.join(&name), &mut summary)
         {
             summary.faults.push(format!("failed to {error}"));
         }
         summary.processes.push(name);
     }
-    for pid in running {
+    for (_, pid) in running {
         summary.faults.push(format!("process {pid} still runs and goes on recording"));
     }
     manifest.outcome = outcome;
@@ -180,12 +180,12 @@ fn keep_models(directory: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a process still executes code; one that only waits to be reaped does not.
-fn runs(pid: u32) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // "pid (name) state ...", where the name may hold anything.
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
+/// Whether a process still has files of this recording mapped. One that only waits to be reaped has
+/// none, and one that went on as a program that is not recorded (`exec`) has no more to add.
+fn records(name: &str, pid: u32) -> bool {
+    let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let place = format!("/{name}/");
+    maps.windows(place.len()).any(|window| window == place.as_bytes())
 }
 
 fn summarise(directory: &Path, shown: &Path, summary: &Summary) {
@@ -284,19 +284,6 @@ fn raw_hint(shown: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn processes_run_until_they_have_ended() {
-        assert!(runs(std::process::id()));
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        let pid = child.id();
-        // Ended, but not yet waited for.
-        while runs(pid) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        child.wait().unwrap();
-        assert!(!runs(pid));
-    }
 
     #[test]
     fn the_shells_exit_codes_for_commands_that_cannot_run() {

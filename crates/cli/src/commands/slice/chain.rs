@@ -42,8 +42,10 @@ pub fn rows(slicer: &Slicer<'_>, slice: &Slice, links: &[Link]) -> slice::Result
             (Kind::Decided, Some(taken)) => Some(if taken { "yes" } else { "no" }.to_owned()),
             _ => shot.result.as_ref().map(named),
         };
+        // Where a variable lies says nothing of its value.
+        let has_meaning = |o: &&slice::Named| o.name.as_ref().is_some_and(|name| !name.starts_with('&'));
         let mut used: Vec<String> =
-            shot.operands.iter().filter(|o| o.reg.is_some() && o.name.is_some()).map(named).collect();
+            shot.operands.iter().filter(|o| o.reg.is_some()).filter(has_meaning).map(named).collect();
         used.dedup();
         let at = slice.nodes[link.node as usize].at;
         rows.push(Row {
@@ -55,7 +57,7 @@ pub fn rows(slicer: &Slicer<'_>, slice: &Slice, links: &[Link]) -> slice::Result
                 Kind::Decided => "decided",
                 Kind::Called => "called",
             },
-            text: line_of(&shot.place.file, shot.place.line),
+            text: source::line(&shot.place.file, shot.place.line).unwrap_or_default(),
             file: source::short(&shot.place.file),
             line: shot.place.line,
             function: shot.place.function,
@@ -68,12 +70,6 @@ pub fn rows(slicer: &Slicer<'_>, slice: &Slice, links: &[Link]) -> slice::Result
         });
     }
     Ok(rows)
-}
-
-fn line_of(file: &str, line: u32) -> String {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    let index = (line as usize).checked_sub(1);
-    index.and_then(|n| text.lines().nth(n)).unwrap_or_default().trim().to_owned()
 }
 
 pub fn print(rows: &[Row], session: &mut Session) -> Result<Exit, Failure> {

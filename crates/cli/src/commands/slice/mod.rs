@@ -300,7 +300,11 @@ pub fn run(args: &SliceArgs, session: &mut Session) -> Result<Exit, Failure> {
                 let asked = words(&question, &args.which);
                 return answer(args, session, (&recording, number), &slicer, &criteria, asked);
             }
-            Err(why) => reason = reason.or(Some(why)),
+            // A process that has the file knows more than one that does not.
+            Err(why) => match &reason {
+                Some(Failure { exit, .. }) if *exit != Exit::Usage || why.exit == Exit::Usage => {}
+                _ => reason = Some(why),
+            },
         }
     }
     if let Some(written) = &question.output

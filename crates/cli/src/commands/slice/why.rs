@@ -8,8 +8,9 @@ use explain::semantic::layers::layers;
 use explain::semantic::why::Solving;
 use explain::semantic::{Cause, Question};
 use explain::traced::Traced;
+use program::names::is_library;
 use serde::Serialize;
-use slice::{Slice, Slicer};
+use slice::{NodeId, Slice, Slicer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -56,7 +57,11 @@ pub fn rows(
         Failure::new(Exit::No, format_args!("it could not be put as a formula: {reason}"))
             .hint("Without --why the slice shows everything it came from.")
     })?;
-    Ok(steps(&traced, &found.causes).iter().map(|(layer, causes)| row(&traced, *layer, causes)).collect())
+    // What the standard library decided inside says little to who called it.
+    let is_shown = |layer: u32, cause: &Cause| layer == 0 || !is_of_library(&traced, cause.question.node());
+    let steps = steps(&traced, &found.causes);
+    let shown = steps.iter().filter(|(layer, causes)| is_shown(*layer, causes[0]));
+    Ok(shown.map(|(layer, causes)| row(&traced, *layer, causes)).collect())
 }
 
 /// What the instructions of one line did is one step to who reads the source: causes of values, or
@@ -87,11 +92,16 @@ fn is_decision(cause: &Cause) -> bool {
     matches!(cause.question, Question::Decision(_))
 }
 
+fn is_of_library(traced: &Traced<'_>, node: NodeId) -> bool {
+    is_library(&format!("/{}", traced.file(traced.line(node))))
+}
+
 /// One step; it has at least one cause.
 fn row(traced: &Traced<'_>, layer: u32, causes: &[&Cause]) -> Row {
     let name = |file: &str| source::short(&format!("/{file}"));
     let first = causes[0];
     let asked = traced.line(first.question.node());
+    let asked_of_library = is_of_library(traced, first.question.node());
     // The last that ran comes first.
     let generators: BTreeSet<_> = causes
         .iter()
@@ -102,7 +112,7 @@ fn row(traced: &Traced<'_>, layer: u32, causes: &[&Cause]) -> Row {
     let mut known: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for (_, node) in &generators {
         let place = traced.line(*node);
-        if place.line == 0 {
+        if place.line == 0 || is_of_library(traced, *node) && !asked_of_library {
             continue;
         }
         let site = traced.slice.nodes[*node as usize].site;
@@ -144,8 +154,9 @@ pub fn print(rows: &[Row], session: &mut Session) -> Result<Exit, Failure> {
             if row.minimal { "" } else { ", perhaps not all needed" }
         )?;
         for line in &row.lines {
-            let formula = line.formula.as_deref().unwrap_or_default();
-            writeln!(session.out, "{indent}    {}:{}  {formula}", line.file, line.line)?;
+            let text = line.formula.clone().or_else(|| source::line(&line.file, line.line));
+            let text = text.unwrap_or_default();
+            writeln!(session.out, "{indent}    {}:{}  {text}", line.file, line.line)?;
         }
     }
     Ok(Exit::Done)

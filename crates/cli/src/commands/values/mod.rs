@@ -36,7 +36,8 @@ pub struct ValuesArgs {
     /// The line; the end of the file's path is enough
     #[arg(value_name = "FILE:LINE")]
     at: Spot,
-    /// A variable, local or global, or an expression in C over them: 'a[i]', 'p->next->v'
+    /// A variable, local or global, or an expression in C over them: 'a[i]', 'p->next->v'; in C++
+    /// also members without 'this', references, iterators, smart pointers and elements of vectors
     #[arg(value_name = "EXPR", value_parser = which::parsed)]
     expression: Option<Expression>,
     #[command(flatten)]

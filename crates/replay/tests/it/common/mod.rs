@@ -110,7 +110,7 @@ impl Builder {
 
     pub fn image(self) -> Image {
         self.module.validate().expect("the hand-made module is sound");
-        let loaded = Loaded { model: Arc::new(self.module), addresses: self.addresses };
+        let loaded = Loaded { model: Arc::new(self.module), addresses: self.addresses, base: 0 };
         Image::new(BTreeMap::from([(1, loaded)]))
     }
 }

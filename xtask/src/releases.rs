@@ -1,7 +1,7 @@
-//! `cargo xtask real`: regressions between released versions of real programs, made
+//! `cargo xtask releases`: regressions between released versions of real programs, made
 //! ready for `relapse explain`.
 //!
-//! `xtask/real/NAME/case.toml` says which two crates carry the versions, and how they are
+//! `xtask/releases/NAME/case.toml` says which two crates carry the versions, and how they are
 //! built and tested; `driver/` has our own files, the same for both. Nothing of the
 //! programs themselves is changed. The files of the named `folder` are taken, or, where
 //! the program has subfolders, its `parts` with all that is in them.
@@ -20,10 +20,10 @@ use crate::tools::LONG;
 
 /// The folder with a folder for each.
 pub fn home() -> PathBuf {
-    shell::root().join("xtask/real")
+    shell::root().join("xtask/releases")
 }
 
-/// `cargo xtask real [--check] [NAME…]`
+/// `cargo xtask releases [--check] [NAME…]`
 pub fn command(words: &[&str]) -> Result<()> {
     setup::install(setup::Need::Test)?;
     let check = words.contains(&"--check");
@@ -43,7 +43,7 @@ pub fn command(words: &[&str]) -> Result<()> {
 
 /// Puts both versions into `target/real/NAME`; says where that is.
 pub fn prepare(case: &Case) -> Result<PathBuf> {
-    let dir = shell::target().join("real").join(&case.name);
+    let dir = shell::target().join("releases").join(&case.name);
     for version in ["good", "bad"] {
         let to = dir.join(version);
         shell::fresh_dir(&to)?;
@@ -90,7 +90,7 @@ fn copy_files(from: &Path, to: &Path, deep: bool) -> Result<()> {
 /// Where cargo keeps the sources of a crate of exactly this version, after getting it
 /// through a throw-away package that depends on it.
 fn fetch(package: &str, version: &str) -> Result<PathBuf> {
-    let dir = shell::target().join("real/fetch").join(format!("{package}-{version}"));
+    let dir = shell::target().join("releases/fetch").join(format!("{package}-{version}"));
     shell::write(
         &dir.join("Cargo.toml"),
         format!(

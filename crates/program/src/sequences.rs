@@ -5,7 +5,7 @@
 //! otherwise, three pointers or a buffer of sixteen bytes, says little to a reader. Layouts are
 //! those of libstdc++ and of Rust's `alloc`; a type without the members is shown as a structure.
 
-use program::model::{Module, Type, TypeKind};
+use crate::model::{Module, Type, TypeKind};
 
 /// Members of members are looked for so far.
 const DEPTH: u32 = 6;
@@ -13,18 +13,27 @@ const DEPTH: u32 = 6;
 /// Where the content of such an object lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
+    /// Single bytes.
     Text {
+        /// Address of the first.
         at: u64,
+        /// How many.
         len: u64,
     },
+    /// Elements of one type.
     Elements {
+        /// Address of the first.
         at: u64,
+        /// How many.
         len: u64,
+        /// Their type.
         of: Option<u32>,
     },
-    /// An object that owns what it points to.
+    /// An object that owns what it points to, or an iterator.
     Pointer {
+        /// The address.
         to: u64,
+        /// The type of what is there.
         of: Option<u32>,
     },
 }
@@ -70,9 +79,14 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
             of: Some(of),
         });
     }
-    let smart = [("shared_ptr<", "_M_ptr"), ("weak_ptr<", "_M_ptr"), ("unique_ptr<", "_M_head_impl")];
+    let smart = [
+        ("shared_ptr<", "_M_ptr"),
+        ("weak_ptr<", "_M_ptr"),
+        ("unique_ptr<", "_M_head_impl"),
+        ("__normal_iterator<", "_M_current"),
+    ];
     if let Some((_, member)) = smart.iter().find(|(of, _)| name.starts_with(of)) {
-        let (at, pointer) = find(module, ty, member, DEPTH)?;
+        let (at, pointer) = find_pointer(module, ty, member, DEPTH)?;
         return Some(Sequence::Pointer { to: word(at)?, of: pointee(module, pointer).map(|(of, _)| of) });
     }
     if name.starts_with("&[") || name.starts_with("&mut [") {
@@ -88,7 +102,7 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
 fn find(module: &Module, ty: &Type, name: &str, depth: u32) -> Option<(u64, Option<u32>)> {
     let TypeKind::Record { members, .. } = &ty.kind else { return None };
     // A pointer is a number in the end: `pointer: NonNull { pointer: *const u8 }`.
-    let inner = |member: &program::model::Member| {
+    let inner = |member: &crate::model::Member| {
         let inside = stripped(module, member.ty).filter(|_| depth > 0)?;
         let (offset, ty) = find(module, inside.1, name, depth - 1)?;
         Some((member.bit_offset / 8 + offset, ty))
@@ -99,9 +113,23 @@ fn find(module: &Module, ty: &Type, name: &str, depth: u32) -> Option<(u64, Opti
         .or_else(|| members.iter().find_map(inner))
 }
 
+/// The first of those members that is a pointer: the deleter of a `std::unique_ptr` has the same
+/// name.
+fn find_pointer(module: &Module, ty: &Type, name: &str, depth: u32) -> Option<(u64, Option<u32>)> {
+    let TypeKind::Record { members, .. } = &ty.kind else { return None };
+    members.iter().find_map(|member| {
+        if member.name == name && pointee(module, member.ty).is_some() {
+            return Some((member.bit_offset / 8, member.ty));
+        }
+        let inside = stripped(module, member.ty).filter(|_| depth > 0)?;
+        let (offset, ty) = find_pointer(module, inside.1, name, depth - 1)?;
+        Some((member.bit_offset / 8 + offset, ty))
+    })
+}
+
 fn pointee(module: &Module, pointer: Option<u32>) -> Option<(u32, &Type)> {
     match stripped(module, pointer)?.1.kind {
-        TypeKind::Pointer { to } => stripped(module, to),
+        TypeKind::Pointer { to } | TypeKind::Reference { to } => stripped(module, to),
         _ => None,
     }
 }
@@ -121,7 +149,7 @@ pub fn stripped(module: &Module, mut ty: Option<u32>) -> Option<(u32, &Type)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use program::model::Member;
+    use crate::model::Member;
 
     fn ty(name: &str, size: u64, kind: TypeKind) -> Type {
         Type { name: name.to_owned(), size, kind }

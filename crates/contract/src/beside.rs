@@ -1,0 +1,84 @@
+//! Memory that a call used beside what a pointer's type says, and behind a `void *`.
+//!
+//! Only what the calls used is compared, at the same distance from the pointer: before a call what both read,
+//! after it what one of them wrote. Addresses are not compared; and after the call nothing is if the blocks have
+//! different lengths: their layout may have changed on purpose.
+
+use crate::compare::{Comparing, What};
+use crate::state::State;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Two places of the same meaning, good's first.
+type Places = (u64, u64);
+
+impl Comparing<'_, '_> {
+    /// The parts of two blocks before and behind what two pointers point to. `len`: how much of it is compared
+    /// by its type.
+    pub(crate) fn beside(&mut self, path: &str, at: Places, objects: [(u64, u64); 2], len: u64) {
+        let [good, bad] = objects;
+        let distance = |from: u64, to: u64| to.wrapping_sub(from) as i64;
+        let (before, behind) = (
+            (distance(at.0, good.0), distance(at.1, bad.0)),
+            (distance(at.0, good.1), distance(at.1, bad.1)),
+        );
+        if self.what == What::Exit && (before.0 != before.1 || behind.0 != behind.1) {
+            return;
+        }
+        self.used(path, at, before.0.max(before.1)..0);
+        self.used(path, at, i64::try_from(len).unwrap_or(i64::MAX)..behind.0.min(behind.1));
+    }
+
+    /// What the calls used at these distances from two places.
+    fn used(&mut self, path: &str, at: Places, range: Range<i64>) {
+        if range.is_empty() {
+            return;
+        }
+        let (good, bad) = (self.good.state, self.bad.state);
+        let within = |state: &State, at: u64| -> BTreeSet<i64> {
+            let (start, end) = (at.wrapping_add_signed(range.start), at.wrapping_add_signed(range.end));
+            state.used(start, end).map(|(byte, _)| byte.wrapping_sub(at) as i64).collect()
+        };
+        let (ours, theirs) = (within(good, at.0), within(bad, at.1));
+        let offsets: Vec<i64> = match self.what {
+            What::Entry => ours.intersection(&theirs).copied().collect(),
+            What::Exit => ours.union(&theirs).copied().collect(),
+        };
+        let differs = |offset: &i64| {
+            let (a, b) = (at.0.wrapping_add_signed(*offset), at.1.wrapping_add_signed(*offset));
+            let is_address = good.is_address(a) || bad.is_address(b);
+            matches!((good.any_byte(a), bad.any_byte(b)), (Some(a), Some(b)) if a != b && !is_address)
+        };
+        let Some(n) = offsets.iter().position(differs) else { return };
+        let number = around(&offsets, n, differs);
+        let shown = |state: &State, from: u64| {
+            let byte = |offset: &i64| state.any_byte(from.wrapping_add_signed(*offset)).map(u64::from);
+            let value = number.iter().rev().try_fold(0, |value, offset| Some(value << 8 | byte(offset)?));
+            value.map_or_else(|| "not known".to_owned(), |value: u64| value.to_string())
+        };
+        let (one, other) = (shown(good, at.0), shown(bad, at.1));
+        let (noun, first) = (if number.len() == 1 { "byte" } else { "bytes" }, number[0]);
+        let sign = if first < 0 { '-' } else { '+' };
+        let place = match first {
+            0 => path.to_owned(),
+            _ => format!("{path} {sign} {}", first.unsigned_abs()),
+        };
+        self.differ(&format!("{} {noun} at {place}", number.len()), one, other);
+    }
+}
+
+/// The number that the first byte that differs is part of: what was used around it, of its four bytes, or of its
+/// eight if others of these differ too.
+fn around(offsets: &[i64], n: usize, differs: impl Fn(&i64) -> bool) -> &[i64] {
+    let part = |size: i64| {
+        let is_with = |m: &usize| {
+            offsets[*m] - offsets[n] == *m as i64 - n as i64
+                && offsets[*m].div_euclid(size) == offsets[n].div_euclid(size)
+        };
+        let first = (0..n).rev().take_while(is_with).last().unwrap_or(n);
+        let last = (n..offsets.len()).take_while(is_with).last().unwrap_or(n);
+        &offsets[first..=last]
+    };
+    let (four, eight) = (part(4), part(8));
+    if eight.iter().any(|offset| !four.contains(offset) && differs(offset)) { eight } else { four }
+}

@@ -1,0 +1,121 @@
+//! What calls did to state that no memory of the program shows: files that were removed, variables of the
+//! environment, the generator of random numbers, `errno`.
+//!
+//! The state itself is out of sight. What a call did to it is not: the functions that it called outside, with
+//! the texts and numbers it gave them. Two calls that begin in equal states and do the same leave the same.
+
+use crate::judge::{DEEDS, Output};
+use externals::{Access, External, State};
+use replay::memory::Memory;
+use replay::observer::ExternalCall;
+
+/// Functions that change files and processes by a name or a number.
+const ACTING: &[&str] = &[
+    "chmod",
+    "chown",
+    "close",
+    "closedir",
+    "fchmod",
+    "fchown",
+    "fclose",
+    "flock",
+    "ftruncate",
+    "ftruncate64",
+    "kill",
+    "lchown",
+    "link",
+    "linkat",
+    "mkdir",
+    "mkdirat",
+    "mkfifo",
+    "mknod",
+    "raise",
+    "remove",
+    "rename",
+    "renameat",
+    "rmdir",
+    "symlink",
+    "symlinkat",
+    "truncate",
+    "truncate64",
+    "unlink",
+    "unlinkat",
+    "utime",
+    "utimes",
+];
+
+/// Longer texts are cut.
+const MAX_TEXT: u64 = 4096;
+
+/// The name under which what a call outside did is compared, and what it did.
+pub(crate) fn deed(name: &str, call: &ExternalCall<'_>, memory: &Memory) -> Option<Output> {
+    let known = call.known?;
+    let is_one = ACTING.contains(&name) || known.hidden.iter().any(|h| is_setting(h.state, h.access));
+    if !is_one {
+        return None;
+    }
+    let mut arguments = Vec::new();
+    for (n, value) in call.args.iter().enumerate().take(parameters(name, known)) {
+        arguments.push(argument(known, n, *value, memory)?);
+    }
+    Some((format!("{DEEDS}{name}"), format!("{name}({})\n", arguments.join(", ")).into_bytes()))
+}
+
+/// Whether state of the whole process is another one afterwards.
+fn is_setting(state: State, access: Access) -> bool {
+    let is_of_process = matches!(
+        state,
+        State::Environment
+            | State::Random
+            | State::Random48
+            | State::Locale
+            | State::WorkingDirectory
+            | State::FileMask
+            | State::Hashes
+    );
+    is_of_process && matches!(access, Access::Sets | Access::Changes)
+}
+
+/// How many of the slots are arguments whose values count.
+fn parameters(name: &str, known: &External) -> usize {
+    match name {
+        "fclose" | "closedir" => 0,
+        "umask" | "srand" | "srandom" | "srand48" | "raise" | "close" => 1,
+        "kill" | "chmod" | "fchmod" | "mkdir" | "mkfifo" | "flock" | "ftruncate" | "ftruncate64" => 2,
+        "unlinkat" | "mkdirat" | "chown" | "lchown" | "fchown" | "setenv" => 3,
+        "setlocale" => 2,
+        _ => known.reads.iter().filter_map(slot).max().map_or(0, |n| n + 1),
+    }
+}
+
+fn slot(range: &externals::Range) -> Option<usize> {
+    match range.place {
+        externals::Place::Arg(n) => Some(n.into()),
+        _ => None,
+    }
+}
+
+/// An argument as text: a name if the function reads one there, a number otherwise.
+fn argument(known: &External, n: usize, value: u64, memory: &Memory) -> Option<String> {
+    let is_text = known.reads.iter().any(|range| slot(range) == Some(n) && range.len == externals::Len::CStr);
+    if !is_text {
+        return Some((value as i32).to_string());
+    }
+    if value == 0 {
+        return Some("NULL".to_owned());
+    }
+    let mut text = Vec::new();
+    for at in 0..MAX_TEXT {
+        let mut byte = [0];
+        memory.peek(value.wrapping_add(at), &mut byte);
+        if byte[0] == 0 {
+            break;
+        }
+        text.push(byte[0]);
+    }
+    // Each version runs in a directory of its own.
+    if text.first() == Some(&b'/') {
+        text.drain(..text.iter().rposition(|c| *c == b'/').unwrap_or(0) + 1);
+    }
+    Some(replay::vars::quoted(&String::from_utf8_lossy(&text)))
+}

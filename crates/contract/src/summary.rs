@@ -1,0 +1,635 @@
+//! What a function without loops computes from any state: a formula for each of its paths.
+//!
+//! The model's instructions are executed over terms, and every branch that both ways are possible of forks. What
+//! the function finds (parameters, global variables, what pointers point to) are variables, the same ones for
+//! both versions: by the name of the parameter, and by where a byte lies, such as four bytes behind what the
+//! parameter `p` points to. Calls of functions with a model are followed. What is not understood (a loop, a call
+//! outside, an address that hangs from a value) puts the function out of reach; it is never passed over.
+//!
+//! *What is assumed*: what different pointers point to is different memory, and pointers that are followed are
+//! `NULL` or valid.
+
+use crate::version::{Version, Watched};
+use program::inst::{ArgTy, BinOp, BlockId, CastOp, Inst, Operand, Ty};
+use program::model::Function;
+use rustc_hash::{FxHashMap, FxHashSet};
+use solver::{Binary, Pool, Term};
+use symbolic::semantics;
+
+/// Paths of a function.
+const MAX_PATHS: usize = 128;
+/// Instructions of all paths.
+const MAX_STEPS: usize = 50_000;
+/// Calls in calls.
+const MAX_DEPTH: usize = 12;
+/// Bytes that are copied at once.
+const MAX_COPY: u64 = 512;
+
+/// Why a function is out of reach.
+pub(crate) type Reach<T> = Result<T, &'static str>;
+
+/// Memory that nothing else overlaps.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Region {
+    Global(String),
+    /// What the pointer in this parameter points to.
+    Parameter(String),
+    /// What the pointer at this place, as it was before the call, points to.
+    Behind(Place),
+    /// The locals of an activation.
+    Frame(usize),
+}
+
+/// A byte: the number of its region, and where in it.
+pub(crate) type Place = (usize, i64);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Variable {
+    Parameter(String),
+    Byte(Place),
+    Address(usize),
+}
+
+/// What the paths of both versions share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub pool: Pool,
+    regions: Vec<Region>,
+    /// The pointers that lead to regions, which may be `NULL`.
+    pub pointers: FxHashMap<usize, Term>,
+    /// Regions of pointers that were followed.
+    pub followed: FxHashSet<usize>,
+    pub variables: Vec<(Variable, u32)>,
+    /// Addresses, and where they point to.
+    places: FxHashMap<Term, Place>,
+    frames: usize,
+}
+
+/// How a path ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With the slots of the result.
+    Returned(Vec<Term>),
+    Signal(u32),
+    Abort,
+    Exit(u32),
+}
+
+/// One path: when it is taken, and what it does.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub conditions: Vec<Term>,
+    pub end: End,
+    /// Bytes that were written outside of frames.
+    pub written: FxHashMap<Place, Term>,
+}
+
+impl Shared {
+    pub fn region(&mut self, region: Region) -> usize {
+        self.regions.iter().position(|known| *known == region).unwrap_or_else(|| {
+            self.regions.push(region);
+            self.regions.len() - 1
+        })
+    }
+
+    pub fn regions(&self) -> impl Iterator<Item = &Region> {
+        self.regions.iter()
+    }
+
+    pub fn of(&self, region: usize) -> &Region {
+        &self.regions[region]
+    }
+
+    pub fn variable(&mut self, variable: Variable, width: u32) -> Term {
+        let number = self.variables.iter().position(|(known, _)| *known == variable).unwrap_or_else(|| {
+            self.variables.push((variable, width));
+            self.variables.len() - 1
+        });
+        let width = self.variables[number].1;
+        self.pool.variable(number as u32, width)
+    }
+
+    /// A byte as it was before the call.
+    pub fn initial(&mut self, place: Place) -> Reach<Term> {
+        match self.regions[place.0] {
+            Region::Frame(_) => Err("it reads a local that has no value"),
+            _ => Ok(self.variable(Variable::Byte(place), 8)),
+        }
+    }
+
+    /// The address of a place in a region that is no pointer's.
+    fn address(&mut self, region: Region, offset: i64) -> Term {
+        let region = self.region(region);
+        let base = self.variable(Variable::Address(region), 64);
+        self.shifted(base, (region, 0), offset)
+    }
+
+    fn shifted(&mut self, base: Term, place: Place, by: i64) -> Term {
+        let constant = self.pool.constant(64, by.cast_unsigned().into());
+        let term = self.pool.binary(Binary::Add, base, constant);
+        self.places.entry(term).or_insert((place.0, place.1 + by));
+        term
+    }
+
+    /// Where an address points to.
+    pub fn place(&self, address: Term) -> Option<Place> {
+        self.places.get(&address).copied()
+    }
+
+    /// A pointer that is found: what it points to is a region of its own.
+    pub fn pointer(&mut self, term: Term, region: Region) {
+        if self.pool.as_constant(term).is_none() && !self.places.contains_key(&term) {
+            let region = self.region(region);
+            self.places.insert(term, (region, 0));
+            self.pointers.insert(region, term);
+        }
+    }
+
+    /// So many bytes, the first one lowest.
+    pub fn joined(&mut self, bytes: &[Term]) -> Option<Term> {
+        let (first, rest) = bytes.split_first()?;
+        Some(rest.iter().fold(*first, |low, high| self.pool.concat(*high, low)))
+    }
+
+    /// Bytes after a path, or before the call.
+    pub fn load(&mut self, written: Option<&FxHashMap<Place, Term>>, place: Place, len: u32) -> Reach<Term> {
+        let mut bytes = Vec::new();
+        let mut is_initial = true;
+        for n in 0..i64::from(len) {
+            let at = (place.0, place.1 + n);
+            match written.and_then(|written| written.get(&at)) {
+                Some(byte) => (is_initial, _) = (false, bytes.push(*byte)),
+                None => bytes.push(self.initial(at)?),
+            }
+        }
+        let term = self.joined(&bytes).ok_or("it reads nothing")?;
+        if is_initial && len == 8 {
+            self.pointer(term, Region::Behind(place));
+        }
+        Ok(term)
+    }
+}
+
+/// An activation.
+#[derive(Clone)]
+struct Frame<'m> {
+    module: u32,
+    function: &'m Function,
+    slots: Vec<Option<Term>>,
+    at: usize,
+    block: BlockId,
+    region: usize,
+    /// Where the caller wants the result.
+    dst: u32,
+}
+
+#[derive(Clone)]
+struct State<'m> {
+    frames: Vec<Frame<'m>>,
+    conditions: Vec<Term>,
+    memory: FxHashMap<Place, Term>,
+}
+
+struct Walk<'w, 'm> {
+    version: &'w Version<'m>,
+    shared: &'w mut Shared,
+    todo: Vec<State<'m>>,
+    paths: Vec<Path>,
+    steps: usize,
+}
+
+/// The paths of a function.
+pub(crate) fn paths<'m>(
+    version: &Version<'m>,
+    watched: &Watched<'m>,
+    shared: &mut Shared,
+) -> Reach<Vec<Path>> {
+    let mut walk = Walk { version, shared, todo: Vec::new(), paths: Vec::new(), steps: 0 };
+    let mut arguments = Vec::new();
+    if watched.parameters.len() != watched.function.params.len() {
+        return Err("its parameters are not passed one by one");
+    }
+    for (parameter, passed) in watched.parameters.iter().zip(&watched.function.params) {
+        let ArgTy::Value(ty) = passed.ty else { return Err("a struct is passed by value") };
+        let bits = integer(ty)?;
+        if parameter.ty.size() != u64::from(ty.bytes()) {
+            return Err("its parameters are not passed one by one");
+        }
+        let term = walk.shared.variable(Variable::Parameter(parameter.name.clone()), bits);
+        if walk.shared.pool.width(term) != bits {
+            return Err("a parameter has another size");
+        }
+        if ty == Ty::Ptr {
+            walk.shared.pointer(term, Region::Parameter(parameter.name.clone()));
+        }
+        arguments.push(term);
+    }
+    let mut state = State { frames: Vec::new(), conditions: Vec::new(), memory: FxHashMap::default() };
+    walk.enter(&mut state, watched.module, watched.function, &arguments, 0)?;
+    walk.todo.push(state);
+    while let Some(state) = walk.todo.pop() {
+        walk.run(state)?;
+        if walk.paths.len() + walk.todo.len() > MAX_PATHS {
+            return Err("it has too many paths");
+        }
+    }
+    Ok(walk.paths)
+}
+
+/// The width of what is no floating-point number and fits into a slot.
+fn integer(ty: Ty) -> Reach<u32> {
+    match ty {
+        Ty::Int(bits) if bits <= 64 => Ok(bits.into()),
+        Ty::Ptr => Ok(64),
+        Ty::Int(_) => Err("it computes with more than 64 bits"),
+        Ty::Float(_) => Err("it computes with floating point"),
+    }
+}
+
+impl<'m> Walk<'_, 'm> {
+    fn enter(
+        &mut self,
+        state: &mut State<'m>,
+        module: u32,
+        function: &'m Function,
+        arguments: &[Term],
+        dst: u32,
+    ) -> Reach<()> {
+        if state.frames.len() >= MAX_DEPTH {
+            return Err("it calls too deep");
+        }
+        if function.variadic || function.params.len() != arguments.len() {
+            return Err("it calls with other arguments than the function has");
+        }
+        self.shared.frames += 1;
+        let region = self.shared.region(Region::Frame(self.shared.frames));
+        let mut slots = vec![None; function.slots as usize];
+        for (parameter, term) in function.params.iter().zip(arguments) {
+            if !matches!(parameter.ty, ArgTy::Value(_)) {
+                return Err("a struct is passed by value");
+            }
+            slots[parameter.reg as usize] = Some(semantics::fit(&mut self.shared.pool, *term, 64));
+        }
+        state.frames.push(Frame { module, function, slots, at: 0, block: 0, region, dst });
+        Ok(())
+    }
+
+    fn end(&mut self, state: State<'_>, end: End) {
+        let shared = &self.shared;
+        let outside = |place: &Place| !matches!(shared.of(place.0), Region::Frame(_));
+        let written = state.memory.into_iter().filter(|(place, _)| outside(place)).collect();
+        self.paths.push(Path { conditions: state.conditions, end, written });
+    }
+
+    /// The state in which a condition holds as well; none if it cannot.
+    fn assume(&mut self, mut state: State<'m>, condition: Term) -> Option<State<'m>> {
+        match self.shared.pool.as_constant(condition) {
+            Some(0) => None,
+            Some(_) => Some(state),
+            None => {
+                let opposite = self.shared.pool.not(condition);
+                if state.conditions.contains(&opposite) {
+                    return None;
+                }
+                if !state.conditions.contains(&condition) {
+                    state.conditions.push(condition);
+                }
+                Some(state)
+            }
+        }
+    }
+
+    /// Ends the path in one case, and goes on with it in the other.
+    fn unless(&mut self, state: State<'m>, condition: Term, end: End) -> Option<State<'m>> {
+        if let Some(state) = self.assume(state.clone(), condition) {
+            self.end(state, end);
+        }
+        let opposite = self.shared.pool.not(condition);
+        self.assume(state, opposite)
+    }
+
+    /// A slot, 64 bits wide.
+    fn word(&mut self, frame: &Frame<'m>, operand: Operand) -> Reach<Term> {
+        match operand {
+            Operand::Reg(r) => {
+                frame.slots.get(r as usize).copied().flatten().ok_or("it uses a value that is not known")
+            }
+            Operand::Const(value) => Ok(self.shared.pool.constant(64, value.into())),
+            Operand::Symbol { symbol, offset } => {
+                let address = self.version.image.symbol(frame.module, symbol);
+                let global = self.version.global_at(address).map(|n| &self.version.globals[n]);
+                let global = global.ok_or("it uses the address of something that has no name")?;
+                let inside = address.wrapping_sub(global.address).cast_signed();
+                Ok(self.shared.address(Region::Global(global.name.clone()), inside + offset))
+            }
+        }
+    }
+
+    fn term(&mut self, frame: &Frame<'m>, operand: Operand, bits: u32) -> Reach<Term> {
+        let word = self.word(frame, operand)?;
+        Ok(semantics::fit(&mut self.shared.pool, word, bits))
+    }
+
+    /// The place behind an address. The path ends if it may be `NULL`.
+    fn follow(&mut self, state: State<'m>, address: Term) -> Reach<(Option<State<'m>>, Place)> {
+        let place = self.shared.place(address).ok_or("it uses an address that hangs from a value")?;
+        let Some(pointer) = self.shared.pointers.get(&place.0).copied() else {
+            return Ok((Some(state), place));
+        };
+        self.shared.followed.insert(place.0);
+        let zero = self.shared.pool.constant(64, 0);
+        let is_null = self.shared.pool.binary(Binary::Eq, pointer, zero);
+        Ok((self.unless(state, is_null, End::Signal(11)), place))
+    }
+
+    /// Runs a path to its end, or to a fork.
+    fn run(&mut self, mut state: State<'m>) -> Reach<()> {
+        loop {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
+                return Err("it runs for too long");
+            }
+            let Some(frame) = state.frames.last().cloned() else { return Ok(()) };
+            let inst = frame.function.code.get(frame.at).ok_or("it ends nowhere")?;
+            let pool_term = match inst {
+                Inst::Tick => return Err("it has a loop"),
+                Inst::Fence => None,
+                Inst::Bin { op, bits, dst, a, b } => {
+                    let bits = integer(Ty::Int(*bits))?;
+                    let (a, b) = (self.term(&frame, *a, bits)?, self.term(&frame, *b, bits)?);
+                    if matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) {
+                        let Some(next) = self.divided(state, *op, a, b, bits) else { return Ok(()) };
+                        state = next;
+                    }
+                    let term = semantics::binary(&mut self.shared.pool, *op, a, b);
+                    // Pointers are computed with as numbers, too.
+                    if let (Some(place), Some(by)) = (self.shared.place(a), self.shared.pool.as_constant(b))
+                        && *op == BinOp::Add
+                    {
+                        self.shared.shifted(a, place, by as i64);
+                    }
+                    Some((*dst, term))
+                }
+                Inst::ICmp { pred, bits, dst, a, b } => {
+                    let bits = integer(Ty::Int(*bits))?;
+                    let (a, b) = (self.term(&frame, *a, bits)?, self.term(&frame, *b, bits)?);
+                    Some((*dst, semantics::compare(&mut self.shared.pool, *pred, a, b)))
+                }
+                Inst::Cast { op, from, to, dst, a } => {
+                    let (from, to) = (integer(*from)?, integer(*to)?);
+                    let a = self.term(&frame, *a, from)?;
+                    let is_integer = !matches!(op, CastOp::UiToFp | CastOp::SiToFp);
+                    let term = semantics::integer_cast(&mut self.shared.pool, *op, a, to);
+                    Some((*dst, term.filter(|_| is_integer).ok_or("it computes with floating point")?))
+                }
+                Inst::Pure { op, ty, dst, args } => {
+                    let bits = integer(*ty)?;
+                    let mut terms = Vec::new();
+                    for arg in args {
+                        terms.push(self.term(&frame, *arg, bits)?);
+                    }
+                    let result = semantics::intrinsic(&mut self.shared.pool, *op, &terms)
+                        .ok_or("it computes with floating point")?;
+                    if let Some(overflow) = result.overflow {
+                        self.put(&mut state, *dst + 1, overflow);
+                    }
+                    Some((*dst, result.value))
+                }
+                Inst::Select { slots: 1, dst, cond, a, b } => {
+                    let cond = self.term(&frame, *cond, 1)?;
+                    let (a, b) = (self.word(&frame, *a)?, self.word(&frame, *b)?);
+                    Some((*dst, self.shared.pool.ite(cond, a, b)))
+                }
+                Inst::Copy { dst, a } => Some((*dst, self.word(&frame, *a)?)),
+                Inst::Address { dst, base, index, index_bits, scale, offset } => {
+                    let base = self.word(&frame, *base)?;
+                    let index = self.term(&frame, *index, (*index_bits).into())?;
+                    let term = semantics::address(&mut self.shared.pool, base, index, *scale, *offset);
+                    let constant = self.shared.pool.sext(index, 64);
+                    if let (Some(place), Some(index)) =
+                        (self.shared.place(base), self.shared.pool.as_constant(constant))
+                    {
+                        let by = (index as i64).wrapping_mul(*scale).wrapping_add(*offset);
+                        self.shared.shifted(base, place, by);
+                    }
+                    Some((*dst, term))
+                }
+                Inst::Frame { dst, offset } => {
+                    let base = self.shared.variable(Variable::Address(frame.region), 64);
+                    let term = self.shared.shifted(base, (frame.region, 0), offset.cast_signed());
+                    Some((*dst, term))
+                }
+                Inst::Load { dst, addr, ty } => {
+                    let bits = integer(*ty)?;
+                    let address = self.word(&frame, *addr)?;
+                    let (next, place) = self.follow(state, address)?;
+                    let Some(next) = next else { return Ok(()) };
+                    state = next;
+                    let term = self.shared.load(Some(&state.memory), place, ty.bytes())?;
+                    Some((*dst, semantics::fit(&mut self.shared.pool, term, bits)))
+                }
+                Inst::Store { addr, value, ty } => {
+                    let bits = integer(*ty)?;
+                    let address = self.word(&frame, *addr)?;
+                    let value = self.term(&frame, *value, bits)?;
+                    let (next, place) = self.follow(state, address)?;
+                    let Some(next) = next else { return Ok(()) };
+                    state = next;
+                    self.store(&mut state, place, value, ty.bytes());
+                    None
+                }
+                Inst::MemSet { to, byte, len } => {
+                    let (to, byte) = (self.word(&frame, *to)?, self.term(&frame, *byte, 8)?);
+                    let len = self.length(&frame, *len)?;
+                    let (next, place) = self.follow(state, to)?;
+                    let Some(next) = next else { return Ok(()) };
+                    state = next;
+                    state.memory.extend((0..len).map(|n| ((place.0, place.1 + n), byte)));
+                    None
+                }
+                Inst::MemCopy { to, from, len } => {
+                    let (to, from) = (self.word(&frame, *to)?, self.word(&frame, *from)?);
+                    let len = self.length(&frame, *len)?;
+                    let (next, source) = self.follow(state, from)?;
+                    let Some(next) = next else { return Ok(()) };
+                    let (next, target) = self.follow(next, to)?;
+                    let Some(next) = next else { return Ok(()) };
+                    state = next;
+                    let mut bytes = Vec::new();
+                    for n in 0..len {
+                        bytes.push(self.shared.load(Some(&state.memory), (source.0, source.1 + n), 1)?);
+                    }
+                    let places = (0..len).map(|n| (target.0, target.1 + n));
+                    state.memory.extend(places.zip(bytes));
+                    None
+                }
+                Inst::Call(call) => {
+                    let Some(next) = self.call(state, &frame, call)? else { return Ok(()) };
+                    state = next;
+                    continue;
+                }
+                Inst::Jump { to } => {
+                    self.jump(&mut state, *to)?;
+                    continue;
+                }
+                Inst::Branch { cond, then, otherwise } => {
+                    let cond = self.term(&frame, *cond, 1)?;
+                    let opposite = self.shared.pool.not(cond);
+                    return self.fork(state, &[(cond, *then), (opposite, *otherwise)]);
+                }
+                Inst::Switch { bits, value, default, cases } => {
+                    let bits = integer(Ty::Int(*bits))?;
+                    let value = self.term(&frame, *value, bits)?;
+                    let mut ways = Vec::new();
+                    let mut none = self.shared.pool.constant(1, 1);
+                    for (case, to) in cases {
+                        let case = self.shared.pool.constant(bits, (*case).into());
+                        let is = self.shared.pool.binary(Binary::Eq, value, case);
+                        let is_not = self.shared.pool.not(is);
+                        none = self.shared.pool.and(none, is_not);
+                        ways.push((is, *to));
+                    }
+                    ways.push((none, *default));
+                    return self.fork(state, &ways);
+                }
+                Inst::Return { value, ret } => {
+                    let mut results = Vec::new();
+                    if let Some(value) = value {
+                        let [ty] = ret.as_slice() else { return Err("it returns a struct") };
+                        results.push(self.term(&frame, *value, integer(*ty)?)?);
+                    }
+                    state.frames.pop();
+                    if state.frames.is_empty() {
+                        self.end(state, End::Returned(results));
+                        return Ok(());
+                    }
+                    if let Some(term) = results.first() {
+                        self.put(&mut state, frame.dst, *term);
+                    }
+                    self.advance(&mut state);
+                    continue;
+                }
+                Inst::Unreachable => return Ok(()),
+                Inst::Float { .. } | Inst::FCmp { .. } => return Err("it computes with floating point"),
+                _ => return Err("it does something that is not followed"),
+            };
+            if let Some((dst, term)) = pool_term {
+                self.put(&mut state, dst, term);
+            }
+            self.advance(&mut state);
+        }
+    }
+
+    fn length(&mut self, frame: &Frame<'m>, operand: Operand) -> Reach<i64> {
+        let term = self.word(frame, operand)?;
+        let known = self.shared.pool.as_constant(term).filter(|len| *len <= MAX_COPY.into());
+        known.map(|len| len as i64).ok_or("it copies as many bytes as a value says")
+    }
+
+    fn advance(&self, state: &mut State<'m>) {
+        if let Some(frame) = state.frames.last_mut() {
+            frame.at += 1;
+        }
+    }
+
+    fn put(&mut self, state: &mut State<'m>, dst: u32, term: Term) {
+        let word = semantics::fit(&mut self.shared.pool, term, 64);
+        if let Some(slot) = state.frames.last_mut().and_then(|frame| frame.slots.get_mut(dst as usize)) {
+            *slot = Some(word);
+        }
+    }
+
+    fn store(&mut self, state: &mut State<'m>, place: Place, value: Term, len: u32) {
+        let value = semantics::fit(&mut self.shared.pool, value, 8 * len);
+        for n in 0..len {
+            let byte = self.shared.pool.extract(value, 8 * n, 8);
+            state.memory.insert((place.0, place.1 + i64::from(n)), byte);
+        }
+    }
+
+    /// Where a division does not trap.
+    fn divided(&mut self, state: State<'m>, op: BinOp, a: Term, b: Term, bits: u32) -> Option<State<'m>> {
+        let pool = &mut self.shared.pool;
+        let zero = pool.constant(bits, 0);
+        let is_zero = pool.binary(Binary::Eq, b, zero);
+        let state = self.unless(state, is_zero, End::Signal(8))?;
+        if !matches!(op, BinOp::SDiv | BinOp::SRem) {
+            return Some(state);
+        }
+        let pool = &mut self.shared.pool;
+        let (least, minus) =
+            (pool.constant(bits, 1 << (bits - 1)), pool.constant(bits, u128::MAX >> (128 - bits)));
+        let is_least = pool.binary(Binary::Eq, a, least);
+        let is_minus = pool.binary(Binary::Eq, b, minus);
+        let overflows = pool.and(is_least, is_minus);
+        self.unless(state, overflows, End::Signal(8))
+    }
+
+    fn fork(&mut self, state: State<'m>, ways: &[(Term, BlockId)]) -> Reach<()> {
+        for (condition, to) in ways {
+            if let Some(mut next) = self.assume(state.clone(), *condition) {
+                self.jump(&mut next, *to)?;
+                self.todo.push(next);
+            }
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, state: &mut State<'m>, to: BlockId) -> Reach<()> {
+        let Some(mut frame) = state.frames.pop() else { return Ok(()) };
+        let block = frame.function.blocks.get(to as usize).ok_or("it jumps nowhere")?;
+        let mut assigned = Vec::new();
+        for phi in &block.phis {
+            let from = phi.incoming.iter().find(|(from, _)| *from == frame.block);
+            let (_, operand) = from.ok_or("it jumps nowhere")?;
+            if phi.slots != 1 {
+                return Err("it computes with more than 64 bits");
+            }
+            assigned.push((phi.dst, self.word(&frame, *operand).ok()));
+        }
+        for (dst, term) in assigned {
+            frame.slots[dst as usize] = term;
+        }
+        (frame.block, frame.at) = (to, block.start as usize);
+        state.frames.push(frame);
+        Ok(())
+    }
+
+    /// Goes into a function, or ends the path.
+    fn call(
+        &mut self,
+        mut state: State<'m>,
+        frame: &Frame<'m>,
+        call: &'m program::inst::Call,
+    ) -> Reach<Option<State<'m>>> {
+        let Operand::Symbol { symbol, .. } = call.callee else { return Err("it calls through a pointer") };
+        let model = self.version.image.module(frame.module);
+        let name = model.symbols.get(symbol as usize).map_or("", |symbol| symbol.name.as_str());
+        let address = self.version.image.symbol(frame.module, symbol);
+        let found = self.version.function_at(address);
+        let Some((module, function)) = found else {
+            let end = match name {
+                "abort" => End::Abort,
+                "exit" | "_exit" => {
+                    let arg = call.args.first().ok_or("it calls a function outside")?;
+                    let status = self.term(frame, arg.value, 8)?;
+                    let status = self.shared.pool.as_constant(status);
+                    End::Exit(status.ok_or("it exits with a status that hangs from a value")? as u32)
+                }
+                _ => return Err("it calls a function outside"),
+            };
+            self.end(state, end);
+            return Ok(None);
+        };
+        let mut arguments = Vec::new();
+        for arg in &call.args {
+            let ArgTy::Value(ty) = arg.ty else { return Err("a struct is passed by value") };
+            arguments.push(self.term(frame, arg.value, integer(ty)?)?);
+        }
+        if call.ret.len() > 1 {
+            return Err("a function that it calls returns a struct");
+        }
+        self.enter(&mut state, module, function, &arguments, call.dst)?;
+        Ok(Some(state))
+    }
+}

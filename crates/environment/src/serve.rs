@@ -1,0 +1,384 @@
+//! Calls that the tracer makes in the thread's place.
+//!
+//! A call that runs in the thread stops it twice: when it begins and, for its result, when it ends. What a call
+//! asks about an open file or a path the tracer can ask itself: it has the same rights, and a duplicate of the
+//! thread's descriptor shares the position in the file. The thread is then told the result and stops once.
+//!
+//! That is done only where it makes no difference who asks: reading and writing of files on a disk (which never
+//! wait), and questions about descriptors and paths outside of `/proc`, `/dev` and `/sys`; and only while the
+//! threads have our root, our name space and our user. Where a call made here fails in a way that could be our own,
+//! or its result does not fit into the thread's memory, the call runs in the thread after all: nothing has
+//! happened yet that cannot be taken back.
+
+#![allow(unsafe_code)]
+
+use crate::calls::{Length, Shape};
+use crate::engine::{Entry, Thread};
+use nix::libc::{self, c_int, c_long};
+use std::collections::HashMap;
+use std::collections::hash_map;
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Longer transfers run in the thread: copying them twice costs more than a stop.
+const MOST_BYTES: u64 = 64 << 10;
+/// Longer paths run in the thread: ours have something before them.
+const MOST_PATH: usize = 3000;
+/// Trees whose files are other ones for us than for the thread.
+const OWN_TREES: [&[u8]; 3] = [b"/proc", b"/dev", b"/sys"];
+
+/// What came of a call: its result, and what it wrote behind which argument.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Served {
+    pub result: i64,
+    pub writes: Vec<(usize, Vec<u8>)>,
+}
+
+/// What is needed to make calls in the place of threads.
+#[derive(Debug)]
+pub struct Server {
+    /// The kernel gives us duplicates of descriptors.
+    has_descriptors: bool,
+    /// A thread may see another tree than we do, or has other rights.
+    is_foreign: bool,
+    /// Writing beyond our own limit would end us.
+    is_limited: bool,
+    processes: HashMap<i32, OwnedFd>,
+    buffer: Vec<u8>,
+}
+
+impl Default for Server {
+    fn default() -> Server {
+        Server {
+            has_descriptors: true,
+            is_foreign: false,
+            is_limited: file_limit(0) != libc::RLIM_INFINITY,
+            processes: HashMap::new(),
+            buffer: Vec::new(),
+        }
+    }
+}
+
+/// The limit on the size of a file that a process writes; 0 is this one.
+fn file_limit(pid: i32) -> libc::rlim_t {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel writes one such structure.
+    unsafe { libc::prlimit(pid, libc::RLIMIT_FSIZE, std::ptr::null(), &raw mut limit) };
+    limit.rlim_cur
+}
+
+/// A call by number; errors are negative.
+///
+/// # Safety
+/// Arguments that the kernel takes for addresses point to memory that is as long as the call demands.
+unsafe fn call(number: c_long, arguments: [u64; 6]) -> i64 {
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: the caller's.
+    let result = unsafe { libc::syscall(number, a, b, c, d, e, f) };
+    if result >= 0 { result } else { -i64::from(std::io::Error::last_os_error().raw_os_error().unwrap_or(0)) }
+}
+
+fn owned(result: i64) -> Option<OwnedFd> {
+    // SAFETY: the kernel has just made this descriptor for us.
+    (result >= 0).then(|| unsafe { OwnedFd::from_raw_fd(result as i32) })
+}
+
+impl Server {
+    /// From now on threads may have another root, other mounts or other rights than we have.
+    pub fn part(&mut self) {
+        self.is_foreign = true;
+    }
+
+    /// A process is gone, or its number stands for another program.
+    pub fn forget(&mut self, pid: i32) {
+        self.processes.remove(&pid);
+    }
+
+    /// A duplicate of a thread's descriptor.
+    fn descriptor(&mut self, pid: i32, fd: i32) -> Option<OwnedFd> {
+        if !self.has_descriptors {
+            return None;
+        }
+        if let hash_map::Entry::Vacant(place) = self.processes.entry(pid) {
+            // SAFETY: plain numbers.
+            let process = owned(unsafe { call(libc::SYS_pidfd_open, [pid as u64, 0, 0, 0, 0, 0]) })?;
+            place.insert(process);
+        }
+        let process = self.processes.get(&pid)?.as_raw_fd() as u64;
+        // SAFETY: plain numbers.
+        let result = unsafe { call(libc::SYS_pidfd_getfd, [process, fd as u64, 0, 0, 0, 0]) };
+        // A kernel before 5.6 does not have it, others may forbid it.
+        self.has_descriptors &= ![-i64::from(libc::ENOSYS), -i64::from(libc::EPERM)].contains(&result);
+        owned(result)
+    }
+
+    /// Makes a call in the thread's place. `None`: it has to run there.
+    pub fn serve(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+        match entry.known.shape {
+            Shape::Read { vector: false, at } => self.read(thread, entry, at),
+            Shape::Write { vector: false } => self.write(thread, entry),
+            Shape::Seek => {
+                let file = self.file(thread, entry)?;
+                // SAFETY: plain numbers.
+                let result = unsafe { call(entry.known.number, with(entry, 0, file.as_raw_fd() as u64)) };
+                told(Served { result, writes: Vec::new() })
+            }
+            Shape::AskFile { .. } => self.ask_file(thread, entry),
+            Shape::AskPath { .. } if !self.is_foreign => self.ask_path(thread, entry),
+            Shape::Open { .. } if !self.is_foreign => self.missing(thread, entry),
+            _ => None,
+        }
+    }
+
+    /// The file behind the first argument, if it never lets anybody wait.
+    fn file(&mut self, thread: &Thread, entry: &Entry) -> Option<OwnedFd> {
+        Some(self.file_of(thread, entry)?.0)
+    }
+
+    fn file_of(&mut self, thread: &Thread, entry: &Entry) -> Option<(OwnedFd, libc::stat)> {
+        if self.is_foreign {
+            return None;
+        }
+        let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
+        let about = about(&file)?;
+        let is_own = || entry.file.as_ref().is_some_and(|f| f.borrow().path.as_deref().is_some_and(is_own));
+        (is_empty_device(&about) || is_at_hand(&about) && !is_own()).then_some((file, about))
+    }
+
+    fn read(&mut self, thread: &Thread, entry: &Entry, at: Option<u8>) -> Option<Served> {
+        let length = entry.arguments[2];
+        if length > MOST_BYTES {
+            return None;
+        }
+        let file = self.file(thread, entry)?;
+        self.buffer.resize(length as usize, 0);
+        let mut arguments = with(entry, 0, file.as_raw_fd() as u64);
+        arguments[1] = self.buffer.as_mut_ptr() as u64;
+        // SAFETY: the buffer is as long as the third argument says.
+        let result = unsafe { call(entry.known.number, arguments) };
+        let bytes = self.buffer.get(..usize::try_from(result).ok()?)?.to_vec();
+        if thread.tid.write(entry.arguments[1], &bytes).is_err() {
+            if at.is_none() {
+                // SAFETY: plain numbers; the position is as it was.
+                unsafe { libc::lseek(file.as_raw_fd(), -result, libc::SEEK_CUR) };
+            }
+            return None;
+        }
+        Some(Served { result, writes: vec![(1, bytes)] })
+    }
+
+    fn write(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+        let length = entry.arguments[2];
+        if length > MOST_BYTES {
+            return None;
+        }
+        let (file, about) = self.file_of(thread, entry)?;
+        // Whoever writes beyond a limit gets a signal: that has to be the thread.
+        let is_limited = || self.is_limited || file_limit(thread.pid) != libc::RLIM_INFINITY;
+        if about.st_mode & libc::S_IFMT == libc::S_IFREG && is_limited() {
+            return None;
+        }
+        let bytes = thread.tid.read(entry.arguments[1], length as usize);
+        if bytes.len() as u64 != length {
+            return None;
+        }
+        let mut arguments = with(entry, 0, file.as_raw_fd() as u64);
+        arguments[1] = bytes.as_ptr() as u64;
+        // SAFETY: the kernel reads our own bytes, as many as the third argument says.
+        let result = unsafe { call(entry.known.number, arguments) };
+        (result >= 0).then(|| Served { result, writes: vec![(1, bytes)] })
+    }
+
+    fn ask_file(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+        match entry.known.number {
+            libc::SYS_fstat => {
+                let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
+                self.ask(thread, entry, with(entry, 0, file.as_raw_fd() as u64))
+            }
+            // What lies on a disk is no terminal.
+            libc::SYS_ioctl => {
+                let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
+                let is_file = about(&file)?.st_mode & libc::S_IFMT == libc::S_IFREG;
+                is_file.then(|| Served { result: -i64::from(libc::ENOTTY), writes: Vec::new() })
+            }
+            libc::SYS_getdents64 => {
+                let file = self.file(thread, entry)?;
+                // SAFETY: plain numbers.
+                let before = unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_CUR) };
+                let served = self.ask(thread, entry, with(entry, 0, file.as_raw_fd() as u64));
+                if served.is_none() {
+                    // SAFETY: plain numbers; the position is as it was.
+                    unsafe { libc::lseek(file.as_raw_fd(), before, libc::SEEK_SET) };
+                }
+                served
+            }
+            _ => None,
+        }
+    }
+
+    fn ask_path(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+        let Shape::AskPath { dir, path, .. } = entry.known.shape else { return None };
+        if entry.paths.is_empty() {
+            // It asks about a descriptor, with an empty path.
+            let fd = entry.arguments[usize::from(dir?)] as i32;
+            let file = if fd == libc::AT_FDCWD { return None } else { self.descriptor(thread.pid, fd)? };
+            let empty = CString::default();
+            let mut arguments = with(entry, dir?.into(), file.as_raw_fd() as u64);
+            arguments[usize::from(path)] = empty.as_ptr() as u64;
+            return self.ask(thread, entry, arguments);
+        }
+        let seen = self.seen(thread, entry, dir)?;
+        let mut arguments = entry.arguments;
+        seen.put(&mut arguments, dir, path);
+        // The name of an attribute.
+        let name = match entry.known.number {
+            libc::SYS_getxattr | libc::SYS_lgetxattr => {
+                Some(CString::new(thread.tid.text(entry.arguments[1])?).ok()?)
+            }
+            _ => None,
+        };
+        if let Some(name) = &name {
+            arguments[1] = name.as_ptr() as u64;
+        }
+        let served = self.ask(thread, entry, arguments)?;
+        (served.result >= 0 || is_plain(served.result)).then_some(served)
+    }
+
+    /// That something is not there, which is what most calls to open say.
+    fn missing(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+        let Shape::Open { dir, flags: Some(_), .. } = entry.known.shape else { return None };
+        let flags = entry.detail as c_int;
+        if flags & (libc::O_CREAT | libc::O_TMPFILE) != 0 || entry.known.number == libc::SYS_openat2 {
+            return None;
+        }
+        let seen = self.seen(thread, entry, dir)?;
+        // SAFETY: the structure is plain numbers, for which zero is a value.
+        let mut about: libc::stat = unsafe { std::mem::zeroed() };
+        let follow = if flags & libc::O_NOFOLLOW != 0 { libc::AT_SYMLINK_NOFOLLOW } else { 0 };
+        let dir = seen.dir.as_ref().map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
+        // SAFETY: a text with its end, and one structure that the kernel fills.
+        let failed = unsafe { libc::fstatat(dir, seen.path.as_ptr(), &raw mut about, follow) } < 0;
+        let error = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        let is_missing = failed && [libc::ENOENT, libc::ENOTDIR].contains(&error);
+        is_missing.then(|| Served { result: -i64::from(error), writes: Vec::new() })
+    }
+
+    /// The path as we have to write it to mean the same.
+    fn seen(&mut self, thread: &Thread, entry: &Entry, dir: Option<u8>) -> Option<Seen> {
+        let (argument, absolute) = entry.paths.first()?;
+        if is_own(absolute) {
+            return None;
+        }
+        let text = thread.tid.text(entry.arguments[*argument])?;
+        if text.len() > MOST_PATH || text.is_empty() {
+            return None;
+        }
+        if text.first() == Some(&b'/') {
+            return (!is_own(&text)).then_some(Seen { dir: None, path: CString::new(text).ok()? });
+        }
+        let base = dir.map(|dir| entry.arguments[usize::from(dir)] as i32).filter(|fd| *fd != libc::AT_FDCWD);
+        match base {
+            Some(fd) => {
+                let dir = Some(self.descriptor(thread.pid, fd)?);
+                Some(Seen { dir, path: CString::new(text).ok()? })
+            }
+            None => {
+                let path = [format!("/proc/{}/cwd/", thread.tid.0).as_bytes(), &text].concat();
+                Some(Seen { dir: None, path: CString::new(path).ok()? })
+            }
+        }
+    }
+
+    /// A question whose answers the table of calls knows, with our own memory in their place.
+    fn ask(&mut self, thread: &Thread, entry: &Entry, mut arguments: [u64; 6]) -> Option<Served> {
+        let out = match entry.known.outs {
+            [] => None,
+            [(argument, length)] => {
+                let argument = usize::from(*argument);
+                let most = match length {
+                    Length::Fixed(length) => u64::from(*length),
+                    Length::Result => entry.arguments[argument + 1].min(MOST_BYTES),
+                    _ => return None,
+                };
+                if *length == Length::Result {
+                    arguments[argument + 1] = most;
+                }
+                self.buffer.resize((most as usize).max(256), 0);
+                arguments[argument] = self.buffer.as_mut_ptr() as u64;
+                Some((argument, *length, most))
+            }
+            _ => return None,
+        };
+        // SAFETY: paths were put in as texts with their end, answers go to our buffer, whose length the kernel
+        // was told or knows; all other arguments are numbers.
+        let result = unsafe { call(entry.known.number, arguments) };
+        let mut writes = Vec::new();
+        if let Some((argument, length, most)) = out
+            && result >= 0
+        {
+            let asked = entry.arguments[argument + usize::from(length == Length::Result)];
+            // Who gives no room asks for the length only.
+            let len = if length == Length::Result { (result as u64).min(asked) } else { most };
+            let bytes = self.buffer.get(..len as usize)?.to_vec();
+            thread.tid.write(entry.arguments[argument], &bytes).ok()?;
+            writes.push((argument, bytes));
+        }
+        told(Served { result, writes })
+    }
+}
+
+/// A path for us, from a directory or from the root.
+struct Seen {
+    dir: Option<OwnedFd>,
+    path: CString,
+}
+
+impl Seen {
+    fn put(&self, arguments: &mut [u64; 6], dir: Option<u8>, path: u8) {
+        if let Some(dir) = dir {
+            let fd = self.dir.as_ref().map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
+            arguments[usize::from(dir)] = fd as u64;
+        }
+        arguments[usize::from(path)] = self.path.as_ptr() as u64;
+    }
+}
+
+fn with(entry: &Entry, argument: usize, value: u64) -> [u64; 6] {
+    let mut arguments = entry.arguments;
+    arguments[argument] = value;
+    arguments
+}
+
+/// Errors that are not known to be about the question may come from who asks.
+fn told(served: Served) -> Option<Served> {
+    (served.result >= 0 || is_plain(served.result)).then_some(served)
+}
+
+fn is_plain(result: i64) -> bool {
+    [libc::ENOENT, libc::ENOTDIR, libc::ENODATA, libc::EOPNOTSUPP, libc::EINVAL].contains(&(-result as c_int))
+}
+
+/// Whether a path lies where everybody sees something else.
+fn is_own(path: &[u8]) -> bool {
+    OWN_TREES
+        .iter()
+        .any(|tree| path.strip_prefix(*tree).is_some_and(|rest| rest.is_empty() || rest[0] == b'/'))
+}
+
+fn about(file: &OwnedFd) -> Option<libc::stat> {
+    // SAFETY: the structure is plain numbers, for which zero is a value.
+    let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one such structure.
+    (unsafe { libc::fstat(file.as_raw_fd(), &raw mut about) } == 0).then_some(about)
+}
+
+/// `/dev/null` and `/dev/zero`.
+fn is_empty_device(about: &libc::stat) -> bool {
+    let is_one = [libc::makedev(1, 3), libc::makedev(1, 5)].contains(&about.st_rdev);
+    about.st_mode & libc::S_IFMT == libc::S_IFCHR && is_one
+}
+
+/// Files and directories on a disk.
+fn is_at_hand(about: &libc::stat) -> bool {
+    matches!(about.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR)
+}

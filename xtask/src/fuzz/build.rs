@@ -1,0 +1,109 @@
+//! Builds programs of several units with both compilers and compares what they do.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::units::{Place, Plan};
+use super::{Fault, RUN_LIMIT, Verdict, judge_recording};
+use crate::cases::quoted;
+use crate::shell::{self, Result};
+use crate::tools::Tools;
+
+const COMPILE_LIMIT: Duration = Duration::from_secs(240);
+
+/// The two compilers for the language of a plan.
+struct Compilers {
+    ours: PathBuf,
+    plain: PathBuf,
+}
+
+/// Puts one program to the test, in `dir`.
+pub fn check(tools: &Tools, plan: &Plan, dir: &Path) -> Result<Verdict> {
+    shell::write(&dir.join("all.h"), &plan.header)?;
+    for unit in &plan.units {
+        shell::write(&dir.join(&unit.file), &unit.text)?;
+    }
+    let compilers = if plan.cxx {
+        Compilers {
+            ours: tools.cc.with_file_name("relapse-c++"),
+            plain: tools.clang.with_file_name("clang++-22"),
+        }
+    } else {
+        Compilers { ours: tools.cc.clone(), plain: tools.clang.clone() }
+    };
+    if let Some(complaint) = build(&compilers, plan, &dir.join("plain"), false)? {
+        // Then the generator is wrong, which nobody would notice otherwise.
+        return Ok(Verdict::Failed(Fault::Compile, format!("clang: {complaint}")));
+    }
+    let run = |name: &str, limit| {
+        let home = dir.join(name);
+        shell::capture(Command::new(home.join("program")).current_dir(&home), limit)
+    };
+    let plain = run("plain", RUN_LIMIT)?;
+    if plain.timed_out {
+        return Ok(Verdict::Skipped("runs too long".to_owned()));
+    }
+    if let Some(complaint) = build(&compilers, plan, &dir.join("ours"), true)? {
+        return Ok(Verdict::Failed(Fault::Compile, complaint));
+    }
+    let alone = run("ours", RUN_LIMIT * 10)?;
+    if alone.status != plain.status || alone.stdout != plain.stdout {
+        let why = format!("{}\n{}", shell::ended(alone.status), alone.complaint());
+        return Ok(Verdict::Failed(Fault::Output, why));
+    }
+    judge_recording(tools, &plain, &dir.join("ours/program"), &[])
+}
+
+/// Builds in a folder of its own; says what the compiler complained of.
+fn build(compilers: &Compilers, plan: &Plan, to: &Path, instrumented: bool) -> Result<Option<String>> {
+    shell::fresh_dir(to)?;
+    let compiler = |foreign: bool| if instrumented && !foreign { &compilers.ours } else { &compilers.plain };
+    let mut link =
+        vec!["-fuse-ld=lld".to_owned(), "-rdynamic".to_owned(), "-o".to_owned(), "program".to_owned()];
+    let mut libraries = vec!["-Wl,-rpath,$ORIGIN".to_owned()];
+    let mut steps: Vec<(PathBuf, Vec<String>)> = Vec::new();
+    for (number, unit) in plan.units.iter().enumerate() {
+        let (object, shared) = (format!("u{number}.o"), format!("lib{number}.so"));
+        let mut words: Vec<String> = unit.flags.iter().map(|flag| (*flag).to_owned()).collect();
+        words.extend(["-w", "-c", "-o", &object, &format!("../{}", unit.file)].map(str::to_owned));
+        let compiler = compiler(unit.foreign).clone();
+        steps.push((compiler.clone(), words));
+        match unit.place {
+            Place::Program => link.push(object),
+            Place::Archive => {
+                let archive = format!("lib{number}.a");
+                steps.push(("llvm-ar-22".into(), vec!["rcs".to_owned(), archive.clone(), object]));
+                libraries.push(archive);
+            }
+            Place::Shared | Place::Opened => {
+                let words = ["-shared", "-fuse-ld=lld", "-o", &shared, &object].map(str::to_owned).to_vec();
+                steps.push((compiler, words));
+                if unit.place == Place::Shared {
+                    libraries.push(shared);
+                }
+            }
+        }
+    }
+    link.extend(libraries);
+    steps.push((compiler(false).clone(), link));
+    // For whoever looks at a failure.
+    let script: String = steps
+        .iter()
+        .map(|(program, words)| {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            format!("{} {}\n", program.display(), words.join(" "))
+        })
+        .collect();
+    shell::write(&to.join("build.sh"), script)?;
+    for (program, words) in steps {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(to);
+        let outcome = shell::capture(&mut command, COMPILE_LIMIT)?;
+        let loud = instrumented && !outcome.stderr.is_empty();
+        if !outcome.status.success() || loud {
+            return Ok(Some(format!("{}\n{}", shell::shown(&command), outcome.complaint())));
+        }
+    }
+    Ok(None)
+}
