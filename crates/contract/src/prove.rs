@@ -49,7 +49,7 @@ fn attempt<'m>(
     same_layouts(versions, functions, &shared)?;
     let counts = [good.len() as u64, bad.len() as u64];
     let assumes = assumptions(&shared);
-    let mut session = Session::new(Settings { inside: QUESTION, ..Settings::default() });
+    let mut session = Session::new(Settings { internal_timeout: QUESTION, ..Settings::default() });
     let began = Instant::now();
     for one in &good {
         for other in &bad {
