@@ -1,6 +1,5 @@
 //! Why there is no answer.
 
-use crate::rerun::Untried;
 use crate::side::Side;
 
 /// See the module's documentation. Questions that a solver could not answer are no errors; they are
@@ -39,4 +38,23 @@ pub enum Error {
     TimeUp { side: Side, step: u64 },
     #[error("trust the conditions: number {number} of the {side} version is false on its own run")]
     Broken { side: Side, number: usize },
+}
+
+/// Why a program could not be run with an input.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Untried {
+    #[error("it has bytes of {0}, which cannot be replaced from here")]
+    Stream(String),
+    #[error("the file {0} lies outside of the working directory and is no argument, so it is left alone")]
+    Outside(String),
+    #[error("the process was forked by another recorded one and cannot be started by itself")]
+    Forked,
+    #[error("the recording does not name the program")]
+    NoProgram,
+    #[error("the program {0} is not there any more")]
+    Gone(String),
+    #[error("its directory {0} is not there any more")]
+    NoDirectory(String),
+    #[error("{0}")]
+    Failed(String),
 }

@@ -63,11 +63,11 @@ mod search;
 mod side;
 mod way;
 
-pub use error::Error;
+pub use error::{Error, Untried};
 pub use facts::What;
 pub use find::find;
 pub use options::{Direction, Options, Predicates};
 pub use report::{Alternate, Candidate, Changed, Part, Report, Searched, Verdict};
-pub use rerun::{Ended, Rerun, Runner, Status, Untried};
+pub use rerun::{Ended, Rerun, Runner, Status};
 pub use run::Run;
 pub use side::{Both, Side};

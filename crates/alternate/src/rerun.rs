@@ -1,5 +1,6 @@
 //! Running a recorded program again with another input, under recording.
 
+use crate::error::Untried;
 use crate::run::main_thread;
 use recording::process::ProcessInfo;
 use recording::{Process, Recording};
@@ -59,25 +60,6 @@ pub struct Rerun {
     pub process: LoadedProcess,
     pub stream: u32,
     pub ended: Ended,
-}
-
-/// Why a program could not be run with an input.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Untried {
-    #[error("it has bytes of {0}, which cannot be replaced from here")]
-    Stream(String),
-    #[error("the file {0} lies outside of the working directory and is no argument, so it is left alone")]
-    Outside(String),
-    #[error("the process was forked by another recorded one and cannot be started by itself")]
-    Forked,
-    #[error("the recording does not name the program")]
-    NoProgram,
-    #[error("the program {0} is not there any more")]
-    Gone(String),
-    #[error("its directory {0} is not there any more")]
-    NoDirectory(String),
-    #[error("{0}")]
-    Failed(String),
 }
 
 /// Runs recorded programs again.

@@ -2,10 +2,11 @@
 //! same as before and this one decides otherwise there for the first time.
 
 use crate::ask::{Asker, holds};
+use crate::error::Untried;
 use crate::facts::{Fact, Facts, What, follow_process};
 use crate::options::Options;
 use crate::report::{Alternate, Candidate, Changed, Part, Searched};
-use crate::rerun::{Ended, Rerun, Runner, Status, Untried};
+use crate::rerun::{Ended, Rerun, Runner, Status};
 use crate::run::Run;
 use crate::side::{Both, Side};
 use crate::way::{self, Way};

@@ -1,7 +1,7 @@
 //! `relapse contract check` as a user meets it.
 
 mod desk;
-#[path = "../../report/tests/samples/schema.rs"]
+#[path = "../../report/tests/it/samples/schema.rs"]
 mod schema;
 
 use desk::Desk;

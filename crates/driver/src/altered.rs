@@ -18,10 +18,15 @@ use super::options::Role;
 /// An optimisation level that replaces the build's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Optimisation {
+    /// `-O0`.
     None,
+    /// `-O1`.
     Less,
+    /// `-O2`.
     Default,
+    /// `-O3`.
     Aggressive,
+    /// `-Os`.
     Size,
 }
 
@@ -52,7 +57,9 @@ impl Optimisation {
 /// A sanitizer that all of a program is compiled and linked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sanitizer {
+    /// Accesses outside of objects (`address`).
     Address,
+    /// Uses of values that were never set (`memory`).
     Memory,
 }
 

@@ -23,6 +23,8 @@
 //! standard error and, in [`Setup::from_environment`], reads environment variables
 //! (`RELAPSE_*`; the page on the driver lists them).
 
+#![warn(missing_docs)]
+
 mod altered;
 mod cache;
 mod command;
@@ -60,7 +62,9 @@ pub use setup::{Mode, Setup};
 /// Which compiler to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
+    /// clang.
     C,
+    /// clang++: links the C++ library.
     Cxx,
 }
 

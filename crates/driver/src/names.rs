@@ -24,7 +24,9 @@ const NAMES: &[&str] = &[
     "x86_64-linux-gnu-g++",
 ];
 
+/// Why the folder of names could not be made. Texts fit after "failed to".
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The texts say what each means.
 pub enum ShimError {
     #[error("find the compiler driver {path}: {error}", path = path.display())]
     Driver { path: PathBuf, error: io::Error },

@@ -23,7 +23,9 @@ const CACHE_LIMIT: u64 = 5 << 30;
 /// Everything a session needs to know about its surroundings.
 #[derive(Debug)]
 pub struct Setup {
+    /// The language of sources whose name does not tell it, and of the linked libraries.
     pub language: Language,
+    /// What to make of the sources.
     pub mode: Mode,
     /// The compiler, if not the usual one.
     pub clang: Option<PathBuf>,

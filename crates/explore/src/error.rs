@@ -1,7 +1,5 @@
 //! What can go wrong.
 
-use crate::subject::Unusable;
-
 /// Texts fit after "failed to".
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -36,3 +34,14 @@ pub enum Error {
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why no process of a test can be run with other input.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    #[error("no process of the test reads standard input, arguments or files")]
+    NoInput,
+    #[error("the process that reads input was forked by another one")]
+    Forked,
+    #[error("the program {0} was not built here")]
+    Foreign(String),
+}

@@ -3,7 +3,7 @@
 //! A test is any command. What can be given other input is the process in it that reads some: it is
 //! started by itself, with the same arguments and files, and its own end is what is compared.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Unusable};
 use crate::versions::Versions;
 use alternate::rerun::{PlainRun, Recorder};
 use alternate::{Both, Rerun, Run, Side, Status};
@@ -14,17 +14,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use symbolic::{Input, Origin, TermContext};
-
-/// Why no process of a test can be run with other input.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unusable {
-    #[error("no process of the test reads standard input, arguments or files")]
-    NoInput,
-    #[error("the process that reads input was forked by another one")]
-    Forked,
-    #[error("the program {0} was not built here")]
-    Foreign(String),
-}
 
 /// A program that both versions have, with the arguments of a test.
 #[derive(Clone, Debug)]

@@ -71,7 +71,7 @@ pub fn of_process(process: &LoadedProcess, outside: &dyn Outside) -> Dependences
 #[must_use]
 pub fn of_program(whole: &Whole<'_>, outside: &dyn Outside) -> Dependences {
     let entries: Vec<u32> = (0..whole.functions()).filter(|f| whole.function(*f).name == "main").collect();
-    let pointers = PointsTo::compute(whole, outside, Precision::Directed, &entries);
+    let pointers = PointsTo::compute(whole, outside, Precision::Andersen, &entries);
     let mut instances: Vec<Vec<u32>> = vec![Vec::new(); whole.functions() as usize];
     for instance in 0..pointers.instances() {
         instances[pointers.function(instance) as usize].push(instance);

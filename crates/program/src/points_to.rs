@@ -1,8 +1,8 @@
 //! What pointers may point to, whatever the program is given.
 //!
-//! Two precisions. [`Precision::Unified`] merges whatever flows together (Steensgaard,
+//! Two precisions. [`Precision::Steensgaard`] merges whatever flows together (Steensgaard,
 //! *Points-to Analysis in Almost Linear Time*): quick on any program, and coarse.
-//! [`Precision::Directed`] keeps who flows to whom (Andersen) and, other than the first, where
+//! [`Precision::Andersen`] keeps who flows to whom (Andersen) and, other than the first, where
 //! in its object an address points. Both give one object to each allocating instruction, and
 //! both find the callees of calls through pointers on the way. What would take the second too
 //! long is left to the first. Functions that hand out what an allocator gave them are looked at
@@ -15,24 +15,25 @@
 //!
 //! let module = program::Module::default();
 //! let whole = Whole::new([(&module, &[][..])]);
-//! let pointers = PointsTo::compute(&whole, &Nothing, Precision::Directed, &[]);
+//! let pointers = PointsTo::compute(&whole, &Nothing, Precision::Andersen, &[]);
 //! assert_eq!(pointers.objects().len(), 2); // what is not the program's own
 //! ```
 
+mod andersen;
 mod constraints;
-mod directed;
 mod instances;
 mod places;
-mod unified;
+mod steensgaard;
 mod wrappers;
 
 use crate::inst::{Inst, Operand};
 use crate::objects::{Object, ObjectId, Objects};
 use crate::outside::{Effect, Outside};
 use crate::whole::Whole;
+use constraints::Constraints;
 pub(crate) use constraints::slots;
-use constraints::{Constraints, Var};
 use instances::Instances;
+use instances::Var;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -45,11 +46,11 @@ const MOST_WORK: u64 = 2_000_000_000;
 /// How exactly pointers are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// What flows together is one.
-    Unified,
-    /// What flows one way only flows one way, and offsets are kept.
+    /// Steensgaard: what flows together is one.
+    Steensgaard,
+    /// Andersen: what flows one way only flows one way, and offsets are kept.
     #[default]
-    Directed,
+    Andersen,
 }
 
 /// A place that may be pointed to: an object, and where in it; none for anywhere.
@@ -110,13 +111,13 @@ impl PointsTo {
     ) -> PointsTo {
         let by = |solver: &mut dyn Solver| PointsTo::by(solver, whole, outside, entries);
         match precision {
-            Precision::Unified => by(&mut unified::Unified::default()).0,
-            Precision::Directed => {
-                let (answer, finished) = by(&mut directed::Directed::within(most));
+            Precision::Steensgaard => by(&mut steensgaard::Steensgaard::default()).0,
+            Precision::Andersen => {
+                let (answer, finished) = by(&mut andersen::Andersen::within(most));
                 if finished {
                     return answer;
                 }
-                PointsTo { coarse: true, ..by(&mut unified::Unified::default()).0 }
+                PointsTo { coarse: true, ..by(&mut steensgaard::Steensgaard::default()).0 }
             }
         }
     }

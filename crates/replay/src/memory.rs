@@ -6,8 +6,7 @@
 //! only pages that changed. Pages of a [`History`] are brought in when they are
 //! first touched: going back to a checkpoint costs nothing by itself.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 pub const PAGE: usize = 4096;
@@ -17,27 +16,8 @@ const NO_PAGE: u32 = u32::MAX;
 
 pub(crate) type Page = [u8; PAGE];
 
-/// Page numbers are well spread already; multiplying is enough.
-#[derive(Default, Clone)]
-pub struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for b in bytes {
-            self.write_u64(u64::from(*b));
-        }
-    }
-    fn write_u64(&mut self, v: u64) {
-        let x = (self.0 ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = x ^ (x >> 32);
-    }
-}
-
 /// By page number.
-pub(crate) type PageMap<V> = HashMap<u64, V, BuildHasherDefault<PageHasher>>;
+pub(crate) type PageMap<V> = FxHashMap<u64, V>;
 
 /// The pages of all checkpoints of one replay: for each page its versions,
 /// oldest first, with the number of the checkpoint that saw it first.

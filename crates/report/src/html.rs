@@ -16,7 +16,7 @@ use explain::answer::{Answer, Hunk, Observation, OutputDifference, Place, Versio
 use crate::hunk::{self, Part, Side};
 use crate::phases::Shown;
 use crate::sources::Sources;
-use crate::text::{shared_ends, visible};
+use crate::text::{escape, shared_ends};
 use crate::{forest, phases, runs, words};
 use slice::phases::tree::Tree;
 use std::collections::BTreeMap;
@@ -118,23 +118,6 @@ const HELP: &str = "<dialog id=\"help\" aria-labelledby=\"help-title\">\n<h2 id=
     <dt><kbd>Esc</kbd></dt><dd>close, back to the causes</dd>\n\
     <dt><kbd>t</kbd></dt><dd>light, dark, or as the system has it</dd>\n\
     <dt><kbd>?</kbd></dt><dd>this list</dd>\n</dl>\n<form method=\"dialog\"><button>Close</button></form>\n</dialog>\n";
-
-/// Text for element content and quoted attributes.
-pub(crate) fn escape(text: &str) -> String {
-    let text = visible(text);
-    let mut safe = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
-}
 
 /// A sentence: as [`escape`], with what stands between backticks as code.
 fn prose(text: &str) -> String {

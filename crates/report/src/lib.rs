@@ -46,6 +46,8 @@
 //! assert!(text.starts_with("verified: undoing 1 of 9 changes makes the test pass again; put into good,"));
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod explored;
 pub mod exposed;
 mod forest;

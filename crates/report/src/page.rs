@@ -1,6 +1,6 @@
 //! The frame of plain pages: one file, no network, no script.
 
-use crate::html::escape;
+use crate::text::escape;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;\
 color:#1b1b1f;background:#fff}code{font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap}\

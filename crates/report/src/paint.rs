@@ -5,6 +5,7 @@ use crate::text::{ascii, cut, untab, visible, width};
 /// How to write for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Style {
+    /// With escape sequences for colours.
     pub colour: bool,
     /// Columns; lines are cut or wrapped to fit.
     pub width: usize,
@@ -118,7 +119,7 @@ const ASCII: Signs = Signs {
 
 impl Style {
     #[must_use]
-    pub fn signs(&self) -> Signs {
+    pub(crate) fn signs(&self) -> Signs {
         if self.ascii { ASCII } else { UNICODE }
     }
 

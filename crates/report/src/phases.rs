@@ -4,7 +4,7 @@
 //! moment, and the level one comes to if this is the first wrong one. `<details>` does that
 //! without any script. Used as a page of its own and inside of an explanation.
 
-use crate::html::escape;
+use crate::text::escape;
 use crate::words;
 use slice::phases::told::{ToldFlow, ToldPhase, ToldPlace};
 use slice::phases::tree::{Below, Tree, TreeLevel};
@@ -27,6 +27,7 @@ const LONGEST: usize = 200;
 /// What is shown.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
+    /// The phases.
     pub tree: &'a Tree,
     /// What is asked about.
     pub question: &'a str,

@@ -5,7 +5,7 @@
 //! similar stretches are folded to a count. Each difference links to the parts of
 //! the views it belongs to, and these link back.
 
-use crate::html::escape;
+use crate::text::escape;
 use std::fmt::Write as _;
 use views::page::{Page, Web};
 use views::told::{Entry, Pair};

@@ -6,12 +6,14 @@ use explain::answer::{Answer, Place};
 
 use crate::forest;
 
-/// Texts of source files by path, as places in an answer name them. Whoever
-/// renders fills in what is at hand; a file that is missing shows only the lines
+/// Texts of source files by path, as places in an answer name them. The
+/// caller fills in what is at hand; a file that is missing shows only the lines
 /// that the answer itself carries.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
+    /// Of good.
     pub good: BTreeMap<String, String>,
+    /// Of bad.
     pub bad: BTreeMap<String, String>,
 }
 
@@ -20,6 +22,7 @@ pub struct Sources {
 pub struct Excerpt {
     /// Number of the first, from 1.
     pub start: u32,
+    /// Their texts, without line ends.
     pub lines: Vec<String>,
 }
 

@@ -9,6 +9,23 @@ use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// Text for element content and quoted attributes.
+pub(crate) fn escape(text: &str) -> String {
+    let text = visible(text);
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
 /// `text` with everything that does not show as itself written out: `\n`,
 /// `\x1b`, `\u{202e}`. Tabs stay; see [`untab`].
 #[must_use]

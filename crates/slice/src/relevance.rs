@@ -53,7 +53,7 @@ impl Default for Relevance {
     fn default() -> Relevance {
         Relevance {
             variant: Variant::Relevant,
-            precision: Precision::Directed,
+            precision: Precision::Andersen,
             libraries: true,
             limit: LIMIT,
         }

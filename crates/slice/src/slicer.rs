@@ -88,8 +88,8 @@ impl<'p> Slicer<'p> {
 
     fn potentials(&self, precision: Precision) -> Result<&AlternativeEffects<'p>> {
         let place = match precision {
-            Precision::Unified => &self.potentials[0],
-            Precision::Directed => &self.potentials[1],
+            Precision::Steensgaard => &self.potentials[0],
+            Precision::Andersen => &self.potentials[1],
         };
         if let Some(known) = place.get() {
             return Ok(known);

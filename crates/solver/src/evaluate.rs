@@ -4,13 +4,13 @@ use crate::float;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
 use crate::semantics;
-use crate::table::HandleMap;
+use rustc_hash::FxHashMap;
 
 /// Values of terms under one assignment; what was computed for one term serves the next.
 pub struct Evaluation<'a> {
     pool: &'a Pool,
     value: &'a dyn Fn(u32) -> u128,
-    known: HandleMap<Term, u128>,
+    known: FxHashMap<Term, u128>,
     /// Terms under evaluation; a stack of our own, because terms get deeper than the thread's.
     work: Vec<Term>,
 }
@@ -18,7 +18,7 @@ pub struct Evaluation<'a> {
 impl<'a> Evaluation<'a> {
     /// `value` gives each variable's value; bits above its width are dropped.
     pub fn new(pool: &'a Pool, value: &'a dyn Fn(u32) -> u128) -> Evaluation<'a> {
-        Evaluation { pool, value, known: HandleMap::default(), work: Vec::new() }
+        Evaluation { pool, value, known: FxHashMap::default(), work: Vec::new() }
     }
 
     pub fn of(&mut self, t: Term) -> u128 {

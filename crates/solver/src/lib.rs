@@ -54,6 +54,7 @@ mod pool;
 mod process;
 mod semantics;
 mod session;
+mod sets;
 mod smtlib;
 mod table;
 #[cfg(test)]

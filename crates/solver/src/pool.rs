@@ -2,8 +2,8 @@
 
 use crate::node::{Array, ArrayNode, Binary, Float, Node, Term, Unary};
 use crate::semantics::ones;
+use crate::sets::{SetId, Sets};
 use crate::table::{Table, hash};
-use crate::variables::{SetId, Sets};
 
 /// The widest terms there are, in bits.
 pub const MAX_WIDTH: u32 = 128;

@@ -66,28 +66,3 @@ pub(crate) fn hash(words: impl IntoIterator<Item = u32>) -> u64 {
     }
     state ^ (state >> 29)
 }
-
-/// Maps keyed by handles: hashing them properly would take longer than the work itself.
-pub(crate) type HandleMap<K, V> =
-    std::collections::HashMap<K, V, std::hash::BuildHasherDefault<HandleHasher>>;
-pub(crate) type HandleSet<K> = std::collections::HashSet<K, std::hash::BuildHasherDefault<HandleHasher>>;
-
-#[derive(Clone, Copy, Default)]
-pub(crate) struct HandleHasher(u64);
-
-impl std::hash::Hasher for HandleHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(u32::from(byte));
-        }
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        let product = u128::from(self.0 ^ u64::from(word)) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-}

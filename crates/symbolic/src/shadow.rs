@@ -4,10 +4,8 @@
 //! accesses of a program are to memory without any; for those a count per
 //! page (a few pages share one) answers in one look-up that nothing is there.
 
-use replay::memory::PageHasher;
+use rustc_hash::FxHashMap;
 use solver::Term;
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 
 /// One byte of a term. Keeping the whole term and the place in it lets a load
 /// give back what a store has put there, without taking it apart in between.
@@ -31,12 +29,12 @@ struct Line {
 pub struct Shadow {
     /// Lines (and pins) of the pages of this number modulo [`FILTER`].
     filter: Vec<u32>,
-    lines: HashMap<u64, Box<Line>, BuildHasherDefault<PageHasher>>,
+    lines: FxHashMap<u64, Box<Line>>,
 }
 
 impl Default for Shadow {
     fn default() -> Shadow {
-        Shadow { filter: vec![0; FILTER], lines: HashMap::default() }
+        Shadow { filter: vec![0; FILTER], lines: FxHashMap::default() }
     }
 }
 

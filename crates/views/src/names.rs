@@ -1,37 +1,11 @@
 //! Texts, each kept once and known by a number; and the hashes that stand for
 //! what an event says.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// For keys that are numbers: multiplying spreads them well enough.
-#[derive(Clone, Default)]
-pub struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for b in bytes {
-            self.write_u64(u64::from(*b));
-        }
-    }
-    fn write_u32(&mut self, v: u32) {
-        self.write_u64(v.into());
-    }
-    fn write_u64(&mut self, v: u64) {
-        let x = (self.0 ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = x ^ (x >> 32);
-    }
-    fn write_usize(&mut self, v: usize) {
-        self.write_u64(v as u64);
-    }
-}
-
 /// A map whose keys are numbers.
-pub type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
+pub type NumberMap<K, V> = FxHashMap<K, V>;
 
 /// Two numbers as one, such that the order matters.
 #[inline]

@@ -25,7 +25,7 @@ fn compare(process: &LoadedProcess, name: &str, questions: &[Vec<Criterion>], se
     let mut counted = 0;
     for question in questions {
         for variant in VARIANTS {
-            for precision in [Precision::Directed, Precision::Unified] {
+            for precision in [Precision::Andersen, Precision::Steensgaard] {
                 for limit in [u64::MAX, 40] {
                     let relevance = Relevance { variant, precision, libraries: true, limit };
                     let ask = |slicer: &Slicer<'_>| {

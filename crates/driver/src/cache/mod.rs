@@ -40,8 +40,9 @@ const TRIM_EVERY: u128 = 16;
 /// Where compiled objects are kept, and how many.
 #[derive(Clone, Debug)]
 pub struct ObjectCache {
+    /// The folder, which builds may share.
     pub dir: PathBuf,
-    /// In bytes.
+    /// The size it may have, in bytes.
     pub limit: u64,
 }
 

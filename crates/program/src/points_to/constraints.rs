@@ -11,7 +11,7 @@
 
 mod calls;
 
-use super::instances::Instances;
+use super::instances::{Instances, Var};
 use super::wrappers::Wrappers;
 use crate::inst::{ArgTy, BinOp, CastOp, Inst, Operand, Pure, Reg, Ty};
 use crate::model::Function;
@@ -21,9 +21,6 @@ use crate::whole::{Callee, Whole};
 use std::collections::{HashMap, HashSet};
 
 pub use calls::slots;
-
-/// A variable of the analysis.
-pub type Var = u32;
 
 /// A relation between variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,9 @@
 //! Functions as they are looked at: once for all calls, or once for each of some.
 
-use super::constraints::Var;
 use std::collections::HashMap;
+
+/// A variable of the analysis.
+pub type Var = u32;
 
 /// All instances. The first of each function has the function's number.
 #[derive(Default)]

@@ -231,17 +231,17 @@ fn naive(whole: &Whole<'_>, objects: &Objects) -> Naive {
 }
 
 proptest! {
-    /// The directed analysis against going through everything until nothing changes; the
-    /// unified one must have at least that.
+    /// Andersen's analysis against going through everything until nothing changes; the
+    /// Steensgaard's must have at least that.
     #[test]
     fn pointers_are_what_going_through_everything_finds(
         functions in proptest::collection::vec(proptest::collection::vec(inst(), 1..8), 2..=2)
     ) {
         let (module, addresses) = module(functions);
         let whole = Whole::new([(&module, &addresses[..])]);
-        let directed = PointsTo::compute(&whole, &Nothing, Precision::Directed, &[0, 1]);
-        let unified = PointsTo::compute(&whole, &Nothing, Precision::Unified, &[0, 1]);
-        let naive = naive(&whole, directed.objects());
+        let andersen = PointsTo::compute(&whole, &Nothing, Precision::Andersen, &[0, 1]);
+        let steensgaard = PointsTo::compute(&whole, &Nothing, Precision::Steensgaard, &[0, 1]);
+        let naive = naive(&whole, andersen.objects());
         let places_of = |p: &PointsTo, f: u32, r: Reg| -> BTreeSet<Place> {
             let instances = (0..p.instances()).filter(|i| p.function(*i) == f);
             instances.flat_map(|i| p.of(i, Operand::Reg(r), 0).to_vec()).collect()
@@ -252,17 +252,17 @@ proptest! {
         for f in 0..2 {
             for r in 0..SLOTS {
                 let set = naive.get(&(0, f, r.into())).cloned().unwrap_or_default();
-                let object = |(o, _): &(ObjectId, _)| directed.objects().get(*o).clone();
+                let object = |(o, _): &(ObjectId, _)| andersen.objects().get(*o).clone();
                 let expected: BTreeSet<Object> = set.iter().map(object).collect();
                 // Anywhere in an object stands for all places in it.
                 let kept = set.iter().filter(|(o, at)| at.is_none() || !set.contains(&(*o, None)));
                 let places = kept.map(|(object, offset)| Place { object: *object, offset: *offset });
                 // Looked at call by call, functions are told apart that the naive way mixes.
-                if directed.instances() == 2 {
-                    prop_assert_eq!(places_of(&directed, f, r), places.collect(), "f{} r{}", f, r);
-                    prop_assert!(objects_of(&unified, f, r).is_superset(&expected), "f{} r{}", f, r);
+                if andersen.instances() == 2 {
+                    prop_assert_eq!(places_of(&andersen, f, r), places.collect(), "f{} r{}", f, r);
+                    prop_assert!(objects_of(&steensgaard, f, r).is_superset(&expected), "f{} r{}", f, r);
                 } else {
-                    prop_assert!(objects_of(&directed, f, r).is_subset(&expected), "f{} r{}", f, r);
+                    prop_assert!(objects_of(&andersen, f, r).is_subset(&expected), "f{} r{}", f, r);
                 }
             }
         }
@@ -278,13 +278,13 @@ fn too_much_work_is_left_to_the_coarser_precision() {
     let (module, addresses) =
         module(vec![vec![copy(1, 1), copy(2, 2), moved(3, 1), moved(3, 2), moved(4, 1)]]);
     let whole = Whole::new([(&module, &addresses[..])]);
-    let within = |most| PointsTo::within(&whole, &Nothing, Precision::Directed, &[0], most);
+    let within = |most| PointsTo::within(&whole, &Nothing, Precision::Andersen, &[0], most);
     let (exact, bounded) = (within(u64::MAX), within(0));
-    let unified = PointsTo::compute(&whole, &Nothing, Precision::Unified, &[0]);
-    assert!(!exact.is_coarse() && bounded.is_coarse() && !unified.is_coarse());
+    let steensgaard = PointsTo::compute(&whole, &Nothing, Precision::Steensgaard, &[0]);
+    assert!(!exact.is_coarse() && bounded.is_coarse() && !steensgaard.is_coarse());
     let of = |p: &PointsTo, r: Reg| p.of(0, Operand::Reg(r), 0).to_vec();
     for r in 0..SLOTS {
-        assert_eq!(of(&bounded, r), of(&unified, r), "r{r}");
+        assert_eq!(of(&bounded, r), of(&steensgaard, r), "r{r}");
     }
     assert_eq!((of(&exact, 3).len(), of(&exact, 4).len()), (2, 1));
     assert_eq!(of(&bounded, 4).len(), 2);
@@ -310,7 +310,7 @@ fn summaries_go_through_calls() {
         ],
     ]);
     let whole = Whole::new([(&module, &addresses[..])]);
-    let may = MayDefine::compute(&whole, &Nothing, Precision::Directed, &[0]);
+    let may = MayDefine::compute(&whole, &Nothing, Precision::Andersen, &[0]);
     let stored = |f| -> Vec<(Object, u64, u64)> {
         let all = may.targets(may.of_function(f)).filter_map(|t| match t {
             Target::Of { object, start, end } => {

@@ -1,8 +1,8 @@
 //! One page, no network: a table of groups, and of faults.
 
 use super::{effort, fault, headline};
-use crate::html::escape;
 use crate::page;
+use crate::text::escape;
 use explore::explored::{Example, Explored};
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! One page, no network: the changes, and both versions side by side on each exposing input.
 
 use super::{covered, found_by, verdict, with_code};
-use crate::html::escape;
 use crate::page;
+use crate::text::escape;
 use explore::exposed::{Exposed, ExposingInput, Seen};
 use std::fmt::Write as _;
 

@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 
 use explain::answer::{Answer, Cause, ValuePair};
 
-use super::escape;
 use crate::forest::{self, Counted, Node};
 use crate::graph;
+use crate::text::escape;
 use crate::words;
 
 /// Lanes drawn; deeper rows stand in the last one.

@@ -1,7 +1,7 @@
 //! One page, no network: both runs side by side at the reported branches.
 
 use super::{at, command, consequence, dependence, headline, pool};
-use crate::html::escape;
+use crate::text::escape;
 use crate::{page, words};
 use explain::answer::{Commit, ValuePair};
 use locate::answer::{Link, Located, SuspectLine};

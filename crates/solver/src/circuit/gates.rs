@@ -2,7 +2,7 @@
 
 use batsat::{BasicSolver, Lit, SolverInterface, lbool};
 
-use crate::table::HandleMap;
+use rustc_hash::FxHashMap;
 
 /// A wire: a literal of the SAT solver.
 pub(super) type Wire = Lit;
@@ -10,8 +10,8 @@ pub(super) type Wire = Lit;
 pub(super) struct Gates {
     pub sat: BasicSolver,
     pub yes: Wire,
-    and: HandleMap<(u32, u32), Wire>,
-    xor: HandleMap<(u32, u32), Wire>,
+    and: FxHashMap<(u32, u32), Wire>,
+    xor: FxHashMap<(u32, u32), Wire>,
     clause: Vec<Lit>,
 }
 
@@ -25,7 +25,7 @@ impl Gates {
         let mut sat = BasicSolver::default();
         let yes = Lit::new(sat.new_var_default(), true);
         let mut gates =
-            Gates { sat, yes, and: HandleMap::default(), xor: HandleMap::default(), clause: Vec::new() };
+            Gates { sat, yes, and: FxHashMap::default(), xor: FxHashMap::default(), clause: Vec::new() };
         gates.add(&[yes]);
         gates
     }

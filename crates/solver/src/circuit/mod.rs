@@ -14,8 +14,8 @@ use batsat::{SolverInterface, lbool};
 
 use crate::node::{Array, ArrayNode, Binary, Node, Term, Unary};
 use crate::pool::Pool;
-use crate::table::{HandleMap, HandleSet};
 use gates::{Gates, Wire};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Circuits of more wires than this are left to others.
 const WIRES: usize = 400_000;
@@ -26,7 +26,7 @@ const KEPT: usize = 3_000;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Decided {
     /// Values of all variables that were ever asked about.
-    Sat(HandleMap<u32, u128>),
+    Sat(FxHashMap<u32, u128>),
     /// Some of the conditions that cannot hold together.
     Unsat(Vec<Term>),
     /// Too large, or out of time.
@@ -35,19 +35,19 @@ pub(crate) enum Decided {
 
 pub(crate) struct Circuit {
     gates: Gates,
-    wires: HandleMap<Term, Vec<Wire>>,
-    variables: HandleMap<u32, Vec<Wire>>,
+    wires: FxHashMap<Term, Vec<Wire>>,
+    variables: FxHashMap<u32, Vec<Wire>>,
     /// Conditions that were asked about.
-    asked: HandleSet<Term>,
+    asked: FxHashSet<Term>,
 }
 
 impl Circuit {
     pub fn new() -> Circuit {
         Circuit {
             gates: Gates::new(),
-            wires: HandleMap::default(),
-            variables: HandleMap::default(),
-            asked: HandleSet::default(),
+            wires: FxHashMap::default(),
+            variables: FxHashMap::default(),
+            asked: FxHashSet::default(),
         }
     }
 
@@ -100,8 +100,8 @@ impl Circuit {
     fn build(&mut self, pool: &Pool, root: Term) -> bool {
         let mut stack = vec![root];
         let mut order: Vec<Term> = Vec::new();
-        let mut seen: HandleMap<Term, ()> = HandleMap::default();
-        let mut arrays: HandleMap<Array, ()> = HandleMap::default();
+        let mut seen: FxHashMap<Term, ()> = FxHashMap::default();
+        let mut arrays: FxHashMap<Array, ()> = FxHashMap::default();
         while let Some(t) = stack.pop() {
             if pool.as_constant(t).is_some() || self.wires.contains_key(&t) || seen.insert(t, ()).is_some() {
                 continue;

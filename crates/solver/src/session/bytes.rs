@@ -11,7 +11,7 @@ use crate::float;
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
 use crate::semantics;
-use crate::table::{HandleMap, HandleSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Model, Outcome};
 
@@ -27,7 +27,7 @@ pub(super) type Set = [u64; VALUES / 64];
 #[derive(Default)]
 pub(super) struct Bytes {
     /// For each condition over one byte, the byte and the values for which it holds.
-    sets: HandleMap<Term, Option<(u32, Set)>>,
+    sets: FxHashMap<Term, Option<(u32, Set)>>,
 }
 
 impl Bytes {
@@ -87,12 +87,12 @@ pub(super) struct Rows<'a> {
     pool: &'a Pool,
     /// The values of terms that do not depend on the variable.
     fixed: Evaluation<'a>,
-    rows: HandleMap<Term, Box<[u128; VALUES]>>,
+    rows: FxHashMap<Term, Box<[u128; VALUES]>>,
 }
 
 impl<'a> Rows<'a> {
     pub fn new(pool: &'a Pool, given: &'a dyn Fn(u32) -> u128) -> Rows<'a> {
-        Rows { pool, fixed: Evaluation::new(pool, given), rows: HandleMap::default() }
+        Rows { pool, fixed: Evaluation::new(pool, given), rows: FxHashMap::default() }
     }
 
     /// Whether a condition holds under the given values.
@@ -151,8 +151,8 @@ impl<'a> Rows<'a> {
                 _ => false,
             },
         };
-        let mut seen: HandleSet<Term> = HandleSet::default();
-        let mut arrays: HandleSet<Array> = HandleSet::default();
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut arrays: FxHashSet<Array> = FxHashSet::default();
         let mut stack = vec![root];
         while let Some(t) = stack.pop() {
             if fixed(t) || self.rows.contains_key(&t) || !seen.insert(t) {

@@ -7,18 +7,18 @@
 
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
-use crate::table::{HandleMap, HandleSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Default, Debug)]
 pub(super) struct Groups {
     /// Each variable's place in the forest.
-    places: HandleMap<u32, usize>,
+    places: FxHashMap<u32, usize>,
     parents: Vec<usize>,
     /// The conditions of each root.
     conditions: Vec<Vec<usize>>,
     /// Parts that were walked, with a place all their variables are joined with.
-    walked: HandleMap<Term, usize>,
-    walked_arrays: HandleMap<Array, usize>,
+    walked: FxHashMap<Term, usize>,
+    walked_arrays: FxHashMap<Array, usize>,
 }
 
 /// Where a walk arrived: places that are known, and parts that are new.
@@ -80,9 +80,9 @@ impl Groups {
 
     fn walk(&self, pool: &Pool, roots: &[Term]) -> Walk {
         let mut walk = Walk::default();
-        let mut seen = HandleSet::default();
-        let mut seen_arrays = HandleSet::default();
-        let mut variables = HandleSet::default();
+        let mut seen = FxHashSet::default();
+        let mut seen_arrays = FxHashSet::default();
+        let mut variables = FxHashSet::default();
         let mut terms = roots.to_vec();
         let mut arrays: Vec<Array> = Vec::new();
         loop {
@@ -178,7 +178,7 @@ mod tests {
                 all.push(pool.variables(t).into_owned());
             }
             let query = condition(&mut pool, &query, 100);
-            let mut reached: HandleSet<u32> = pool.variables(query).iter().copied().collect();
+            let mut reached: FxHashSet<u32> = pool.variables(query).iter().copied().collect();
             let mut expected = std::collections::BTreeSet::new();
             loop {
                 let more: Vec<usize> = (0..all.len())

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::node::{Float, Node, Term};
 use crate::pool::Pool;
-use crate::table::HandleMap;
+use rustc_hash::FxHashMap;
 
 use super::{Emitter, Entered, Piece, bits};
 
@@ -19,7 +19,7 @@ impl Emitter<'_> {
         t: Term,
         op: Float,
         operands: (Term, Option<Term>),
-        pieces: &HandleMap<Term, Piece>,
+        pieces: &FxHashMap<Term, Piece>,
         out: &mut String,
     ) {
         let text = self.float_expression(pool, t, op, operands, pieces);
@@ -37,7 +37,7 @@ impl Emitter<'_> {
         t: Term,
         op: Float,
         (a, b): (Term, Option<Term>),
-        pieces: &HandleMap<Term, Piece>,
+        pieces: &FxHashMap<Term, Piece>,
     ) -> String {
         let width = pool.width(t);
         let number = |t| self.as_number(pool, t, pieces);
@@ -71,7 +71,7 @@ impl Emitter<'_> {
     }
 
     /// A term as a number of the theory.
-    fn as_number(&self, pool: &Pool, t: Term, pieces: &HandleMap<Term, Piece>) -> String {
+    fn as_number(&self, pool: &Pool, t: Term, pieces: &FxHashMap<Term, Piece>) -> String {
         match pool.node(t) {
             Node::Float(op, ..) if op.gives_float() => format!("f{}", t.index()),
             _ => format!("({} {})", conversion(pool.width(t)), self.as_bits(pool, t, pieces)),

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use crate::node::{Array, ArrayNode, Binary, Node, Term, Unary};
 use crate::pool::Pool;
-use crate::table::HandleMap;
+use rustc_hash::FxHashMap;
 
 pub use script::{Assertion, Script};
 
@@ -24,9 +24,9 @@ pub(crate) const ARRAY_SORT: &str = "(Array (_ BitVec 64) (_ BitVec 8))";
 /// What has been declared and defined so far, by scope.
 pub(crate) struct Emitter<'a> {
     symbol: Box<dyn Fn(u32) -> String + 'a>,
-    variables: HandleMap<u32, String>,
-    terms: HandleMap<Term, String>,
-    arrays: HandleMap<Array, String>,
+    variables: FxHashMap<u32, String>,
+    terms: FxHashMap<Term, String>,
+    arrays: FxHashMap<Array, String>,
     /// What was entered, in order, and where scopes began in it.
     log: Vec<Entered>,
     scopes: Vec<usize>,
@@ -51,9 +51,9 @@ impl<'a> Emitter<'a> {
     pub fn new(symbol: impl Fn(u32) -> String + 'a) -> Emitter<'a> {
         Emitter {
             symbol: Box::new(symbol),
-            variables: HandleMap::default(),
-            terms: HandleMap::default(),
-            arrays: HandleMap::default(),
+            variables: FxHashMap::default(),
+            terms: FxHashMap::default(),
+            arrays: FxHashMap::default(),
             log: Vec::new(),
             scopes: Vec::new(),
             floats: false,
@@ -91,9 +91,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// Declares and defines whatever a term is made of. Pieces that were not given a name are returned.
-    fn define(&mut self, pool: &Pool, root: Term, out: &mut String) -> HandleMap<Term, Piece> {
+    fn define(&mut self, pool: &Pool, root: Term, out: &mut String) -> FxHashMap<Term, Piece> {
         let (order, uses) = self.unknown(pool, root);
-        let mut pieces: HandleMap<Term, Piece> = HandleMap::default();
+        let mut pieces: FxHashMap<Term, Piece> = FxHashMap::default();
         for t in order {
             let node = pool.node(t);
             if let Node::Variable(index) = node {
@@ -130,9 +130,9 @@ impl<'a> Emitter<'a> {
     }
 
     /// The parts of a term that have no name yet, operands first, and how often each is used.
-    fn unknown(&self, pool: &Pool, root: Term) -> (Vec<Term>, HandleMap<Term, u32>) {
-        let mut uses: HandleMap<Term, u32> = HandleMap::default();
-        let mut arrays: HandleMap<Array, ()> = HandleMap::default();
+    fn unknown(&self, pool: &Pool, root: Term) -> (Vec<Term>, FxHashMap<Term, u32>) {
+        let mut uses: FxHashMap<Term, u32> = FxHashMap::default();
+        let mut arrays: FxHashMap<Array, ()> = FxHashMap::default();
         let mut terms = vec![root];
         let mut waiting: Vec<Array> = Vec::new();
         loop {
@@ -186,7 +186,7 @@ impl<'a> Emitter<'a> {
         pool: &Pool,
         array: Array,
         index: Term,
-        pieces: &HandleMap<Term, Piece>,
+        pieces: &FxHashMap<Term, Piece>,
         out: &mut String,
     ) {
         let mut base = array;
@@ -207,7 +207,7 @@ impl<'a> Emitter<'a> {
 
     /// Declares an array and says what its elements are. (A chain of stores over a constant array says
     /// the same, but solvers get lost in it.)
-    fn define_array(&mut self, pool: &Pool, array: Array, pieces: &HandleMap<Term, Piece>, out: &mut String) {
+    fn define_array(&mut self, pool: &Pool, array: Array, pieces: &FxHashMap<Term, Piece>, out: &mut String) {
         // From the outermost store inwards to what is known, then outwards again.
         let mut chain = Vec::new();
         let mut at = array;
@@ -242,7 +242,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn text<'t>(&'t self, pool: &Pool, t: Term, pieces: &'t HandleMap<Term, Piece>) -> &'t str {
+    fn text<'t>(&'t self, pool: &Pool, t: Term, pieces: &'t FxHashMap<Term, Piece>) -> &'t str {
         let known = match pool.node(t) {
             Node::Variable(index) => self.variables.get(&index),
             _ => self.terms.get(&t),
@@ -250,7 +250,7 @@ impl<'a> Emitter<'a> {
         known.or_else(|| pieces.get(&t).map(|piece| &piece.text)).map_or("", String::as_str)
     }
 
-    fn as_bits(&self, pool: &Pool, t: Term, pieces: &HandleMap<Term, Piece>) -> String {
+    fn as_bits(&self, pool: &Pool, t: Term, pieces: &FxHashMap<Term, Piece>) -> String {
         match pool.as_constant(t) {
             Some(value) => constant(pool.width(t), value),
             None if is_truth(pool, t) => format!("(ite {} #b1 #b0)", self.text(pool, t, pieces)),
@@ -258,7 +258,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn as_bool(&self, pool: &Pool, t: Term, pieces: &HandleMap<Term, Piece>) -> String {
+    fn as_bool(&self, pool: &Pool, t: Term, pieces: &FxHashMap<Term, Piece>) -> String {
         match pool.as_constant(t) {
             Some(value) => (value == 1).to_string(),
             None if is_truth(pool, t) => self.text(pool, t, pieces).to_owned(),
@@ -266,7 +266,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn expression(&self, pool: &Pool, t: Term, node: Node, pieces: &HandleMap<Term, Piece>) -> String {
+    fn expression(&self, pool: &Pool, t: Term, node: Node, pieces: &FxHashMap<Term, Piece>) -> String {
         let bits = |t| self.as_bits(pool, t, pieces);
         let truth = is_truth(pool, t);
         match node {

@@ -4,9 +4,7 @@
 //! count per page (a few pages share one) says so in one look.
 
 use super::Label;
-use replay::memory::PageHasher;
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use rustc_hash::FxHashMap;
 
 const LINE: u64 = 256;
 /// Pages whose numbers agree in the low bits share a count.
@@ -22,7 +20,7 @@ struct Line {
 pub(super) struct Shadow {
     /// Lines of the pages of this number modulo [`FILTER`]; empty as long as there are none.
     filter: Vec<u32>,
-    lines: HashMap<u64, Box<Line>, BuildHasherDefault<PageHasher>>,
+    lines: FxHashMap<u64, Box<Line>>,
 }
 
 fn page(address: u64) -> usize {

@@ -119,8 +119,8 @@ impl SliceArgs {
     fn relevance(&self) -> Option<Relevance> {
         self.relevant.then_some(Relevance {
             precision: match self.ways.pointers {
-                PrecisionArg::Unified => Precision::Unified,
-                PrecisionArg::Directed => Precision::Directed,
+                PrecisionArg::Unified => Precision::Steensgaard,
+                PrecisionArg::Directed => Precision::Andersen,
             },
             libraries: !self.ways.no_libraries,
             limit: self.ways.limit,

@@ -1,0 +1,9 @@
+//! The tests of this crate from outside, as one program.
+
+mod cfg_properties;
+mod common;
+mod fuzz_model;
+mod listing;
+mod results;
+mod sections;
+mod unsound;

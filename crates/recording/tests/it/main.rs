@@ -1,0 +1,8 @@
+//! The tests of this crate from outside, as one program.
+
+mod common;
+mod damaged;
+mod fuzz_reader;
+#[path = "../../../program/tests/it/common/mutate.rs"]
+mod mutate;
+mod roundtrip;

@@ -1,0 +1,10 @@
+//! The tests of this crate from outside, as one program.
+
+mod batches;
+mod history;
+mod mask;
+mod processes;
+mod recordings;
+mod sandbox;
+mod trials;
+mod versions;
