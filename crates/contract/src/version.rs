@@ -86,7 +86,7 @@ impl<'m> Version<'m> {
     /// The type of a variable that each thread has for itself, `errno` among them.
     #[must_use]
     pub fn thread_local(&self, name: &str) -> Option<Type<'m>> {
-        if name == crate::watch::ERRNO && self.by_name.get(name).is_none() {
+        if name == crate::watch::ERRNO && !self.by_name.contains_key(name) {
             return Some(expression::types::INT);
         }
         self.modules.iter().find_map(|model| {
