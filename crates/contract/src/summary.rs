@@ -317,8 +317,12 @@ impl<'m> Walk<'_, 'm> {
             Operand::Const(value) => Ok(self.shared.pool.constant(64, value.into())),
             Operand::Symbol { symbol, offset } => {
                 let address = self.version.image.symbol(frame.module, symbol);
-                let global = self.version.global_at(address).map(|n| &self.version.globals[n]);
-                let global = global.ok_or("it uses the address of something that has no name")?;
+                let number = self.version.global_at(address);
+                let number = number.ok_or("it uses the address of something that has no name")?;
+                let global = &self.version.globals[number];
+                if self.version.global(&global.name) != Some(number) {
+                    return Err("several variables have the name of one that it uses");
+                }
                 let inside = address.wrapping_sub(global.address).cast_signed();
                 Ok(self.shared.address(Region::Global(global.name.clone()), inside + offset))
             }

@@ -343,9 +343,10 @@ impl<'m> Watch<'_, 'm> {
             _ if symbol.name == "__errno_location" => (ERRNO, 4),
             _ => return,
         };
-        if !self.thread_locals.contains_key(name) {
-            self.thread_locals.insert(name.to_owned(), (address, size.min(MAX_THREAD_LOCAL)));
+        if self.thread_locals.contains_key(name) {
+            return;
         }
+        self.thread_locals.insert(name.to_owned(), (address, size.min(MAX_THREAD_LOCAL)));
     }
 
     /// Puts the variables of the thread into the states.

@@ -13,10 +13,10 @@
 #![allow(unsafe_code)]
 
 use crate::calls::{Length, Shape};
-use crate::engine::{Entry, Thread};
+use crate::engine::{Entry as Call, Thread};
 use nix::libc::{self, c_int, c_long};
 use std::collections::HashMap;
-use std::collections::hash_map;
+use std::collections::hash_map::Entry;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -99,10 +99,9 @@ impl Server {
         if !self.has_descriptors {
             return None;
         }
-        if let hash_map::Entry::Vacant(place) = self.processes.entry(pid) {
+        if let Entry::Vacant(place) = self.processes.entry(pid) {
             // SAFETY: plain numbers.
-            let process = owned(unsafe { call(libc::SYS_pidfd_open, [pid as u64, 0, 0, 0, 0, 0]) })?;
-            place.insert(process);
+            place.insert(owned(unsafe { call(libc::SYS_pidfd_open, [pid as u64, 0, 0, 0, 0, 0]) })?);
         }
         let process = self.processes.get(&pid)?.as_raw_fd() as u64;
         // SAFETY: plain numbers.
@@ -113,7 +112,7 @@ impl Server {
     }
 
     /// Makes a call in the thread's place. `None`: it has to run there.
-    pub fn serve(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+    pub fn serve(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         match entry.known.shape {
             Shape::Read { vector: false, at } => self.read(thread, entry, at),
             Shape::Write { vector: false } => self.write(thread, entry),
@@ -131,11 +130,11 @@ impl Server {
     }
 
     /// The file behind the first argument, if it never lets anybody wait.
-    fn file(&mut self, thread: &Thread, entry: &Entry) -> Option<OwnedFd> {
+    fn file(&mut self, thread: &Thread, entry: &Call) -> Option<OwnedFd> {
         Some(self.file_of(thread, entry)?.0)
     }
 
-    fn file_of(&mut self, thread: &Thread, entry: &Entry) -> Option<(OwnedFd, libc::stat)> {
+    fn file_of(&mut self, thread: &Thread, entry: &Call) -> Option<(OwnedFd, libc::stat)> {
         if self.is_foreign {
             return None;
         }
@@ -145,7 +144,7 @@ impl Server {
         (is_empty_device(&about) || is_at_hand(&about) && !is_own()).then_some((file, about))
     }
 
-    fn read(&mut self, thread: &Thread, entry: &Entry, at: Option<u8>) -> Option<Served> {
+    fn read(&mut self, thread: &Thread, entry: &Call, at: Option<u8>) -> Option<Served> {
         let length = entry.arguments[2];
         if length > MOST_BYTES {
             return None;
@@ -167,7 +166,7 @@ impl Server {
         Some(Served { result, writes: vec![(1, bytes)] })
     }
 
-    fn write(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+    fn write(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         let length = entry.arguments[2];
         if length > MOST_BYTES {
             return None;
@@ -189,7 +188,7 @@ impl Server {
         (result >= 0).then(|| Served { result, writes: vec![(1, bytes)] })
     }
 
-    fn ask_file(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+    fn ask_file(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         match entry.known.number {
             libc::SYS_fstat => {
                 let file = self.descriptor(thread.pid, entry.arguments[0] as i32)?;
@@ -216,7 +215,7 @@ impl Server {
         }
     }
 
-    fn ask_path(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+    fn ask_path(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         let Shape::AskPath { dir, path, .. } = entry.known.shape else { return None };
         if entry.paths.is_empty() {
             // It asks about a descriptor, with an empty path.
@@ -245,7 +244,7 @@ impl Server {
     }
 
     /// That something is not there, which is what most calls to open say.
-    fn missing(&mut self, thread: &Thread, entry: &Entry) -> Option<Served> {
+    fn missing(&mut self, thread: &Thread, entry: &Call) -> Option<Served> {
         let Shape::Open { dir, flags: Some(_), .. } = entry.known.shape else { return None };
         let flags = entry.detail as c_int;
         if flags & (libc::O_CREAT | libc::O_TMPFILE) != 0 || entry.known.number == libc::SYS_openat2 {
@@ -264,7 +263,7 @@ impl Server {
     }
 
     /// The path as we have to write it to mean the same.
-    fn seen(&mut self, thread: &Thread, entry: &Entry, dir: Option<u8>) -> Option<Seen> {
+    fn seen(&mut self, thread: &Thread, entry: &Call, dir: Option<u8>) -> Option<Seen> {
         let (argument, absolute) = entry.paths.first()?;
         if is_own(absolute) {
             return None;
@@ -290,7 +289,7 @@ impl Server {
     }
 
     /// A question whose answers the table of calls knows, with our own memory in their place.
-    fn ask(&mut self, thread: &Thread, entry: &Entry, mut arguments: [u64; 6]) -> Option<Served> {
+    fn ask(&mut self, thread: &Thread, entry: &Call, mut arguments: [u64; 6]) -> Option<Served> {
         let out = match entry.known.outs {
             [] => None,
             [(argument, length)] => {
@@ -343,7 +342,7 @@ impl Seen {
     }
 }
 
-fn with(entry: &Entry, argument: usize, value: u64) -> [u64; 6] {
+fn with(entry: &Call, argument: usize, value: u64) -> [u64; 6] {
     let mut arguments = entry.arguments;
     arguments[argument] = value;
     arguments

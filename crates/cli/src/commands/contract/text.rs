@@ -67,11 +67,7 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
                 |f: &&&FunctionAnswer| f.proof.as_ref().is_some_and(|p| p.status == ProofStatus::Proved);
             let proved = many.iter().filter(is_proved).count();
             if proved > 0 {
-                writeln!(
-                    session.out,
-                    "{} of them proved for all states",
-                    counted(proved as u64, "function")
-                )?;
+                writeln!(session.out, "{proved} of them proved for all states")?;
             }
         }
     }
