@@ -157,6 +157,7 @@ fn a_vacuous_case_is_told() {
       contract at p.c:4:5
       1 call in good, 1 call in bad; 1 pair counted
       warning: the case at p.c:4:5 is vacuous: it applied to no pair of calls
+      not so in all states: the solver found one in which it does not hold, and no run came to it: [STATE]
     "#);
 }
 
@@ -185,6 +186,7 @@ fn the_whole_program_may_not_change() {
 
     add (p.c:4)  unchanged
       1 call in good, 1 call in bad; 1 pair counted
+      not so in all states: the solver found one in which it does not hold, and no run came to it: [STATE]
     "#);
 }
 
@@ -262,6 +264,7 @@ fn what_is_not_there_is_said() {
     add (p.c:4)  as its contract says
       contract at contracts:2:1
       1 call in good, 1 call in bad; 1 pair counted
+      not so in all states: the solver found one in which it does not hold, and no run came to it: [STATE]
     "#);
 }
 

@@ -150,6 +150,8 @@ pub const FILTERS: &[(&str, &str)] = &[
     (r"(?m)[\d.]+\.\d{3}$", "[BITS]"),
     // How many instructions a line is made of is the compiler's business.
     (r"[\d,]+ instructions", "[N] instructions"),
+    // Which of many states a solver finds is its own affair.
+    (r"no run came to it: .*", "no run came to it: [STATE]"),
     (r"(?m)^(p\[PID\]\.\d+ +\S+) +\d.*$", "$1  [FIGURES]"),
     (r"(?m)^ +[\d,]+  ", "  [N]  "),
     // Widths of columns depend on what they held.
