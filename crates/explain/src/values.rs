@@ -99,11 +99,29 @@ impl<'c, 'l> Comparison<'c, 'l> {
             (None, from_good) => causes = self.ended_by_failure(from_good),
         }
         if let Some(top) = causes.first_mut() {
+            self.stand_at_return(top);
             "failure".clone_into(&mut top.kind);
             top.what.clone_from(&self.observation.summary);
         }
         number(&mut causes, &mut 0);
         causes
+    }
+
+    /// A failure at a closing bracket, to which all returns of a function come, stands at the `return`
+    /// that was taken: the step below, where that has been observed.
+    fn stand_at_return(&self, top: &mut Cause) {
+        let observed = self.observation.place.as_ref().map(|place| (&place.file, place.line));
+        let is_taken = |below: &Cause| {
+            let stands = below.place.as_ref().map(|place| (&place.file, place.line));
+            stands.is_some() && stands == observed && matches!(below.kind.as_str(), "value" | "missing")
+        };
+        if closes(top) && top.children.len() == 1 && is_taken(&top.children[0]) {
+            let below = top.children.pop().unwrap_or_default();
+            top.place = below.place;
+            top.good_place = below.good_place;
+            top.change = top.change.or(below.change);
+            top.children = below.children;
+        }
     }
 
     /// Ways of good's run end where that went another way. Bad fails further on: that is the
@@ -186,7 +204,11 @@ impl<'c, 'l> Comparison<'c, 'l> {
             kind: kind.to_owned(),
             what: sight
                 .as_ref()
-                .map(|s| sentence(step, kind, s, &values, formula.as_deref(), self.case.reference))
+                .map(|s| {
+                    let text = place.as_ref().or(good_place.as_ref()).map_or("", |place| place.text.as_str());
+                    let condition = formula.as_deref().map(|formula| Condition::of(formula, text));
+                    sentence(step, kind, s, &values, condition.as_ref(), self.case.reference)
+                })
                 .unwrap_or_default(),
             how,
             place,
@@ -390,12 +412,16 @@ pub(crate) fn number(causes: &mut [Cause], next: &mut u32) {
     }
 }
 
+/// Whether a step stands at a closing bracket.
+fn closes(cause: &Cause) -> bool {
+    cause.place.as_ref().or(cause.good_place.as_ref()).is_some_and(|place| place.text.trim() == "}")
+}
+
 /// What a closing bracket returns was made by the one step below it, which then stands in its
 /// place.
 fn without_closing(mut cause: Cause) -> Cause {
-    let closes = cause.place.as_ref().or(cause.good_place.as_ref()).is_some_and(|p| p.text.trim() == "}");
     let hands_on = matches!(cause.kind.as_str(), "value" | "missing");
-    if closes && hands_on && cause.change.is_none() && cause.children.len() == 1 {
+    if closes(&cause) && hands_on && cause.change.is_none() && cause.children.len() == 1 {
         let below = cause.children.pop().unwrap_or_default();
         return Cause { how: cause.how, ..below };
     }
@@ -505,12 +531,57 @@ fn negated(text: &str) -> Option<&str> {
 }
 
 /// One sentence about a step.
+/// A condition as it was computed, and as its line has it.
+struct Condition<'f> {
+    computed: &'f str,
+    written: String,
+    /// The one holds where the other does not.
+    is_turned: bool,
+}
+
+impl<'f> Condition<'f> {
+    /// `x != 0` is written `x`, or `!x` the other way round, if the line has it so.
+    fn of(computed: &'f str, line: &str) -> Condition<'f> {
+        let as_computed = Condition { computed, written: computed.to_owned(), is_turned: false };
+        let (operand, is_zero) = match (computed.strip_suffix(" != 0"), computed.strip_suffix(" == 0")) {
+            (Some(operand), _) => (operand, false),
+            (_, Some(operand)) => (operand, true),
+            _ => return as_computed,
+        };
+        let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        let is_path = |c: char| is_of_name(c) || "->.".contains(c);
+        if operand.is_empty() || !operand.chars().all(is_path) {
+            return as_computed;
+        }
+        let mut signs = line.match_indices(operand).filter_map(|(at, _)| {
+            let (before, after) = (&line[..at], line[at + operand.len()..].trim_start());
+            let is_whole = !before.ends_with(is_path) && !line[at + operand.len()..].starts_with(is_path);
+            // Compared, assigned or computed with, it is another condition.
+            let is_alone = after.is_empty()
+                || after.starts_with([')', ';', '?'])
+                || after.starts_with("&&")
+                || after.starts_with("||");
+            let before = before.trim_end();
+            let opens = |before: &str| before.is_empty() || before.ends_with(['(', '&', '|', '!', ';']);
+            (is_whole && is_alone && opens(before)).then(|| before.ends_with('!'))
+        });
+        match (signs.next(), signs.next()) {
+            (Some(is_negated), None) => Condition {
+                written: format!("{}{operand}", if is_negated { "!" } else { "" }),
+                is_turned: is_negated != is_zero,
+                computed,
+            },
+            _ => as_computed,
+        }
+    }
+}
+
 fn sentence(
     step: &Step,
     kind: &str,
     sight: &Sight,
     values: &[ValuePair],
-    formula: Option<&str>,
+    formula: Option<&Condition<'_>>,
     reference: &str,
 ) -> String {
     if kind == "missing" {
@@ -532,9 +603,16 @@ fn sentence(
         Side::Bad => (decision(own), decision(other)),
         Side::Good => (decision(other), decision(own)),
     };
-    // As it was computed: `if (!x)` is decided by `x != 0`.
+    let alike = sight.same_text || good.is_none();
+    let written = formula.filter(|_| alike);
+    let turned = |d: Decision| match d {
+        Decision::Held(held) => Decision::Held(held != written.is_some_and(|c| c.is_turned)),
+        value => value,
+    };
+    let (bad, good) = (bad.map(turned), good.map(turned));
     let condition = match formula {
-        Some(formula) => format!("`{formula}`"),
+        Some(formula) if alike => format!("`{}`", formula.written),
+        Some(formula) => format!("`{}`", formula.computed),
         None if sight.one_test => "the condition".to_owned(),
         None => match sight.negated.as_deref() {
             Some(operand) => format!("`{operand}`"),
@@ -573,6 +651,22 @@ fn sentence(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn conditions_are_told_as_their_line_has_them() {
+        let of = |computed: &str, line: &str| {
+            let Condition { written, is_turned, .. } = Condition::of(computed, line);
+            (written, is_turned)
+        };
+        assert_eq!(of("t != 0", "if (!t) {"), ("!t".to_owned(), true));
+        assert_eq!(of("t == 0", "if (!t)"), ("!t".to_owned(), false));
+        assert_eq!(of("p->next != 0", "while (p->next && n)"), ("p->next".to_owned(), false));
+        assert_eq!(of("p->next == 0", "while (p->next && n)"), ("p->next".to_owned(), true));
+        for line in ["if (t != 0)", "if (t == NULL)", "if (!t || (n && t))", "if (!next(t))", "if (!t->n)"] {
+            assert_eq!(of("t != 0", line), ("t != 0".to_owned(), false), "{line}");
+        }
+        assert_eq!(of("n > 4", "if (!(n <= 4))"), ("n > 4".to_owned(), false));
+    }
 
     #[test]
     fn what_is_negated_is_what_is_tested() {

@@ -286,7 +286,9 @@ pub fn formula(cause: &Cause) -> Option<&str> {
     let formula = cause.formula.as_deref()?;
     let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let line = cause.place.as_ref().or(cause.good_place.as_ref()).map(|p| bare(&p.text)).unwrap_or_default();
-    let is_said = cause.what.contains(&format!("`{formula}`"));
+    // A condition is told as computed, or as the line has it: `!x` for `x != 0`.
+    let is_condition = cause.kind == "branch" && cause.what.starts_with('`');
+    let is_said = is_condition || cause.what.contains(&format!("`{formula}`"));
     (!line.contains(&bare(formula)) && !is_said).then_some(formula)
 }
 

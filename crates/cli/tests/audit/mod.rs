@@ -178,6 +178,11 @@ pub fn audit(answer: &Value) -> Result<(), String> {
         let own = what.split(", ").next().unwrap_or_default();
         let held =
             own.strip_suffix(" was true").map(|_| true).or(own.strip_suffix(" was false").map(|_| false));
+        // `!x` holds where `x != 0`, which was computed, does not.
+        let computed = cause["formula"].as_str().filter(|computed| !what.contains(*computed));
+        let is_turned = computed.is_some_and(|c| c.ends_with(" != 0")) && own.starts_with("`!")
+            || computed.is_some_and(|c| c.ends_with(" == 0")) && !own.starts_with("`!");
+        let held = held.map(|held| held != is_turned);
         if let (Some(held), Some((file, line, _)), Some(step)) = (held, here, cause["step"].as_u64()) {
             let seen = bad.steps.get(&step).into_iter().flatten();
             let mut seen = seen.filter(|(path, at, _)| path.ends_with(file) && *at == line).peekable();
