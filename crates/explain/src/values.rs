@@ -562,7 +562,15 @@ impl<'f> Condition<'f> {
                 || after.starts_with("&&")
                 || after.starts_with("||");
             let before = before.trim_end();
-            let opens = |before: &str| before.is_empty() || before.ends_with(['(', '&', '|', '!', ';']);
+            // The parenthesis of a condition, not of a call.
+            let is_call = |before: &str| {
+                let word = before.trim_end().rsplit(|c: char| !is_of_name(c)).next().unwrap_or_default();
+                !matches!(word, "" | "if" | "while" | "for" | "return")
+            };
+            let opens = |before: &str| match before.strip_suffix('(') {
+                Some(before) => !is_call(before),
+                None => before.is_empty() || before.ends_with(['&', '|', '!', ';']),
+            };
             (is_whole && is_alone && opens(before)).then(|| before.ends_with('!'))
         });
         match (signs.next(), signs.next()) {

@@ -64,7 +64,8 @@ pub fn audit(bad: &Path, causes: &[&Value]) -> Result<Vec<String>, String> {
             index: u32::try_from(number(&link["index"])).map_err(|e| e.to_string())?,
             occurrence: number(&link["occurrence"]),
             value: number(&link["value"]),
-            line: cause["place"]["line"].as_u64(),
+            // A failure is shown at the `return` that was taken; the value is set where all of them meet.
+            line: cause["place"]["line"].as_u64().filter(|_| cause["kind"] != "failure"),
             seen: Vec::new(),
         });
     }

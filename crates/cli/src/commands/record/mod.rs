@@ -132,7 +132,10 @@ fn finish(
     let deadline = Instant::now() + PATIENCE;
     let running: Vec<(String, u32)> = loop {
         let running: Vec<_> = names()?.into_iter().filter(|(name, pid)| records(name, *pid)).collect();
-        if running.is_empty() {
+        if running.is_empty() && !anybody_maps(directory) {
+            return pack::finish(directory, manifest, outcome);
+        }
+        if Instant::now() > deadline && running.is_empty() {
             return pack::finish(directory, manifest, outcome);
         }
         if Instant::now() > deadline {
@@ -183,9 +186,32 @@ fn keep_models(directory: &Path) -> Result<(), String> {
 /// Whether a process still has files of this recording mapped. One that only waits to be reaped has
 /// none, and one that went on as a program that is not recorded (`exec`) has no more to add.
 fn records(name: &str, pid: u32) -> bool {
+    maps(pid, format!("/{name}/").as_bytes())
+}
+
+/// Whether any process has that began after this one. A child has its parent's files mapped until
+/// it has run for the first time, and no directory of its own.
+fn anybody_maps(directory: &Path) -> bool {
+    let own = std::process::id();
+    let (Ok(place), Some(since)) = (directory.canonicalize(), began(own)) else { return false };
+    let place = place.join("p");
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
+    let mut later = pids.filter(|pid| *pid != own && began(*pid) >= Some(since));
+    later.any(|pid| maps(pid, place.as_os_str().as_encoded_bytes()))
+}
+
+/// When a process began, in ticks since the machine did.
+fn began(pid: u32) -> Option<u64> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may have anything in it. The time is field 22, the 20th behind it.
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    std::str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace().nth(19)?.parse().ok()
+}
+
+fn maps(pid: u32, place: &[u8]) -> bool {
     let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let place = format!("/{name}/");
-    maps.windows(place.len()).any(|window| window == place.as_bytes())
+    maps.windows(place.len()).any(|window| window == place)
 }
 
 fn summarise(directory: &Path, shown: &Path, summary: &Summary) {
