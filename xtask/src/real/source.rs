@@ -9,8 +9,21 @@ use crate::shell::{self, Result};
 use crate::tools::LONG;
 
 /// One release, whose sources do not change any more.
-const REPOSITORY: &str = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] \
-                          http://deb.debian.org/debian bookworm main\n";
+const RELEASE: &str = "bookworm";
+const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// The sources of the repository from which the machine has its packages.
+fn repository() -> Result<String> {
+    let mut list = Command::new("apt-get");
+    list.args(["indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]);
+    let listed = shell::capture(&mut list, LONG)?.stdout;
+    let listed = String::from_utf8_lossy(&listed);
+    let mut repositories = listed.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    match repositories.find(|words| words.get(1..) == Some(&[RELEASE, "main"])) {
+        Some(words) => Ok(format!("deb-src [signed-by={KEYS}] {} {RELEASE} main\n", words[0])),
+        None => Err(format!("the machine has no packages of Debian {RELEASE}, whose sources are built here")),
+    }
+}
 
 /// Lists of packages and the downloaded archives.
 #[derive(Debug)]
@@ -26,7 +39,7 @@ impl Archive {
             let dir = archive.home.join(part);
             fs::create_dir_all(&dir).map_err(|error| format!("failed to make {}: {error}", dir.display()))?;
         }
-        shell::write(&archive.home.join("sources.list"), REPOSITORY)?;
+        shell::write(&archive.home.join("sources.list"), &repository()?)?;
         let read = archive.home.join("lists/read");
         if !read.exists() {
             archive.apt(&["update", "-qq"])?;
