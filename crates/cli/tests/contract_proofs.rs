@@ -1,8 +1,9 @@
 //! What a check of contracts says of states that no run came to.
 
+mod contracts;
 mod desk;
 
-use desk::Desk;
+use contracts::checked;
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -43,23 +44,8 @@ int main(void)
 }
 "#;
 
-/// Exit code and output of a check of a change that every run withstands.
-fn checked(from: &str, to: &str, options: &str) -> (Option<i32>, String) {
-    assert!(PROGRAM.contains(from), "{from}");
-    let desk = Desk::new();
-    for (version, text) in [("good", PROGRAM.to_owned()), ("bad", PROGRAM.replacen(from, to, 1))] {
-        std::fs::create_dir(desk.path().join(version)).unwrap();
-        desk.file(&format!("{version}/p.c"), &text);
-    }
-    let line = format!(
-        "relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p {options}"
-    );
-    let output = desk.execute(&line, "");
-    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 fn says(from: &str, to: &str, options: &str, told: &str) {
-    let (code, said) = checked(from, to, options);
+    let (code, said) = checked(PROGRAM, (from, to), options);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains(told), "{told}: {said}");
 }
@@ -76,7 +62,7 @@ fn another_way_to_the_same_result_is_proved() {
 fn a_state_that_no_run_came_to_is_shown() {
     let found = "no run came to it: n = 77";
     says("return n > limit", "if (n == 77) return 3;\n    return n > limit", "--unchanged clamp", found);
-    let (code, said) = checked("if (a < b)", "if (a <= b + 1)", "--unchanged larger");
+    let (code, said) = checked(PROGRAM, ("if (a < b)", "if (a <= b + 1)"), "--unchanged larger");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("not so in all states") && !said.contains("proved for"), "{said}");
 }

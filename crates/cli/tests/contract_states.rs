@@ -1,8 +1,9 @@
 //! What belongs to the states that contracts compare, beside what pointers' types lead to.
 
+mod contracts;
 mod desk;
 
-use desk::Desk;
+use contracts::checked;
 
 const PROGRAM: &str = r#"
 #include <errno.h>
@@ -70,24 +71,9 @@ int main(void)
 }
 "#;
 
-/// Exit code and output of a check that some functions are unchanged.
-fn checked(change: (&str, &str), options: &str) -> (Option<i32>, String) {
-    assert!(PROGRAM.contains(change.0), "{}", change.0);
-    let desk = Desk::new();
-    for (version, text) in [("good", PROGRAM.to_owned()), ("bad", PROGRAM.replacen(change.0, change.1, 1))] {
-        std::fs::create_dir(desk.path().join(version)).unwrap();
-        desk.file(&format!("{version}/p.c"), &text);
-    }
-    let line = format!(
-        "relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p {options}"
-    );
-    let output = desk.execute(&line, "");
-    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 /// That a change of a function is seen as this difference.
 fn is_seen(from: &str, to: &str, function: &str, difference: &str) {
-    let (code, said) = checked((from, to), &format!("--unchanged {function}"));
+    let (code, said) = checked(PROGRAM, (from, to), &format!("--unchanged {function}"));
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains(difference), "{difference}: {said}");
 }
@@ -101,7 +87,7 @@ fn other_ways_to_do_the_same_are_no_change() {
         ("errno = EINVAL; return -1;", "errno = 22; n = -1;"),
         ("return depth += n;", "depth = depth + n; return depth;"),
     ] {
-        let (code, said) = checked(change, "--unchanged");
+        let (code, said) = checked(PROGRAM, change, "--unchanged");
         assert_eq!(code, Some(0), "{said}");
     }
 }
@@ -111,7 +97,7 @@ fn what_lies_before_a_pointer() {
     let wrong = ("[-1].length = n;", "[-1].length = n + 1;");
     is_seen(wrong.0, wrong.1, "text_cut", "4 bytes at text - 8: 5 in good, 6 in bad");
     // It finds another one, so that its calls do not begin alike.
-    let (code, said) = checked(wrong, "--unchanged text_length");
+    let (code, said) = checked(PROGRAM, wrong, "--unchanged text_length");
     assert_eq!(code, Some(4), "{said}");
     assert!(said.contains("in call 1 4 bytes at text - 8 is 5 in good, 6 in bad"), "{said}");
     is_seen("h->room = n;", "h->room = n + 1;", "text_new", "4 bytes at \\result - 4: 12 in good, 13 in bad");
@@ -147,9 +133,9 @@ fn a_contract_may_speak_of_errno() {
     let body = "\n{\n    if (n < 0) { errno = EINVAL; return -1; }";
     let from = format!("int check(int n){body}");
     let right = format!("{meant}{}", body.replace("EINVAL", "ERANGE"));
-    let (code, said) = checked((&from, &right), "");
+    let (code, said) = checked(PROGRAM, (&from, &right), "");
     assert_eq!(code, Some(0), "{said}");
-    let (code, said) = checked((&from, &format!("{meant}{}", body.replace("EINVAL", "EPERM"))), "");
+    let (code, said) = checked(PROGRAM, (&from, &format!("{meant}{}", body.replace("EINVAL", "EPERM"))), "");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("errno = 1"), "{said}");
 }

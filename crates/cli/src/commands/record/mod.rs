@@ -132,13 +132,11 @@ fn finish(
     let deadline = Instant::now() + PATIENCE;
     let running: Vec<(String, u32)> = loop {
         let running: Vec<_> = names()?.into_iter().filter(|(name, pid)| records(name, *pid)).collect();
-        if running.is_empty() && !anybody_maps(directory) {
+        let is_late = Instant::now() > deadline;
+        if running.is_empty() && (is_late || !anybody_maps(directory)) {
             return pack::finish(directory, manifest, outcome);
         }
-        if Instant::now() > deadline && running.is_empty() {
-            return pack::finish(directory, manifest, outcome);
-        }
-        if Instant::now() > deadline {
+        if is_late {
             break running;
         }
         std::thread::sleep(Duration::from_millis(20));
