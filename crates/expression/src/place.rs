@@ -59,9 +59,7 @@ impl<'m> Place<'m> {
                 let place = self.clone().part(member.bit_offset / 8, ty);
                 return Some(Place { bits: Some((member.bit_offset % 8, member.bits.min(64))), ..place });
             }
-            // The members of a base class are the class's own.
-            let is_open = member.name.is_empty() || Some(&member.name) == ty.tag();
-            if is_open
+            if is_open(member, &ty)
                 && nesting > 0
                 && let Some(found) =
                     self.clone().part(member.bit_offset / 8, ty).member_within(name, nesting - 1)
@@ -134,6 +132,12 @@ fn is_whole(member: &Member, ty: &Type<'_>) -> bool {
     aligned && (member.bits == 0 || member.bits == 8 * ty.size())
 }
 
+/// Whether the members of this member are the record's own: of a struct or union without a name, and
+/// of a base class.
+fn is_open(member: &Member, ty: &Type<'_>) -> bool {
+    member.name.is_empty() || Some(&member.name) == ty.tag()
+}
+
 /// Names of a record's members, those of members without a name among them.
 pub(crate) fn members(ty: &Type<'_>) -> Vec<String> {
     let mut names = Vec::new();
@@ -145,7 +149,7 @@ pub(crate) fn members(ty: &Type<'_>) -> Vec<String> {
                 names.push(member.name.clone());
             }
             let ty = Type::of(module, member.ty);
-            if depth < MAX_NESTING && (member.name.is_empty() || Some(&member.name) == ty.tag()) {
+            if depth < MAX_NESTING && is_open(member, &ty) {
                 todo.push((ty, depth + 1));
             }
         }

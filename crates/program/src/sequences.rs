@@ -5,7 +5,7 @@
 //! otherwise, three pointers or a buffer of sixteen bytes, says little to a reader. Layouts are
 //! those of libstdc++ and of Rust's `alloc`; a type without the members is shown as a structure.
 
-use crate::model::{Module, Type, TypeKind};
+use crate::model::{Member, Module, Type, TypeKind};
 
 /// Members of members are looked for so far.
 const DEPTH: u32 = 6;
@@ -47,9 +47,11 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
         Some(u64::from_le_bytes(bytes.try_into().ok()?))
     };
     let name = ty.name.as_str();
-    let text = |pointer: &str, length: &str| {
-        let (at, pointer) = find(module, ty, pointer, DEPTH)?;
-        let (len, _) = find(module, ty, length, DEPTH)?;
+    let pointer = |name: &str| find(module, ty, name, is_pointer, DEPTH);
+    let number = |name: &str| find(module, ty, name, |kind| !is_pointer(kind), DEPTH);
+    let text = |start: &str, length: &str| {
+        let (at, pointer) = pointer(start)?;
+        let (len, _) = number(length)?;
         // Of single bytes: not `std::wstring`.
         let is_text = pointee(module, pointer).is_some_and(|(_, target)| target.size == 1);
         is_text.then_some(Sequence::Text { at: word(at)?, len: word(len)? })
@@ -67,9 +69,9 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
         return text("pointer", "len");
     }
     if name.starts_with("vector<") && !name.starts_with("vector<bool") {
-        let (start, pointer) = find(module, ty, "_M_start", DEPTH)?;
-        let (finish, _) = find(module, ty, "_M_finish", DEPTH)?;
-        let (of, element) = pointee(module, pointer)?;
+        let (start, ty) = pointer("_M_start")?;
+        let (finish, _) = pointer("_M_finish")?;
+        let (of, element) = pointee(module, ty)?;
         let (start, finish) = (word(start)?, word(finish)?);
         let size = element.size.max(1);
         let len = finish.checked_sub(start)?;
@@ -86,45 +88,45 @@ pub fn of_object(module: &Module, ty: &Type, bytes: &[u8]) -> Option<Sequence> {
         ("__normal_iterator<", "_M_current"),
     ];
     if let Some((_, member)) = smart.iter().find(|(of, _)| name.starts_with(of)) {
-        let (at, pointer) = find_pointer(module, ty, member, DEPTH)?;
-        return Some(Sequence::Pointer { to: word(at)?, of: pointee(module, pointer).map(|(of, _)| of) });
+        let (at, ty) = pointer(member)?;
+        return Some(Sequence::Pointer { to: word(at)?, of: pointee(module, ty).map(|(of, _)| of) });
     }
     if name.starts_with("&[") || name.starts_with("&mut [") {
-        let (at, pointer) = find(module, ty, "data_ptr", DEPTH)?;
-        let (len, _) = find(module, ty, "length", DEPTH)?;
-        let (of, _) = pointee(module, pointer)?;
+        let (at, ty) = pointer("data_ptr")?;
+        let (len, _) = number("length")?;
+        let (of, _) = pointee(module, ty)?;
         return Some(Sequence::Elements { at: word(at)?, len: word(len)?, of: Some(of) });
     }
     None
 }
 
-/// The first member of a name, of the type or of its members: its offset in bytes and its type.
-fn find(module: &Module, ty: &Type, name: &str, depth: u32) -> Option<(u64, Option<u32>)> {
+/// The first member of a name, of the type or of its members, whose type is wanted: its offset in
+/// bytes and its type.
+fn find(
+    module: &Module,
+    ty: &Type,
+    name: &str,
+    wanted: fn(&TypeKind) -> bool,
+    depth: u32,
+) -> Option<(u64, Option<u32>)> {
     let TypeKind::Record { members, .. } = &ty.kind else { return None };
     // A pointer is a number in the end: `pointer: NonNull { pointer: *const u8 }`.
-    let inner = |member: &crate::model::Member| {
+    let inner = |member: &Member| {
         let inside = stripped(module, member.ty).filter(|_| depth > 0)?;
-        let (offset, ty) = find(module, inside.1, name, depth - 1)?;
+        let (offset, ty) = find(module, inside.1, name, wanted, depth - 1)?;
         Some((member.bit_offset / 8 + offset, ty))
     };
+    let is_wanted = |ty| stripped(module, ty).is_some_and(|(_, ty)| wanted(&ty.kind));
     let own = members.iter().find(|member| member.name == name);
     own.and_then(inner)
-        .or_else(|| own.map(|member| (member.bit_offset / 8, member.ty)))
+        .or_else(|| {
+            own.filter(|member| is_wanted(member.ty)).map(|member| (member.bit_offset / 8, member.ty))
+        })
         .or_else(|| members.iter().find_map(inner))
 }
 
-/// The first of those members that is a pointer: the deleter of a `std::unique_ptr` has the same
-/// name.
-fn find_pointer(module: &Module, ty: &Type, name: &str, depth: u32) -> Option<(u64, Option<u32>)> {
-    let TypeKind::Record { members, .. } = &ty.kind else { return None };
-    members.iter().find_map(|member| {
-        if member.name == name && pointee(module, member.ty).is_some() {
-            return Some((member.bit_offset / 8, member.ty));
-        }
-        let inside = stripped(module, member.ty).filter(|_| depth > 0)?;
-        let (offset, ty) = find_pointer(module, inside.1, name, depth - 1)?;
-        Some((member.bit_offset / 8 + offset, ty))
-    })
+fn is_pointer(kind: &TypeKind) -> bool {
+    matches!(kind, TypeKind::Pointer { .. } | TypeKind::Reference { .. })
 }
 
 fn pointee(module: &Module, pointer: Option<u32>) -> Option<(u32, &Type)> {
@@ -149,7 +151,6 @@ pub fn stripped(module: &Module, mut ty: Option<u32>) -> Option<(u32, &Type)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Member;
 
     fn ty(name: &str, size: u64, kind: TypeKind) -> Type {
         Type { name: name.to_owned(), size, kind }
@@ -182,6 +183,12 @@ mod tests {
             record("RawVec<u8>", 16, &[("cap", 0, 3), ("ptr", 8, 11)]),
             record("String", 24, &[("vec", 0, 14)]),
             record("Vec<u8>", 24, &[("buf", 0, 12), ("len", 16, 3)]),
+            ty("void *", 8, TypeKind::Pointer { to: None }),
+            record("shared_ptr<void>", 16, &[("_M_ptr", 0, 15), ("_M_refcount", 8, 15)]),
+            record("default_delete<int>", 1, &[]),
+            record("tuple", 16, &[("_M_head_impl", 0, 17)]),
+            record("_Head_base", 8, &[("_M_head_impl", 0, 7)]),
+            record("unique_ptr<int>", 16, &[("tuple", 0, 18), ("_Head_base", 8, 19)]),
         ];
         Module { types, ..Module::default() }
     }
@@ -198,6 +205,15 @@ mod tests {
         assert_eq!(content(13, &words(&[8, 0x2000, 5])), Some(Sequence::Text { at: 0x2000, len: 5 }));
         let elements = Sequence::Elements { at: 0x3000, len: 2, of: Some(6) };
         assert_eq!(content(9, &words(&[0x3000, 0x3008, 0x3010])), Some(elements));
+    }
+
+    #[test]
+    fn smart_pointers_point() {
+        let module = module();
+        let content = |ty: usize, bytes: &[u8]| of_object(&module, &module.types[ty], bytes);
+        let to = |to, of| Some(Sequence::Pointer { to, of });
+        assert_eq!(content(16, &words(&[0x1000, 0])), to(0x1000, None));
+        assert_eq!(content(20, &words(&[0, 0x1000])), to(0x1000, Some(6)), "not the deleter");
     }
 
     #[test]

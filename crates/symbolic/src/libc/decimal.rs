@@ -8,7 +8,7 @@
 
 use super::ctype::SPACE;
 use super::number::{digit_ranges, is_in};
-use super::scan::{NotFollowed, Text, width};
+use super::scan::{NotFollowed, Text};
 use super::{arg, result};
 use crate::condition::{Kind, Reason};
 use crate::engine::Engine;
@@ -127,9 +127,7 @@ impl<W: StepObserver> Engine<'_, W> {
         pointer: Option<u64>,
     ) -> Result<bool, NotFollowed> {
         self.blanks(view, text);
-        let most = width(c).unwrap_or(usize::MAX);
-        let rest = &text.bytes[text.at..];
-        let rest = &rest[..rest.len().min(most)];
+        let (most, rest) = text.field(c);
         let bits = match c.size {
             Size::None => 32,
             Size::Long => 64,

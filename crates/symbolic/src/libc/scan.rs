@@ -40,6 +40,13 @@ impl Text {
     pub fn place(&self) -> u64 {
         self.address.wrapping_add(self.at as u64)
     }
+
+    /// How many bytes a conversion takes at most, and those of them that there are.
+    pub fn field(&self, c: &Conversion) -> (usize, &[u8]) {
+        let most = width(c).unwrap_or(usize::MAX);
+        let rest = &self.bytes[self.at..];
+        (most, &rest[..rest.len().min(most)])
+    }
 }
 
 /// The format asked for something that is not followed.
@@ -295,9 +302,7 @@ impl<W: StepObserver> Engine<'_, W> {
         pointer: Option<u64>,
     ) -> Result<bool, NotFollowed> {
         self.blanks(view, text);
-        let most = width(c).unwrap_or(usize::MAX);
-        let rest = &text.bytes[text.at..];
-        let rest = &rest[..rest.len().min(most)];
+        let (most, rest) = text.field(c);
         let base = match c.kind {
             b'x' | b'X' => 16,
             b'o' => 8,
@@ -346,7 +351,7 @@ impl<W: StepObserver> Engine<'_, W> {
     }
 }
 
-pub(super) fn width(c: &Conversion) -> Option<usize> {
+fn width(c: &Conversion) -> Option<usize> {
     match c.width {
         Number::Fixed(n) => Some(n as usize),
         _ => None,
