@@ -25,6 +25,7 @@ mod transfer;
 
 use crate::InconsistentTrace;
 use crate::criterion::{Criterion, Occurrence};
+use crate::demanded_bits;
 use crate::live::{LiveMemory, LiveRange};
 use crate::memory_streams::Shown;
 use crate::slice::{Dependence, Origin};
@@ -88,8 +89,8 @@ pub struct Backward<'w, 'a, 'p> {
     /// Activations that are over, by function.
     #[allow(clippy::vec_box)]
     pool: FxHashMap<u32, Vec<Box<Activation>>>,
-    /// Registers that phis of the edge are copies of.
-    moved: Vec<(Reg, UseList)>,
+    /// Registers that phis of the edge are copies of, and the bits of them that are live.
+    moved: Vec<(Reg, u64, UseList)>,
 }
 
 /// Activations of each function that are kept for later ones.
@@ -278,10 +279,10 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// A register of an activation is used by a node.
+    /// Bits of a register of an activation are used by a node.
     #[inline]
-    fn use_reg(&mut self, f: usize, reg: Reg, consumer: Consumer) {
-        self.activations[f].use_reg(reg, consumer, &mut self.sink.uses);
+    fn use_reg(&mut self, f: usize, reg: Reg, bits: u64, consumer: Consumer) {
+        self.activations[f].use_reg(reg, bits, consumer, &mut self.sink.uses);
     }
 
     /// Memory is used by a node.
@@ -291,12 +292,25 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         self.make_memory_live(address, len, uses);
     }
 
-    /// The same for bits of a word.
+    /// The same for bits of at most eight bytes.
     fn use_bits(&mut self, address: u64, len: u64, bits: u64, consumer: Consumer) {
-        let uses = self.sink.uses.one(consumer, Dependence::Memory { address, len });
-        let is_new = self.memory.make_bits_live(address, bits, uses, &mut self.sink.uses);
-        if self.relevant.is_some() {
-            self.note_live(address, len, is_new);
+        if bits == demanded_bits::ALL {
+            return self.use_memory(address, len, consumer);
+        }
+        let mut at = 0;
+        while at < len.min(8) {
+            let (address, rest) = (address.wrapping_add(at), bits >> (8 * at));
+            let whole = u64::from(rest.trailing_ones() / 8).min(len - at);
+            if whole > 0 {
+                self.use_memory(address, whole, consumer);
+            } else if rest as u8 != 0 {
+                let uses = self.sink.uses.one(consumer, Dependence::Memory { address, len: 1 });
+                let is_new = self.memory.make_bits_live(address, rest as u8, uses, &mut self.sink.uses);
+                if self.relevant.is_some() {
+                    self.note_live(address, 1, is_new);
+                }
+            }
+            at += whole.max(1);
         }
     }
 
@@ -308,17 +322,27 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// Registers are defined here.
+    /// Registers are defined here: their uses, and the bits that these demand; of more than one
+    /// register all.
     #[inline]
-    fn kill_regs(&mut self, f: usize, dst: Reg, count: u32) -> UseList {
-        let mut uses = UseList::default();
+    fn kill_regs(&mut self, f: usize, dst: Reg, count: u32) -> (UseList, u64) {
+        let (mut uses, mut bits) = (UseList::default(), 0);
         if let Some(activation) = self.activations.get_mut(f).filter(|a| a.has_live()) {
             for reg in dst..dst + count {
-                let one = activation.kill(reg);
+                let (one, demanded) = activation.kill(reg);
                 uses = self.sink.uses.join(uses, one);
+                bits |= demanded;
             }
         }
-        uses
+        (uses, if count == 1 { bits } else { demanded_bits::ALL })
+    }
+
+    /// Bits of at most eight bytes that are live: bit 0 is the lowest of the first byte.
+    fn live_bits(&self, address: u64, len: u32) -> u64 {
+        match self.initial.is_empty() {
+            true => self.memory.bits(address, len),
+            false => self.memory.bits(address, len) | self.initial.bits(address, len),
+        }
     }
 
     /// Bytes are defined here, by one thing.
@@ -373,7 +397,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
         let moves = self.sink.facts.summary(function).phi_moves(from, to);
         for phi in moves {
-            let mut uses = activation.kill(phi.dst);
+            let (mut uses, bits) = activation.kill(phi.dst);
             if !uses.is_live() {
                 continue;
             }
@@ -384,10 +408,10 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             if self.sink.facts.is_choice(function, from, phi) {
                 self.chosen = self.sink.uses.join(self.chosen, uses);
             }
-            self.moved.extend(phi.src.map(|src| (src, uses)));
+            self.moved.extend(phi.src.map(|src| (src, bits, uses)));
         }
-        while let Some((src, uses)) = self.moved.pop() {
-            activation.make_live(src, uses, &mut self.sink.uses);
+        while let Some((src, bits, uses)) = self.moved.pop() {
+            activation.make_live(src, bits, uses, &mut self.sink.uses);
         }
     }
 

@@ -27,7 +27,7 @@
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
 //!   trace of one segment; `pipeline`: replayed while another is processed;
 //! * `backward`: the backward pass over it; `live`, `uses`, `provenance`: what is live, and for
-//!   which nodes; `facts`, `summary`, `library`, `heap`, `memory_streams`: what is known of the
+//!   which nodes; `demanded_bits`: which bits of a register; `facts`, `summary`, `library`, `heap`, `memory_streams`: what is known of the
 //!   program beside.
 //!
 //! # What must not be known here
@@ -40,7 +40,8 @@
 //! activation, bytes of memory) whose last definition is still to be found, and
 //! for every activation the blocks whose controlling branch is still to be found.
 //! An instruction that defines a live place, or controls a pending block, is a node
-//! of the slice, and what it uses comes to be live. Nothing is stored but the trace
+//! of the slice, and what it uses comes to be live. Of a register those bits are live that are
+//! demanded, so that what lies beside them in a word is no part of the slice. Nothing is stored but the trace
 //! of a segment or two, and time is near-linear in the steps visited.
 //!
 //! # Example
@@ -63,6 +64,7 @@ mod backward;
 pub mod chain;
 mod choice;
 pub mod criterion;
+mod demanded_bits;
 pub mod executions;
 mod facts;
 mod formatted;

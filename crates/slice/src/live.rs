@@ -283,23 +283,35 @@ impl LiveMemory {
         any || (!self.partial.is_empty() && self.partial.range(bytes(start, len)).next().is_some())
     }
 
-    /// Makes bits of a word live for further uses; whether any was not. Bit 0 is the lowest of
-    /// the byte at `start`.
-    pub fn make_bits_live(&mut self, start: u64, mask: u64, uses: UseList, arena: &mut Uses) -> bool {
-        let mut is_new = false;
-        for (at, mask) in bytes_of(start, mask) {
-            if mask == u8::MAX {
-                is_new |= self.make_live(at, 1, uses, arena);
-                continue;
-            }
-            let parts = self.partial.entry(at).or_default();
-            is_new |= parts.iter().fold(mask, |left, part| left & !part.0) != 0;
-            match parts.iter_mut().find(|part| part.0 == mask) {
-                Some(part) => part.1 = arena.join(part.1, uses),
-                None => parts.push((mask, uses)),
-            }
+    /// Makes some bits of a byte live for further uses; whether any was not.
+    pub fn make_bits_live(&mut self, at: u64, mask: u8, uses: UseList, arena: &mut Uses) -> bool {
+        let parts = self.partial.entry(at).or_default();
+        let is_new = parts.iter().fold(mask, |left, part| left & !part.0) != 0;
+        match parts.iter_mut().find(|part| part.0 == mask) {
+            Some(part) => part.1 = arena.join(part.1, uses),
+            None => parts.push((mask, uses)),
         }
         is_new
+    }
+
+    /// Bits of at most eight bytes that are live: bit 0 is the lowest of the first.
+    pub fn bits(&self, start: u64, len: u32) -> u64 {
+        let mut bits = 0;
+        let mut add = |at: u64, mask: u8| bits |= u64::from(mask) << (8 * (at - start));
+        if self.bytes > 0 {
+            self.parts(start, len.into(), |page, from, to| {
+                let page = &self.pages[page];
+                let is_live = |at: &u16| page.live[usize::from(*at) / 64] >> (at % 64) & 1 != 0;
+                let live = (from..to).filter(is_live);
+                live.for_each(|at| add(page.number * PAGE + u64::from(at), u8::MAX));
+            });
+        }
+        if !self.partial.is_empty() {
+            for (at, parts) in self.partial.range(bytes(start, len.into())) {
+                parts.iter().for_each(|part| add(*at, part.0));
+            }
+        }
+        bits
     }
 
     /// Bits of a word are defined here: who uses one of them. The others stay live.
@@ -531,7 +543,10 @@ mod tests {
                 match op {
                     0 => drop(live.make_live(start, len, one, &mut arena)),
                     1 => {
-                        let is_new = live.make_bits_live(start, mask, one, &mut arena);
+                        let mut is_new = false;
+                        for (at, mask) in bytes_of(start, mask) {
+                            is_new |= live.make_bits_live(at, mask, one, &mut arena);
+                        }
                         // Bytes live as a whole and in part are not compared.
                         prop_assert!(is_new || here.iter().all(|bit| !bits[*bit].is_empty()));
                     }
@@ -554,6 +569,8 @@ mod tests {
                 for bit in here {
                     bits[bit].insert(node);
                 }
+                let some = (0..64).filter(|bit| !bits[8 * start as usize + bit].is_empty());
+                prop_assert_eq!(live.bits(start, 8), some.fold(0, |word, bit| word | 1 << bit));
             }
         }
     }

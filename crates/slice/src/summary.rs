@@ -68,10 +68,10 @@ pub struct InstSummary {
     /// Which bits of them it uses or defines, if those of a bit-field only.
     pub bits: Option<u64>,
     /// Registers it uses, in [`FunctionSummary::uses`]; of a call, those that find the callee; of
-    /// a choice, its condition.
+    /// a choice, its condition; of a store, the address.
     pub uses: Span,
-    /// Of a choice: the registers of the first and of the second value; of a store to a
-    /// bit-field, that of the new bits.
+    /// Of a choice: the registers of the first and of the second value; of a store, those of what it
+    /// stores (to a bit-field: of the new bits).
     pub values: [Span; 2],
     /// Operands in the trace that come up before it in its function.
     pub operands: u32,
@@ -166,8 +166,7 @@ impl FunctionSummary {
             let mut inst = self.inst(&model.code[index as usize], index, fragment.block);
             if let Some(field) = model.bit_access(index) {
                 inst.bits = Some(field.mask);
-                if let (Inst::Store { addr, .. }, Some(value)) = (&model.code[index as usize], field.value) {
-                    inst.uses = self.operand(*addr, 1);
+                if let (Inst::Store { .. }, Some(value)) = (&model.code[index as usize], field.value) {
                     inst.values[0] = self.operand(value, 1);
                 }
             }
@@ -220,6 +219,10 @@ impl FunctionSummary {
             Inst::Select { slots, cond, a, b, .. } => {
                 values = [self.operand(*a, *slots), self.operand(*b, *slots)];
                 self.operand(*cond, 1)
+            }
+            Inst::Store { addr, value, ty } => {
+                values[0] = self.operand(*value, ty.slots());
+                self.operand(*addr, 1)
             }
             Inst::Call(call) => self.operand(call.callee, 1),
             _ => {

@@ -1,5 +1,5 @@
 //! Random C programs that end, do nothing undefined, and use what a slicer must
-//! get right: arrays, structs, bit-fields, pointers, loops, calls, recursion, globals,
+//! get right: arrays, structs, small ones in registers, bit-fields, packed words, pointers, loops, calls, recursion, globals,
 //! copies, switches, variadic functions, functions of the C library.
 
 use std::fmt::Write as _;
@@ -39,6 +39,7 @@ const HEAD: &str = "\
 
 struct point { int x; long y; char name[12]; };
 struct big { int head; int body[20]; };
+struct pair { int first; short second; signed char third; };
 struct flags { unsigned low : 3; int middle : 7; unsigned high : 9; signed char whole; unsigned far : 20; };
 int g0 = 3, g1, g2 = -7;
 long wide = 12;
@@ -46,7 +47,21 @@ int table[8] = { 1, 2, 3, 4, 5 };
 struct point places[3];
 struct big large;
 struct flags shared = { 1, -2, 3, 4, 5 };
+struct pair both = { 7, -3, 2 };
+unsigned packed = 0x1234567;
 int *link = &g1;
+
+static struct pair turned(struct pair p, short by)
+{
+    struct pair q = { p.second, (short)p.first, (signed char)(p.third + by) };
+    return q;
+}
+
+static struct flags shown(struct flags f, int low)
+{
+    f.low = (unsigned)low;
+    return f;
+}
 
 static int mix(int n, ...)
 {
@@ -107,7 +122,7 @@ impl Program {
         p.body(12);
         p.text += "    int total = l0 + l1 + l2 + g0 + g1 + g2 + slot;\n";
         p.text += "    for (int i = 0; i < 8; i++)\n        total += table[i] ^ arr[i];\n";
-        p.text += "    printf(\"%d %ld %d\\n\", total, wide, places[1].x);\n    return total & 63;\n}\n";
+        p.text += "    printf(\"%d %ld %d\\n\", total, wide, places[1].x + both.second + (int)(packed >> 9));\n    return total & 63;\n}\n";
         p.text
     }
 
@@ -127,7 +142,7 @@ impl Program {
     }
 
     fn variable(&mut self) -> String {
-        match self.random.below(18) {
+        match self.random.below(21) {
             0 => "g0".into(),
             1 => "g1".into(),
             2 => "g2".into(),
@@ -142,6 +157,8 @@ impl Program {
             11 => "large.head".into(),
             12 | 13 => format!("shared.{}", self.member()),
             14 | 15 => format!("own.{}", self.member()),
+            16 | 17 => format!("both.{}", ["first", "second", "third"][self.random.below(3) as usize]),
+            18 => "packed".into(),
             _ => "l0".into(),
         }
     }
@@ -176,7 +193,7 @@ impl Program {
 
     fn expression(&mut self) -> String {
         let (a, b) = (self.variable(), self.variable());
-        match self.random.below(14) {
+        match self.random.below(18) {
             0 => format!("(int)((unsigned){a} + {b})"),
             1 => format!("(int)((unsigned){a} - {b})"),
             2 => format!("({a} & 255) * ({b} & 63)"),
@@ -189,6 +206,10 @@ impl Program {
             9 => format!("weigh(large, {a})"),
             10 => format!("(int)(wide & 1023) + (({a}) >> 3)"),
             11 | 12 => self.of_text(),
+            13 => format!("(int)((unsigned){a} << {} | ({b} & 255))", self.random.below(24)),
+            14 => format!("(int)(packed >> {} & {})", self.random.below(31), 1 + self.random.below(300)),
+            15 => format!("(int)__builtin_bswap32((unsigned){a})"),
+            16 => format!("(short)({a}) + (signed char)({b})"),
             _ => a,
         }
     }
@@ -203,7 +224,7 @@ impl Program {
             }
             4 => {
                 let n = self.random.below(3);
-                let line = match self.random.below(10) {
+                let line = match self.random.below(14) {
                     0 => format!("memcpy(&places[{n}], &here, sizeof here);"),
                     1 => format!("memcpy(arr, table + {n}, ((unsigned)l1 & 3) * sizeof *arr);"),
                     2 => format!("memmove(table + {n}, table, 4 * sizeof *table);"),
@@ -213,6 +234,10 @@ impl Program {
                     6 => format!("snprintf(places[{n}].name, 12, \"%s-%d\", here.name, l1 & 7);"),
                     7 => format!("strncpy(places[{n}].name, here.name, {});", 4 + n),
                     8 => "own = shared;".into(),
+                    9 => format!("both = turned(both, (short){});", self.simple()),
+                    10 => format!("own = shown(shared, {} & 7);", self.simple()),
+                    11 => format!("packed |= 1u << {};", self.random.below(32)),
+                    12 => format!("packed &= ~({}u << {});", self.random.below(99), self.random.below(26)),
                     _ => format!("strcpy(places[{n}].name, here.name);"),
                 };
                 self.text += &line;

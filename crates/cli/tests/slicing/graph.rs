@@ -1,15 +1,17 @@
 //! The dependence graph of a run, made the simple way: forwards, all of it, with
-//! the last writer of every register and bit of memory. What the slicer finds walking
+//! the last writer of every bit of registers and memory. What the slicer finds walking
 //! back must be what can be reached here.
 
+use crate::bits::made_of;
 use program::cfg::Graph as Flow;
-use program::inst::{ArgTy, Inst, Operand, Reg};
+use program::inst::{Arg, ArgTy, Inst, Operand, Reg};
 use program::model::{Function, Home, Phi};
 use recording::event::{Event, Position};
 use replay::effects;
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use replay::vars::Bindings;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Index of a node.
 type Id = usize;
@@ -21,11 +23,23 @@ struct Node {
     needs: Vec<Id>,
 }
 
+/// Who made each bit of a slot.
+type Slot = Rc<[Option<Id>; 64]>;
+
 /// A call: who made it, the makers of its arguments' slots, and their values.
-type Made = (Id, Vec<Vec<Option<Id>>>, Vec<u64>);
+type Made = (Id, Vec<Vec<Slot>>, Vec<u64>);
+
+fn nobody() -> Slot {
+    Rc::new([None; 64])
+}
+
+/// All who made any of it.
+fn makers(slot: &Slot) -> BTreeSet<Id> {
+    slot.iter().flatten().copied().collect()
+}
 
 struct Frame {
-    regs: HashMap<Reg, Id>,
+    regs: HashMap<Reg, Slot>,
     /// The last branch that decided about each block.
     decided: HashMap<u32, Id>,
     /// Why the function runs.
@@ -33,7 +47,7 @@ struct Frame {
     /// The call under way: its node, its argument slots, its by-value addresses.
     call: Option<Made>,
     /// Variadic arguments: the caller's slots.
-    variadic: Vec<Vec<Option<Id>>>,
+    variadic: Vec<Vec<Slot>>,
 }
 
 #[derive(Default)]
@@ -48,7 +62,7 @@ pub struct Graph {
     memory: HashMap<(u64, u8), Id>,
     control: HashMap<(u32, u32), Vec<Vec<u32>>>,
     /// Slots that the function just left has returned.
-    returned: Vec<Option<Id>>,
+    returned: Vec<Slot>,
 }
 
 impl Graph {
@@ -76,11 +90,60 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    fn reg(&self, o: Operand, k: u32) -> Option<Id> {
-        match o {
-            Operand::Reg(r) => self.frames.last()?.regs.get(&(r + k)).copied(),
+    fn slot(&self, o: Operand, k: u32) -> Slot {
+        let known = match (o, self.frames.last()) {
+            (Operand::Reg(r), Some(frame)) => frame.regs.get(&(r + k)),
             _ => None,
+        };
+        known.cloned().unwrap_or_else(nobody)
+    }
+
+    fn reg(&self, o: Operand, k: u32) -> BTreeSet<Id> {
+        makers(&self.slot(o, k))
+    }
+
+    /// A slot whose bits have nodes of their own, one for all that need the same; no bit without
+    /// needs.
+    fn slot_of(&mut self, step: Option<u64>, needs: impl Fn(&Graph, u32) -> Option<BTreeSet<Id>>) -> Slot {
+        let mut known: HashMap<BTreeSet<Id>, Id> = HashMap::new();
+        let mut slot = [None; 64];
+        for (bit, place) in (0..).zip(&mut slot) {
+            let Some(needs) = needs(self, bit) else { continue };
+            let node = match known.get(&needs) {
+                Some(node) => *node,
+                None => self.add(step, needs.iter().copied().collect()),
+            };
+            known.insert(needs, node);
+            *place = Some(node);
         }
+        Rc::new(slot)
+    }
+
+    /// A slot that is a copy: each bit needs the same bit, and `base`.
+    fn copy_of(&mut self, slot: &Slot, base: &[Id]) -> Slot {
+        self.slot_of(None, |_, bit| Some(base.iter().copied().chain(slot[bit as usize]).collect()))
+    }
+
+    /// What a step made, bit by bit, if its instruction allows; the node of the step is needed for
+    /// why it ran.
+    fn made(&mut self, view: &View<'_>, inst: &Inst, why: &[Id]) -> Option<Slot> {
+        made_of(inst, 0)?;
+        let is_uniform = |o: Operand| {
+            let slot = self.slot(o, 0);
+            slot.iter().all(|maker| *maker == slot[0])
+        };
+        let mut are_uniform = true;
+        inst.for_each_use(|o, _| are_uniform &= is_uniform(o));
+        let of_bit = |graph: &Graph, bit: u32| {
+            let mut made = made_of(inst, bit).filter(|made| !made.is_empty())?;
+            if are_uniform {
+                made.sort_by_key(|(o, _)| format!("{o:?}"));
+                made.dedup_by_key(|(o, _)| *o);
+            }
+            let makers = made.iter().filter_map(|(o, bit)| graph.slot(*o, 0)[*bit as usize]);
+            Some(why.iter().copied().chain(makers).collect())
+        };
+        Some(self.slot_of(Some(view.count), of_bit))
     }
 
     fn bytes(&self, at: u64, len: u64) -> Vec<Id> {
@@ -109,10 +172,14 @@ impl Graph {
         places(at, mask).filter_map(|place| self.memory.get(&place).copied()).collect()
     }
 
-    fn set_regs(&mut self, dst: Reg, n: u32, node: Id) {
+    fn set_reg(&mut self, reg: Reg, slot: Slot) {
         if let Some(f) = self.frames.last_mut() {
-            f.regs.extend((dst..dst + n).map(|r| (r, node)));
+            f.regs.insert(reg, slot);
         }
+    }
+
+    fn set_regs(&mut self, dst: Reg, n: u32, node: Id) {
+        (dst..dst + n).for_each(|reg| self.set_reg(reg, Rc::new([Some(node); 64])));
     }
 
     /// Copies byte by byte, each copy needing `base` too.
@@ -228,30 +295,27 @@ impl Observer for Graph {
         let node = self.begin(view);
         let inst = view.inst();
         let field = view.function().bit_access(view.index);
+        let why = self.nodes[node].needs.clone();
         let mut uses = Vec::new();
         match inst {
             Inst::Store { addr, value, ty } => {
                 let slots = ty.slots();
                 let value = field.and_then(|f| f.value).unwrap_or(*value);
                 uses.extend(self.reg(*addr, 0));
-                uses.extend((0..slots).filter_map(|k| self.reg(value, k)));
+                uses.extend((0..slots).flat_map(|k| self.reg(value, k)));
             }
             Inst::Select { slots, cond, a, b, .. } => {
                 uses.extend(self.reg(*cond, 0));
                 let chosen = if view.value(*cond) & 1 != 0 { *a } else { *b };
-                uses.extend((0..*slots).filter_map(|k| self.reg(chosen, k)));
+                uses.extend((0..*slots).flat_map(|k| self.reg(chosen, k)));
             }
             Inst::Call(call) => {
                 uses.extend(self.reg(call.callee, 0));
-                let args = call
-                    .args
-                    .iter()
-                    .map(|a| (0..a.ty.slots()).map(|k| self.reg(a.value, k)).collect())
-                    .collect();
+                let slots = |a: &Arg| (0..a.ty.slots()).map(|k| self.slot(a.value, k)).collect();
+                let args: Vec<Vec<Slot>> = call.args.iter().map(slots).collect();
                 let by_value = call.args.iter().filter(|a| matches!(a.ty, ArgTy::ByVal { .. }));
                 let addresses = by_value.map(|a| view.value(a.value)).collect();
-                let args: Vec<Vec<Option<Id>>> = args;
-                let mut more: Vec<Id> = args.iter().flatten().flatten().copied().collect();
+                let mut more: Vec<Id> = args.iter().flatten().flat_map(makers).collect();
                 for arg in &call.args {
                     if let ArgTy::ByVal { size, .. } = arg.ty {
                         more.extend(self.bytes(view.value(arg.value), size));
@@ -262,48 +326,74 @@ impl Observer for Graph {
             }
             Inst::Return { value: Some(v), ret } => {
                 let slots: u32 = ret.iter().map(|t| t.slots()).sum();
-                self.returned = (0..slots)
-                    .map(|k| {
-                        let needs = [node].into_iter().chain(self.reg(*v, k)).collect();
-                        Some(self.add(None, needs))
-                    })
-                    .collect();
-                self.more.insert(view.count, self.returned.iter().flatten().copied().collect());
+                let slots: Vec<Slot> = (0..slots).map(|k| self.slot(*v, k)).collect();
+                self.returned = slots.iter().map(|slot| self.copy_of(slot, &[node])).collect();
+                self.more.insert(view.count, self.returned.iter().flat_map(makers).collect());
             }
-            _ => inst.for_each_use(|o, slots| uses.extend((0..slots).filter_map(|k| self.reg(o, k)))),
+            _ => inst.for_each_use(|o, slots| uses.extend((0..slots).flat_map(|k| self.reg(o, k)))),
         }
         self.nodes[node].needs.extend(uses);
-        match effect {
-            Effect::None => {}
-            Effect::Load { address, len } => {
+        let mut made = self.made(view, inst, &why);
+        match (effect, inst) {
+            (Effect::None, Inst::Select { slots: 1, cond, a, b, .. }) => {
+                let chosen = self.slot(if view.value(*cond) & 1 != 0 { *a } else { *b }, 0);
+                let base: Vec<Id> = why.into_iter().chain(self.reg(*cond, 0)).collect();
+                let needs = |bit: u32| base.iter().copied().chain(chosen[bit as usize]).collect();
+                made = Some(self.slot_of(Some(view.count), |_, bit| Some(needs(bit))));
+            }
+            (Effect::None, _) => {}
+            (Effect::Load { address, len }, Inst::Load { addr, .. }) => {
                 let bytes = match field {
                     Some(field) => self.field(address, field.mask),
                     None => self.bytes(address, len.into()),
                 };
                 self.nodes[node].needs.extend(bytes);
+                if len <= 8 {
+                    let mask = field.map_or(u64::MAX >> (64 - 8 * len), |field| field.mask);
+                    let base: Vec<Id> = why.into_iter().chain(self.reg(*addr, 0)).collect();
+                    let read = |graph: &Graph, bit: u32| {
+                        let place = (address.wrapping_add(u64::from(bit / 8)), (bit % 8) as u8);
+                        graph.memory.get(&place).copied().filter(|_| mask >> bit & 1 != 0)
+                    };
+                    let needs =
+                        |graph: &Graph, bit: u32| base.iter().copied().chain(read(graph, bit)).collect();
+                    made = Some(self.slot_of(Some(view.count), |graph, bit| Some(needs(graph, bit))));
+                }
             }
-            Effect::Store { address, len } => match field {
+            (Effect::Store { address, len }, Inst::Store { addr, value, .. }) => match field {
                 Some(field) => self.memory.extend(places(address, field.mask).map(|place| (place, node))),
+                None if len <= 8 => {
+                    let base: Vec<Id> = why.into_iter().chain(self.reg(*addr, 0)).collect();
+                    let value = self.slot(*value, 0);
+                    let needs = |bit: u32| base.iter().copied().chain(value[bit as usize]).collect();
+                    let stored = self.slot_of(Some(view.count), |_, bit| Some(needs(bit)));
+                    let nodes = places(address, u64::MAX >> (64 - 8 * len)).zip(stored.iter().flatten());
+                    self.memory.extend(nodes.map(|(place, node)| (place, *node)));
+                }
                 None => self.set_bytes(address, len.into(), node),
             },
-            Effect::Update { address, len, stored } => {
+            (Effect::Load { .. } | Effect::Store { .. }, _) => unreachable!("no load or store"),
+            (Effect::Update { address, len, stored }, _) => {
                 let bytes = self.bytes(address, len.into());
                 self.nodes[node].needs.extend(bytes);
                 if stored {
                     self.set_bytes(address, len.into(), node);
                 }
             }
-            Effect::Copy { to, from, len } => {
+            (Effect::Copy { to, from, len }, _) => {
                 let sources = self.bytes(from, len);
                 self.more.insert(view.count, sources);
                 self.copy_bytes(to, from, len, &[node]);
             }
-            Effect::Fill { to, len } => self.set_bytes(to, len, node),
+            (Effect::Fill { to, len }, _) => self.set_bytes(to, len, node),
         }
         if let Some((dst, n)) = inst.defines()
             && !matches!(inst, Inst::Call(_))
         {
-            self.set_regs(dst, n, node);
+            match made {
+                Some(slot) if n == 1 => self.set_reg(dst, slot),
+                _ => self.set_regs(dst, n, node),
+            }
         }
         let block = block_of(view.function(), view.index);
         if matches!(inst, Inst::Branch { .. } | Inst::Switch { .. }) {
@@ -326,21 +416,12 @@ impl Observer for Graph {
             let (_, value) = phi.incoming.iter().find(|i| i.0 == from).expect("an incoming value");
             let chosen = self.is_chosen(view, from, phi, *value);
             for k in 0..phi.slots {
-                let source = match self.reg(*value, k) {
-                    Some(source) if chosen => Some(self.add(None, vec![source, jump])),
-                    None if chosen => Some(jump),
-                    source => source,
-                };
-                moves.push((phi.dst + k, source));
+                let source = self.slot(*value, k);
+                let made = if chosen { self.copy_of(&source, &[jump]) } else { source };
+                moves.push((phi.dst + k, made));
             }
         }
-        let regs = &mut self.frames.last_mut().expect("a frame").regs;
-        for (reg, source) in moves {
-            match source {
-                Some(s) => regs.insert(reg, s),
-                None => regs.remove(&reg),
-            };
-        }
+        moves.into_iter().for_each(|(reg, slot)| self.set_reg(reg, slot));
     }
 
     fn enter(&mut self, view: &View<'_>, outside: bool) {
@@ -358,22 +439,21 @@ impl Observer for Graph {
             let mut addresses = addresses.into_iter();
             for (p, arg) in view.function().params.iter().zip(&args) {
                 for k in 0..p.ty.slots() {
-                    let source = arg.get(k as usize).copied().flatten();
                     let mut needs = vec![call];
+                    let mut source = arg.get(k as usize).cloned().unwrap_or_else(nobody);
                     if outside {
                         // Outside code chose the arguments, from all it was given.
-                        needs.extend(args.iter().flatten().flatten());
-                    } else {
-                        needs.extend(source);
+                        needs.extend(args.iter().flatten().flat_map(makers));
+                        source = nobody();
                     }
-                    let node = self.add(None, needs);
+                    let slot = self.copy_of(&source, &needs);
                     if !matches!(p.ty, ArgTy::ByVal { .. }) {
-                        frame.regs.insert(p.reg + k, node);
+                        frame.regs.insert(p.reg + k, slot);
                     }
                 }
                 if let (ArgTy::ByVal { size, .. }, false) = (p.ty, outside) {
                     let address = addresses.next().expect("an address");
-                    let base: Vec<Id> = [call].into_iter().chain(arg.iter().flatten().copied()).collect();
+                    let base: Vec<Id> = [call].into_iter().chain(arg.iter().flat_map(makers)).collect();
                     copies.push((view.frame.wrapping_add(p.frame_offset), address, size, base));
                 }
             }
@@ -390,9 +470,7 @@ impl Observer for Graph {
         let Inst::Call(call) = view.inst() else { return };
         let slots = std::mem::take(&mut self.returned);
         for (k, slot) in slots.into_iter().enumerate() {
-            if let Some(node) = slot {
-                self.set_regs(call.dst + k as u32, 1, node);
-            }
+            self.set_reg(call.dst + k as u32, slot);
         }
     }
 
@@ -401,7 +479,7 @@ impl Observer for Graph {
         let Inst::Call(inst) = view.inst() else { return };
         let Some((base, args, _)) = self.frames.last_mut().and_then(|f| f.call.take()) else { return };
         let mut needs: Vec<Id> = vec![base];
-        needs.extend(args.iter().flatten().flatten());
+        needs.extend(args.iter().flatten().flat_map(makers));
         let copying = ["memcpy", "memmove", "strcpy", "strncpy"];
         let copies = call.known.is_some_and(|k| copying.contains(&k.name));
         let step = self.nodes[base].step.expect("the call's step");
@@ -433,7 +511,7 @@ impl Observer for Graph {
         let frame = self.frames.last().expect("a frame");
         let slots = frame.variadic[argument as usize].clone();
         let call = frame.called.expect("a call");
-        let needs = [call].into_iter().chain(slots.into_iter().flatten()).collect();
+        let needs = [call].into_iter().chain(slots.iter().flat_map(makers)).collect();
         let node = self.add(None, needs);
         self.set_bytes(address, len, node);
     }

@@ -1,6 +1,7 @@
 //! Slices of real recordings: against a dependence graph made the simple way, on
 //! random programs; values along them, and the branches that were critical.
 
+mod bits;
 mod bounded;
 #[path = "../desk/mod.rs"]
 mod desk;

@@ -13,8 +13,8 @@ pub struct Activation {
     /// Number of its function, once an instruction of it was seen.
     pub function: Option<u32>,
     sets: Sets,
-    /// Live slots of the result.
-    pub returns: Vec<(u32, UseList)>,
+    /// Live slots of the result, and the bits of them that are.
+    pub returns: Vec<(u32, u64, UseList)>,
     /// Variadic arguments in memory: number, offset, length.
     pub variadic: Vec<(u32, u64, u64, UseList)>,
     /// The call under way, if anything of it is live.
@@ -41,6 +41,8 @@ pub struct Activation {
 pub struct Sets {
     /// Per register slot. A live register without a list is untracked.
     regs: Vec<UseList>,
+    /// Per register slot, if it is live: the bits that its uses demand.
+    demanded: Vec<u64>,
     live: Vec<u64>,
     live_count: usize,
     /// Per block, the nodes whose controlling branch is still to be found.
@@ -54,12 +56,27 @@ impl Sets {
     pub fn new(slots: u32, blocks: usize) -> Sets {
         Sets {
             regs: vec![UseList::default(); slots as usize],
+            demanded: vec![0; slots as usize],
             live: vec![0; slots.div_ceil(64) as usize],
             live_count: 0,
             pending: vec![UseList::default(); blocks],
             pending_bits: vec![0; blocks.div_ceil(64)],
             tracked: false,
         }
+    }
+
+    /// Bits of a register come to be live: whether any were so before; none if there is no such
+    /// register, or no such bit.
+    #[inline]
+    fn demand(&mut self, reg: Reg, bits: u64) -> Option<bool> {
+        let word = self.live.get_mut(reg as usize / 64).filter(|_| bits != 0)?;
+        let bit = 1u64 << (reg % 64);
+        let was_live = *word & bit != 0;
+        *word |= bit;
+        self.live_count += usize::from(!was_live);
+        let demanded = &mut self.demanded[reg as usize];
+        *demanded = if was_live { *demanded | bits } else { bits };
+        Some(was_live)
     }
 }
 
@@ -131,15 +148,11 @@ impl Activation {
         self.sets.regs[reg as usize].or_untracked()
     }
 
-    /// Makes a register live for further uses.
+    /// Makes bits of a register live for further uses.
     #[inline]
-    pub fn make_live(&mut self, reg: Reg, uses: UseList, arena: &mut Uses) {
+    pub fn make_live(&mut self, reg: Reg, bits: u64, uses: UseList, arena: &mut Uses) {
         let sets = &mut self.sets;
-        let bit = 1u64 << (reg % 64);
-        let Some(word) = sets.live.get_mut(reg as usize / 64) else { return };
-        let was_live = *word & bit != 0;
-        *word |= bit;
-        sets.live_count += usize::from(!was_live);
+        let Some(was_live) = sets.demand(reg, bits) else { return };
         if uses.is_tracked() || sets.tracked {
             let place = &mut sets.regs[reg as usize];
             let before = if was_live { place.or_untracked() } else { UseList::default() };
@@ -148,15 +161,11 @@ impl Activation {
         }
     }
 
-    /// A register is used by a node.
+    /// Bits of a register are used by a node.
     #[inline]
-    pub fn use_reg(&mut self, reg: Reg, consumer: Consumer, arena: &mut Uses) {
+    pub fn use_reg(&mut self, reg: Reg, bits: u64, consumer: Consumer, arena: &mut Uses) {
         let sets = &mut self.sets;
-        let bit = 1u64 << (reg % 64);
-        let Some(word) = sets.live.get_mut(reg as usize / 64) else { return };
-        let was_live = *word & bit != 0;
-        *word |= bit;
-        sets.live_count += usize::from(!was_live);
+        let Some(was_live) = sets.demand(reg, bits) else { return };
         if consumer.is_tracked() || sets.tracked {
             let place = &mut sets.regs[reg as usize];
             let before = if was_live { place.or_untracked() } else { UseList::default() };
@@ -165,22 +174,24 @@ impl Activation {
         }
     }
 
-    /// Ends the liveness of a register, which is defined here.
+    /// Ends the liveness of a register, which is defined here: its uses, and the bits of it that
+    /// they demand.
     #[inline]
-    pub fn kill(&mut self, reg: Reg) -> UseList {
+    pub fn kill(&mut self, reg: Reg) -> (UseList, u64) {
         let sets = &mut self.sets;
         let bit = 1u64 << (reg % 64);
         match sets.live.get_mut(reg as usize / 64) {
             Some(word) if *word & bit != 0 => {
                 *word ^= bit;
                 sets.live_count -= 1;
-                if sets.tracked {
+                let uses = if sets.tracked {
                     std::mem::take(&mut sets.regs[reg as usize]).or_untracked()
                 } else {
                     UseList::UNTRACKED
-                }
+                };
+                (uses, sets.demanded[reg as usize])
             }
-            _ => UseList::default(),
+            _ => (UseList::default(), 0),
         }
     }
 

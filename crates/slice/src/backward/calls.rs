@@ -12,6 +12,7 @@ use super::trace::Operands;
 use super::transfer::{Demand, InstExec};
 use super::{Backward, Checked};
 use crate::InconsistentTrace;
+use crate::demanded_bits;
 use crate::irregular::{Copied, Spill};
 use crate::slice::{Dependence, NodeId, Origin};
 use crate::summary;
@@ -23,8 +24,8 @@ use program::names::readable;
 #[derive(Default)]
 pub struct CallState {
     pub uses: UseList,
-    /// Live slots of arguments: argument, slot.
-    pub arguments: Vec<(u32, u32)>,
+    /// Live slots of arguments: argument, slot, bits of it.
+    pub arguments: Vec<(u32, u32, u64)>,
     /// Live bytes of arguments that are passed in memory: argument, offset, length.
     pub bytes: Vec<(u32, u64, u64)>,
     /// All arguments.
@@ -69,10 +70,10 @@ impl Backward<'_, '_, '_> {
         let slots: u32 = call.ret.iter().map(|t| t.slots()).sum();
         let mut returns = Vec::new();
         for slot in 0..slots {
-            let uses = caller.kill(call.dst + slot);
+            let (uses, bits) = caller.kill(call.dst + slot);
             if uses.is_live() {
                 let uses = self.sink.uses.rewrite(uses, as_return);
-                returns.push((slot, uses));
+                returns.push((slot, bits, uses));
             }
         }
         if !returns.is_empty() {
@@ -116,12 +117,12 @@ impl Backward<'_, '_, '_> {
             ran = self.sink.uses.join(ran, uses);
         });
         let model = self.sink.facts.function(function);
-        let mut arguments: Vec<(u32, u32, UseList)> = Vec::new();
+        let mut arguments: Vec<((u32, u32, u64), UseList)> = Vec::new();
         if activation.has_live() {
             for (reg, number, slot) in summary::parameters(model) {
-                let uses = activation.kill(reg);
+                let (uses, bits) = activation.kill(reg);
                 if uses.is_live() {
-                    arguments.push((number, slot, uses));
+                    arguments.push(((number, slot, bits), uses));
                 }
             }
         }
@@ -140,7 +141,7 @@ impl Backward<'_, '_, '_> {
         }
         self.recycle(activation);
         if depth == 1 {
-            for (number, _, uses) in arguments {
+            for ((number, ..), uses) in arguments {
                 if self.is_thread {
                     ran = self.sink.uses.join(ran, uses);
                 } else {
@@ -156,7 +157,7 @@ impl Backward<'_, '_, '_> {
         }
         let caller = f - 1;
         if is_outside {
-            for uses in arguments.iter().map(|a| a.2).chain(bytes.iter().map(|b| b.3)) {
+            for uses in arguments.iter().map(|a| a.1).chain(bytes.iter().map(|b| b.3)) {
                 let uses = self.sink.uses.rewrite(uses, |_| Dependence::External);
                 ran = self.sink.uses.join(ran, uses);
             }
@@ -165,9 +166,9 @@ impl Backward<'_, '_, '_> {
         }
         let state = self.activations[caller].call.get_or_insert_default();
         state.uses = self.sink.uses.join(state.uses, ran);
-        for (number, slot, uses) in arguments {
+        for (argument, uses) in arguments {
             state.uses = self.sink.uses.join(state.uses, uses);
-            state.arguments.push((number, slot));
+            state.arguments.push(argument);
         }
         for (argument, offset, len, uses) in bytes {
             state.uses = self.sink.uses.join(state.uses, uses);
@@ -251,12 +252,12 @@ impl Backward<'_, '_, '_> {
                 }
             }
         } else {
-            for (number, slot) in state.arguments {
+            for (number, slot, bits) in state.arguments {
                 if let Some(arg) = call.args.get(number as usize)
                     && slot < arg.ty.slots()
                     && let Operand::Reg(r) = arg.value
                 {
-                    self.use_reg(f, r + slot, consumer);
+                    self.use_reg(f, r + slot, bits, consumer);
                 }
             }
             for bytes in state.bytes {
@@ -277,7 +278,7 @@ impl Backward<'_, '_, '_> {
     fn use_operand(&mut self, f: usize, operand: Operand, slots: u32, consumer: Consumer) {
         if let Operand::Reg(r) = operand {
             for reg in r..r + slots {
-                self.use_reg(f, reg, consumer);
+                self.use_reg(f, reg, demanded_bits::ALL, consumer);
             }
         }
     }
@@ -299,7 +300,7 @@ impl Backward<'_, '_, '_> {
             }
             (ArgTy::Value(ty), Operand::Reg(r)) => {
                 for slot in offset / 8..(offset + len).div_ceil(8).min(ty.slots().into()) {
-                    self.use_reg(f, r + slot as u32, consumer);
+                    self.use_reg(f, r + slot as u32, demanded_bits::ALL, consumer);
                 }
             }
             (ArgTy::Value(_), _) => {}

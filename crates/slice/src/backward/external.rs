@@ -21,7 +21,7 @@ impl Backward<'_, '_, '_> {
         self.note_written(f, outside);
         let call = self.call_inst(outside.function, outside.index)?;
         let (dst, slots) = (call.dst, call.ret.iter().map(|t| t.slots()).sum());
-        let result = self.kill_regs(f, dst, slots);
+        let (result, _) = self.kill_regs(f, dst, slots);
         let mut written = UseList::default();
         let mut copied = Vec::new();
         for (address, len) in &outside.writes {
@@ -234,7 +234,7 @@ impl Backward<'_, '_, '_> {
             return Err(InconsistentTrace(self.position));
         }
         let (dst, slots) = inst.defines().unwrap_or((0, 0));
-        let result = self.kill_regs(f, dst, slots);
+        let (result, _) = self.kill_regs(f, dst, slots);
         let mut uses = self.sink.uses.rewrite(result, as_return);
         if handler {
             // What an exception makes run depends on the switch behind the landing.

@@ -16,6 +16,7 @@ use super::omitted::OmittedOutput;
 use super::queries::{Answer, ELSEWHERE, LiveIn, QueryCache};
 use super::transfer::InstExec;
 use super::{Activation, Backward, Checked, LiveMemory};
+use crate::demanded_bits;
 use crate::heap::Heap;
 use crate::output_effects::Streams;
 use crate::provenance::{Group, Phis, Provenance};
@@ -220,18 +221,18 @@ impl Backward<'_, '_, '_> {
         self.sink.mark_potential(node);
         let consumer = Consumer { node, provenance: self.group_provenance(f, it.inst.block) };
         if let Some(reg) = it.inst.uses.of(&it.of.uses).first() {
-            self.use_in_condition(f, *reg, consumer);
+            self.use_in_condition(f, *reg, demanded_bits::ALL, consumer);
         }
         Ok(())
     }
 
     /// A register is used by a dummy's condition. If nothing else uses it, whatever defines it in
     /// this very block belongs to the dummy.
-    pub(super) fn use_in_condition(&mut self, f: usize, reg: Reg, consumer: Consumer) {
+    pub(super) fn use_in_condition(&mut self, f: usize, reg: Reg, bits: u64, consumer: Consumer) {
         if !self.activations[f].is_live(reg) {
             self.activations[f].condition_regs.push(reg);
         }
-        self.use_reg(f, reg, consumer);
+        self.use_reg(f, reg, bits, consumer);
     }
 
     /// Whether an instruction only computes a part of a dummy's condition.

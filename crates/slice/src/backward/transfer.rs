@@ -3,6 +3,7 @@
 use super::trace::Operands;
 use super::{Backward, Checked};
 use crate::criterion::{Criterion, Wanted};
+use crate::demanded_bits::{self, ALL};
 use crate::fragments::FragmentExec;
 use crate::slice::Dependence;
 use crate::summary::{Access, FragmentSummary, FunctionSummary, InstSummary, Kind, Span};
@@ -41,11 +42,22 @@ impl<'s> InstExec<'s> {
 /// What an instruction is a node for.
 struct Found {
     uses: UseList,
-    /// Registers it used for that; of a choice also those of the value that it took.
-    regs: [Span; 3],
-    /// Of a return: only these slots; of anything else all.
-    slots: Option<Vec<u32>>,
+    /// Registers it used for that, and the bits of them; of a choice also those of the value that it
+    /// took.
+    regs: [(Span, u64); 3],
+    /// Of a return: only these slots, and bits of them; of anything else all.
+    slots: Option<Vec<(u32, u64)>>,
     reads: Reads,
+    /// Which bits it used of what it read.
+    read_bits: u64,
+}
+
+impl Found {
+    /// Made of registers as a whole.
+    fn by(uses: UseList, regs: Span) -> Found {
+        let none = (Span::default(), 0);
+        Found { uses, regs: [(regs, ALL), none, none], slots: None, reads: Reads::default(), read_bits: ALL }
+    }
 }
 
 /// Memory that an instruction read: most often one range.
@@ -218,24 +230,25 @@ impl<'w> Backward<'w, '_, '_> {
             consumer.provenance = self.group_provenance(f, inst.block);
         }
         if found.uses.is_live() || all {
-            let regs = found.regs.into_iter().flat_map(|span| span.of(&of.uses).iter().copied());
+            let regs = found.regs.into_iter();
+            let regs = regs.flat_map(|(span, bits)| span.of(&of.uses).iter().map(move |reg| (*reg, bits)));
             match found.slots {
                 Some(slots) => {
-                    let value = found.regs[0].of(&of.uses);
-                    for slot in slots {
+                    let value = found.regs[0].0.of(&of.uses);
+                    for (slot, bits) in slots {
                         if let Some(reg) = value.get(slot as usize) {
-                            self.use_reg(f, *reg, consumer);
+                            self.use_reg(f, *reg, bits, consumer);
                         }
                     }
                 }
-                None if in_condition => regs.for_each(|reg| self.use_in_condition(f, reg, consumer)),
-                None => regs.for_each(|reg| self.use_reg(f, reg, consumer)),
-            }
-            for (address, len) in found.reads.first.into_iter().chain(found.reads.more) {
-                match inst.bits {
-                    Some(bits) => self.use_bits(address, len, bits, consumer),
-                    None => self.use_memory(address, len, consumer),
+                None if in_condition => {
+                    regs.for_each(|(reg, bits)| self.use_in_condition(f, reg, bits, consumer));
                 }
+                None => regs.for_each(|(reg, bits)| self.use_reg(f, reg, bits, consumer)),
+            }
+            let bits = found.read_bits & inst.bits.unwrap_or(ALL);
+            for (address, len) in found.reads.first.into_iter().chain(found.reads.more) {
+                self.use_bits(address, len, bits, consumer);
             }
         }
         if !in_condition {
@@ -268,8 +281,7 @@ impl<'w> Backward<'w, '_, '_> {
         if !uses.is_live() && demand.asked.is_empty() {
             return Ok(None);
         }
-        let regs = [inst.uses, Span::default(), Span::default()];
-        Ok(Some(Found { uses, regs, slots: None, reads: Reads::default() }))
+        Ok(Some(Found::by(uses, inst.uses)))
     }
 
     fn transfer_return(&mut self, it: InstExec<'_>, demand: &Demand<'_>) -> Option<Found> {
@@ -277,10 +289,10 @@ impl<'w> Backward<'w, '_, '_> {
         let mut uses = demand.uses;
         let mut slots = (!demand.all).then(Vec::new);
         let returns = self.activations.get_mut(f).map(|a| std::mem::take(&mut a.returns));
-        for (slot, one) in returns.into_iter().flatten() {
+        for (slot, bits, one) in returns.into_iter().flatten() {
             uses = self.sink.uses.join(uses, one);
             if let Some(slots) = &mut slots {
-                slots.push(slot);
+                slots.push((slot, bits));
             }
         }
         // The call out of the program that called back did what it did by this value.
@@ -292,12 +304,7 @@ impl<'w> Backward<'w, '_, '_> {
         if !uses.is_live() && demand.asked.is_empty() {
             return None;
         }
-        Some(Found {
-            uses,
-            regs: [inst.uses, Span::default(), Span::default()],
-            slots,
-            reads: Reads::default(),
-        })
+        Some(Found { slots, ..Found::by(uses, inst.uses) })
     }
 
     /// An instruction that computes, or accesses memory.
@@ -310,24 +317,41 @@ impl<'w> Backward<'w, '_, '_> {
         demand: &Demand<'_>,
     ) -> Checked<Option<Found>> {
         let InstExec { f, inst, function, .. } = it;
-        let defined = self.kill_regs(f, inst.dst, inst.count);
+        let (defined, bits) = self.kill_regs(f, inst.dst, inst.count);
         let mut uses = self.sink.uses.join(demand.uses, defined);
         let uses_value = defined.is_live() || demand.all;
-        let mut regs = [inst.uses, Span::default(), Span::default()];
-        let mut reads = Reads::default();
+        let is_whole = demand.all || demand.uses.is_live();
+        let bits = if is_whole { ALL } else { bits };
+        let Found { mut regs, mut reads, mut read_bits, .. } = Found::by(uses, inst.uses);
         match inst.access {
+            Access::None if defined.is_live() && !is_whole => {
+                let code = self.sink.facts.inst(function, inst.index);
+                regs[0].1 = demanded_bits::of_operands(code, bits);
+                if regs[0].1 == 0 {
+                    // Those bits are the same whatever its operands are.
+                    return Ok(None);
+                }
+            }
             Access::None => {}
             // It did not run to its end: it accessed nothing, and chose neither value.
-            _ if operands.is_unfinished() => [regs[1], regs[2]] = inst.values,
-            Access::Load if uses_value => reads.push(operands.address(exec, inst)?, inst.len.into()),
+            _ if operands.is_unfinished() => {
+                [regs[1], regs[2]] = inst.values.map(|registers| (registers, ALL));
+            }
+            Access::Load if uses_value => {
+                reads.push(operands.address(exec, inst)?, inst.len.into());
+                read_bits = bits;
+            }
             Access::Choice if uses_value => {
-                regs[1] = inst.values[usize::from(operands.address(exec, inst)? == 0)];
+                regs[1] = (inst.values[usize::from(operands.address(exec, inst)? == 0)], bits);
             }
             Access::Load | Access::Choice => {}
             Access::Store => {
-                regs[1] = inst.values[0];
+                regs[1] = (inst.values[0], ALL);
                 if self.has_live_memory() {
                     let address = operands.address(exec, inst)?;
+                    if !is_whole && inst.bits.is_none() && inst.len <= 8 {
+                        regs[1].1 = self.live_bits(address, inst.len);
+                    }
                     let stored = match inst.bits {
                         Some(bits) => self.kill_bits(address, bits),
                         None => self.kill_memory(address, inst.len.into()),
@@ -371,7 +395,7 @@ impl<'w> Backward<'w, '_, '_> {
         if !uses.is_live() && demand.asked.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Found { uses, regs, slots: None, reads }))
+        Ok(Some(Found { uses, regs, slots: None, reads, read_bits }))
     }
 
     /// What the criteria at a step ask beyond what it used.
@@ -392,7 +416,7 @@ impl<'w> Backward<'w, '_, '_> {
                     Wanted::Registers(regs) => {
                         // Its own result is this very instruction's.
                         for reg in regs.iter().filter(|r| !(dst..dst + count).contains(r)) {
-                            self.use_reg(f, *reg, consumer);
+                            self.use_reg(f, *reg, ALL, consumer);
                         }
                     }
                     Wanted::Memory { address, len } => self.use_memory(*address, *len, consumer),
