@@ -499,6 +499,57 @@ fn neighbours_in_a_bit_field_are_told_apart() {
     check(5, &[9, 15], &[6, 10]);
 }
 
+/// A small structure is passed in one register: its members keep apart there, and so do flags in a
+/// variable.
+#[test]
+fn neighbours_in_a_register_are_told_apart() {
+    let source = "#include <stdio.h>\n\
+                  #include <stdlib.h>\n\
+                  struct pair { int key, value; };\n\
+                  struct flags { unsigned on : 1, level : 4, mode : 3; };\n\
+                  static struct pair make(int k, int v) {\n\
+                  \x20   struct pair p;\n\
+                  \x20   p.key = k;\n\
+                  \x20   p.value = v;\n\
+                  \x20   return p;\n\
+                  }\n\
+                  static int value_of(struct pair p) { return p.value; }\n\
+                  static int level(struct flags f) { return f.level; }\n\
+                  int main(int argc, char **argv) {\n\
+                  \x20   int a = atoi(argv[1]);\n\
+                  \x20   int b = atoi(argv[2]);\n\
+                  \x20   struct pair p = make(a, b), copy = p;\n\
+                  \x20   struct flags f = { 0 };\n\
+                  \x20   f.level = b;\n\
+                  \x20   f.mode = a;\n\
+                  \x20   unsigned may = 0;\n\
+                  \x20   if (a > 3)\n\
+                  \x20       may |= 1;\n\
+                  \x20   if (b > 3)\n\
+                  \x20       may |= 2;\n\
+                  \x20   printf(\"%d\\n\", value_of(copy));\n\
+                  \x20   printf(\"%d\\n\", level(f));\n\
+                  \x20   printf(\"%d\\n\", (may & 2) != 0);\n\
+                  }\n";
+    let mut desk = Desk::new();
+    desk.file("pair.c", source);
+    for level in ["-O0", "-O2"] {
+        desk.quietly(&format!("relapse cc -g {level} -o pair pair.c"));
+        desk.record("./pair 5 9", "");
+        let mut check = |offset: u32, with: &[u32], without: &[u32]| {
+            let slice = desk.quietly(&format!("relapse slice run --output stdout@{offset}"));
+            let lines = marked_lines(&slice);
+            assert!(with.iter().all(|line| lines.contains(line)), "a line is missing at {level}:\n{slice}");
+            let has_more = without.iter().any(|line| lines.contains(line));
+            assert!(!has_more, "a line has no part in it at {level}:\n{slice}");
+        };
+        check(0, &[8, 9, 11, 15, 16, 25], &[7, 14, 18]);
+        check(2, &[12, 15, 18, 26], &[14, 19]);
+        check(4, &[15, 23, 24, 27], &[14, 21, 22]);
+        std::fs::remove_dir_all(desk.path().join("run")).expect("the recording is removed");
+    }
+}
+
 /// Lines of a function that stands within another one are marked, as they are counted.
 #[test]
 fn a_lambda_stands_within_its_function() {

@@ -20,7 +20,8 @@ pub fn low(bits: u32) -> u64 {
 }
 
 /// Bits that an instruction needs of each of its operands (of a choice, of the value that it took)
-/// for some bits of its result; none if those are the same whatever the operands are.
+/// for some bits of its result. None if it makes them the same whatever its operands are, as
+/// `flags |= READY` does; that it ran at all still matters.
 pub fn of_operands(inst: &Inst, demanded: u64) -> u64 {
     match inst {
         Inst::Copy { .. } => demanded,

@@ -102,13 +102,12 @@ impl Graph {
         makers(&self.slot(o, k))
     }
 
-    /// A slot whose bits have nodes of their own, one for all that need the same; no bit without
-    /// needs.
-    fn slot_of(&mut self, step: Option<u64>, needs: impl Fn(&Graph, u32) -> Option<BTreeSet<Id>>) -> Slot {
+    /// A slot whose bits have nodes of their own, one for all that need the same.
+    fn slot_of(&mut self, step: Option<u64>, needs: impl Fn(&Graph, u32) -> BTreeSet<Id>) -> Slot {
         let mut known: HashMap<BTreeSet<Id>, Id> = HashMap::new();
         let mut slot = [None; 64];
         for (bit, place) in (0..).zip(&mut slot) {
-            let Some(needs) = needs(self, bit) else { continue };
+            let needs = needs(self, bit);
             let node = match known.get(&needs) {
                 Some(node) => *node,
                 None => self.add(step, needs.iter().copied().collect()),
@@ -121,7 +120,7 @@ impl Graph {
 
     /// A slot that is a copy: each bit needs the same bit, and `base`.
     fn copy_of(&mut self, slot: &Slot, base: &[Id]) -> Slot {
-        self.slot_of(None, |_, bit| Some(base.iter().copied().chain(slot[bit as usize]).collect()))
+        self.slot_of(None, |_, bit| base.iter().copied().chain(slot[bit as usize]).collect())
     }
 
     /// What a step made, bit by bit, if its instruction allows; the node of the step is needed for
@@ -135,13 +134,13 @@ impl Graph {
         let mut are_uniform = true;
         inst.for_each_use(|o, _| are_uniform &= is_uniform(o));
         let of_bit = |graph: &Graph, bit: u32| {
-            let mut made = made_of(inst, bit).filter(|made| !made.is_empty())?;
+            let mut made = made_of(inst, bit).unwrap_or_default();
             if are_uniform {
                 made.sort_by_key(|(o, _)| format!("{o:?}"));
                 made.dedup_by_key(|(o, _)| *o);
             }
             let makers = made.iter().filter_map(|(o, bit)| graph.slot(*o, 0)[*bit as usize]);
-            Some(why.iter().copied().chain(makers).collect())
+            why.iter().copied().chain(makers).collect()
         };
         Some(self.slot_of(Some(view.count), of_bit))
     }
@@ -339,7 +338,7 @@ impl Observer for Graph {
                 let chosen = self.slot(if view.value(*cond) & 1 != 0 { *a } else { *b }, 0);
                 let base: Vec<Id> = why.into_iter().chain(self.reg(*cond, 0)).collect();
                 let needs = |bit: u32| base.iter().copied().chain(chosen[bit as usize]).collect();
-                made = Some(self.slot_of(Some(view.count), |_, bit| Some(needs(bit))));
+                made = Some(self.slot_of(Some(view.count), |_, bit| needs(bit)));
             }
             (Effect::None, _) => {}
             (Effect::Load { address, len }, Inst::Load { addr, .. }) => {
@@ -357,7 +356,7 @@ impl Observer for Graph {
                     };
                     let needs =
                         |graph: &Graph, bit: u32| base.iter().copied().chain(read(graph, bit)).collect();
-                    made = Some(self.slot_of(Some(view.count), |graph, bit| Some(needs(graph, bit))));
+                    made = Some(self.slot_of(Some(view.count), needs));
                 }
             }
             (Effect::Store { address, len }, Inst::Store { addr, value, .. }) => match field {
@@ -366,7 +365,7 @@ impl Observer for Graph {
                     let base: Vec<Id> = why.into_iter().chain(self.reg(*addr, 0)).collect();
                     let value = self.slot(*value, 0);
                     let needs = |bit: u32| base.iter().copied().chain(value[bit as usize]).collect();
-                    let stored = self.slot_of(Some(view.count), |_, bit| Some(needs(bit)));
+                    let stored = self.slot_of(Some(view.count), |_, bit| needs(bit));
                     let nodes = places(address, u64::MAX >> (64 - 8 * len)).zip(stored.iter().flatten());
                     self.memory.extend(nodes.map(|(place, node)| (place, *node)));
                 }

@@ -229,7 +229,7 @@ impl Backward<'_, '_, '_> {
     /// A register is used by a dummy's condition. If nothing else uses it, whatever defines it in
     /// this very block belongs to the dummy.
     pub(super) fn use_in_condition(&mut self, f: usize, reg: Reg, bits: u64, consumer: Consumer) {
-        if !self.activations[f].is_live(reg) {
+        if bits != 0 && !self.activations[f].is_live(reg) {
             self.activations[f].condition_regs.push(reg);
         }
         self.use_reg(f, reg, bits, consumer);

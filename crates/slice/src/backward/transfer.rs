@@ -327,10 +327,6 @@ impl<'w> Backward<'w, '_, '_> {
             Access::None if defined.is_live() && !is_whole => {
                 let code = self.sink.facts.inst(function, inst.index);
                 regs[0].1 = demanded_bits::of_operands(code, bits);
-                if regs[0].1 == 0 {
-                    // Those bits are the same whatever its operands are.
-                    return Ok(None);
-                }
             }
             Access::None => {}
             // It did not run to its end: it accessed nothing, and chose neither value.
