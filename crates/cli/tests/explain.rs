@@ -137,6 +137,33 @@ fn a_call_shows_what_its_variable_became() {
 }
 
 #[test]
+fn bit_fields_are_members_in_formulas() {
+    let good = "#include <stdio.h>\n\
+                struct line { unsigned kind : 3; int level : 6; unsigned beg : 20; };\n\
+                static void mark(struct line *line, int depth) {\n\
+                \x20   line->kind = 2;\n\
+                \x20   line->level = depth - 1;\n\
+                \x20   line->beg = 7;\n\
+                }\n\
+                int main(int argc, char **argv) {\n\
+                \x20   struct line line = { 0 };\n\
+                \x20   mark(&line, argc + 4);\n\
+                \x20   int shown = line.level * 10;\n\
+                \x20   printf(\"%d\\n\", shown);\n\
+                \x20   return 0;\n\
+                }\n";
+    let desk = Desk::new();
+    desk.version("good", good);
+    desk.version("bad", &good.replace("depth - 1", "depth - 2"));
+    let build = ["--build", "$CC -g -O0 -o sum sum.c", "--test", "./sum"];
+    let (code, out, err) = said(&desk.explain(&words(&[BOTH, &build])));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("line->level = depth - 2"), "{out}");
+    assert!(out.contains("shown = line.level * 10"), "{out}");
+    assert!(!out.contains(" & ") && !out.contains(" << "), "masks and shifts are the compiler's:\n{out}");
+}
+
+#[test]
 fn an_answer_is_shown_again_in_other_forms() {
     let desk = Desk::new();
     desk.versions("i < 4", "i < 3");

@@ -5,6 +5,8 @@
 //! constants, and memory that has a name. Where a name is missing there is no
 //! formula: half of one explains nothing.
 
+mod bit_fields;
+
 use program::inst::{BinOp, CastOp, Inst, IntPred, Operand, Reg};
 use program::model::{Function, Home, Module, TypeKind};
 use program::names::{brief, readable};
@@ -21,10 +23,13 @@ pub fn formula(module: &Module, function: &Function, index: u32) -> Option<Strin
     let reader = Reader { module, function, line: function.place(index as usize).line };
     let inst = function.code.get(index as usize)?;
     let text = match inst {
-        Inst::Store { addr, value, .. } => {
-            let target = reader.place(*addr, DEEPEST)?;
-            format!("{target} = {}", reader.operand(*value, false, DEEPEST)?)
-        }
+        Inst::Store { addr, value, .. } => match reader.bit_store(index, *addr) {
+            Some(text) => text,
+            None => {
+                let target = reader.place(*addr, DEEPEST)?;
+                format!("{target} = {}", reader.operand(*value, false, DEEPEST)?)
+            }
+        },
         Inst::Branch { cond, .. } => reader.operand(*cond, false, DEEPEST)?,
         Inst::Switch { value, .. } => reader.operand(*value, false, DEEPEST)?,
         Inst::Return { value: Some(value), .. } => {
@@ -111,6 +116,9 @@ impl Reader<'_> {
                 format!("{} {sign} {}", self.operand(*a, true, depth)?, self.operand(*b, true, depth)?);
             Some(if tight { format!("({text})") } else { text })
         };
+        if let Some(member) = self.bit_load(inst) {
+            return Some(member);
+        }
         match inst {
             Inst::Bin { op, bits, a, b, .. } => {
                 // Subtractions of constants are additions in LLVM.
