@@ -27,7 +27,7 @@
 //! its scope, see [`scopes`].
 
 use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
-use crate::{assignments, divisions, invokes, scopes};
+use crate::{assignments, divisions, invokes, scopes, vectors};
 use std::collections::HashMap;
 
 /// Copies and fills up to this many bytes become loads and stores.
@@ -83,6 +83,7 @@ pub fn run(unit: &Unit) -> Result<(), String> {
     scopes::clear(unit);
     assignments::thin_out(unit);
     if uses_vectors(unit) {
+        vectors::expand(unit);
         unit.run_passes("function(scalarizer<load-store>,dce)")?;
     }
     for f in unit.functions() {
