@@ -80,12 +80,13 @@ pub fn run(unit: &Unit) -> Result<(), String> {
     assignments::mark(unit);
     scopes::extend(unit);
     unit.run_passes("function(mem2reg,lower-constant-intrinsics)")?;
-    scopes::clear(unit);
     assignments::thin_out(unit);
     if uses_vectors(unit) {
         vectors::expand(unit);
+        // Vectors of variables are put together again, since they are used in their scopes.
         unit.run_passes("function(scalarizer<load-store>,dce)")?;
     }
+    scopes::clear(unit);
     for f in unit.functions() {
         if !f.is_declaration() {
             Normaliser { unit, b: unit.builder() }.function(f);
