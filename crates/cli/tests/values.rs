@@ -401,3 +401,39 @@ int main(int argc, char **) {
     assert_eq!(last("34", "owner->count"), "9");
     assert_eq!(last("34", "small[2]"), "3");
 }
+
+#[test]
+fn vectors_are_lists_of_their_elements() {
+    let mut desk = Desk::with_program(
+        "lanes",
+        r#"
+        #include <string.h>
+        typedef int eight __attribute__((vector_size(32)));
+        typedef float four __attribute__((vector_size(16)));
+        int main(int argc, char **argv) {
+            eight ones = (eight){} + argc, sum = ones;
+            four halves = {0.5f, 1, 1.5f, 2};
+            for (int i = 0; i < 2; i++)
+                sum = sum * 2 + (eight){0, 1, 2, 3, 4, 5, 6, 7};
+            halves *= halves;
+            int last = sum[argc + 6];
+            return last + (int)halves[3] - 29;
+        }"#,
+    );
+    assert!(desk.record("./lanes", "").status.success());
+    desk.run("relapse values run lanes.c:9 sum");
+    desk.run("relapse values run lanes.c:11 ones");
+    desk.run("relapse values run lanes.c:11 halves");
+    assert_session!(desk, @"
+    $ relapse values run lanes.c:9 sum
+    instruction  sum
+      [N]  {1, 1, 1, 1, 1, 1, 1, 1}
+      [N]  {2, 3, 4, 5, 6, 7, 8, 9}
+    $ relapse values run lanes.c:11 ones
+    instruction  ones
+      [N]  {1, 1, 1, 1, 1, 1, 1, 1}
+    $ relapse values run lanes.c:11 halves
+    instruction  halves
+      [N]  {0.25, 1, 2.25, 4}
+    ");
+}

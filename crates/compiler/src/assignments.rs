@@ -167,13 +167,17 @@ fn is_promotable(pointer: Val) -> bool {
     })
 }
 
-/// A function that takes values of this type; none if they are not scalar.
+/// A function that takes values of this type; none if they are neither scalar nor vectors.
 pub fn scalar_name(unit: &Unit, ty: Typ, prefix: &str) -> Option<String> {
-    let letter = match ty.kind() {
-        TypeKind::LLVMIntegerTypeKind if ty.int_bits() <= 128 => 'i',
+    let (lanes, element) = match ty.kind() {
+        TypeKind::LLVMVectorTypeKind => (format!("v{}", ty.vector_len()), ty.element()),
+        _ => (String::new(), ty),
+    };
+    let letter = match element.kind() {
+        TypeKind::LLVMIntegerTypeKind if element.int_bits() <= 128 => 'i',
         TypeKind::LLVMPointerTypeKind => 'p',
         TypeKind::LLVMFloatTypeKind | TypeKind::LLVMDoubleTypeKind | TypeKind::LLVMX86_FP80TypeKind => 'f',
         _ => return None,
     };
-    Some(format!("{prefix}{letter}{}", unit.bits_of(ty)))
+    Some(format!("{prefix}{lanes}{letter}{}", unit.bits_of(element)))
 }

@@ -32,6 +32,7 @@ mod llvm;
 mod lower;
 mod normalise;
 mod scopes;
+mod vectors;
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@
 //! its scope, see [`scopes`].
 
 use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
-use crate::{assignments, divisions, invokes, scopes};
+use crate::{assignments, divisions, invokes, scopes, vectors};
 use std::collections::HashMap;
 
 /// Copies and fills up to this many bytes become loads and stores.
@@ -80,11 +80,13 @@ pub fn run(unit: &Unit) -> Result<(), String> {
     assignments::mark(unit);
     scopes::extend(unit);
     unit.run_passes("function(mem2reg,lower-constant-intrinsics)")?;
-    scopes::clear(unit);
     assignments::thin_out(unit);
     if uses_vectors(unit) {
+        vectors::expand(unit);
+        // Vectors of variables are put together again, since they are used in their scopes.
         unit.run_passes("function(scalarizer<load-store>,dce)")?;
     }
+    scopes::clear(unit);
     for f in unit.functions() {
         if !f.is_declaration() {
             Normaliser { unit, b: unit.builder() }.function(f);

@@ -182,7 +182,8 @@ pub fn forget_others(keep: impl Fn(*mut Context) -> bool) {
 }
 
 pub const MODEL_STACK: u64 = 64 << 20;
-const GUARD: u64 = 64 << 10;
+/// As large as the gap that the kernel keeps below the machine stack.
+pub const GUARD: u64 = 1 << 20;
 
 /// How large the model stack of a thread is.
 fn stack_size() -> u64 {

@@ -240,6 +240,7 @@ unsafe fn enter_signal(interrupted: *mut Context, call: u64, desc: &FnDesc, args
         (*tls).ctx = ctx;
         (*tls).call = 0;
         (*interrupted).own.fault = fault_address(desc, args);
+        show_overflow(&*interrupted, desc, args);
         if ctx.own.logging {
             let signal = if desc.arg_slots > 0 { *args as u32 } else { 0 };
             let interrupted = (*interrupted).time.max((*interrupted).ticked);
@@ -266,6 +267,36 @@ unsafe fn fault_address(desc: &FnDesc, args: *const u64) -> u64 {
         // `siginfo_t`: number, error, code, then the address.
         let info = *args.add(1) as *const i32;
         if info.is_null() || *info.add(2) <= 0 { 0 } else { *info.add(4).cast::<u64>() }
+    }
+}
+
+/// Programs that tell a stack overflow from other faults ask where the stack is on which their locals
+/// are, and whether the fault is near its end. For them that is the model stack; the one that is
+/// full may be the machine's, or the fault is in the guard. The handler is shown an overflow of
+/// the stack that it knows.
+///
+/// # Safety
+/// `desc` is the compiler's descriptor of a handler, and `args` has its arguments.
+unsafe fn show_overflow(interrupted: &Context, desc: &FnDesc, args: *const u64) {
+    /// Further below the stack pointer no frame begins without a probe.
+    const NEAR: u64 = 1 << 20;
+    /// Of the stack pointer in `ucontext_t`.
+    const AT_STACK_POINTER: u64 = 160;
+    // SAFETY: as above. With a fault's address there is a `siginfo_t`; behind it comes the
+    // `ucontext_t`, which the kernel always passes. Both are on the stack of the handler, writable.
+    unsafe {
+        let fault = fault_address(desc, args);
+        let (info, machine) = (*args.add(1), *args.add(2));
+        if fault == 0 || machine == 0 {
+            return;
+        }
+        let pointer = *((machine + AT_STACK_POINTER) as *const u64);
+        let lowest = interrupted.initial_stack + 64 - interrupted.stack_size;
+        let in_guard = (lowest - context::GUARD..lowest).contains(&fault);
+        let overflow = fault < pointer + 4096 && fault + NEAR > pointer && !sys::is_mapped(fault);
+        if in_guard || overflow {
+            *((info + 16) as *mut u64) = lowest;
+        }
     }
 }
 

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use super::package::Package;
-use super::result::{Kept, Tested};
+use super::result::{Kept, Reason, Tested};
 use crate::bench::publish;
 use crate::shell::{self, Result};
 
 const HEADING: &str = "## Programs of Debian\n";
+const FALLS_SHORT: &str = "What falls short, and for how many processes:";
 
 /// The commit of the build that is measured.
 pub fn commit() -> String {
@@ -46,20 +47,67 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1e6)
 }
 
-/// Writes the section, from all results that are kept.
+/// Writes the section: from the results that are kept here, and as it was for other packages.
 pub fn publish(packages: &[Package], home: &Path) -> Result<()> {
-    let kept: Vec<(&Package, Kept)> = packages
-        .iter()
-        .filter_map(|package| Some((package, Kept::read(&home.join(&package.name).join("result.json"))?)))
-        .collect();
     let file = shell::root().join("docs/benchmarks.md");
     let text =
         fs::read_to_string(&file).map_err(|error| format!("failed to read {}: {error}", file.display()))?;
-    shell::write(&file, with_section(&text, &section(&kept)))
+    let entries: Vec<(&Package, Entry)> = packages
+        .iter()
+        .filter_map(|package| {
+            let kept = Kept::read(&home.join(&package.name).join("result.json"));
+            let entry = match &kept {
+                Some(kept) => Entry::of(package, kept),
+                None => Entry::written(&package.name, &text)?,
+            };
+            Some((package, entry))
+        })
+        .collect();
+    shell::write(&file, with_section(&text, &section(&entries)))
 }
 
-fn section(kept: &[(&Package, Kept)]) -> String {
-    let good = kept.iter().filter(|(_, kept)| kept.outcome.as_ref().is_ok_and(Tested::good)).count();
+/// What the section says of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    row: String,
+    good: bool,
+    failures: Vec<String>,
+}
+
+impl Entry {
+    fn of(package: &Package, kept: &Kept) -> Entry {
+        let name = &package.name;
+        let (good, failures) = match &kept.outcome {
+            Err(reason) => (false, vec![format!("* {name}: {}", short(reason))]),
+            Ok(tested) => {
+                let line = |reason: &Reason| format!("* {name} ({}): {}", reason.times, short(&reason.text));
+                (tested.good(), tested.reasons.iter().take(3).map(line).collect())
+            }
+        };
+        Entry { row: row(package, kept), good, failures }
+    }
+
+    /// Read from the section as it is.
+    fn written(name: &str, text: &str) -> Option<Entry> {
+        let (_, section) = text.split_once(HEADING)?;
+        let section = section.split_once("\n## ").map_or(section, |(section, _)| section);
+        let starts = |line: &&str, prefix: &str| line.starts_with(prefix);
+        let row = section.lines().find(|line| starts(line, &format!("| {name} |")))?.to_owned();
+        let (_, shortcomings) = section.split_once(FALLS_SHORT).unwrap_or_default();
+        let (once, times) = (format!("* {name}: "), format!("* {name} ("));
+        let failures: Vec<String> = shortcomings
+            .lines()
+            .filter(|line| starts(line, &once) || starts(line, &times))
+            .map(str::to_owned)
+            .collect();
+        let exact = row.split('|').nth(3).and_then(|cell| cell.trim().split_once(" of "));
+        let good = failures.is_empty() && row.contains(" same |") && exact.is_some_and(|(a, b)| a == b);
+        Some(Entry { row, good, failures })
+    }
+}
+
+fn section(entries: &[(&Package, Entry)]) -> String {
+    let good = entries.iter().filter(|(_, entry)| entry.good).count();
     let mut text = format!(
         "{HEADING}`cargo xtask real`, {}. Source packages of Debian 12,\nbuilt by `relapse cc` with `-O2 -g`; \
          their own tests, plain and recorded. {good} of {} have the same verdicts\nand replay exactly in every \
@@ -67,29 +115,19 @@ fn section(kept: &[(&Package, Kept)]) -> String {
          | package | verdicts | exact processes | opaque calls | recorded / plain | MB | replay s | commit |\n\
          |---|---|---|---|---|---|---|---|\n",
         publish::machine(),
-        kept.len()
+        entries.len()
     );
-    for (package, kept) in kept {
-        text += &row(package, kept);
-        text.push('\n');
+    for (_, entry) in entries {
+        text += &format!("{}\n", entry.row);
     }
     text += "\nWhat was run:\n\n";
-    for (package, _) in kept {
+    for (package, _) in entries {
         text += &format!("* {}: {}\n", package.name, package.scope);
     }
-    let mut failures = String::new();
-    for (package, kept) in kept {
-        match &kept.outcome {
-            Err(reason) => failures += &format!("* {}: {}\n", package.name, short(reason)),
-            Ok(tested) => {
-                for reason in tested.reasons.iter().take(3) {
-                    failures += &format!("* {} ({}): {}\n", package.name, reason.times, short(&reason.text));
-                }
-            }
-        }
-    }
+    let failures: Vec<&str> =
+        entries.iter().flat_map(|(_, entry)| &entry.failures).map(String::as_str).collect();
     if !failures.is_empty() {
-        text += &format!("\nWhat falls short, and for how many processes:\n\n{failures}");
+        text += &format!("\n{FALLS_SHORT}\n\n{}\n", failures.join("\n"));
     }
     text
 }
@@ -114,6 +152,25 @@ fn with_section(text: &str, section: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_measured_elsewhere_stays() {
+        let package = Package::select(Package::all().unwrap(), &["sed"]).unwrap().remove(0);
+        let tested = Tested { same: true, verdicts: 68, processes: 3, exact: 3, ..Tested::default() };
+        let written = |outcome| {
+            let kept = Kept { commit: "abc (2026-01-01)".to_owned(), outcome };
+            let entry = Entry::of(&package, &kept);
+            let text = with_section("# A\n", &section(&[(&package, entry.clone())]));
+            assert_eq!(Entry::written("sed", &text), Some(entry.clone()));
+            assert_eq!(Entry::written("gsed", &text), None);
+            entry
+        };
+        assert!(written(Ok(tested.clone())).good);
+        assert!(!written(Ok(Tested { exact: 2, ..tested.clone() })).good);
+        let reasons = vec![Reason { text: "diverges".to_owned(), times: 2 }];
+        assert!(!written(Ok(Tested { reasons, ..tested })).good);
+        assert!(!written(Err("it does not build".to_owned())).good);
+    }
 
     #[test]
     fn the_section_takes_the_place_of_the_old_one() {

@@ -136,11 +136,12 @@ impl<'a, 'u> Instrument<'a, 'u> {
                 if bits <= 64 {
                     return vec![self.widen(int, bits)];
                 }
-                let low = self.b.cast(Opcode::LLVMTrunc, int, i64t);
-                let by = self.unit.const_int(bits, 64);
-                let high = self.b.bin(Opcode::LLVMLShr, int, by);
-                let high = self.b.cast(Opcode::LLVMTrunc, high, i64t);
-                vec![low, high]
+                let slot = |at: u32| {
+                    let by = self.unit.const_int(bits, u64::from(at));
+                    let moved = if at == 0 { int } else { self.b.bin(Opcode::LLVMLShr, int, by) };
+                    self.b.cast(Opcode::LLVMTrunc, moved, i64t)
+                };
+                (0..bits).step_by(64).map(slot).collect()
             }
         }
     }

@@ -75,6 +75,12 @@ impl Builder {
     pub fn insert(&self, v: Val, x: Val, i: u32) -> Val {
         Val(call!(LLVMBuildInsertValue(self.0, v.0, x.0, i, NO_NAME)))
     }
+    pub fn element(&self, v: Val, index: Val) -> Val {
+        Val(call!(LLVMBuildExtractElement(self.0, v.0, index.0, NO_NAME)))
+    }
+    pub fn with_element(&self, v: Val, x: Val, index: Val) -> Val {
+        Val(call!(LLVMBuildInsertElement(self.0, v.0, x.0, index.0, NO_NAME)))
+    }
     pub fn switch(&self, v: Val, default: Blk, cases: &[(Val, Blk)]) -> Val {
         let s = Val(call!(LLVMBuildSwitch(self.0, v.0, default.0, cases.len() as c_uint)));
         for (c, b) in cases {

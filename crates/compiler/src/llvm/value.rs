@@ -356,6 +356,11 @@ impl Val {
     pub fn add_call_attribute(self, index: u32, a: LLVMAttributeRef) {
         call!(LLVMAddCallSiteAttribute(self.0, index, a));
     }
+    /// Whether a sum of many may be made in any order.
+    pub fn may_reassociate(self) -> bool {
+        call!(LLVMCanValueUseFastMathFlags(self.0)) != 0
+            && call!(LLVMGetFastMathFlags(self.0)) & sys::LLVMFastMathAllowReassoc != 0
+    }
     /// Removes every flag that could make the result poison or depend on
     /// fast-math licence.
     pub fn strip_flags(self) {

@@ -109,11 +109,8 @@ impl Lowering<'_> {
                 return Ok(());
             }
             TypeKind::LLVMVectorTypeKind => {
-                let word = self.vector_bits(v, t)?;
-                out.push(Operand::Const(word as u64));
-                if bits > 64 {
-                    out.push(Operand::Const((word >> 64) as u64));
-                }
+                let words = self.vector_words(v, t)?;
+                out.extend(words.into_iter().map(Operand::Const));
                 return Ok(());
             }
             _ => {}
@@ -136,9 +133,9 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn vector_bits(&mut self, v: Val, t: Typ) -> Result<u128, String> {
-        let each = self.unit.bits_of(t.element()) as u32;
-        let mut word = 0u128;
+    fn vector_words(&mut self, v: Val, t: Typ) -> Result<Vec<u64>, String> {
+        let each = self.unit.bits_of(t.element()) as usize;
+        let mut words = vec![0; (self.unit.bits_of(t) as usize).div_ceil(64)];
         for i in 0..t.vector_len() {
             let part = match v.aggregate_element(i) {
                 Some(p) if p.is_undef() => continue,
@@ -146,15 +143,18 @@ impl Lowering<'_> {
                 None if v.is_null() || v.is_undef() => continue,
                 None => return Err("a constant vector could not be read".to_owned()),
             };
-            let int = if part.is_const_fp() { part.const_bitcast(self.unit.int(each)) } else { part };
+            let int = if part.is_const_fp() { part.const_bitcast(self.unit.int(each as u32)) } else { part };
             let bits = match int.wide_int() {
                 Some(b) => b,
                 None if int.is_null() => 0,
                 None => return Err("a constant vector has elements that are not numbers".to_owned()),
             };
-            word |= bits << (i * each);
+            for bit in 0..each {
+                let at = i as usize * each + bit;
+                words[at / 64] |= ((bits >> bit & 1) as u64) << (at % 64);
+            }
         }
-        Ok(word)
+        Ok(words)
     }
 
     /// A constant expression that must be computed: differences and truncations

@@ -6,7 +6,7 @@
 
 use super::function::{Lowering, nth};
 use super::scopes::Nest;
-use super::types::{leaves, scalar};
+use super::types::{is_wide_vector, leaves, scalar};
 use crate::llvm::{Blk, DbgRecord, Meta, Unit, Val, md_operands, md_string, meta_kind, node_tag, type_bits};
 use crate::scopes;
 use program::inst::Ty;
@@ -342,6 +342,17 @@ impl Lowering<'_> {
         };
         let at = self.here();
         self.bindings.push(Binding { at, variable, home, part });
+        let vector = value.filter(|v| part == Some((0, 64)) && is_wide_vector(self.unit, v.ty()));
+        if let (Some(v), Home::Value(first, _)) = (vector, home) {
+            // The other parts of a vector that is in several registers.
+            let mut offset = 64;
+            for (n, ty) in leaves(self.unit, v.ty())?.into_iter().enumerate().skip(1) {
+                let home = Home::Value(nth(first, n as u32), ty);
+                let part = Some((offset, u32::from(ty.bits())));
+                self.bindings.push(Binding { at, variable, home, part });
+                offset += u32::from(ty.bits());
+            }
+        }
         Ok(())
     }
 

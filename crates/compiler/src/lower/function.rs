@@ -3,7 +3,7 @@
 use super::constants::step_into;
 use super::debug::DebugInfo;
 use super::scopes::Located;
-use super::types::{arg_type, leaves, scalar, slots};
+use super::types::{arg_type, is_wide_vector, leaves, scalar, slots};
 use super::{FunctionMap, Symbols};
 use crate::llvm::{Blk, IntPredicate, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
 use crate::normalise::elements;
@@ -510,6 +510,9 @@ impl Lowering<'_> {
             O::LLVMPtrToInt | O::LLVMIntToPtr => CastOp::Bits,
             other => return Err(format!("it has the instruction {other:?}")),
         };
+        if op == CastOp::Bits && is_wide_vector(self.unit, i.ty()) {
+            return self.copy_slots(i);
+        }
         let (from, to) = (scalar(self.unit, i.operand(0).ty())?, scalar(self.unit, i.ty())?);
         let a = self.operand(i.operand(0))?;
         let dst = self.reg(i)?;
@@ -524,6 +527,20 @@ impl Lowering<'_> {
             }
         };
         self.emit(inst);
+        Ok(())
+    }
+
+    /// A vector as another one of the same width.
+    fn copy_slots(&mut self, i: Val) -> Result<(), String> {
+        let a = self.operand(i.operand(0))?;
+        let total = slots(&leaves(self.unit, i.ty())?);
+        if slots(&leaves(self.unit, i.operand(0).ty())?) != total {
+            return Err("it has an odd conversion of a vector".to_owned());
+        }
+        let dst = self.reg(i)?;
+        for s in 0..total {
+            self.emit(Inst::Copy { dst: dst + s, a: nth(a, s) });
+        }
         Ok(())
     }
 

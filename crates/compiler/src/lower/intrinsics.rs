@@ -2,7 +2,7 @@
 //! recording can know.
 
 use super::function::{Lowering, nth};
-use super::types::{arg_type, leaves, scalar, slots};
+use super::types::{arg_type, is_wide_vector, leaves, scalar, slots};
 use crate::llvm::{TypeKind, Val};
 use program::inst::{Arg, ArgTy, Call, Inst, Operand, Pure, Source, Ty};
 
@@ -59,6 +59,9 @@ impl Lowering<'_> {
         }
         let variadic = if ty.is_variadic() {
             let fixed = ty.params().len();
+            if i.call_args().iter().skip(fixed).any(|v| is_wide_vector(self.unit, v.ty())) {
+                return Err("it passes a wide vector to a variadic function".to_owned());
+            }
             let mut n = 0;
             for (k, v) in i.call_args().into_iter().take(fixed).enumerate() {
                 n += arg_type(self.unit, i, true, k as u32, v.ty())?.len() as u32;
@@ -145,9 +148,12 @@ impl Lowering<'_> {
             return self.per_thread(i, i.operand(0));
         }
         if let Some((op, operands)) = pure(name) {
-            let ty = scalar(self.unit, i.operand(0).ty())?;
-            let vector = i.operand(0).ty().kind() == TypeKind::LLVMVectorTypeKind;
-            if !vector && supported(op, ty) {
+            let whole = i.operand(0).ty();
+            let scalar_type = match whole.kind() {
+                TypeKind::LLVMVectorTypeKind => None,
+                _ => Some(scalar(self.unit, whole)?),
+            };
+            if let Some(ty) = scalar_type.filter(|ty| supported(op, *ty)) {
                 let mut args = Vec::new();
                 for n in 0..operands {
                     args.push(self.operand(i.operand(n))?);

@@ -8,7 +8,7 @@ use program::inst::{ArgTy, FloatKind, Ty};
 const MAX_LEAVES: usize = 64;
 
 /// The scalar parts of a first-class value, in order. Vectors of up to 128 bits
-/// are one integer of that width.
+/// are one integer of that width, wider ones are integers of 64.
 pub fn leaves(unit: &Unit, t: Typ) -> Result<Vec<Ty>, String> {
     let one = |t| Ok(vec![t]);
     match t.kind() {
@@ -19,6 +19,10 @@ pub fn leaves(unit: &Unit, t: Typ) -> Result<Vec<Ty>, String> {
         TypeKind::LLVMDoubleTypeKind => one(Ty::Float(FloatKind::F64)),
         TypeKind::LLVMX86_FP80TypeKind => one(Ty::Float(FloatKind::F80)),
         TypeKind::LLVMVectorTypeKind if unit.bits_of(t) <= 128 => one(Ty::Int(unit.bits_of(t) as u16)),
+        TypeKind::LLVMVectorTypeKind if unit.bits_of(t) <= 64 * MAX_LEAVES as u64 => {
+            let bits = unit.bits_of(t);
+            Ok((0..bits).step_by(64).map(|at| Ty::Int((bits - at).min(64) as u16)).collect())
+        }
         TypeKind::LLVMStructTypeKind | TypeKind::LLVMArrayTypeKind => {
             let mut out = Vec::new();
             for (e, _) in elements(unit, t) {
@@ -31,6 +35,11 @@ pub fn leaves(unit: &Unit, t: Typ) -> Result<Vec<Ty>, String> {
         }
         _ => Err(format!("it has values of type {}", t.print())),
     }
+}
+
+/// Whether a value is a vector that takes several leaves.
+pub fn is_wide_vector(unit: &Unit, t: Typ) -> bool {
+    t.kind() == TypeKind::LLVMVectorTypeKind && unit.bits_of(t) > 128
 }
 
 /// The single leaf of a scalar type.
