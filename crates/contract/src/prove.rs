@@ -62,6 +62,7 @@ fn attempt<'m>(
             let mut conditions: Vec<Term> = one.conditions.clone();
             conditions.extend(&other.conditions);
             conditions.push(violated);
+            conditions.extend(different(&mut shared));
             if began.elapsed() > FUNCTION {
                 return Err("the solver takes too long");
             }
@@ -278,6 +279,22 @@ fn layout(ty: &Type<'_>, version: &Version<'_>, nesting: usize) -> String {
         Shape::Function => "()".to_owned(),
         Shape::Void => "v".to_owned(),
     }
+}
+
+/// What pointers that are followed lead to is different memory, unless they are `NULL`.
+fn different(shared: &mut Shared) -> Vec<Term> {
+    let pointers = shared.followed_pointers();
+    let mut conditions = Vec::new();
+    for (n, (_, one)) in pointers.iter().enumerate() {
+        for (_, other) in &pointers[..n] {
+            let null = shared.pool.constant(64, 0);
+            let is_null = shared.pool.binary(Binary::Eq, *one, null);
+            let same = shared.pool.binary(Binary::Eq, *one, *other);
+            let differ = shared.pool.not(same);
+            conditions.push(shared.pool.or(is_null, differ));
+        }
+    }
+    conditions
 }
 
 /// What is taken for true of all states.

@@ -77,11 +77,8 @@ enum Ended {
 
 /// Conditions under which every pointer that is followed is `NULL` or leads to memory of its own.
 pub(crate) fn addresses(shared: &mut Shared) -> Vec<Term> {
-    let mut pointers: Vec<(usize, Term)> = shared.pointers.iter().map(|(r, t)| (*r, *t)).collect();
-    pointers.sort_unstable_by_key(|p| p.0);
-    pointers.retain(|(region, _)| shared.followed.contains(region));
     let mut conditions = Vec::new();
-    for (region, pointer) in pointers {
+    for (region, pointer) in shared.followed_pointers() {
         let pool = &mut shared.pool;
         let (null, address) = (pool.constant(64, 0), pool.constant(64, home(region).into()));
         let (is_null, is_there) =
@@ -108,15 +105,24 @@ pub(crate) fn shown(shared: &Shared, half: &Half<'_, '_>, value: Value<'_>) -> V
                 let ty = half.function.parameters.iter().find(|p| p.name == *name).map(|p| &p.ty);
                 all.push(Shown { expression: name.clone(), value: number(bits, ty, *width) });
             }
-            Variable::Byte(place) => {
+            // Behind `NULL` is nothing.
+            Variable::Byte(place) if is_there(shared, place.0, value) => {
                 bytes.insert(*place, bits as u8);
             }
-            Variable::Address(_) => {}
+            Variable::Byte(_) | Variable::Address(_) => {}
         }
     }
     let names = Names { shared, version: half.version, function: half.function };
     all.extend(words(names, &bytes).into_iter().map(|(expression, value)| Shown { expression, value }));
     all
+}
+
+fn is_there(shared: &Shared, region: usize, value: Value<'_>) -> bool {
+    shared.pointers.get(&region).is_none_or(|pointer| shared.pool.evaluate(*pointer, value) != 0)
+        && match shared.of(region) {
+            Region::Behind(at) => is_there(shared, at.0, value),
+            _ => true,
+        }
 }
 
 /// Bytes as the numbers and pointers that they are parts of, with their names.
