@@ -151,13 +151,14 @@ fn a_vacuous_case_is_told() {
     desk.run(&format!("relapse contract check {VERSIONS} --test ./p·5"));
     assert_session!(desk, @r#"
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5
-    the change is as its contracts say: 1 function, 1 pair of calls compared
+    1 function is not as the contracts say: 1 function, 1 pair of calls compared
 
-    add (p.c:5)  as its contract says
+    add (p.c:5)  violated from a state that no test comes to
       contract at p.c:4:5
       1 call in good, 1 call in bad; 1 pair counted
       warning: the case at p.c:4:5 is vacuous: it applied to no pair of calls
-      not so in all states: the solver found one in which it does not hold, and no run came to it: [STATE]
+      counterexample: a state that no test comes to; both versions were run from it: [STATE]
+    [exit 1]
     "#);
 }
 
@@ -182,11 +183,12 @@ fn the_whole_program_may_not_change() {
     main differs too: it calls add
     [exit 1]
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5 --unchanged add
-    nothing changed: 1 function, 1 pair of calls compared
+    1 function has changed: 1 function, 1 pair of calls compared
 
-    add (p.c:4)  unchanged
+    add (p.c:4)  violated from a state that no test comes to
       1 call in good, 1 call in bad; 1 pair counted
-      not so in all states: the solver found one in which it does not hold, and no run came to it: [STATE]
+      counterexample: a state that no test comes to; both versions were run from it: [STATE]
+    [exit 1]
     "#);
 }
 
@@ -259,12 +261,13 @@ fn what_is_not_there_is_said() {
     [stderr]  The test runs where the build ran. Correct --test, or have --build make what it needs.
     [exit 10]
     $ relapse contract check --quiet --work work --good good --bad bad --build $CC·-g·-o·p·p.c --test ./p·5 --contracts contracts
-    the change is as its contracts say: 1 function, 1 pair of calls compared
+    1 function is not as the contracts say: 1 function, 1 pair of calls compared
 
-    add (p.c:4)  as its contract says
+    add (p.c:4)  violated from a state that no test comes to
       contract at contracts:2:1
       1 call in good, 1 call in bad; 1 pair counted
-      not so in all states: the solver found one in which it does not hold, and no run came to it: [STATE]
+      counterexample: a state that no test comes to; both versions were run from it: [STATE]
+    [exit 1]
     "#);
 }
 

@@ -50,6 +50,17 @@ fn says(from: &str, to: &str, options: &str, told: &str) {
     assert!(said.contains(told), "{told}: {said}");
 }
 
+/// A counterexample is found, and both versions were run from it.
+fn refutes(from: &str, to: &str, options: &str, told: &[&str]) {
+    let (code, said) = checked(PROGRAM, (from, to), options);
+    assert_eq!(code, Some(1), "{said}");
+    for told in
+        ["violated from a state that no test comes to", "both versions were run from it"].iter().chain(told)
+    {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}
+
 #[test]
 fn another_way_to_the_same_result_is_proved() {
     let to = "    return b > a ? b : a;";
@@ -59,12 +70,34 @@ fn another_way_to_the_same_result_is_proved() {
 }
 
 #[test]
-fn a_state_that_no_run_came_to_is_shown() {
-    let found = "no run came to it: n = 77";
-    says("return n > limit", "if (n == 77) return 3;\n    return n > limit", "--unchanged clamp", found);
-    let (code, said) = checked(PROGRAM, ("if (a < b)", "if (a <= b + 1)"), "--unchanged larger");
+fn a_state_that_no_test_comes_to_is_run() {
+    let to = "if (n == 77) return 300;\n    return n > limit";
+    refutes("return n > limit", to, "--unchanged clamp", &["n = 77", "bad:  returns 300"]);
+    refutes("if (a < b)", "if (a <= b + 1)", "--unchanged larger", &[]);
+    // Of a function that nobody named it is told, and no more.
+    let to = "if (n == 77) return 300;\n    return n > limit";
+    says("return n > limit", to, "--unchanged", "nothing changed");
+}
+
+#[test]
+fn what_cannot_be_run_or_does_not_come_true_is_no_violation() {
+    let to = "if (n == 77) return 300;\n    return n > limit";
+    let (code, said) =
+        contracts::checked_by(PROGRAM, ("return n > limit", to), "--unchanged clamp", "./p;·chmod·-x·p");
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("not so in all states") && !said.contains("proved for"), "{said}");
+    assert!(
+        said.contains("undecided: the solver found a state") && said.contains("it was not run: "),
+        "{said}"
+    );
+    // Where a variable lies is not for the solver to choose.
+    let from = "return a->balance / n + larger(n, a->other->moves);";
+    let to = |n: &str| format!("return a->other == &first ? {n} : n;");
+    let program = PROGRAM
+        .replace(from, &to("1"))
+        .replace("static int limit", "struct account first;\nstatic int limit");
+    let (code, said) = checked(&program, (&to("1"), &to("2")), "--unchanged share");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("run from there both versions do something else"), "{said}");
 }
 
 #[test]
@@ -72,9 +105,17 @@ fn memory_behind_pointers_is_followed() {
     let from = "    a->balance -= amount;\n    a->moves++;";
     let assumed = "proved for all states: 3 paths in good, 3 paths in bad; given that pointers that are followed are NULL or valid";
     says(from, "    a->moves += 1;\n    a->balance = a->balance - amount;", "--unchanged pay", assumed);
-    says(from, "    a->moves++;\n    a->balance -= amount ? amount : 1;", "--unchanged pay", "amount = 0");
+    let to = "    a->moves++;\n    a->balance -= amount ? amount : 1;";
+    let memory = "a->balance: 0 in good, -1 in bad";
+    refutes(from, to, "--unchanged pay", &["amount = 0", "both: returns 1", memory]);
     // A check that comes later ends otherwise for NULL.
-    says("if (amount < 0) return 0;", "if (!a || amount < 0) return 0;", "--unchanged pay", "a = NULL");
+    let to = "if (!a || amount < 0) return 0;";
+    refutes(
+        "if (amount < 0) return 0;",
+        to,
+        "--unchanged pay",
+        &["a = NULL", "good: ends with SIGSEGV", "bad:  returns 0"],
+    );
 }
 
 #[test]
@@ -83,7 +124,7 @@ fn what_it_calls_and_divisions_are_followed() {
     let to = "long part = a->balance / n;\n    return larger(n, a->other->moves) + part;";
     says(from, to, "--unchanged share", "proved for all states");
     let to = "if (n == 0) return 0;\n    return a->balance / n + larger(n, a->other->moves);";
-    says(from, to, "--unchanged share", "n = 0");
+    refutes(from, to, "--unchanged share", &["n = 0", "good: ends with SIG", "bad:  returns 0"]);
 }
 
 #[test]
@@ -106,7 +147,7 @@ fn a_contract_is_proved_case_by_case() {
     let to = |body: &str| format!("{CONTRACT}    return {body};");
     says(from, &to("n > limit ? limit + (limit < 100) : n"), "", "proved for all states");
     // As the contract says, but it changes what no case speaks of.
-    says(from, &to("n > limit ? limit + (limit < 101) : n"), "", "limit = 100");
+    refutes(from, &to("n > limit ? limit + (limit < 101) : n"), "", &["limit = 100"]);
     // Where the case applies, it is not fulfilled.
-    says(from, &to("n > limit ? limit + (limit < 100 && limit != 8) : n"), "", "limit = 8");
+    refutes(from, &to("n > limit ? limit + (limit < 100 && limit != 8) : n"), "", &["limit = 8"]);
 }

@@ -75,9 +75,13 @@ pub struct Proof {
     pub paths: [u64; 2],
     /// What is taken for true of all states.
     pub assumes: Vec<String>,
-    /// A state in which it is not as its contract says, found by the solver: no run came to it.
+    /// A state in which it is not as its contract says, found by the solver.
     pub state: Vec<Shown>,
-    /// Why nothing could be proved.
+    /// How a call from this state ended in good and in bad, if both were run.
+    pub ended: Option<[String; 2]>,
+    /// What differed afterwards.
+    pub differences: Vec<Difference>,
+    /// Why nothing could be proved, or the state not be run.
     pub why: String,
 }
 
@@ -85,8 +89,10 @@ pub struct Proof {
 #[serde(rename_all = "kebab-case")]
 pub enum ProofStatus {
     Proved,
-    /// There is a state in which it does not hold.
+    /// There is a state in which it does not hold: both versions were run from it.
     Refuted,
+    /// The solver found a state in which it does not hold, but no run could be made from it.
+    Unconfirmed,
     /// Nobody could tell.
     #[default]
     Open,

@@ -65,7 +65,9 @@ pub const FILE: &str = "relapse.contracts";
 pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Answer> {
     let began = Instant::now();
     let (good, bad) = trials::Version::resolve_pair(&request.good, &request.bad, &request.here)?;
-    let works = [request.work.join("good"), request.work.join("bad")];
+    // Paths of the same length: what a program finds on its stack, its own name among it, then lies at the same
+    // addresses in both, and tables that are ordered by addresses are the same.
+    let works = [request.work.join("old"), request.work.join("new")];
     let mut suites = Vec::new();
     for (n, version) in [&good, &bad].into_iter().enumerate() {
         let work = Work::open(&works[n], request.keep)?;

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::find::Commented;
 use crate::globals::{self, Uses, used};
 use crate::intended::{PairOfCalls, Span};
-use crate::judge::{Judged, judge};
+use crate::judge::{Judged, entries, judge};
 use crate::language::{Contract, Place};
 use crate::moment::Run;
 use crate::pairs::{Calls, pair};
@@ -14,6 +14,7 @@ use crate::state::Root;
 use crate::told::{ending, outputs, parameters, place_of};
 use crate::version::{Version, Watched};
 use crate::watch::{Bounds, Call, Ended, Seen, watch};
+use crate::witness::Program;
 use crate::written::{mentioned, root};
 use explain::align::keys::Lines;
 use explain::align::{LineMap, Side, pair_processes, pair_streams};
@@ -91,6 +92,8 @@ pub(crate) struct Both<'b, 'm> {
     pub processes: [usize; 2],
     pub versions: [&'b Version<'m>; 2],
     pub lines: &'b Lines<'b>,
+    /// What can be run; none if these are no programs of this machine.
+    pub programs: Option<[Program; 2]>,
 }
 
 /// A function in both versions.
@@ -129,7 +132,9 @@ impl<'c> Checking<'c> {
                 LoadedProcess::load(recording, &recording.processes[n], &Options::default())
             };
             let (one, other) = (load(0, g)?, load(1, b)?);
-            self.processes(test, [g, b], [&one, &other], runs.trees, runs.map)?;
+            let program = |side: usize, n: usize| Program::of(&runs.recordings[side].processes[n]);
+            let programs = Some([program(0, g), program(1, b)]);
+            self.pair(test, [g, b], [&one, &other], runs.trees, runs.map, programs)?;
         }
         Ok(())
     }
@@ -146,10 +151,22 @@ impl<'c> Checking<'c> {
         trees: [&Path; 2],
         map: &LineMap<'_>,
     ) -> Result<()> {
+        self.pair(test, numbers, processes, trees, map, None)
+    }
+
+    fn pair(
+        &mut self,
+        test: usize,
+        numbers: [usize; 2],
+        processes: [&LoadedProcess; 2],
+        trees: [&Path; 2],
+        map: &LineMap<'_>,
+        programs: Option<[Program; 2]>,
+    ) -> Result<()> {
         let [one, other] = processes;
         let lines = Lines::new(map, trees[0], trees[1], &other.image);
         let versions = [&Version::new(&one.image), &Version::new(&other.image)];
-        self.process(&Both { test, processes: numbers, versions, lines: &lines }, processes)
+        self.process(&Both { test, processes: numbers, versions, lines: &lines, programs }, processes)
     }
 
     fn process<'m>(&mut self, both: &Both<'_, 'm>, processes: [&'m LoadedProcess; 2]) -> Result<()> {
@@ -228,7 +245,8 @@ impl<'c> Checking<'c> {
             return;
         }
         let began = Instant::now();
-        checked.answer.proof = Some(prove(&checked.contract, both.versions, [good, bad]));
+        checked.answer.proof =
+            Some(prove(&checked.contract, both.versions, [good, bad], both.programs.as_ref()));
         self.proving += began.elapsed().as_secs_f64();
     }
 
@@ -263,9 +281,9 @@ impl<'c> Checking<'c> {
         answer.counted.only_good += paired.only_good;
         answer.counted.only_bad += paired.only_bad;
         answer.counted.differing += paired.differing.len() as u64;
-        if let (Some((pair, difference)), None) = (paired.differing.first(), &answer.counted.first_difference)
-        {
-            answer.counted.first_difference = Some(difference.clone());
+        let globals = [&target.globals[0][..], &target.globals[1][..]];
+        if let (Some(pair), None) = (paired.differing.first(), &answer.counted.first_difference) {
+            answer.counted.first_difference = entries(pair, globals).into_iter().next();
             answer.counted.first_differing_call = Some(place_of(both, pair));
         }
         for (pair, is_by_index) in &paired.pairs {
@@ -283,7 +301,6 @@ impl<'c> Checking<'c> {
                 outputs(both, Side::Good, &seen[0], pair.good.call.steps),
                 outputs(both, Side::Bad, &seen[1], pair.bad.call.steps),
             ];
-            let globals = [&target.globals[0][..], &target.globals[1][..]];
             let judged = judge(&checked.contract, pair, globals, [&outputs[0], &outputs[1]])?;
             let Judged { applied, violations, unknown } = judged;
             let span = |side: usize, call: &Call<'_>| Span {

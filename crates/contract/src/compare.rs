@@ -6,12 +6,12 @@
 //! compared, except that good set them and bad did not.
 
 use crate::capture::{completed, extent, is_union};
+use crate::shown::{NOT_SET, function_at, pointed, show};
 use crate::state::{Root, RootKind, State};
 use crate::version::Version;
 use expression::types::{Shape, Type};
 use program::model::{Member, TypeKind};
-use replay::memory::Memory;
-use replay::vars::{self, Data, Limits, Value, quoted};
+use replay::vars::quoted;
 use std::collections::{HashMap, VecDeque};
 
 /// A place in both states, and what it holds in each.
@@ -28,9 +28,6 @@ pub struct Half<'s, 'm> {
     pub version: &'s Version<'m>,
     pub state: &'s State,
 }
-
-/// What stands for a byte that the program never set.
-const NOT_SET: &str = "not set";
 
 /// Differences beyond these are not looked for.
 const MAX_DIFFERENCES: usize = 8;
@@ -70,6 +67,8 @@ pub(crate) struct Comparing<'s, 'm> {
     /// Which target of bad stands for one of good, and the other way round.
     partners: [HashMap<(u64, u64), u64>; 2],
     found: Vec<Difference>,
+    /// Only whether there is a difference is asked: none is made into text.
+    silent: bool,
 }
 
 /// Compares what can be reached from roots.
@@ -80,15 +79,17 @@ pub fn compare<'m>(
     what: What,
 ) -> Vec<Difference> {
     let mut comparing = Comparing::new(good.0, bad.0, what);
-    for (one, other) in paired(good.1, bad.1) {
-        let path = other.name.clone();
-        comparing.queue.push_back(Task::Typed {
-            path,
-            good: (one.address, one.ty.clone()),
-            bad: (other.address, other.ty.clone()),
-        });
-    }
+    comparing.begin(good.1, bad.1);
     comparing.run()
+}
+
+/// Whether [`compare`] finds nothing, which is known sooner than what it finds.
+#[must_use]
+pub fn are_same<'m>(good: (Half<'_, 'm>, &[Root<'m>]), bad: (Half<'_, 'm>, &[Root<'m>]), what: What) -> bool {
+    let mut comparing = Comparing::new(good.0, bad.0, what);
+    comparing.silent = true;
+    comparing.begin(good.1, bad.1);
+    comparing.run().is_empty()
 }
 
 /// Compares what two pointers point to.
@@ -125,14 +126,42 @@ fn paired<'r, 'm>(good: &'r [Root<'m>], bad: &'r [Root<'m>]) -> Vec<(&'r Root<'m
 
 impl<'s, 'm> Comparing<'s, 'm> {
     fn new(good: Half<'s, 'm>, bad: Half<'s, 'm>, what: What) -> Self {
-        Comparing { good, bad, what, queue: VecDeque::new(), partners: Default::default(), found: Vec::new() }
+        Comparing {
+            good,
+            bad,
+            what,
+            queue: VecDeque::new(),
+            partners: Default::default(),
+            found: Vec::new(),
+            silent: false,
+        }
+    }
+
+    fn begin(&mut self, good: &[Root<'m>], bad: &[Root<'m>]) {
+        for (one, other) in paired(good, bad) {
+            self.queue.push_back(Task::Typed {
+                path: other.name.clone(),
+                good: (one.address, one.ty.clone()),
+                bad: (other.address, other.ty.clone()),
+            });
+        }
+    }
+
+    /// A text that is needed for a difference only.
+    fn text(&self, text: impl FnOnce() -> String) -> String {
+        if self.silent { String::new() } else { text() }
+    }
+
+    fn show(&self, half: Half<'_, 'm>, at: &(u64, Type<'m>)) -> String {
+        self.text(|| show(&half, at.0, &at.1))
     }
 
     fn run(mut self) -> Vec<Difference> {
         let mut places = 0;
         while let Some(task) = self.queue.pop_front() {
             places += 1;
-            if places > MAX_PLACES || self.found.len() >= MAX_DIFFERENCES {
+            let enough = if self.silent { 1 } else { MAX_DIFFERENCES };
+            if places > MAX_PLACES || self.found.len() >= enough {
                 break;
             }
             match task {
@@ -208,7 +237,8 @@ impl<'s, 'm> Comparing<'s, 'm> {
         good: (u64, &'m program::model::Module, &'m Member),
         bad: (u64, &'m program::model::Module, &'m Member),
     ) {
-        let name = if bad.2.name.is_empty() { path.to_owned() } else { joined(path, &bad.2.name) };
+        let name =
+            self.text(|| if bad.2.name.is_empty() { path.to_owned() } else { joined(path, &bad.2.name) });
         let (one, other) = (Type::of(good.1, good.2.ty), Type::of(bad.1, bad.2.ty));
         let is_bits = |m: &Member, ty: &Type<'_>| {
             !m.bit_offset.is_multiple_of(8)
@@ -246,8 +276,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
             if let (Some(a), Some(b)) = (a, b)
                 && a != b
             {
-                let shown = |half: Half<'_, 'm>, at: &(u64, Type<'m>)| show(&half, at.0, &at.1);
-                let (a, b) = (shown(self.good, good), shown(self.bad, bad));
+                let (a, b) = (self.show(self.good, good), self.show(self.bad, bad));
                 return self.differ(path, a, b);
             }
         }
@@ -270,7 +299,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         }
         for n in 0..count {
             self.queue.push_back(Task::Typed {
-                path: format!("{}[{n}]", inner(path)),
+                path: self.text(|| format!("{}[{n}]", inner(path))),
                 good: (good.0 + n * of, good.1.clone()),
                 bad: (bad.0 + n * to, bad.1.clone()),
             });
@@ -298,8 +327,14 @@ impl<'s, 'm> Comparing<'s, 'm> {
         let bad = (bad.0, completed(&bad.1, &self.bad.version.modules));
         match (good.0, bad.0) {
             (0, 0) => return,
-            (0, _) => return self.differ(path, "NULL", pointed(&self.bad, bad.0, &bad.1)),
-            (_, 0) => return self.differ(path, pointed(&self.good, good.0, &good.1), "NULL"),
+            (0, _) => {
+                let bad = self.text(|| pointed(&self.bad, bad.0, &bad.1));
+                return self.differ(path, "NULL", bad);
+            }
+            (_, 0) => {
+                let good = self.text(|| pointed(&self.good, good.0, &good.1));
+                return self.differ(path, good, "NULL");
+            }
             _ => {}
         }
         if let (Shape::Function, Shape::Function) = (good.1.shape(), bad.1.shape()) {
@@ -339,11 +374,8 @@ impl<'s, 'm> Comparing<'s, 'm> {
             self.beside(path, (good.0, bad.0), [a, b], typed);
         }
         if counts.0.min(counts.1) == 1 {
-            let path = if matches!(good.1.shape(), Shape::Record(..)) {
-                format!("{path}->")
-            } else {
-                format!("*{path}")
-            };
+            let is_record = matches!(good.1.shape(), Shape::Record(..));
+            let path = self.text(|| if is_record { format!("{path}->") } else { format!("*{path}") });
             self.queue.push_back(Task::Typed { path, good, bad });
         } else {
             self.elements(path, (good.0, good.1, counts.0), (bad.0, bad.1, counts.1));
@@ -383,7 +415,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
             _ => number(&good.1, &a).is_some() && number(&good.1, &a) == number(&bad.1, &b),
         };
         if !same {
-            let (a, b) = (show(&self.good, good.0, &good.1), show(&self.bad, bad.0, &bad.1));
+            let (a, b) = (self.show(self.good, good), self.show(self.bad, bad));
             self.differ(path, a, b);
         }
     }
@@ -400,7 +432,7 @@ fn inner(path: &str) -> &str {
 }
 
 /// Whether pointers to it and arrays of it are texts: `char`, but not `unsigned char`.
-fn is_text(ty: &Type<'_>) -> bool {
+pub(crate) fn is_text(ty: &Type<'_>) -> bool {
     matches!(ty.shape(), Shape::Character { signed: true })
 }
 
@@ -444,65 +476,4 @@ pub(crate) fn number(ty: &Type<'_>, bytes: &[u8]) -> Option<i128> {
     wide[..n].copy_from_slice(&bytes[..n]);
     let raw = u128::from_le_bytes(wide);
     Some(if signed { replay::arith::signed(raw, 8 * n.max(1) as u16) } else { raw.cast_signed() })
-}
-
-pub(crate) fn function_at(half: &Half<'_, '_>, address: u64) -> String {
-    let image = half.version.image;
-    if let Some(number) = image.function_at(address) {
-        let code = image.code(number);
-        let function = &image.module(code.module).functions[code.function as usize];
-        return program::names::readable(&function.name).into_owned();
-    }
-    image.external_at(address).map_or_else(|| "a function".to_owned(), |e| e.0.to_owned())
-}
-
-/// What a pointer points to, as text.
-fn pointed(half: &Half<'_, '_>, address: u64, ty: &Type<'_>) -> String {
-    if is_text(ty)
-        && let Some(text) = half.state.string(address, 200)
-    {
-        return quoted(&String::from_utf8_lossy(&text));
-    }
-    match ty.shape() {
-        Shape::Function => function_at(half, address),
-        Shape::Record(..) if half.state.read(address, 1).is_some() => {
-            format!("pointer to {}", show(half, address, ty))
-        }
-        _ => "a pointer".to_owned(),
-    }
-}
-
-/// The value at a place, as text without addresses.
-#[must_use]
-pub fn show(half: &Half<'_, '_>, address: u64, ty: &Type<'_>) -> String {
-    let size = ty.size().min(1 << 12) as usize;
-    let limits = Limits { depth: 2, elements: 8, string: 80, addresses: false };
-    if let Shape::Pointer(to) = ty.shape() {
-        let Some(bytes) = half.state.read(address, 8) else { return NOT_SET.to_owned() };
-        let target = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
-        return if target == 0 { "NULL".to_owned() } else { pointed(half, target, &to) };
-    }
-    let mut bytes = vec![0; size];
-    let mut known = vec![false; size];
-    for n in 0..size {
-        if let Some(byte) = half.state.read(address + n as u64, 1) {
-            (bytes[n], known[n]) = (byte[0], true);
-        }
-    }
-    if !known.contains(&true) && size > 0 {
-        return NOT_SET.to_owned();
-    }
-    let shape = ty.shape();
-    let memory = match shape {
-        Shape::Record(..) | Shape::Array(..) => half.state.memory(),
-        _ => Memory::default(),
-    };
-    match ty.stripped() {
-        Type::Declared(module, index) => {
-            let data = Data { memory: &memory, image: Some(half.version.image) };
-            let text = vars::show(module, data, Some(index), &Value::Bytes { bytes, known }, limits);
-            text.replace("<optimised out>", NOT_SET)
-        }
-        other => number(&other, &bytes).map_or_else(|| format!("{bytes:?}"), |n| n.to_string()),
-    }
 }

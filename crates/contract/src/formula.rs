@@ -224,8 +224,10 @@ impl<'m> Formulas<'_, 'm> {
         }
         let is_pointer =
             |value: &Value<'m>| matches!(value.ty.as_ref().map(Type::shape), Some(Shape::Pointer(_)));
-        // What pointers of two versions point to would have to be compared.
-        if (is_pointer(&a) || is_pointer(&b)) && !self.is_null(&a) && !self.is_null(&b) {
+        // Both versions begin in the same memory, so equal pointers are equal numbers; their distance in elements
+        // and their order are not followed.
+        let is_equality = matches!(operator, Operator::Equal | Operator::NotEqual);
+        if (is_pointer(&a) || is_pointer(&b)) && !is_equality && !self.is_null(&a) && !self.is_null(&b) {
             return Err(OUT);
         }
         let (a, b, signed) = self.common(a, b);

@@ -7,7 +7,7 @@
 //! one every `signals` clause of its kind; and if the case has `ensures` but no `signals`, it must
 //! not end abnormally. Where no case applies, the versions have to behave alike.
 
-use crate::compare::{Difference, Half, What, compare};
+use crate::compare::{Difference, Half, What, are_same, compare};
 use crate::error::Result;
 use crate::exceptions::is_a;
 use crate::language::{Case, Contract, Kind, Place, Predicate};
@@ -227,11 +227,11 @@ fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]
     if matches!(good, Ended::Returned | Ended::Throw(_) | Ended::Jump) {
         let [ours, theirs] = globals;
         let (ours, theirs) = (roots(&pair.good, ours), roots(&pair.bad, theirs));
-        differences = compare(
-            (Half { version: pair.good.version, state: &pair.good.call.exit }, &ours),
-            (Half { version: pair.bad.version, state: &pair.bad.call.exit }, &theirs),
-            What::Exit,
-        );
+        let good = (Half { version: pair.good.version, state: &pair.good.call.exit }, &ours[..]);
+        let bad = (Half { version: pair.bad.version, state: &pair.bad.call.exit }, &theirs[..]);
+        if !are_same(good, bad, What::Exit) {
+            differences = compare(good, bad, What::Exit);
+        }
     }
     if *good == Ended::Returned {
         differences.extend(thread_locals(pair));
@@ -316,18 +316,33 @@ fn roots<'m>(run: &Run<'_, 'm>, globals: &[Root<'m>]) -> Vec<Root<'m>> {
     roots
 }
 
+/// Whether the states before the calls are equal.
+#[must_use]
+pub fn begin_alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2]) -> bool {
+    let (ours, theirs) = (&pair.good.call.entry, &pair.bad.call.entry);
+    let locals = &theirs.thread_locals;
+    let is_other = |(name, bytes): (&String, &Vec<u8>)| locals.get(name).is_some_and(|other| other != bytes);
+    !ours.thread_locals.iter().any(is_other)
+        && are_same(
+            (Half { version: pair.good.version, state: ours }, &entry_roots(&pair.good, globals[0])),
+            (Half { version: pair.bad.version, state: theirs }, &entry_roots(&pair.bad, globals[1])),
+            What::Entry,
+        )
+}
+
+fn entry_roots<'m>(run: &Run<'_, 'm>, globals: &[Root<'m>]) -> Vec<Root<'m>> {
+    let mut roots = run.watched.roots();
+    roots.extend(globals.iter().cloned());
+    roots
+}
+
 /// What differs between the states before the calls.
 #[must_use]
 pub fn entries<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2]) -> Vec<Difference> {
-    let all = |run: &Run<'_, 'm>, globals: &[Root<'m>]| {
-        let mut roots = run.watched.roots();
-        roots.extend(globals.iter().cloned());
-        roots
-    };
     let (ours, theirs) = (&pair.good.call.entry, &pair.bad.call.entry);
     let mut differences = compare(
-        (Half { version: pair.good.version, state: ours }, &all(&pair.good, globals[0])),
-        (Half { version: pair.bad.version, state: theirs }, &all(&pair.bad, globals[1])),
+        (Half { version: pair.good.version, state: ours }, &entry_roots(&pair.good, globals[0])),
+        (Half { version: pair.bad.version, state: theirs }, &entry_roots(&pair.bad, globals[1])),
         What::Entry,
     );
     for (name, bytes) in &ours.thread_locals {

@@ -14,7 +14,8 @@
 //!   (`untyped`), or as far as the calls used it (`beside`);
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
 //!   else stays; [`exceptions`]: which classes an exception is of;
-//! * `prove`: a contract for all states, by formulas of both versions' paths (`summary`, `formula`);
+//! * `prove`: a contract for all states, by formulas of both versions' paths (`summary`, `formula`); what a
+//!   solver has against it is run (`witness`) and told in the words of the source (`named`);
 //! * [`pairs`]: which calls are compared; [`checking`]: the runs of both versions; [`check`](mod@check): one
 //!   check from beginning to end;
 //! * [`intended`]: what of the differences between two runs was meant; [`recorded`]: the same of two
@@ -53,11 +54,13 @@ pub mod intended;
 pub mod judge;
 pub mod language;
 pub mod moment;
+mod named;
 pub mod objects;
 pub mod pairs;
 pub mod parse;
 mod prove;
 pub mod recorded;
+pub mod shown;
 pub mod state;
 mod summary;
 mod told;
@@ -65,6 +68,7 @@ mod untyped;
 mod verdict;
 pub mod version;
 pub mod watch;
+mod witness;
 mod written;
 
 pub use error::{Error, Result};

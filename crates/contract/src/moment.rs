@@ -6,9 +6,10 @@
 //! carry a mark, so that a pointer out of `\prev` leads into the memory of the previous version, and
 //! so that a comparison of pointers of two versions is one of what they point to.
 
-use crate::compare::{Half, compare_targets, number, show};
+use crate::compare::{Half, compare_targets, number};
 use crate::error::{Error, Result};
 use crate::language::{Predicate, Quantifier};
+use crate::shown::show;
 use crate::state::{Knowledge, RESULT, State, parameter_address};
 use crate::version::{Version, Watched};
 use crate::watch::{Call, Ended};

@@ -5,8 +5,7 @@
 //! or one with another entry state, are then paired by their entry states, in order; but only if
 //! the function depends on nothing else, such as input.
 
-use crate::compare::Difference;
-use crate::judge::entries;
+use crate::judge::begin_alike;
 use crate::moment::{Pair, Run};
 use crate::state::Root;
 use crate::version::{Version, Watched};
@@ -36,8 +35,8 @@ impl<'p, 'm> Calls<'p, 'm> {
 pub struct Paired<'p, 'm> {
     /// Pairs with equal entry states, and whether the execution index found them.
     pub pairs: Vec<(Pair<'p, 'm>, bool)>,
-    /// Pairs whose entry states differ, with the first difference.
-    pub differing: Vec<(Pair<'p, 'm>, Difference)>,
+    /// Pairs whose entry states differ.
+    pub differing: Vec<Pair<'p, 'm>>,
     pub only_good: u64,
     pub only_bad: u64,
 }
@@ -52,7 +51,7 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
     let globals = [good.globals, bad.globals];
     let mut paired = Paired { pairs: Vec::new(), differing: Vec::new(), only_good: 0, only_bad: 0 };
     let mut used = vec![false; good.calls.len()];
-    let mut left: Vec<(&'p Call<'m>, Option<(Pair<'p, 'm>, Difference)>)> = Vec::new();
+    let mut left: Vec<(&'p Call<'m>, Option<Pair<'p, 'm>>)> = Vec::new();
     let mut unmatched_good: Vec<usize> = Vec::new();
     for call in &bad.calls {
         let partner = by_key.get_mut(&call.key).and_then(Vec::pop);
@@ -66,12 +65,11 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
         };
         used[n] = true;
         let pair = Pair { good: other, bad: run };
-        match entries(&pair, globals).into_iter().next() {
-            None => paired.pairs.push((pair, true)),
-            Some(difference) => {
-                unmatched_good.push(n);
-                left.push((call, Some((pair, difference))));
-            }
+        if begin_alike(&pair, globals) {
+            paired.pairs.push((pair, true));
+        } else {
+            unmatched_good.push(n);
+            left.push((call, Some(pair)));
         }
     }
     unmatched_good.extend((0..used.len()).filter(|n| !used[*n]));
@@ -87,7 +85,7 @@ pub fn pair<'p, 'm>(good: &Calls<'p, 'm>, bad: &Calls<'p, 'm>, by_state: bool) -
                 }
                 let (Some(run), Some(other)) = (bad.run(call), good.run(good.calls[*n])) else { continue };
                 let pair = Pair { good: other, bad: run };
-                if entries(&pair, globals).is_empty() {
+                if begin_alike(&pair, globals) {
                     found = Some((at, pair));
                     break;
                 }

@@ -2,15 +2,15 @@
 //!
 //! The paths of both versions ([`crate::summary`]) are combined. For each pair the solver is asked for a state in
 //! which both are taken and the contract is violated: as [`crate::judge`] reads it, over formulas instead of
-//! values. If there is none for any pair, the function is proved. If there is one, it is shown as what it is: a
-//! state that no run has come to.
+//! values. If there is none for any pair, the function is proved. If there is one, both versions are run from it
+//! ([`crate::witness`]): only what came true counts.
 
 use crate::answer::{Proof, ProofStatus};
 use crate::formula::{Formulas, Moment};
 use crate::language::{Case, Contract, Kind, Predicate};
-use crate::moment::Shown;
-use crate::summary::{End, Path, Reach, Region, Shared, Variable, paths};
+use crate::summary::{End, Path, Reach, Region, Shared, paths};
 use crate::version::{Version, Watched};
+use crate::witness::{self, Came, Program};
 use explain::align::Side;
 use expression::types::{Shape, Type};
 use solver::{Binary, Outcome, Session, Settings, Term};
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 /// How long a question may take, and all questions about a function.
 const QUESTION: Duration = Duration::from_secs(2);
 const FUNCTION: Duration = Duration::from_secs(10);
+/// Counterexamples that are run although others have not come true.
+const MAX_RUNS: usize = 8;
 /// Types in types beyond this many are taken for equal.
 const MAX_NESTING: usize = 6;
 
@@ -28,8 +30,9 @@ pub(crate) fn prove<'m>(
     contract: &Contract,
     versions: [&Version<'m>; 2],
     functions: [&Watched<'m>; 2],
+    programs: Option<&[Program; 2]>,
 ) -> Proof {
-    match attempt(contract, versions, functions) {
+    match attempt(contract, versions, functions, programs) {
         Ok(proof) => proof,
         Err(why) => Proof { status: ProofStatus::Open, why: why.to_owned(), ..Proof::default() },
     }
@@ -39,6 +42,7 @@ fn attempt<'m>(
     contract: &Contract,
     versions: [&Version<'m>; 2],
     functions: [&Watched<'m>; 2],
+    programs: Option<&[Program; 2]>,
 ) -> Reach<Proof> {
     if !contract.errors.is_empty() {
         return Err("its contract names errors");
@@ -51,27 +55,65 @@ fn attempt<'m>(
     let assumes = assumptions(&shared);
     let mut session = Session::new(Settings { internal_timeout: QUESTION, ..Settings::default() });
     let began = Instant::now();
+    let (mut dropped, mut unconfirmed, mut runs) = (Vec::new(), None, 0);
     for one in &good {
         for other in &bad {
             let violated = violation(contract, versions, functions, &mut shared, [one, other])?;
             let mut conditions: Vec<Term> = one.conditions.clone();
             conditions.extend(&other.conditions);
             conditions.push(violated);
+            conditions.extend(different(&mut shared));
             if began.elapsed() > FUNCTION {
                 return Err("the solver takes too long");
             }
             match session.solve(&mut shared.pool, &conditions, &|_| 0) {
                 Ok(Outcome::Unsat) => {}
-                Ok(Outcome::Sat(model)) => {
-                    let state = shown(&shared, functions[1], &|n| model.value(n, 0));
-                    let status = ProofStatus::Refuted;
-                    return Ok(Proof { status, paths: counts, assumes, state, ..Proof::default() });
+                Ok(Outcome::Sat(_)) => {
+                    conditions.extend(witness::addresses(&mut shared));
+                    let Ok(Outcome::Sat(model)) = session.solve(&mut shared.pool, &conditions, &|_| 0) else {
+                        dropped.push("the solver has a state for it in which pointers lie in each other");
+                        continue;
+                    };
+                    let value = |n: u32| model.value(n, 0);
+                    let sides = [0, 1].map(|n| witness::Half {
+                        version: versions[n],
+                        function: functions[n],
+                        path: [one, other][n],
+                        program: programs.map(|programs| &programs[n]),
+                    });
+                    let mut proof = Proof { paths: counts, assumes: assumes.clone(), ..Proof::default() };
+                    proof.state = witness::shown(&shared, &sides[1], &value);
+                    match witness::run(&shared, &sides, &value) {
+                        Came::True { ended, differences } => {
+                            (proof.status, proof.ended) = (ProofStatus::Refuted, Some(ended));
+                            proof.differences = differences;
+                            return Ok(proof);
+                        }
+                        Came::False if runs < MAX_RUNS => {
+                            runs += 1;
+                            dropped.push(
+                                "the solver found a state in which it does not hold, but run from there both versions do \
+                                 something else",
+                            );
+                        }
+                        Came::False => return Err("no state that the solver found came true"),
+                        Came::NotRun(why) => {
+                            (proof.status, proof.why) = (ProofStatus::Unconfirmed, why);
+                            unconfirmed.get_or_insert(proof);
+                        }
+                    }
                 }
                 Ok(Outcome::Unknown(_)) | Err(_) => return Err("the solver cannot tell"),
             }
         }
     }
-    Ok(Proof { status: ProofStatus::Proved, paths: counts, assumes, ..Proof::default() })
+    if let Some(proof) = unconfirmed {
+        return Ok(proof);
+    }
+    match dropped.first() {
+        Some(why) => Err(why),
+        None => Ok(Proof { status: ProofStatus::Proved, paths: counts, assumes, ..Proof::default() }),
+    }
 }
 
 /// The condition under which a pair of paths violates the contract.
@@ -239,6 +281,22 @@ fn layout(ty: &Type<'_>, version: &Version<'_>, nesting: usize) -> String {
     }
 }
 
+/// What pointers that are followed lead to is different memory, unless they are `NULL`.
+fn different(shared: &mut Shared) -> Vec<Term> {
+    let pointers = shared.followed_pointers();
+    let mut conditions = Vec::new();
+    for (n, (_, one)) in pointers.iter().enumerate() {
+        for (_, other) in &pointers[..n] {
+            let null = shared.pool.constant(64, 0);
+            let is_null = shared.pool.binary(Binary::Eq, *one, null);
+            let same = shared.pool.binary(Binary::Eq, *one, *other);
+            let differ = shared.pool.not(same);
+            conditions.push(shared.pool.or(is_null, differ));
+        }
+    }
+    conditions
+}
+
 /// What is taken for true of all states.
 fn assumptions(shared: &Shared) -> Vec<String> {
     let pointers = shared.followed.len();
@@ -252,40 +310,6 @@ fn assumptions(shared: &Shared) -> Vec<String> {
     all
 }
 
-/// A state, as far as its values are not zero or have a name.
-fn shown(shared: &Shared, function: &Watched<'_>, value: &dyn Fn(u32) -> u128) -> Vec<Shown> {
-    let mut all = Vec::new();
-    for (number, (variable, width)) in shared.variables.iter().enumerate() {
-        let bits = value(number as u32);
-        match variable {
-            Variable::Parameter(name) => {
-                let parameter = function.parameters.iter().find(|p| p.name == *name);
-                let signed =
-                    parameter.is_some_and(|p| matches!(p.ty.shape(), Shape::Integer { signed: true, .. }));
-                let is_pointer = parameter.is_some_and(|p| matches!(p.ty.shape(), Shape::Pointer(_)));
-                let value = match bits {
-                    0 if is_pointer => "NULL".to_owned(),
-                    _ if is_pointer => "a pointer".to_owned(),
-                    _ => decimal(bits, *width, signed),
-                };
-                all.push(Shown { expression: name.clone(), value });
-            }
-            Variable::Byte(_) | Variable::Address(_) => {}
-        }
-    }
-    for (name, bytes) in shared.found(value) {
-        all.push(Shown { expression: name, value: bytes });
-    }
-    all
-}
-
-fn decimal(bits: u128, width: u32, signed: bool) -> String {
-    if signed && width < 128 && bits >> (width - 1) & 1 == 1 {
-        return (bits.cast_signed() - (1i128 << width)).to_string();
-    }
-    bits.to_string()
-}
-
 impl Shared {
     /// Global variables that are used.
     fn globals(&self) -> impl Iterator<Item = &str> {
@@ -293,44 +317,5 @@ impl Shared {
             Region::Global(name) => Some(name.as_str()),
             _ => None,
         })
-    }
-
-    /// What is found in memory: words of neighbouring bytes.
-    fn found(&self, value: &dyn Fn(u32) -> u128) -> Vec<(String, String)> {
-        let mut bytes: Vec<(crate::summary::Place, u64)> = Vec::new();
-        for (number, (variable, _)) in self.variables.iter().enumerate() {
-            if let Variable::Byte(place) = variable {
-                bytes.push((*place, value(number as u32) as u64));
-            }
-        }
-        bytes.sort_unstable();
-        let mut all: Vec<(String, String)> = Vec::new();
-        let mut at = 0;
-        while at < bytes.len() {
-            let ((region, first), _) = bytes[at];
-            let len =
-                (1..8).take_while(|n| bytes.get(at + n).is_some_and(|b| b.0 == (region, first + *n as i64)));
-            let len = 1 + len.count();
-            let number = bytes[at..at + len].iter().rev().fold(0u64, |value, (_, byte)| value << 8 | byte);
-            all.push((self.told((region, first), len), number.to_string()));
-            at += len;
-        }
-        all
-    }
-
-    fn told(&self, place: crate::summary::Place, len: usize) -> String {
-        let base = match self.of(place.0) {
-            Region::Global(name) if place.1 == 0 => return name.clone(),
-            Region::Global(name) => format!("&{name}"),
-            Region::Parameter(name) => name.clone(),
-            Region::Behind(at) => format!("({})", self.told(*at, 8)),
-            Region::Frame(_) => "a local".to_owned(),
-        };
-        let noun = if len == 1 { "byte" } else { "bytes" };
-        let sign = if place.1 < 0 { '-' } else { '+' };
-        match place.1 {
-            0 => format!("{len} {noun} at {base}"),
-            by => format!("{len} {noun} at {base} {sign} {}", by.unsigned_abs()),
-        }
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::answer::CallPlace;
 use crate::checking::Both;
-use crate::compare::{Half, show};
+use crate::compare::Half;
 use crate::judge::Output;
 use crate::moment::{Pair, Run, Shown};
+use crate::shown::show;
 use crate::state::{RESULT, parameter_address};
 use crate::watch::{Ended, Seen};
 use explain::align::Side;

@@ -6,7 +6,8 @@
 //! does not count. After a call the layout of a block may have changed on purpose: there, blocks of
 //! different lengths are only compared if both are texts, and bytes only if both versions set them.
 
-use crate::compare::{Comparing, Half, Task, What, function_at};
+use crate::compare::{Comparing, Half, Task, What};
+use crate::shown::function_at;
 use crate::state::State;
 use expression::types::Type;
 

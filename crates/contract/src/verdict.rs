@@ -1,6 +1,6 @@
 //! What all the pairs of calls say together.
 
-use crate::answer::{Answer, CaseAnswer, SCHEMA, Verdict};
+use crate::answer::{Answer, CaseAnswer, Proof, ProofStatus, SCHEMA, Verdict};
 use crate::checking::{Checked, Checking};
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -74,8 +74,13 @@ impl Checking<'_> {
                 .zip(&checked.applied)
                 .map(|(case, applied)| CaseAnswer { place: case.place.to_string(), applied: *applied })
                 .collect();
-            f.verdict = if f.violated > 0 {
+            let status = f.proof.as_ref().map(|proof| proof.status);
+            // Of a function that nobody named, a state that no test comes to is only told.
+            let is_asked = f.contract.is_some() || !whole;
+            f.verdict = if f.violated > 0 || is_asked && status == Some(ProofStatus::Refuted) {
                 Verdict::Violated
+            } else if f.untold == 0 && f.proof.as_ref().is_some_and(is_certain) {
+                Verdict::Holds
             } else if f.counted.pairs() == 0 || f.untold > 0 {
                 Verdict::Unknown
             } else {
@@ -106,6 +111,11 @@ impl Checking<'_> {
         }
         answer
     }
+}
+
+/// What is proved and takes nothing for true needs no calls.
+fn is_certain(proof: &Proof) -> bool {
+    proof.status == ProofStatus::Proved && proof.assumes.is_empty()
 }
 
 /// Violations of callers inside of which another function violates its contract too: by function,

@@ -65,6 +65,7 @@ pub mod pack;
 #[cfg(feature = "read")]
 pub mod process;
 mod slots;
+pub mod witness;
 
 #[cfg(feature = "read")]
 pub use damage::{Damage, RecordingError};

@@ -320,6 +320,13 @@ pub unsafe extern "C" fn __relapse_leave(_desc: *const FnDesc) {
     }
 }
 
+/// Makes what instrumented code needs in a thread that comes to it not by an entry.
+pub fn prepare_thread() {
+    if tls::context().is_null() {
+        tls::set_context(new_context(header::KIND_THREAD, 0));
+    }
+}
+
 /// Makes stack, shadow and stream of a thread or of its signals. `parent` is the stream of the
 /// thread that the signals interrupt.
 fn new_context(kind: u32, parent: u64) -> *mut Context {

@@ -15,6 +15,7 @@
 //!   parts of it are given back;
 //! * [`process`], [`module`], [`fork`], [`crash`]: start, registration, `fork`,
 //!   fatal signals, the end;
+//! * [`witness`]: one call from a given state, instead of the program;
 //! * [`sys`], [`bytes`], [`tls`]: system calls, memory functions and the
 //!   thread-local block, all without the C library.
 //!
@@ -69,6 +70,7 @@ pub mod sockets;
 pub mod stream;
 pub mod sys;
 pub mod tls;
+pub mod witness;
 
 #[cfg(feature = "staticlib")]
 #[panic_handler]

@@ -40,6 +40,8 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
     }
     if !process::is_recording() {
         m.index = COUNT.fetch_add(1, Relaxed) + 1;
+        // SAFETY: `m` is a descriptor emitted by the compiler, and constructors run one at a time.
+        unsafe { crate::witness::registered(m) };
         return;
     }
     // A library that was closed and is opened again at the same place is the

@@ -135,6 +135,8 @@ pub unsafe fn start() {
     }
     // SAFETY: this is the first call, when there is no other thread in the runtime, says the caller.
     if !unsafe { find_root() } {
+        // SAFETY: as above.
+        unsafe { crate::witness::look() };
         return;
     }
     // SAFETY: as above.

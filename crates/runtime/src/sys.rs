@@ -417,9 +417,14 @@ pub fn raise(signal: u32) {
     call_numbers(Numbers::Signal, u64::from(pid()), u64::from(tid()), u64::from(signal), 0);
 }
 
+/// Ends the process at once.
+pub fn exit(status: u32) -> ! {
+    loop {
+        call_numbers(Numbers::ExitGroup, status.into(), 0, 0, 0);
+    }
+}
+
 pub fn abort() -> ! {
     raise(6);
-    loop {
-        call_numbers(Numbers::ExitGroup, 134, 0, 0, 0);
-    }
+    exit(134)
 }

@@ -151,7 +151,7 @@ pub const FILTERS: &[(&str, &str)] = &[
     // How many instructions a line is made of is the compiler's business.
     (r"[\d,]+ instructions", "[N] instructions"),
     // Which of many states a solver finds is its own affair.
-    (r"no run came to it: .*", "no run came to it: [STATE]"),
+    (r"(run from it)(\n +(called with .*|(both|good|bad): .*|.* in good, .* in bad))+", "$1: [STATE]"),
     (r"(?m)^(p\[PID\]\.\d+ +\S+) +\d.*$", "$1  [FIGURES]"),
     (r"(?m)^ +[\d,]+  ", "  [N]  "),
     // Widths of columns depend on what they held.

@@ -103,6 +103,14 @@ impl Shared {
         }
     }
 
+    /// The pointers that were followed, with the regions that they lead to.
+    pub fn followed_pointers(&self) -> Vec<(usize, Term)> {
+        let mut pointers: Vec<(usize, Term)> = self.pointers.iter().map(|(r, t)| (*r, *t)).collect();
+        pointers.retain(|(region, _)| self.followed.contains(region));
+        pointers.sort_unstable_by_key(|p| p.0);
+        pointers
+    }
+
     /// So many bytes, the first one lowest.
     pub fn joined(&mut self, bytes: &[Term]) -> Option<Term> {
         let (first, rest) = bytes.split_first()?;

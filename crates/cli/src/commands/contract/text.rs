@@ -17,8 +17,8 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
     let of = |verdict: Verdict| answer.functions.iter().filter(move |f| f.verdict == verdict);
     let pairs: u64 = answer.functions.iter().map(|f| f.counted.pairs()).sum();
     let checked = counted(answer.functions.len() as u64, "function");
-    let (own, following): (Vec<&FunctionAnswer>, Vec<&FunctionAnswer>) =
-        of(Verdict::Violated).partition(|f| f.violations.iter().any(|v| v.follows.is_none()));
+    let (own, following): (Vec<&FunctionAnswer>, Vec<&FunctionAnswer>) = of(Verdict::Violated)
+        .partition(|f| f.violated == 0 || f.violations.iter().any(|v| v.follows.is_none()));
     let has_contracts = answer.functions.iter().any(|f| f.contract.is_some());
     let violated = own.len() as u64;
     let headline = match answer.verdict {
@@ -87,6 +87,9 @@ fn function(session: &mut Session, answer: &Answer, f: &FunctionAnswer) -> Resul
     let verdict = match f.verdict {
         Verdict::Holds if f.contract.is_some() => paint.good("as its contract says"),
         Verdict::Holds => paint.good("unchanged"),
+        Verdict::Violated if f.violated == 0 => {
+            paint.bad("violated from a state that no test comes to".to_owned())
+        }
         Verdict::Violated => paint.bad(format!("violated by {}", counted(f.violated, "pair"))),
         Verdict::Unknown => paint.bad("not compared"),
     };
@@ -119,7 +122,7 @@ fn function(session: &mut Session, answer: &Answer, f: &FunctionAnswer) -> Resul
         violation(session, answer, v)?;
     }
     if let Some(told) = f.proof.as_ref().filter(|_| f.violated == 0).and_then(proof) {
-        writeln!(session.out, "  {told}")?;
+        told.iter().try_for_each(|line| writeln!(session.out, "  {line}"))?;
     }
     let told: u64 = f.violations.len() as u64;
     if f.violated > told {
@@ -136,22 +139,39 @@ fn function(session: &mut Session, answer: &Answer, f: &FunctionAnswer) -> Resul
     Ok(())
 }
 
-/// What is known of all states.
-fn proof(proof: &Proof) -> Option<String> {
+/// What is known of all states, in lines.
+fn proof(proof: &Proof) -> Option<Vec<String>> {
     match proof.status {
         ProofStatus::Proved => {
             let [good, bad] = proof.paths;
             let ways = format!("{} in good, {} in bad", counted(good, "path"), counted(bad, "path"));
             let given = proof.assumes.join(", and ");
             let given = if given.is_empty() { given } else { format!("; given that {given}") };
-            Some(format!("proved for all states: {ways}{given}"))
+            Some(vec![format!("proved for all states: {ways}{given}")])
         }
-        ProofStatus::Refuted => Some(format!(
-            "not so in all states: the solver found one in which it does not hold, and no run came to it: {}",
-            values(&proof.state)
-        )),
+        ProofStatus::Refuted => {
+            let mut lines = vec![
+                "counterexample: a state that no test comes to; both versions were run from it".to_owned(),
+                format!("called with {}", values(&proof.state)),
+            ];
+            match &proof.ended {
+                Some([good, bad]) if good == bad => lines.push(format!("both: {good}")),
+                Some([good, bad]) => lines.extend([format!("good: {good}"), format!("bad:  {bad}")]),
+                None => {}
+            }
+            let differing = proof.differences.iter();
+            lines.extend(differing.map(|d| format!("{}: {} in good, {} in bad", d.path, d.good, d.bad)));
+            Some(lines)
+        }
+        ProofStatus::Unconfirmed => Some(vec![
+            format!(
+                "undecided: the solver found a state in which it does not hold, but it was not run: {}",
+                proof.why
+            ),
+            format!("called with {}", values(&proof.state)),
+        ]),
         ProofStatus::Open if proof.why.is_empty() => None,
-        ProofStatus::Open => Some(format!("not proved for all states: {}", proof.why)),
+        ProofStatus::Open => Some(vec![format!("not proved for all states: {}", proof.why)]),
     }
 }
 

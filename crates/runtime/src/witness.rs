@@ -1,0 +1,184 @@
+//! One call from a given state, instead of the program: so a state in which two versions of a function
+//! differ, found by a solver, is shown to be real (`docs/runtime-interface.md`).
+//!
+//! The call is made when the last of the modules that it needs registers: before `main`, and before the
+//! program's own constructors. Afterwards the process ends.
+
+use crate::desc::ModuleDesc;
+use crate::{bytes, entry, process, sys, tls};
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
+use recording::witness::{ARGUMENT, CALL, MAGIC, MAP, MAX_ARGUMENTS, MAX_MODULES, MODULE, READ, WRITE};
+
+/// The variable that names the file with the state.
+const VARIABLE: &[u8] = b"RELAPSE_WITNESS=";
+/// A longer file is not read.
+const ROOM: u64 = 1 << 20;
+
+/// The file, as it was read at the start; null if nothing is asked.
+static FILE: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+static LEN: AtomicU32 = AtomicU32::new(0);
+static DESCRIPTOR: AtomicU32 = AtomicU32::new(0);
+/// Addresses of the symbols of the modules that are named.
+static MODULES: [AtomicPtr<u64>; MAX_MODULES] =
+    [const { AtomicPtr::new(core::ptr::null_mut()) }; MAX_MODULES];
+
+/// Sees whether a call is asked for. For the start of a process that is not recorded.
+///
+/// # Safety
+/// No other thread runs code of the runtime or changes the environment.
+pub unsafe fn look() {
+    // SAFETY: nobody changes the environment, says the caller, and `path` is used at once.
+    let mut entries = unsafe { process::environment() };
+    let Some(path) = entries.find_map(|e| e.strip_prefix(VARIABLE)) else { return };
+    let mut text = process::Path::new();
+    text.push(path);
+    let Some(fd) = open(text.as_c_str()) else { return };
+    let Some(at) = sys::reserve(ROOM) else { return };
+    // SAFETY: `reserve` gives so many bytes of zeros that nobody else knows of yet.
+    let all = unsafe { core::slice::from_raw_parts_mut(at, ROOM as usize) };
+    let mut filled = 0;
+    while let Some(room) = all.get_mut(filled..).filter(|room| !room.is_empty())
+        && let Ok(n @ 1..) = usize::try_from(sys::read(fd, room))
+    {
+        filled += n;
+    }
+    if all.starts_with(&MAGIC) {
+        LEN.store(filled as u32, Relaxed);
+        DESCRIPTOR.store(fd.cast_unsigned(), Relaxed);
+        FILE.store(at, Relaxed);
+    }
+}
+
+fn open(path: &CStr) -> Option<i32> {
+    sys::open(path, sys::O_RDWR | sys::O_APPEND).ok()
+}
+
+/// A module is there. Makes the call if it was the last that is needed; then this does not return.
+///
+/// # Safety
+/// `m` is a descriptor emitted by the compiler, and no other thread runs code of the runtime. The file
+/// asks for what is sound in this program: whoever set the variable answers for it.
+pub unsafe fn registered(m: &ModuleDesc) {
+    let Some(file) = file() else { return };
+    let mut missing = false;
+    for (number, id) in Records(file).filter(|r| r.tag == MODULE).map(|r| r.bytes).enumerate() {
+        let Some(place) = MODULES.get(number) else { return };
+        if id == m.id && place.load(Relaxed).is_null() {
+            place.store(m.addresses.cast_mut(), Relaxed);
+        }
+        missing |= place.load(Relaxed).is_null();
+    }
+    if !missing {
+        // SAFETY: as the caller says.
+        unsafe { perform(file) }
+    }
+}
+
+fn file() -> Option<&'static [u8]> {
+    let at = FILE.load(Relaxed);
+    // SAFETY: `look` stored a mapping with at least `LEN` bytes, which is never unmapped nor written again.
+    (!at.is_null()).then(|| unsafe { core::slice::from_raw_parts(at, LEN.load(Relaxed) as usize) })
+}
+
+/// A record: its tag, three words, and bytes.
+struct Record<'f> {
+    tag: u64,
+    words: [u64; 3],
+    bytes: &'f [u8],
+}
+
+/// Records one after the other, from behind the magic number on: tag, three words, length, bytes.
+struct Records<'f>(&'f [u8]);
+
+impl<'f> Iterator for Records<'f> {
+    type Item = Record<'f>;
+
+    fn next(&mut self) -> Option<Record<'f>> {
+        if self.0.starts_with(&MAGIC) {
+            self.0 = self.0.get(MAGIC.len()..)?;
+        }
+        let mut word = || {
+            let (head, rest) = self.0.split_at_checked(8)?;
+            self.0 = rest;
+            Some(u64::from_le_bytes(head.try_into().ok()?))
+        };
+        let (tag, words, len) = (word()?, [word()?, word()?, word()?], word()?);
+        let (bytes, rest) = self.0.split_at_checked(usize::try_from(len).ok()?)?;
+        self.0 = rest;
+        Some(Record { tag, words, bytes })
+    }
+}
+
+/// The address that a place means: an offset from a symbol of a module, or from nothing.
+///
+/// # Safety
+/// The symbol is one of the module's.
+unsafe fn address([module, symbol, offset]: [u64; 3]) -> u64 {
+    let Some(before) = module.checked_sub(1) else { return offset };
+    let Some(addresses) = MODULES.get(before as usize) else { return 0 };
+    // SAFETY: the module is registered, its table has as many entries as it has symbols, and the symbol
+    // is one of them, says the caller.
+    unsafe { *addresses.load(Relaxed).add(symbol as usize) }.wrapping_add(offset)
+}
+
+/// Sets the state, makes the call, and tells what there is afterwards.
+///
+/// # Safety
+/// As of [`registered`].
+unsafe fn perform(file: &[u8]) -> ! {
+    let fd = DESCRIPTOR.load(Relaxed).cast_signed();
+    let mut arguments = [0u64; MAX_ARGUMENTS];
+    let mut passed = 0;
+    for Record { tag, words, bytes } in Records(file) {
+        // SAFETY: a mapping replaces nothing. What is written and called is in the program's own memory or
+        // in such a mapping, says the caller; where it is not, the process ends by a fault, and that is
+        // told apart by the mark below. Surplus arguments are ignored by a function of the C convention.
+        unsafe {
+            match tag {
+                MAP => {
+                    let flags =
+                        sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_FIXED_NOREPLACE | sys::MAP_NORESERVE;
+                    if sys::map(words[0], words[1], sys::PROT_RW, flags, -1, 0) != Some(words[0] as *mut u8) {
+                        sys::exit(1);
+                    }
+                }
+                WRITE => bytes::copy(address(words) as *mut u8, bytes.as_ptr(), bytes.len()),
+                ARGUMENT => {
+                    let Some(place) = arguments.get_mut(passed) else { sys::exit(1) };
+                    *place = words[0];
+                    passed += 1;
+                }
+                CALL => {
+                    entry::prepare_thread();
+                    sys::write_all(fd, &CALL.to_le_bytes());
+                    let result = call(address(words), &arguments);
+                    sys::write_all(fd, &result.to_le_bytes());
+                }
+                READ => {
+                    let mut len = [0; 8];
+                    len[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+                    let len = u64::from_le_bytes(len) as usize;
+                    sys::write_all(fd, core::slice::from_raw_parts(address(words) as *const u8, len));
+                }
+                _ => {}
+            }
+        }
+    }
+    sys::exit(0)
+}
+
+type Function = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
+
+/// # Safety
+/// There is a function that takes at most so many words, and what it does is sound.
+unsafe fn call(at: u64, a: &[u64; MAX_ARGUMENTS]) -> u64 {
+    // A function that is called from outside finds no call under way.
+    // SAFETY: the block is this thread's own.
+    unsafe { (*tls::tls()).call = 0 };
+    // SAFETY: as the caller says; the type has the convention of C.
+    unsafe {
+        let function = core::mem::transmute::<usize, Function>(at as usize);
+        function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11])
+    }
+}
