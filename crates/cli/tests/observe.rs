@@ -216,6 +216,30 @@ fn a_crash_names_address_and_pointer() {
     assert!(pair.instruction(&observed).contains("load.i32"));
 }
 
+/// The member that lies where the pointer was read: of a union only the union is known.
+#[test]
+fn a_crash_names_the_member_of_a_member() {
+    let members = "struct buffer { long size; char *data; };\n\
+                   struct node { struct buffer content; struct node *next; \
+                   union { char *text; long number; } as; struct buffer more[2]; };\n";
+    for (pointer, name) in [
+        ("n->as.text", "n->as"),
+        ("n->content.data", "n->content.data"),
+        ("n->more[1].data", "n->more[1].data"),
+        ("own.content.data", "own.content.data"),
+    ] {
+        let source = format!(
+            "#include <stdlib.h>\n{members}static struct node *volatile given;\n\
+             int main(int argc, char **argv) {{\n  struct node *n = given = calloc(1, sizeof *n), own = {{ 0 }};\n  \
+             own.next = given;\n  own.content.size = argc;\n  \
+             return @ ? 0 : strlen({pointer}) + own.next->content.size;\n}}\n"
+        );
+        let observed = Pair::new(&source, "1", "argc > 5", "./p").observe();
+        let summary = observed.observation.summary;
+        assert!(summary.contains(&format!("through `{name}` in `strlen`")), "{pointer}: {summary}");
+    }
+}
+
 #[test]
 fn a_crash_inside_a_library_function_names_its_argument() {
     let pair = Pair::new(

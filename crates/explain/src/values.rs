@@ -433,7 +433,7 @@ const PASSES_ON: &str = "_Unwind_Resume";
 
 /// Clean-ups that an exception passes through are no steps.
 fn without_passing_on(mut cause: Cause) -> Cause {
-    if cause.what == was_called(PASSES_ON) && cause.children.len() == 1 {
+    if cause.what.starts_with(&was_called(PASSES_ON)) && cause.children.len() == 1 {
         let below = cause.children.pop().unwrap_or_default();
         return Cause { change: below.change.or(cause.change), ..below };
     }
@@ -635,11 +635,13 @@ fn sentence(
             let (bad, good) = (words(&bad), words(&good));
             return format!("{condition} was {bad}, the condition that {reference} has there was {good}");
         }
-        (Some(bad), _) => return format!("{condition} was {}", words(&bad)),
+        (Some(bad), _) => {
+            return format!("{condition} was {}{}", words(&bad), beside(sight.absent, reference));
+        }
         _ => {}
     }
     if let Some(callee) = own.and_then(|g| g.callee.as_ref()) {
-        return was_called(callee);
+        return format!("{}{}", was_called(callee), beside(sight.absent, reference));
     }
     let differing = values.iter().rev().find(|p| p.bad.is_some() && p.good.is_some() && p.bad != p.good);
     match differing {
@@ -653,6 +655,15 @@ fn sentence(
             Some(Absent::NotRun) => format!("{reference} did not run this line"),
             Some(Absent::NoMoment) => format!("{reference} ran this line, but not at this moment"),
         },
+    }
+}
+
+/// Why the other run has no such moment, after what this one did.
+fn beside(absent: Option<Absent>, reference: &str) -> String {
+    match absent {
+        Some(Absent::NotRun) => format!("; {reference} did not run this line"),
+        Some(Absent::NoMoment) => format!("; {reference} ran this line, but not at this moment"),
+        Some(Absent::NoLine | Absent::Moved(_)) | None => String::new(),
     }
 }
 

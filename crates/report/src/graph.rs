@@ -232,15 +232,18 @@ impl Drawing<'_> {
         let names = different.iter().take(VALUES).map(|value| width(&self.style.fit(&value.name))).max();
         for value in different.iter().take(VALUES) {
             let (style, reference) = (self.style, self.reference);
-            let shown = |value: &Option<String>, place| style.fit(&words::value(value.as_deref(), place));
+            let [good, bad] = words::sides(value, cause).map(|side| side.map(|text| style.fit(&text)));
             self.detail(lane, is_last, |row| {
                 let column = row.width() + names.unwrap_or(0).min(24);
-                row.put(Ink::Strong, style.fit(&value.name))
-                    .pad(column)
-                    .put(Ink::Faint, format!("  {reference} "))
-                    .put(Ink::Good, shown(&value.good, cause.good_place.as_ref()))
-                    .put(Ink::Faint, ", bad ")
-                    .put(Ink::Bad, shown(&value.bad, cause.place.as_ref()))
+                let mut row = row.put(Ink::Strong, style.fit(&value.name)).pad(column);
+                let sides = [(Ink::Good, reference, good), (Ink::Bad, "bad", bad)];
+                let mut before = "  ";
+                for (ink, side, text) in sides {
+                    let Some(text) = text else { continue };
+                    row = row.put(Ink::Faint, format!("{before}{side} ")).put(ink, text);
+                    before = ", ";
+                }
+                row
             });
         }
         let mut rest = Vec::new();

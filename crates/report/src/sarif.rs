@@ -142,10 +142,10 @@ fn step(node: &Node<'_>, order: usize, reference: &str) -> Value {
     let cause = node.cause;
     let mut text = cause.what.trim().to_owned();
     for value in cause.values.iter().filter(|value| value.good != value.bad) {
-        let good = words::value(value.good.as_deref(), cause.good_place.as_ref());
-        let bad = words::value(value.bad.as_deref(), cause.place.as_ref());
+        let sides = [reference, "bad"].into_iter().zip(words::sides(value, cause));
+        let sides: Vec<String> = sides.filter_map(|(side, text)| Some(format!("{side} {}", text?))).collect();
         let separator = if text.is_empty() { "" } else { "; " };
-        let _ = write!(text, "{separator}{}: {reference} {good}, bad {bad}", value.name);
+        let _ = write!(text, "{separator}{}: {}", value.name, sides.join(", "));
     }
     if let Some(link) = words::link(cause, reference) {
         let separator = if text.is_empty() { "" } else { "; " };

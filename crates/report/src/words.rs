@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use explain::answer::{Answer, Cause, Hunk, Observation, Place};
+use explain::answer::{Answer, Cause, Hunk, Observation, Place, ValuePair};
 
 use crate::text::visible;
 
@@ -200,14 +200,16 @@ pub fn heading(hunk: &Hunk) -> &str {
     hunk.heading.trim().trim_end_matches('{').trim_end()
 }
 
-/// A value of a pair, or what its absence means.
+/// What a value was in the versions that came to the moment of its cause: the one that good or its
+/// stand-in had, and bad's. A version that did not come there has none, and nothing is said of it.
 #[must_use]
-pub fn value(value: Option<&str>, place: Option<&Place>) -> String {
-    match (value, place) {
-        (Some(value), _) => visible(value).into_owned(),
-        (None, Some(_)) => "none".to_owned(),
-        (None, None) => "not run".to_owned(),
-    }
+pub fn sides(value: &ValuePair, cause: &Cause) -> [Option<String>; 2] {
+    let side = |value: &Option<String>, place: &Option<Place>| match (value, place) {
+        (Some(value), _) => Some(visible(value).into_owned()),
+        (None, Some(_)) => Some("none".to_owned()),
+        (None, None) => None,
+    };
+    [side(&value.good, &cause.good_place), side(&value.bad, &cause.place)]
 }
 
 /// `file:line`, or `file` if the line is unknown.

@@ -166,16 +166,23 @@ pub fn audit(answer: &Value) -> Result<(), String> {
             ("bad does not have this line".to_owned(), &reference, &bad, there),
             (format!("{name} ran this, bad did not"), &reference, &bad, there),
         ];
+        let says = |sentence: &str| what.rsplit("; ").next() == Some(sentence);
         for (sentence, own, other, place) in absent {
             // Where a version has the line twice, the other's may be the counterpart of either.
-            if let Some((file, _, text)) = place.filter(|_| what == sentence)
+            if let Some((file, _, text)) = place.filter(|_| says(&sentence))
                 && own.only_line(file, text).is_some()
                 && other.only_line(file, text).is_some_and(|line| other.certainly_ran(file, line))
             {
                 say(format!("the other version ran `{}`", text.trim()));
             }
         }
-        let own = what.split(", ").next().unwrap_or_default();
+        if let Some((file, _, text)) =
+            here.filter(|_| says(&format!("{name} ran this line, but not at this moment")))
+            && reference.only_line(file, text).is_some_and(|line| !reference.ran(file, line))
+        {
+            say(format!("{name} did not run `{}`", text.trim()));
+        }
+        let own = what.split("; ").next().and_then(|own| own.split(", ").next()).unwrap_or_default();
         let held =
             own.strip_suffix(" was true").map(|_| true).or(own.strip_suffix(" was false").map(|_| false));
         // `!x` holds where `x != 0`, which was computed, does not.

@@ -96,8 +96,15 @@ impl Names<'_> {
         match self.definition(r).map(|(i, inst)| (i, inst.clone())) {
             Some((_, Inst::Frame { offset, .. })) => self.local(offset),
             Some((index, Inst::Address { base, index: Operand::Const(0), offset, .. })) => {
+                let (index, base, offset) = self.innermost(index, base, offset);
+                let offset = u64::try_from(offset).ok()?;
+                if let Operand::Reg(r) = base
+                    && let Some((_, Inst::Frame { offset: first, .. })) = self.definition(r)
+                {
+                    return self.local(first + offset);
+                }
                 let base = self.value(index, base, depth + 1)?;
-                self.member(&base, u64::try_from(offset).ok()?)
+                self.member(&base, offset)
             }
             Some((index, Inst::Address { base, .. })) => {
                 let base = self.value(index, base, depth + 1)?;
@@ -114,22 +121,72 @@ impl Names<'_> {
         }
     }
 
-    /// A local that lies in the frame.
+    /// What an address is some bytes away from, where members of members are addressed one by one.
+    fn innermost(&self, at: u32, base: Operand, offset: i64) -> (u32, Operand, i64) {
+        let (mut at, mut base, mut offset) = (at, base, offset);
+        while let Operand::Reg(r) = base
+            && let Some((index, Inst::Address { base: next, index: Operand::Const(0), offset: more, .. })) =
+                self.definition(r)
+            && self.variable(at, r).is_none()
+        {
+            (at, base, offset) = (index, *next, offset.wrapping_add(*more));
+        }
+        (at, base, offset)
+    }
+
+    /// A local that lies in the frame, or the member of one.
     fn local(&self, offset: u64) -> Option<Named> {
-        let b = self.function.bindings.iter().find(|b| b.home == Home::Frame(offset))?;
-        let v = self.function.variables.get(b.variable as usize)?;
-        Some(Named { text: v.name.clone(), ty: v.ty })
+        self.function.bindings.iter().find_map(|binding| {
+            let Home::Frame(first) = binding.home else { return None };
+            let variable = self.function.variables.get(binding.variable as usize)?;
+            let inside = offset.checked_sub(first)?;
+            match variable.ty.and_then(|ty| self.kind(ty)) {
+                Some(TypeKind::Record { union: false, .. }) => {
+                    self.within(variable.ty?, inside, format!("{}.", variable.name), 0)
+                }
+                _ => (inside == 0).then(|| Named { text: variable.name.clone(), ty: variable.ty }),
+            }
+        })
     }
 
     /// The member of what a pointer points to.
     fn member(&self, base: &Named, offset: u64) -> Option<Named> {
-        let record = self.strip(self.target(base.ty)?)?;
-        let TypeKind::Record { members, .. } = &self.module.types.get(record as usize)?.kind else {
-            return None;
-        };
-        let m = members.iter().find(|m| m.bit_offset == 8 * offset && !m.name.is_empty())?;
         let link = if self.is_reference(base.ty) { "." } else { "->" };
-        Some(Named { text: format!("{}{link}{}", base.text, m.name), ty: m.ty })
+        self.within(self.target(base.ty)?, offset, format!("{}{link}", base.text), 0)
+    }
+
+    /// The member of a record, or of a member of it, that lies so far in. Of a union only the union
+    /// is known.
+    fn within(&self, record: u32, offset: u64, prefix: String, depth: u32) -> Option<Named> {
+        let TypeKind::Record { members, union: false } = &self.kind(record)? else { return None };
+        let is_at = |m: &&program::model::Member| {
+            let size = m.ty.and_then(|ty| self.module.types.get(ty as usize)).map_or(0, |ty| ty.size);
+            m.bit_offset <= 8 * offset && 8 * offset < m.bit_offset + (8 * size).max(m.bits)
+        };
+        let m = members.iter().find(is_at).filter(|_| depth < DEPTH)?;
+        let (mut text, mut ty) = (format!("{prefix}{}", m.name), m.ty);
+        let mut inside = offset - m.bit_offset / 8;
+        if let Some(TypeKind::Array { of: Some(of), .. }) = ty.and_then(|ty| self.kind(ty)) {
+            let size = self.module.types.get(*of as usize)?.size.max(1);
+            text.push_str(&format!("[{}]", inside / size));
+            (ty, inside) = (Some(*of), inside % size);
+        }
+        match ty.and_then(|ty| self.kind(ty)) {
+            Some(TypeKind::Record { union: false, .. }) => {
+                // The members of a struct without a name are the record's own.
+                let prefix = if m.name.is_empty() { prefix } else { format!("{text}.") };
+                self.within(ty?, inside, prefix, depth + 1)
+            }
+            Some(TypeKind::Record { union: true, .. }) => {
+                (!m.name.is_empty()).then_some(Named { text, ty: None })
+            }
+            _ => (!m.name.is_empty() && inside == 0).then_some(Named { text, ty }),
+        }
+    }
+
+    /// What a type is, behind typedefs.
+    fn kind(&self, ty: u32) -> Option<&TypeKind> {
+        Some(&self.module.types.get(self.strip(ty)? as usize)?.kind)
     }
 
     fn is_reference(&self, ty: Option<u32>) -> bool {

@@ -136,14 +136,14 @@
       head.append(place.line ? `${place.file}:${place.line}` : place.file, place.function ? ` in ${place.function}` : "");
       box.append(source(side, place));
     } else {
-      box.append(make("p", "none", `The ${versionOf(side)} version did not run this line.`));
+      box.append(make("p", "none", `The ${versionOf(side)} version did not come to this moment.`));
     }
     return box;
   };
   const valueTable = (node) => {
     const body = make("tbody");
     const head = make("tr", "", make("th", "", "value"), make("th", "", `in ${data.reference}`), make("th", "", "in bad"));
-    const nothing = (place) => (place ? "none" : "not run");
+    const nothing = (place) => (place ? "none" : "");
     for (const [name, good, bad] of node.values) {
       const cells = [name, good ?? nothing(node.good), bad ?? nothing(node.bad)].map((text) => make("td", "", text));
       body.append(make("tr", good === bad ? "same" : "differ", ...cells));

@@ -231,16 +231,14 @@ fn values(cause: &Cause, reference: &str, page: &mut String) {
     if different.is_empty() {
         return;
     }
-    let shown = |value: &Option<String>, place| escape(&words::value(value.as_deref(), place));
     page.push_str("<span class=\"values\">");
     for value in different.iter().take(VALUES) {
-        let _ = write!(
-            page,
-            "<span class=\"value\"><code>{}</code> {reference} <b class=\"good\">{}</b>, bad <b class=\"bad\">{}</b></span> ",
-            escape(&value.name),
-            shown(&value.good, cause.good_place.as_ref()),
-            shown(&value.bad, cause.place.as_ref())
-        );
+        let sides = [("good", reference), ("bad", "bad")].into_iter().zip(words::sides(value, cause));
+        let sides = sides.filter_map(|((class, side), text)| {
+            Some(format!("{side} <b class=\"{class}\">{}</b>", escape(&text?)))
+        });
+        let sides = sides.collect::<Vec<_>>().join(", ");
+        let _ = write!(page, "<span class=\"value\"><code>{}</code> {sides}</span> ", escape(&value.name));
     }
     if different.len() > VALUES {
         let _ = write!(page, "<span class=\"value\">and {} more</span>", different.len() - VALUES);
