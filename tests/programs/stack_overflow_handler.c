@@ -2,7 +2,9 @@
 // by the mapping in which a local of `main` lies.
 // expect: small frames: stack overflow
 // expect: large frames: stack overflow
+// expect: foreign frames: stack overflow
 // expect: no frames: another fault
+#include <regex.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,6 +48,15 @@ __attribute__((noinline)) static int large(int n) {
     return n < 0 ? 0 : large(n + 1) + room[n % 100000];
 }
 
+// In the C library.
+static void foreign(void) {
+    enum { DEPTH = 20000 };
+    static char pattern[DEPTH + 1];
+    regex_t compiled;
+    memset(pattern, '(', DEPTH);
+    regcomp(&compiled, pattern, REG_EXTENDED);
+}
+
 int main(void) {
     volatile int local = 0;
     local_of_main = (uintptr_t)&local;
@@ -58,8 +69,8 @@ int main(void) {
     getrlimit(RLIMIT_STACK, &limit);
     limit.rlim_cur = 400 << 10;
     setrlimit(RLIMIT_STACK, &limit);
-    static const char *const names[] = {"small", "large", "no"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {"small", "large", "foreign", "no"};
+    for (int i = 0; i < 4; i++) {
         printf("%s frames: ", names[i]);
         fflush(stdout);
         pid_t child = fork();
@@ -68,6 +79,8 @@ int main(void) {
                 small(1);
             else if (i == 1)
                 large(1);
+            else if (i == 2)
+                foreign();
             *(volatile int *)(uintptr_t)(sink - sink + 8) = 1;
             _exit(1);
         }

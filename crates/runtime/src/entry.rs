@@ -177,6 +177,12 @@ pub unsafe extern "C" fn enter(desc: *const FnDesc, args: *const u64, place: u64
             enter_signal(ctx, call, desc, args, place);
             return;
         }
+        // A handler that interrupted code outside is entered like any function that is called back.
+        // What the kernel passes to it lies right above its frame.
+        let passed = |n: usize| (*args.add(n)).wrapping_sub(place) < 4096;
+        if inside && desc.arg_slots >= 3 && *args == SEGV && passed(1) && passed(2) {
+            show_overflow(&*ctx, desc, args);
+        }
         let ctx = &mut *ctx;
         let call = ctx.jumped_over(call, place);
         let entry = Entry { call, ctx: (*tls).ctx, stack: ctx.stack, place };
@@ -250,13 +256,14 @@ unsafe fn enter_signal(interrupted: *mut Context, call: u64, desc: &FnDesc, args
     }
 }
 
+const SEGV: u64 = 11;
+const BUS: u64 = 7;
+
 /// Where the access was that brought a handler to run, if that is why and the handler is told.
 ///
 /// # Safety
 /// `desc` is the compiler's descriptor of a handler, and `args` has its arguments.
 unsafe fn fault_address(desc: &FnDesc, args: *const u64) -> u64 {
-    const SEGV: u64 = 11;
-    const BUS: u64 = 7;
     // SAFETY: there are at least three slots. A function that takes three arguments and is entered in
     // the midst of other code is a handler set with `SA_SIGINFO`, to which the kernel passes the
     // number of the signal and a `siginfo_t`.
