@@ -442,6 +442,27 @@ echo 'int main(void) { return 0; }' > conftest.c
 $CC -Werror -fstack-protector-strong -c conftest.c
 if $CC -Werror -fno-such-flag -c conftest.c 2>/dev/null; then exit 13; fi
 if $CC -Werror -Wno-such-warning-at-all=x -Wsuch -c conftest.c 2>/dev/null; then exit 14; fi
+# Where the locals of a handler are that runs on a stack of its own, as gnulib asks.
+cat > conftest.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static char room[65536];
+static void handler(int signal) {
+    volatile char local = 0;
+    volatile char *at = &local;
+    _exit(!(signal == SIGUSR1 && at >= room && at < room + sizeof room));
+}
+int main(void) {
+    stack_t own = {.ss_sp = room, .ss_size = sizeof room};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+    sigaltstack(&own, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+    return 2;
+}
+END
+$CC -o conftest conftest.c; ./conftest
 # Dependency tracking, as automake's depcomp asks for it.
 $CC -MT sub/conftest.o -MD -MP -MF conftest.Tpo -c -o conftest.o conftest.c
 grep -q '^sub/conftest.o: conftest.c' conftest.Tpo

@@ -47,9 +47,18 @@ pub fn compile(
         units.record(session, command, input);
     }
     match &session.objects {
-        Some(cache) => cache.compile(session, command, input, product, first),
-        None => Ok(fresh(session, command, input, product, first, &mut DiagnosticSink::Direct)?.code),
+        Some(cache) if !is_probe(&input.path) => cache.compile(session, command, input, product, first),
+        _ => Ok(fresh(session, command, input, product, first, &mut DiagnosticSink::Direct)?.code),
     }
+}
+
+/// Whether a file is a program by which a build finds out what the machine has: of Autoconf,
+/// CMake or Meson. Such programs look at what recording changes, such as the stack on which
+/// a handler's locals are, and nobody records them.
+fn is_probe(path: &Path) -> bool {
+    const FOLDERS: [&str; 3] = ["CMakeScratch", "CMakeTmp", "meson-private"];
+    path.file_stem().is_some_and(|stem| stem == "conftest")
+        || path.components().any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
 
 /// Compiles without looking into the cache.
@@ -62,7 +71,8 @@ pub fn fresh(
     sink: &mut DiagnosticSink,
 ) -> io::Result<Made> {
     let stdin = if input.path.as_os_str() == "-" { Some(session.read_stdin()?) } else { None };
-    let instruments = session.mode == Mode::Instrument && input.kind == Kind::Source;
+    let instruments =
+        session.mode == Mode::Instrument && input.kind == Kind::Source && !is_probe(&input.path);
     if session.mode == Mode::Plain
         && input.kind == Kind::Source
         && stdin.is_none()
