@@ -226,7 +226,14 @@ fn result(view: &View<'_>, inst: &Inst) -> Option<String> {
         _ => false,
     };
     let (operand, ty) = inst.value().filter(|_| is_shown)?;
-    let raw = view.wide(operand);
+    let mut raw = view.wide(operand);
+    if let Some(field) = view.function().bit_access(view.index) {
+        // The word around a bit-field says nothing; neither does its type, which may have a sign.
+        raw = (raw & u128::from(field.mask)) >> field.mask.trailing_zeros();
+        if raw >> field.mask.count_ones().saturating_sub(1) != 0 {
+            return None;
+        }
+    }
     vars::is_number(ty, raw).then(|| vars::show_untyped(ty, raw))
 }
 
