@@ -151,3 +151,26 @@ fn a_contract_is_proved_case_by_case() {
     // Where the case applies, it is not fulfilled.
     refutes(from, &to("n > limit ? limit + (limit < 100 && limit != 8) : n"), "", &["limit = 8"]);
 }
+
+#[test]
+fn a_bool_is_a_parameter_as_others() {
+    let program = "#include <stdbool.h>\nint f(bool on, short n) { return on ? n : 4; }\n\
+        int main(void) { return f(true, 3) + f(false, 3) - 7; }\n";
+    let contract = |n: &str| {
+        format!(
+            "//@ changed_behavior requires !on; ensures \\result == {n};\nint f(bool on, short n) {{ return on ? n : 5; }}"
+        )
+    };
+    let from = "int f(bool on, short n) { return on ? n : 4; }";
+    let (code, said) = checked(program, (from, &contract("5")), "");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("proved for all states: 2 paths in good, 2 paths in bad\n"), "{said}");
+    let (code, said) = checked(program, (from, &contract("6")), "");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("called with on = false, n = 3"), "{said}");
+    let (code, said) = checked(program, ("on ? n : 4", "on && n != -77 ? n : 4"), "--unchanged f");
+    assert_eq!(code, Some(1), "{said}");
+    for told in ["called with on = 1, n = -77\n", "good: returns -77\n", "bad:  returns 4\n"] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}

@@ -151,3 +151,15 @@ fn what_was_done_outside() {
     is_seen("srand(n)", "srand(n + 1)", "seed", "calls of srand: srand(4) in good, srand(5) in bad");
     is_seen("value, 1)", "value, 0)", "lang", "setenv(\"P_LANG\", \"de\", 0) in bad");
 }
+
+#[test]
+fn addresses_of_what_is_gone_are_no_numbers() {
+    let program = "#include <stdlib.h>\n\
+        struct value { int kind; union { void *block; long number; } u; };\n\
+        int kind(struct value *v) { return v->kind; }\n\
+        int main(void)\n{\n    struct value v = { 3 };\n    void *first = malloc(24);\n    v.u.block = malloc(40);\n    \
+        free(v.u.block);\n    free(first);\n    return kind(&v) - 3;\n}\n";
+    let (code, said) = checked(program, ("malloc(24)", "malloc(2400)"), "--unchanged kind");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 pair counted"), "{said}");
+}

@@ -250,7 +250,8 @@ fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
     note_addresses(state, scene.objects, scene.image, address, &bytes);
 }
 
-/// Notes words that hold addresses: of objects, of constants and of functions.
+/// Notes words that hold addresses: of objects, of constants and of functions. Blocks may be gone that they
+/// pointed to, or begin behind the end of the one that is meant.
 pub(crate) fn note_addresses(
     state: &mut State,
     objects: &Objects,
@@ -264,6 +265,7 @@ pub(crate) fn note_addresses(
         let value = u64::from_le_bytes(word.try_into().unwrap_or_default());
         let is_address = || {
             objects.is_tracked(value)
+                || objects.was_heap(value)
                 || image.constant(value).is_some()
                 || image.function_at(value).is_some()
                 || image.external_at(value).is_some()

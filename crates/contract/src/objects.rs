@@ -8,10 +8,13 @@ use crate::state::Knowledge;
 use externals::flag;
 use replay::effects;
 use replay::observer::{Effect, ExternalCall, View};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 const PAGE: u64 = 4096;
+/// Of one block, so much is remembered when it is gone.
+const MAX_REMEMBERED: u64 = 1 << 28;
 const WORDS: usize = PAGE as usize / 64;
 
 /// See the module's documentation.
@@ -19,6 +22,8 @@ const WORDS: usize = PAGE as usize / 64;
 pub struct Objects {
     /// Start and length.
     heap: BTreeMap<u64, u64>,
+    /// Pages in which there ever was a heap block.
+    heap_pages: FxHashSet<u64>,
     globals: Vec<(u64, u64)>,
     /// All frames that there were.
     stack: Range<u64>,
@@ -30,7 +35,7 @@ pub struct Objects {
 
 /// A set of addresses.
 #[derive(Default)]
-struct Bytes(HashMap<u64, Box<[u64; WORDS]>>);
+struct Bytes(FxHashMap<u64, Box<[u64; WORDS]>>);
 
 impl Bytes {
     fn has(&self, address: u64) -> bool {
@@ -45,11 +50,17 @@ impl Bytes {
             let at = address.wrapping_add(n as u64);
             let here = (PAGE - at % PAGE).min((len - n) as u64) as usize;
             if let Some(page) = self.0.get(&(at / PAGE)) {
-                for i in 0..here {
-                    let bit = (at % PAGE) as usize + i;
-                    if page[bit / 64] >> (bit % 64) & 1 == 1 {
-                        put(n + i);
+                let first = (at % PAGE) as usize;
+                let mut i = 0;
+                while i < here {
+                    let (word, bit) = ((first + i) / 64, (first + i) % 64);
+                    let left = (64 - bit).min(here - i);
+                    let mut bits = page[word] >> bit & (u64::MAX >> (64 - left));
+                    while bits != 0 {
+                        put(n + i + bits.trailing_zeros() as usize);
+                        bits &= bits - 1;
                     }
+                    i += left;
                 }
             }
             n += here;
@@ -93,6 +104,12 @@ impl Objects {
     #[must_use]
     pub fn is_tracked(&self, address: u64) -> bool {
         self.stack.contains(&address) || self.is_global(address) || self.block(address).is_some()
+    }
+
+    /// Whether an address lies where heap blocks were, though perhaps none is left.
+    #[must_use]
+    pub fn was_heap(&self, address: u64) -> bool {
+        self.heap_pages.contains(&(address / PAGE))
     }
 
     fn is_global(&self, address: u64) -> bool {
@@ -146,6 +163,12 @@ impl Objects {
             false => self.stack.start.min(frame)..self.stack.end.max(end),
         };
         self.mark(frame, size, false);
+    }
+
+    fn add_block(&mut self, start: u64, len: u64) {
+        self.heap.insert(start, len);
+        let last = start.saturating_add(len.min(MAX_REMEMBERED) - 1);
+        self.heap_pages.extend(start / PAGE..=last / PAGE);
     }
 
     fn copy(&mut self, to: u64, from: u64, len: u64) {
@@ -214,7 +237,7 @@ impl Objects {
             self.heap.remove(&block);
         }
         if len > 0 {
-            self.heap.insert(result, len);
+            self.add_block(result, len);
         }
     }
 }
@@ -241,9 +264,10 @@ mod tests {
     #[test]
     fn objects_have_ends() {
         let mut objects = Objects::new(vec![(0x100, 0x110)]);
-        objects.heap.insert(0x5000, 24);
+        objects.add_block(0x5000, 24);
         assert_eq!(objects.block(0x5017), Some((0x5000, 0x5018)));
         assert_eq!(objects.block(0x5018), None);
+        assert!(objects.was_heap(0x5018) && !objects.was_heap(0x6000));
         assert!(objects.is_tracked(0x104) && objects.is_tracked(0x5000) && !objects.is_tracked(0x110));
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::state::{Root, RootKind, parameter_address};
 use expression::types::Type;
-use program::inst::{Inst, Operand};
+use program::inst::{Inst, Operand, Ty};
 use program::model::{Function, Home, Module, SymbolKind, Variable};
 use program::names::readable;
 use replay::image::Image;
@@ -36,6 +36,8 @@ pub struct Watched<'m> {
     pub function: &'m Function,
     /// Instructions of its beginning that only put parameters where they live.
     pub prologue: u32,
+    /// Registers that hold parameters behind it.
+    pub passed: Vec<u32>,
     pub parameters: Vec<Parameter<'m>>,
 }
 
@@ -196,7 +198,8 @@ impl<'m> Watched<'m> {
             .into_iter()
             .map(|(variable, v)| Parameter { name: v.name.clone(), ty: Type::of(model, v.ty), variable })
             .collect();
-        Watched { module, number, model, function, prologue: prologue(function), parameters }
+        let (prologue, passed) = prologue(function);
+        Watched { module, number, model, function, prologue, passed, parameters }
     }
 
     /// The type of its result; none for `void`.
@@ -221,6 +224,11 @@ impl<'m> Watched<'m> {
         self.parameters.iter().enumerate().map(root).collect()
     }
 
+    /// Whether a register holds a parameter once the prologue has run: all others have no value yet.
+    pub(crate) fn is_passed(&self, operand: Operand) -> bool {
+        matches!(operand, Operand::Reg(r) if self.passed.contains(&r))
+    }
+
     /// The homes of a parameter once the prologue has run: those that are bound first.
     pub(crate) fn homes(&self, parameter: &Parameter<'m>) -> Vec<(Home, Option<(u32, u32)>)> {
         let of_it = || self.function.bindings.iter().filter(|b| b.variable == parameter.variable);
@@ -241,9 +249,11 @@ impl<'m> Watched<'m> {
     }
 }
 
-/// Leading instructions that only put parameters into the function's own frame.
-fn prologue(function: &Function) -> u32 {
-    let parameters: Vec<u32> = function.params.iter().flat_map(|p| p.reg..p.reg + p.ty.slots()).collect();
+/// Leading instructions that only put parameters into the function's own frame, or widen them, and the
+/// registers that hold parameters then.
+fn prologue(function: &Function) -> (u32, Vec<u32>) {
+    let mut parameters: Vec<u32> =
+        function.params.iter().flat_map(|p| p.reg..p.reg + p.ty.slots().max(1)).collect();
     let mut in_frame: Vec<u32> = Vec::new();
     let mut len = 0;
     let block = function.blocks.first().map_or(0, |b| b.end);
@@ -260,9 +270,16 @@ fn prologue(function: &Function) -> u32 {
             {
                 len = n as u32 + 1;
             }
+            // A `bool` is passed as one bit.
+            Inst::Cast { from: Ty::Int(1), dst, a: Operand::Reg(passed), .. }
+                if parameters.contains(passed) =>
+            {
+                parameters.push(*dst);
+                len = n as u32 + 1;
+            }
             Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::Fence | Inst::Tick => {}
             _ => break,
         }
     }
-    len
+    (len, parameters)
 }

@@ -300,11 +300,11 @@ impl<'m> Watch<'_, 'm> {
                     bytes
                 };
                 let (value, defined): (Vec<u8>, bool) = match home {
-                    Home::Value(operand, _) if self.is_parameter(watched.function, operand) => {
+                    Home::Value(operand, _) if watched.is_passed(operand) => {
                         (view.wide(operand).to_le_bytes().to_vec(), true)
                     }
                     Home::Frame(at) => (memory(view.frame.wrapping_add(at)), true),
-                    Home::Memory(operand, at) if self.is_parameter(watched.function, operand) => {
+                    Home::Memory(operand, at) if watched.is_passed(operand) => {
                         (memory(view.value(operand).wrapping_add_signed(at)), true)
                     }
                     _ => (Vec::new(), false),
@@ -388,16 +388,6 @@ impl<'m> Watch<'_, 'm> {
                 used.write(to, len);
             }
             Effect::Fill { to, len } => used.write(to, len),
-        }
-    }
-
-    /// Whether an operand has its value when the function is entered.
-    fn is_parameter(&self, function: &Function, operand: Operand) -> bool {
-        match operand {
-            Operand::Reg(r) => {
-                function.params.iter().any(|p| (p.reg..p.reg + p.ty.slots().max(1)).contains(&r))
-            }
-            Operand::Const(_) | Operand::Symbol { .. } => false,
         }
     }
 

@@ -4,7 +4,7 @@
 //! prefixes are tried first: candidates are in the order the run meets them, and what is as
 //! there from the beginning leads the program the recorded way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The least `k` for which the test passes, if it fails for 0 and passes for `n`: `Locate_cause`
 /// of Qi Dawei's thesis, ⌈log2 n⌉ tests.
@@ -20,11 +20,21 @@ pub fn bisect<E>(n: usize, mut passes: impl FnMut(usize) -> Result<bool, E>) -> 
     Ok(end)
 }
 
-/// A 1-minimal subset that passes (Zeller and Hildebrandt's ddmin).
+/// A 1-minimal subset that passes (Zeller and Hildebrandt's ddmin). No set is tested twice: what is left out
+/// of three parts was a half before.
 pub fn ddmin<E>(
     items: Vec<usize>,
-    mut passes: impl FnMut(&[usize]) -> Result<bool, E>,
+    mut tests: impl FnMut(&[usize]) -> Result<bool, E>,
 ) -> Result<Vec<usize>, E> {
+    // That a set passes leads on at once, so only those that fail come again.
+    let mut failed: HashSet<Vec<usize>> = HashSet::new();
+    let mut passes = |set: &[usize]| -> Result<bool, E> {
+        let passed = !failed.contains(set) && tests(set)?;
+        if !passed {
+            failed.insert(set.to_vec());
+        }
+        Ok(passed)
+    };
     let (mut items, mut parts) = (items, 2);
     while items.len() > 1 {
         let size = items.len().div_ceil(parts);
@@ -128,8 +138,14 @@ mod tests {
         #[test]
         fn ddmin_keeps_what_is_needed(n in 1usize..100, wanted in prop::collection::btree_set(any::<usize>(), 1..5)) {
             let wanted: BTreeSet<usize> = wanted.into_iter().map(|w| w % n).collect();
-            let found = ddmin((0..n).collect(), |set| Ok::<_, Infallible>(wanted.iter().all(|w| set.contains(w))));
+            let mut tested: Vec<Vec<usize>> = Vec::new();
+            let found = ddmin((0..n).collect(), |set| {
+                tested.push(set.to_vec());
+                Ok::<_, Infallible>(wanted.iter().all(|w| set.contains(w)))
+            });
             prop_assert_eq!(found, Ok(Vec::from_iter(wanted)));
+            let different: BTreeSet<&Vec<usize>> = tested.iter().collect();
+            prop_assert_eq!(different.len(), tested.len());
         }
     }
 }

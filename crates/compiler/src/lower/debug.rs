@@ -7,7 +7,9 @@
 use super::function::{Lowering, nth};
 use super::scopes::Nest;
 use super::types::{is_wide_vector, leaves, scalar};
-use crate::llvm::{Blk, DbgRecord, Meta, Unit, Val, md_operands, md_string, meta_kind, node_tag, type_bits};
+use crate::llvm::{
+    Blk, DbgRecord, Meta, Opcode, Unit, Val, md_operands, md_string, meta_kind, node_tag, type_bits,
+};
 use crate::scopes;
 use program::inst::Ty;
 use program::model::{Binding, Home, Member, Module, Place, Type, TypeKind, Variable};
@@ -364,7 +366,7 @@ impl Lowering<'_> {
         let name = ops.get(VARIABLE_NAME).copied().flatten().and_then(md_string).unwrap_or_default();
         let ty = ops.get(VARIABLE_TYPE).copied().flatten().and_then(|t| self.debug.ty(t));
         let file = self.debug.file(m.variable_file());
-        let arg = match at_entry {
+        let arg = match at_entry.map(|v| passed(self.unit, v)) {
             Some(v) if v.is_argument() => v.argument_index() + 1,
             _ => 0,
         };
@@ -374,6 +376,13 @@ impl Lowering<'_> {
         self.variables.index.insert(m, i);
         i
     }
+}
+
+/// The argument that a value is, which for a `bool` is wider than what is passed.
+fn passed(unit: &Unit, value: Val) -> Val {
+    let is_widened = value.is_instruction() && value.opcode() == Opcode::LLVMZExt;
+    let passed = if is_widened { value.operand(0) } else { value };
+    if passed.is_argument() && (!is_widened || unit.bits_of(passed.ty()) == 1) { passed } else { value }
 }
 
 /// The part of DWARF expressions that the front end and promotion make.
