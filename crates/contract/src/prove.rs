@@ -103,7 +103,8 @@ fn attempt<'m>(
                         }
                     }
                 }
-                Ok(Outcome::Unknown(_)) | Err(_) => return Err("the solver cannot tell"),
+                // Another pair of paths may still have a state that can be run.
+                Ok(Outcome::Unknown(_)) | Err(_) => dropped.push("the solver cannot tell"),
             }
         }
     }
