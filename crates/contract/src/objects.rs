@@ -8,14 +8,16 @@ use crate::state::Knowledge;
 use externals::flag;
 use replay::effects;
 use replay::observer::{Effect, ExternalCall, View};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 const PAGE: u64 = 4096;
 /// Of one block, so much is remembered when it is gone.
 const MAX_REMEMBERED: u64 = 1 << 28;
 const WORDS: usize = PAGE as usize / 64;
+/// Pages from one with heap blocks that are the heap's as well.
+const NEAR: u64 = 64;
 
 /// See the module's documentation.
 #[derive(Default)]
@@ -23,7 +25,7 @@ pub struct Objects {
     /// Start and length.
     heap: BTreeMap<u64, u64>,
     /// Pages in which there ever was a heap block.
-    heap_pages: FxHashSet<u64>,
+    heap_pages: BTreeSet<u64>,
     globals: Vec<(u64, u64)>,
     /// All frames that there were.
     stack: Range<u64>,
@@ -106,10 +108,12 @@ impl Objects {
         self.stack.contains(&address) || self.is_global(address) || self.block(address).is_some()
     }
 
-    /// Whether an address lies where heap blocks were, though perhaps none is left.
+    /// Whether an address lies where heap blocks were, though perhaps none is left, or near by: there
+    /// the C library has blocks of its own, of which nothing is known.
     #[must_use]
     pub fn was_heap(&self, address: u64) -> bool {
-        self.heap_pages.contains(&(address / PAGE))
+        let page = address / PAGE;
+        self.heap_pages.range(page.saturating_sub(NEAR)..=page + NEAR).next().is_some()
     }
 
     fn is_global(&self, address: u64) -> bool {
@@ -267,7 +271,7 @@ mod tests {
         objects.add_block(0x5000, 24);
         assert_eq!(objects.block(0x5017), Some((0x5000, 0x5018)));
         assert_eq!(objects.block(0x5018), None);
-        assert!(objects.was_heap(0x5018) && !objects.was_heap(0x6000));
+        assert!(objects.was_heap(0x5018) && objects.was_heap(0x6000) && !objects.was_heap(0x50_0000));
         assert!(objects.is_tracked(0x104) && objects.is_tracked(0x5000) && !objects.is_tracked(0x110));
     }
 }
