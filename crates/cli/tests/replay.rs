@@ -187,6 +187,18 @@ fn a_recording_outlives_its_program() {
 }
 
 /// A copy that is damaged is not used while the binary is there, and named when it is not.
+/// Tests build programs, run them and remove them; the others are kept all the same.
+#[test]
+fn a_program_that_is_gone_takes_no_other_with_it() {
+    let mut desk = Desk::with_program("loop", LOOP);
+    std::fs::copy(desk.path().join("loop"), desk.path().join("gone")).unwrap();
+    desk.file("both.sh", "echo a | ./gone; rm gone; echo b | ./loop\n");
+    let output = desk.record("sh both.sh", "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("gone: ") && said.contains("can be replayed only with the binary"), "{said}");
+    assert_eq!(std::fs::read_dir(desk.path().join("run/models")).unwrap().count(), 1, "{said}");
+}
+
 #[test]
 fn a_damaged_model_is_named() {
     let mut desk = recorded();

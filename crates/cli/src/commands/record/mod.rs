@@ -7,6 +7,7 @@ use crate::failure::{Exit, Failure};
 use crate::render;
 use clap::Args;
 use program::kept::Kept;
+use recording::modules::LoadedModule;
 use recording::pack::{self, Summary};
 use recording::{Manifest, Outcome, Recording, RecordingError};
 use std::collections::BTreeSet;
@@ -51,6 +52,9 @@ const COUNTED_UP_TO: u64 = 2_000_000;
 /// For so long: whoever has recorded a program does not wait for its replay.
 const COUNTED_FOR: Duration = Duration::from_millis(300);
 
+/// So many binaries are named whose models could not be kept.
+const LISTED: usize = 3;
+
 /// How long processes that outlive the command are waited for.
 const PATIENCE: Duration = Duration::from_millis(600);
 
@@ -74,10 +78,12 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     let shown = args.output.clone().unwrap_or_else(|| directory.file_name().unwrap_or_default().into());
     let summary = finish(&directory, &mut manifest, outcome(status))
         .map_err(|e| Failure::failed_to(Exit::Incomplete, e).hint(raw_hint(&shown)))?;
-    if let Err(reason) = keep_models(&directory) {
-        eprintln!(
-            "relapse: failed to {reason}; the recording can be replayed only with the binary as it was"
-        );
+    let lost = keep_models(&directory).unwrap_or_else(|reason| vec![reason]);
+    for reason in lost.iter().take(LISTED) {
+        eprintln!("relapse: failed to {reason}; what ran it can be replayed only with the binary as it was");
+    }
+    if lost.len() > LISTED {
+        eprintln!("relapse: so it is for {} more binaries", lost.len() - LISTED);
     }
     if !summary.faults.is_empty() {
         return Err(incomplete(&summary, &shown));
@@ -162,23 +168,23 @@ fn finish(
 }
 
 /// Keeps the models of the binaries that ran, so that the recording can be replayed when they
-/// are built anew or gone. Where that fails the recording needs the binaries: no more than a note.
-fn keep_models(directory: &Path) -> Result<(), String> {
+/// are built anew or gone. Where that fails the recording needs the binary: no more than a note, one for
+/// each.
+fn keep_models(directory: &Path) -> Result<Vec<String>, String> {
     let recording = Recording::open(directory).map_err(|e| e.to_string())?;
     let mut done = BTreeSet::new();
-    for module in recording.processes.iter().flat_map(|p| &p.modules) {
-        if !done.insert((&module.path, &module.build_id)) {
-            continue;
-        }
-        let kept = Kept::read(Path::new(&module.path)).map_err(|e| e.to_string())?;
-        if kept.build_id.as_ref().is_some_and(|id| *id != module.build_id) {
-            return Err(format!("keep the model of {}: it was built anew meanwhile", module.path));
-        }
-        let bytes = kept.encode().map_err(|e| e.to_string())?;
-        recording::models::write(directory, &module.path, &module.build_id, &bytes)
-            .map_err(|e| e.to_string())?;
+    let modules = recording.processes.iter().flat_map(|p| &p.modules);
+    let modules = modules.filter(|module| done.insert((&module.path, &module.build_id)));
+    Ok(modules.filter_map(|module| keep_model(directory, module).err()).collect())
+}
+
+fn keep_model(directory: &Path, module: &LoadedModule) -> Result<(), String> {
+    let kept = Kept::read(Path::new(&module.path)).map_err(|e| e.to_string())?;
+    if kept.build_id.as_ref().is_some_and(|id| *id != module.build_id) {
+        return Err(format!("keep the model of {}: it was built anew meanwhile", module.path));
     }
-    Ok(())
+    let bytes = kept.encode().map_err(|e| e.to_string())?;
+    recording::models::write(directory, &module.path, &module.build_id, &bytes).map_err(|e| e.to_string())
 }
 
 /// Whether a process still has files of this recording mapped. One that only waits to be reaped has
