@@ -550,6 +550,24 @@ fn neighbours_in_a_register_are_told_apart() {
     }
 }
 
+/// A pointer that lies in memory is shown as what it points to where it is compared.
+#[test]
+fn compared_pointers_are_no_numbers() {
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n\
+                  int main(int argc, char **argv) {\n\
+                  \x20   char *end = NULL;\n\
+                  \x20   long n = strtol(argv[1], &end, 10);\n\
+                  \x20   if (end == argv[1])\n\
+                  \x20       return 1;\n\
+                  \x20   printf(\"%ld\\n\", n);\n\
+                  \x20   return 0;\n\
+                  }\n";
+    let mut desk = Desk::with_program("number", source);
+    desk.record("./number 12abc", "");
+    let chain = desk.quietly("relapse slice run --output stdout@0 --chain");
+    assert!(chain.contains("\"abc\"") && chain.contains("end = 0x"), "{chain}");
+}
+
 /// Lines of a function that stands within another one are marked, as they are counted.
 #[test]
 fn a_lambda_stands_within_its_function() {

@@ -239,15 +239,34 @@ impl Names<'_> {
         };
         let value = match declared {
             Some(t) => self.typed(view, t, raw),
+            // Pointers are compared as numbers.
+            None if reg.is_some_and(|r| self.is_address(r)) => show_untyped(Ty::Ptr, raw),
             None => show_untyped(ty, raw),
         };
         Named { name, value, raw: raw as u64, reg }
     }
 
-    /// The declared type of a global variable that a register was loaded from as a whole.
+    fn is_address(&self, reg: Reg) -> bool {
+        let makes_one = |inst: &Inst| {
+            matches!(inst, Inst::Load { ty: Ty::Ptr, .. } | Inst::Address { .. } | Inst::Frame { .. })
+        };
+        self.definition(reg).is_some_and(makes_one)
+    }
+
+    /// The declared type of a variable that a register was loaded from as a whole.
     fn loaded_type(&self, reg: Reg, ty: Ty) -> Option<u32> {
         let Inst::Load { addr, .. } = self.definition(reg)? else { return None };
-        self.global_type(*addr, ty)
+        self.global_type(*addr, ty).or_else(|| self.local_type(*addr, ty))
+    }
+
+    /// The declared type of the local variable at an address, if the access is to all of it.
+    fn local_type(&self, address: Operand, ty: Ty) -> Option<u32> {
+        let Operand::Reg(reg) = address else { return None };
+        let Inst::Frame { offset, .. } = self.definition(reg)? else { return None };
+        let home = self.function.bindings.iter().find(|b| b.home == Home::Frame(*offset))?;
+        let declared = self.function.variables.get(home.variable as usize)?.ty?;
+        let size = self.module.types.get(declared as usize)?.size;
+        (size == u64::from(ty.bytes())).then_some(declared)
     }
 
     /// The declared type of a global variable that a register is stored to as a whole.
