@@ -19,13 +19,12 @@ pub fn low(bits: u32) -> u64 {
     if bits >= 64 { ALL } else { (1 << bits) - 1 }
 }
 
-/// Bits that an instruction needs of each of its operands (of a choice, of the value that it took)
-/// for some bits of its result. None if it makes them the same whatever its operands are, as
+/// Bits that an instruction without access to memory needs of each of its operands for some bits of its
+/// result. None if it makes them the same whatever its operands are, as
 /// `flags |= READY` does; that it ran at all still matters.
 pub fn of_operands(inst: &Inst, demanded: u64) -> u64 {
     match inst {
         Inst::Copy { .. } => demanded,
-        Inst::Select { slots: 1, .. } => demanded,
         Inst::Cast { op, from: Ty::Int(from), to: Ty::Int(to), .. } if (*from).max(*to) <= 64 => {
             of_cast(*op, u32::from(*from), u32::from(*to), demanded)
         }

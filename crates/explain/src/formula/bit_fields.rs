@@ -1,7 +1,6 @@
 //! Bit-fields in formulas: the word around them, its shifts and its masks are the compiler's.
 
 use super::{DEEPEST, Reader, number};
-use crate::formula::signed;
 use program::inst::{BinOp, CastOp, Inst, Operand};
 use program::model::{Home, TypeKind};
 
@@ -15,12 +14,12 @@ impl Reader<'_> {
             Operand::Const(word) => number((word & access.mask) >> place),
             word => {
                 let shifted = match self.binary(word) {
-                    Some((BinOp::Shl, _, value, amount)) if amount == u64::from(place) => value,
+                    Some((BinOp::Shl, value, amount)) if amount == u64::from(place) => value,
                     _ if place == 0 => word,
                     _ => return None,
                 };
                 let cut = match self.binary(shifted) {
-                    Some((BinOp::And, _, value, mask)) if mask == low(width) => value,
+                    Some((BinOp::And, value, mask)) if mask == low(width) => value,
                     _ => shifted,
                 };
                 self.operand(cut, false, DEEPEST)?
@@ -33,7 +32,7 @@ impl Reader<'_> {
     pub(super) fn bit_load(&self, inst: &Inst) -> Option<String> {
         let Inst::Bin { op, bits, a, b: Operand::Const(constant), .. } = inst else { return None };
         let (inner, shift) = match self.binary(*a) {
-            Some((inner @ (BinOp::LShr | BinOp::Shl), _, word, shift)) => (Some((inner, word)), shift),
+            Some((inner @ (BinOp::LShr | BinOp::Shl), word, shift)) => (Some((inner, word)), shift),
             _ => (None, 0),
         };
         let word = inner.map_or(*a, |(_, word)| word);
@@ -54,10 +53,10 @@ impl Reader<'_> {
     }
 
     /// An operation with a constant behind casts between integers.
-    fn binary(&self, operand: Operand) -> Option<(BinOp, u16, Operand, u64)> {
+    fn binary(&self, operand: Operand) -> Option<(BinOp, Operand, u64)> {
         let Operand::Reg(reg) = operand else { return None };
         match self.definition(reg)?.1 {
-            Inst::Bin { op, bits, a, b: Operand::Const(constant), .. } => Some((*op, *bits, *a, *constant)),
+            Inst::Bin { op, a, b: Operand::Const(constant), .. } => Some((*op, *a, *constant)),
             Inst::Cast { op: CastOp::Trunc | CastOp::Zext | CastOp::Sext, a, .. } => self.binary(*a),
             _ => None,
         }
@@ -81,17 +80,13 @@ impl Reader<'_> {
         match self.definition(reg).map(|d| d.1) {
             Some(Inst::Frame { offset, .. }) => self.in_frame(*offset),
             Some(Inst::Address { base, index: Operand::Const(0), offset, .. }) => {
-                let inner = match base {
-                    Operand::Reg(reg) => match self.definition(*reg).map(|d| d.1) {
-                        Some(Inst::Frame { offset, .. }) => self.in_frame(*offset),
-                        _ => None,
-                    },
-                    _ => None,
-                };
-                match inner {
-                    Some((name, ty, first)) => Some((name, ty, first + offset)),
-                    None => behind(*base).map(|(name, ty)| (name, ty, *offset)),
+                if let Operand::Reg(reg) = base
+                    && let Some((_, Inst::Frame { offset: first, .. })) = self.definition(*reg)
+                    && let Some((name, ty, within)) = self.in_frame(*first)
+                {
+                    return Some((name, ty, within + offset));
                 }
+                behind(*base).map(|(name, ty)| (name, ty, *offset))
             }
             _ => behind(address).map(|(name, ty)| (name, ty, 0)),
         }
@@ -104,7 +99,7 @@ impl Reader<'_> {
             let variable = self.function.variables.get(binding.variable as usize)?;
             let size = self.module.types.get(variable.ty? as usize)?.size;
             let within = offset.checked_sub(first).filter(|within| *within < size)?;
-            Some((format!("{}.", variable.name), variable.ty?, signed(within, 64)))
+            Some((format!("{}.", variable.name), variable.ty?, within.cast_signed()))
         })
     }
 }
