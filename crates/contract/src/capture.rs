@@ -247,7 +247,10 @@ fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
 fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
     let (bytes, known) = scene.read(address, len as usize);
     state.put(address, &bytes, |n| known[n]);
-    note_addresses(state, scene.objects, scene.image, address, &bytes);
+    // A word that the range cuts may hold an address as well.
+    let (start, end) = (address & !7, (address + len).next_multiple_of(8));
+    let (words, _) = scene.read(start, (end - start) as usize);
+    note_addresses(state, scene.objects, scene.image, start, &words);
 }
 
 /// Notes words that hold addresses: of objects, of constants and of functions. Blocks may be gone that they
