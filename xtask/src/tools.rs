@@ -59,7 +59,8 @@ impl Tools {
 
     /// The same with the development profile, for a machine that is busy.
     pub fn build_dev() -> Result<Self> {
-        shell::run(shell::cargo().args(["build", "--quiet", "--package", "relapse"]))?;
+        // With the features of the whole workspace, as the tests were built: nothing is built twice.
+        shell::run(shell::cargo().args(["build", "--quiet", "--workspace", "--bins"]))?;
         Self::in_folder("debug")
     }
 

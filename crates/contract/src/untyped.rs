@@ -41,6 +41,10 @@ impl<'m> Comparing<'_, 'm> {
                     }
                 }
             }
+            // A part of an address that is not known as a whole.
+            if self.good.state.is_address(a) || self.bad.state.is_address(b) {
+                continue;
+            }
             for i in 0..len {
                 let byte = |state: &State, at: u64| state.read(at + i, 1).map(|byte| byte[0]);
                 let (one, other) = (byte(self.good.state, a), byte(self.bad.state, b));

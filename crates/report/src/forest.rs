@@ -79,8 +79,8 @@ pub enum Counted {
 }
 
 /// Chooses about `limit` nodes: the failures, the lines that changed, where their
-/// ways meet, the steps that were shown to decide, then what is nearest to these, ways
-/// from a change to a failure first.
+/// ways meet, the steps that were shown to decide, then ways from a change to a failure, and of these
+/// the steps that say most, those nearest to the ends first.
 /// (Where ways meet counts on top of the limit, at most doubling it; without these
 /// nodes the picture would join what is not joined.)
 #[must_use]
@@ -171,9 +171,23 @@ fn by_importance(nodes: &[Node<'_>]) -> Vec<usize> {
             () if node.leads_to_change => 3,
             () => 4,
         };
-        (class, distance[index], index)
+        (class, silence(node.cause), distance[index], index)
     });
     order
+}
+
+/// How little a step says: one at which the versions differ says most, one of which not even the line is
+/// known, such as those of generated sources, nothing.
+fn silence(cause: &Cause) -> u8 {
+    let differs = cause.values.iter().any(|value| value.good.is_some() && value.good != value.bad);
+    let is_proven = cause.link.as_ref().is_some_and(|link| link.outcome == "gone");
+    let has_text = [&cause.place, &cause.good_place].into_iter().flatten().any(|p| !p.text.trim().is_empty());
+    match () {
+        () if !has_text => 3,
+        () if differs || is_proven => 0,
+        () if !cause.what.is_empty() => 1,
+        () => 2,
+    }
 }
 
 /// Whether the test passes with another value or decision here.

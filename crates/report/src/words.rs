@@ -291,7 +291,16 @@ pub fn formula(cause: &Cause) -> Option<&str> {
     // A condition is told as computed, or as the line has it: `!x` for `x != 0`.
     let is_condition = cause.kind == "branch" && cause.what.starts_with('`');
     let is_said = is_condition || cause.what.contains(&format!("`{formula}`"));
-    (!line.contains(&bare(formula)) && !is_said).then_some(formula)
+    // `x = f(…)` is in `x = f(a, b);` piece by piece.
+    let mut rest = line.as_str();
+    let is_in_line = bare(formula).split('…').all(|piece| match rest.find(piece) {
+        Some(at) => {
+            rest = &rest[at + piece.len()..];
+            true
+        }
+        None => false,
+    });
+    (!is_in_line && !is_said).then_some(formula)
 }
 
 /// What came of bad with the other version's value at this step; nothing if that was not tried.
@@ -355,6 +364,19 @@ pub fn suspect(suspect: &explain::answer::Suspect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_formula_that_the_line_has_is_not_repeated() {
+        let of = |formula: &str, line: &str| {
+            let place = explain::answer::Place { text: line.to_owned(), ..Default::default() };
+            let cause = Cause { formula: Some(formula.to_owned()), place: Some(place), ..Cause::default() };
+            super::formula(&cause).is_some()
+        };
+        assert!(!of("p = strdup(…)", "char *p = strdup(s);"));
+        assert!(!of("x = a + 1", "  x = a+1;"));
+        assert!(of("p = strdup(…)", "p = dup(s);"));
+        assert!(of("x = f(…) + 2", "x = 2 + f(y);"));
+    }
 
     #[test]
     fn times_are_short() {

@@ -181,7 +181,7 @@ impl<'v> Moment<'v, '_> {
 }
 
 /// A value as text.
-fn shown(value: &Evaluated<'_>, data: Data<'_>, limits: Limits) -> String {
+pub(crate) fn shown(value: &Evaluated<'_>, data: Data<'_>, limits: Limits) -> String {
     let Evaluated { ty, bytes, known, .. } = value;
     let mut wide = [0; 16];
     let n = bytes.len().min(16);

@@ -1,9 +1,10 @@
 //! Checks the facts of an explanation against replays of the recordings that it names: lines that
-//! are said to have run did, those said not to have run did not, and conditions were what is said.
+//! are said to have run did, those said not to have run did not, conditions and values were what is said.
 //!
 //! Nothing of `explain` is used for that: a replay that looks at every instruction.
 
 mod links;
+mod values;
 
 use program::inst::Inst;
 use recording::Recording;
@@ -148,6 +149,7 @@ pub fn audit(answer: &Value) -> Result<(), String> {
     let wanted: HashSet<u64> = causes.iter().filter_map(|cause| cause["step"].as_u64()).collect();
     let reference = Shown::read(Path::new(&reference), &wanted)?;
     let mut wrong = links::audit(Path::new(&bad), &causes)?;
+    wrong.extend(values::audit(Path::new(&bad), &causes)?);
     let bad = Shown::read(Path::new(&bad), &wanted)?;
     for cause in causes {
         let what = cause["what"].as_str().unwrap_or_default();

@@ -6,11 +6,15 @@
 //! branches.
 
 use super::called;
+use super::paths::{AccessPath, paths};
 use crate::criterion::Occurrence;
+use crate::moment::{Moment, Side};
 use crate::slicer::Slicer;
+use crate::touched::Touched;
 use program::inst::{Inst, Operand, Ty};
 use program::model::SymbolKind;
 use program::names::brief;
+use recording::event::{Event, Position};
 use replay::machine::Stop;
 use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::vars::{self, Bindings, Limits, Value};
@@ -19,7 +23,8 @@ use std::collections::BTreeSet;
 /// What was seen at an instruction, right after it ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineSnapshot {
-    /// Variables of the line, in its order, with their values after the statement.
+    /// Variables of the line and what it reaches through them (`x->name`), in its order, with their
+    /// values after the statement.
     pub variables: Vec<(String, String)>,
     /// What the instruction computed, loaded or stored.
     pub result: Option<String>,
@@ -48,8 +53,9 @@ impl Slicer<'_> {
     #[must_use]
     pub fn line_snapshot(&self, at: Occurrence, text: &str, more: &str) -> Option<LineSnapshot> {
         let mut machine = self.machine_at(at).ok()?;
-        let words = words(&format!("{text}\n{more}"));
-        let mut follower = Follower { step: at.step, words: words.clone(), seen: None, statement: None };
+        let touched = self.touched(at).ok()?;
+        let wanted = Wanted::of(text, more);
+        let mut follower = Follower { step: at.step, wanted: &wanted, touched, seen: None, statement: None };
         let mut chunk = 1;
         // A crash ends in the middle of its instruction.
         while chunk < MOST_STEPS && matches!(machine.run(&mut follower, at.step + chunk), Ok(Stop::Limit)) {
@@ -65,7 +71,8 @@ impl Slicer<'_> {
             let assigned = assigned(text);
             seen.variables.retain(|(name, _)| !assigned.contains(name));
         }
-        follower.seen.or_else(|| machine.view().map(|view| look(&view, &words, false)))
+        let Follower { seen, touched, .. } = follower;
+        seen.or_else(|| machine.view().map(|view| look(&view, &wanted, &touched, false)))
     }
 }
 
@@ -92,9 +99,26 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-struct Follower {
-    step: u64,
+/// What is looked up at a line.
+struct Wanted {
     words: Vec<String>,
+    /// Words that stand outside of all paths.
+    alone: BTreeSet<String>,
+    paths: Vec<AccessPath>,
+}
+
+impl Wanted {
+    fn of(text: &str, more: &str) -> Wanted {
+        let both = format!("{text}\n{more}");
+        let (paths, alone) = paths(&both);
+        Wanted { words: words(&both), alone, paths }
+    }
+}
+
+struct Follower<'w, 'i> {
+    step: u64,
+    wanted: &'w Wanted,
+    touched: Touched<'i>,
     seen: Option<LineSnapshot>,
     statement: Option<Statement>,
 }
@@ -107,10 +131,11 @@ struct Statement {
     is_open: bool,
 }
 
-impl Follower {
+impl Follower<'_, '_> {
     fn refresh(&mut self, view: &View<'_>) {
         if let Some(seen) = &mut self.seen {
-            seen.variables = variables(view, &self.words, true);
+            let earlier = std::mem::take(&mut seen.variables);
+            seen.variables = values(view, self.wanted, &self.touched, true, &earlier);
         }
     }
 
@@ -127,11 +152,12 @@ fn line(view: &View<'_>) -> (u32, u32) {
     (place.file, place.line)
 }
 
-impl Observer for Follower {
-    fn step(&mut self, view: &View<'_>, _: Effect) {
+impl Observer for Follower<'_, '_> {
+    fn step(&mut self, view: &View<'_>, effect: Effect) {
+        self.touched.effect(effect);
         let ends = matches!(view.inst(), Inst::Branch { .. } | Inst::Switch { .. } | Inst::Return { .. });
         if view.count == self.step && self.seen.is_none() {
-            self.seen = Some(look(view, &self.words, true));
+            self.seen = Some(look(view, self.wanted, &self.touched, true));
             self.statement = Some(Statement { depth: view.depth, line: line(view), is_open: !ends });
             return;
         }
@@ -148,15 +174,20 @@ impl Observer for Follower {
         self.called(view);
     }
 
-    fn external(&mut self, view: &View<'_>, _: &ExternalCall<'_>) {
+    fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
+        self.touched.external(view, call);
         self.called(view);
+    }
+
+    fn event(&mut self, moment: &replay::observer::Moment<'_>, position: Position, event: &Event<'_>) {
+        self.touched.event(moment, position, event);
     }
 }
 
-fn look(view: &View<'_>, words: &[String], ran: bool) -> LineSnapshot {
+fn look(view: &View<'_>, wanted: &Wanted, touched: &Touched<'_>, ran: bool) -> LineSnapshot {
     let inst = view.inst();
     LineSnapshot {
-        variables: variables(view, words, ran),
+        variables: values(view, wanted, touched, ran, &[]),
         result: if ran { result(view, inst) } else { None },
         decision: match inst {
             Inst::Branch { cond, .. } => Some(Decision::Held(view.value(*cond) & 1 != 0)),
@@ -179,11 +210,73 @@ fn callee(view: &View<'_>, callee: Operand) -> Option<String> {
     Some(plain.map_or_else(|| name.clone(), str::to_owned))
 }
 
+/// Values of variables and of paths. A path that a called function of the program may have changed since
+/// the line read it has the value it had `earlier`, at the call.
+fn values(
+    view: &View<'_>,
+    wanted: &Wanted,
+    touched: &Touched<'_>,
+    ran: bool,
+    earlier: &[(String, String)],
+) -> Vec<(String, String)> {
+    let bindings = Bindings::of(view.function());
+    let side = if ran { Side::After } else { Side::Before };
+    let moment = Moment { view: *view, bindings: &bindings, lookups: &[view.index], side, touched };
+    let calls = calls_program(view);
+    let is_first = earlier.is_empty();
+    let mut reached = Vec::new();
+    for path in &wanted.paths {
+        let text = &path.expression.text;
+        let known = earlier.iter().find(|(name, _)| name == text);
+        if calls && !path.is_assigned && !(is_first && matches!(view.inst(), Inst::Call(_))) {
+            reached.extend(known.cloned());
+            continue;
+        }
+        let Ok(value) = moment.evaluate(&path.expression) else { continue };
+        reached.push((text.clone(), crate::moment::shown(&value, vars::Data::of(view), LIMITS)));
+    }
+    let is_root = |word: &str| {
+        let mut shown =
+            wanted.paths.iter().filter(|path| reached.iter().any(|r| r.0 == path.expression.text));
+        shown.any(|path| path.root() == word)
+    };
+    let is_member =
+        |word: &str| !wanted.alone.contains(word) && !wanted.paths.iter().any(|path| path.root() == word);
+    let words: Vec<&str> = wanted.words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = words
+        .into_iter()
+        .filter(|word| wanted.alone.contains(*word) || !(is_root(word) || is_member(word)))
+        .collect();
+    let mut list = variables(view, &bindings, &words, ran);
+    list.extend(reached);
+    list
+}
+
+/// Whether the line calls a function of the program.
+fn calls_program(view: &View<'_>) -> bool {
+    let function = view.function();
+    let here = line(view);
+    let is_own = |callee: Operand| match callee {
+        Operand::Symbol { symbol, .. } => {
+            let symbol = view.module().symbols.get(symbol as usize);
+            !symbol.is_some_and(|symbol| matches!(symbol.kind, SymbolKind::External))
+        }
+        _ => true,
+    };
+    let mut calls = function.code.iter().enumerate().filter_map(|(n, inst)| match inst {
+        Inst::Call(call) => Some((n, call.callee)),
+        _ => None,
+    });
+    calls.any(|(n, callee)| {
+        let place = function.place(n);
+        (place.file, place.line) == here && is_own(callee)
+    })
+}
+
 /// Variables of the words: locals first, then globals.
-fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, String)> {
+fn variables(view: &View<'_>, bindings: &Bindings<'_>, words: &[&str], ran: bool) -> Vec<(String, String)> {
     let function = view.function();
     let module = view.module();
-    let bindings = Bindings::of(function);
     let mut list = Vec::new();
     for word in words {
         let local = function
@@ -194,7 +287,7 @@ fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, Strin
             .filter(|(n, _)| function.is_visible(*n as u32, view.index))
             .map(|(n, v)| {
                 let value = if ran { vars::value_after } else { vars::value };
-                (v.ty, value(view, &bindings, n as u32))
+                (v.ty, value(view, bindings, n as u32))
             })
             .find(|(_, value)| *value != Value::Gone);
         let found = local.or_else(|| {
@@ -209,7 +302,7 @@ fn variables(view: &View<'_>, words: &[String], ran: bool) -> Vec<(String, Strin
             let shown = vars::show(module, vars::Data::of(view), ty, &value, LIMITS);
             // A type that is only declared: nothing is known of what it consists of.
             if shown != "{}" {
-                list.push((word.clone(), shown));
+                list.push(((*word).to_owned(), shown));
             }
         }
     }

@@ -4,7 +4,7 @@ mod search;
 mod text;
 mod watch;
 
-use super::explain::{seconds, stop_on_signals, tools};
+use super::explain::{end_on_signals, seconds, tools};
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use clap::{Args, Subcommand};
@@ -14,6 +14,10 @@ use contract::watch::Bounds;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// After a signal, builds and tests have so long to end.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Check what a change was meant to change
 #[derive(Debug, Subcommand)]
@@ -103,7 +107,7 @@ pub fn run(command: &ContractCommand, session: &mut Session) -> Result<Exit, Fai
     };
     let request = request(args)?;
     let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)
+    end_on_signals(&stop, Some(GRACE))
         .map_err(|e| Failure::failed_to(Exit::Environment, format_args!("watch for signals: {e}")))?;
     let watcher = crate::progress::Watcher::new(!args.quiet, session.watched);
     let answer = check(&request, &stop, &|news| watcher.say(watch::words(news)));
