@@ -25,8 +25,8 @@ pub struct Case<'d> {
     pub good_root: PathBuf,
     pub bad_root: PathBuf,
     sinks: Sinks,
-    good: Option<Recorded>,
-    bad: Option<Recorded>,
+    good: Option<Kept>,
+    bad: Option<Kept>,
     ends: [String; 2],
     outputs: [RunOutput; 2],
     /// What the version is called that bad is compared with: `good`, or `fixed`, which is bad
@@ -35,6 +35,27 @@ pub struct Case<'d> {
     /// Solvers for asking why.
     pub solving: solver::Settings,
     pub notes: Vec<String>,
+}
+
+/// A version's recording.
+#[derive(Clone)]
+struct Kept {
+    directory: PathBuf,
+    /// The tree that was built for it, which its source places name.
+    tree: PathBuf,
+}
+
+impl From<&Recorded> for Kept {
+    fn from(recorded: &Recorded) -> Kept {
+        Kept { directory: recorded.directory.clone(), tree: recorded.tree.clone() }
+    }
+}
+
+/// A recording that somebody made, with the root of its sources and what its run did.
+pub struct RecordedRun<'r> {
+    pub recording: &'r Path,
+    pub root: PathBuf,
+    pub output: RunOutput,
 }
 
 /// Paths and texts of files.
@@ -74,6 +95,17 @@ impl<'d> Case<'d> {
         }
     }
 
+    /// Of two runs that are recorded, good first.
+    #[must_use]
+    pub fn of_recordings(difference: &'d Difference, runs: [RecordedRun<'_>; 2]) -> Case<'d> {
+        let mut case = Case::new(difference, &runs[0].root, &runs[1].root, &Oracle::default());
+        let [good, bad] =
+            runs.map(|run| (Some(Kept { directory: run.recording.to_owned(), tree: run.root }), run.output));
+        case.outputs = [good.1, bad.1];
+        (case.good, case.bad) = (good.0, bad.0);
+        case
+    }
+
     /// Records both versions. If that is impossible, there will be less to say.
     ///
     /// # Errors
@@ -107,7 +139,7 @@ impl<'d> Case<'d> {
             }
             self.outputs[n] = seen;
         }
-        (self.good, self.bad) = (Some(good), Some(bad));
+        (self.good, self.bad) = (Some((&good).into()), Some((&bad).into()));
         Ok(())
     }
 
@@ -126,7 +158,7 @@ impl<'d> Case<'d> {
             sinks: self.sinks,
             ends: [fixed.run.status.to_string(), bad_end],
             outputs: [RunOutput::from(&fixed.run), bad_output],
-            good: Some(fixed),
+            good: Some((&fixed).into()),
             bad: self.bad.clone(),
             reference: "fixed",
             solving: self.solving.clone(),
@@ -161,7 +193,7 @@ impl<'d> Case<'d> {
     #[must_use]
     pub fn load(&self) -> Loaded {
         let mut notes = Vec::new();
-        let mut open = |recorded: &Option<Recorded>| {
+        let mut open = |recorded: &Option<Kept>| {
             let directory = &recorded.as_ref()?.directory;
             Recording::open(directory)
                 .map_err(|error| notes.push(format!("A recording cannot be used: failed to {error}.")))

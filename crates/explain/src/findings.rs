@@ -255,6 +255,29 @@ impl<'l> Findings<'l> {
         comparison.causes(&bad, &good)
     }
 
+    /// The ways from the failure to the lines where the runs begin to differ, of either run the nearest
+    /// `most` first.
+    #[must_use]
+    pub fn partings(&self, case: &Case<'_>, observation: &Observation, most: usize) -> Vec<Cause> {
+        let comparison = Comparison::new(self, case, observation);
+        let mut found: Vec<Cause> = Vec::new();
+        for run in [&self.bad, &self.good].into_iter().flatten() {
+            let origins = run.traced.compared.origins.iter();
+            let mut near: Vec<_> = origins.filter_map(|n| Some((run.ways.distance(*n)?, *n))).collect();
+            near.sort_unstable();
+            let mut lines = HashSet::new();
+            near.retain(|(_, node)| lines.insert(run.traced.line(*node)));
+            for (_, node) in near.into_iter().take(most) {
+                let way = way_to(&run.traced, &run.ways, case.difference, node);
+                found.extend(match run.traced.side {
+                    Side::Bad => comparison.causes(&way, &[]),
+                    Side::Good => comparison.causes(&[], &way),
+                });
+            }
+        }
+        found
+    }
+
     /// If a way of good's run was crossed over to from bad's: the way there.
     #[must_use]
     pub fn way_before(&self, top: &Step, difference: &Difference) -> Option<Vec<Step>> {

@@ -20,6 +20,7 @@
 //! * [`nearby`], [`passing`]: an input on which both versions agree, and what tells a
 //!   passing test from the failing one;
 //! * [`findings`]: all that the recordings say, put together;
+//! * [`parting`]: where two recorded runs begin to differ, without a search;
 //! * [`beside`]: the runs themselves, for somebody who wants to look at them.
 //!
 //! # What must not be known here
@@ -53,6 +54,7 @@ pub mod names;
 pub mod nearby;
 pub mod observe;
 pub mod pair;
+pub mod parting;
 pub mod passing;
 pub mod searching;
 pub mod semantic;

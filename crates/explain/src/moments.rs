@@ -224,9 +224,22 @@ pub fn value(view: &View<'_>) -> Option<u64> {
         // A call is what it is given.
         return Some(arguments(view, call));
     }
+    if let Inst::Copy { dst, .. } | Inst::Select { dst, .. } = view.inst() {
+        // Their types say nothing.
+        return Some(view.value(Operand::Reg(*dst))).filter(|value| is_no_address(*value));
+    }
     let (operand, ty) = result(view.inst())?;
     // One slot is enough to tell values apart.
     (ty != Ty::Ptr).then(|| view.value(operand))
+}
+
+/// Whether a value can be no address by its size: nothing is mapped below 64 KiB, and these are small negative
+/// numbers of four and eight bytes.
+fn is_no_address(value: u64) -> bool {
+    const LEAST: u64 = 1 << 16;
+    value < LEAST
+        || value > u64::MAX - LEAST
+        || (u64::from(u32::MAX) - LEAST..=u64::from(u32::MAX)).contains(&value)
 }
 
 /// What an instruction computes, stores or decides by, if its type tells numbers from addresses.
@@ -257,6 +270,17 @@ fn arguments(view: &View<'_>, call: &Call) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_numbers_are_no_addresses() {
+        for number in [0, 1, -1, 65_535, -65_535] {
+            assert!(is_no_address(number as u64), "{number}");
+            assert!(is_no_address(u64::from(number as u32)), "{number}");
+        }
+        for address in [0x1_0000, 0x40_1000, 0x5555_5555_5000, 0x7fff_ffff_e000] {
+            assert!(!is_no_address(address), "{address:#x}");
+        }
+    }
 
     #[test]
     fn heaps_are_apart_by_pages() {

@@ -67,7 +67,7 @@ impl Pair {
     /// # Errors
     /// If files cannot be read, or nothing differs.
     pub fn difference(&self, request: &Request) -> Result<changes::Difference, Error> {
-        let options = DiffOptions { ignore: request.ignore.clone() };
+        let options = DiffOptions { ignore: request.ignore.clone(), ..DiffOptions::default() };
         let difference = changes::difference(&self.good_root, &self.bad_root, &options)?;
         if difference.is_empty() {
             return Err(Error::SameVersions);

@@ -37,6 +37,10 @@ struct Row {
     /// `found`, `equal`, `undecided`, or why there is no answer.
     verdict: String,
     candidates: usize,
+    /// Lines where values part.
+    values: usize,
+    /// A branch is on the faulty line.
+    by_branch: bool,
     /// Which candidate is the faulty line, and which the first in its function, from 1.
     exact: Option<usize>,
     function: Option<usize>,
@@ -232,7 +236,13 @@ impl<'t> Bench<'t> {
         let faulty = mutant.faulty();
         let is_exact = |c: &Value| c["line"].as_u64().is_some_and(|line| faulty.contains(&line));
         let in_function = |c: &Value| is_exact(c) || matches!(c["class"].as_str(), Some("1" | "1a" | "2"));
+        let values = answer["values"]["lines"].as_array().cloned().unwrap_or_default();
+        let faulty_function = function_of(&self.source, mutant.line as usize);
+        let is_in_it =
+            |line: &Value| is_exact(line) || line["function"].as_str() == faulty_function.as_deref();
         let at = |found: Option<usize>| found.map(|n| n + 1);
+        // Branches stand behind the lines where values part.
+        let behind = |found: Option<usize>| found.map(|n| values.len() + n + 1);
         let mut denied = Vec::new();
         for candidate in &candidates {
             denied.extend(self.denied(candidate, text.as_bytes())?);
@@ -241,8 +251,11 @@ impl<'t> Bench<'t> {
             program: self.program,
             verdict,
             candidates: candidates.len(),
-            exact: at(candidates.iter().position(is_exact)),
-            function: at(candidates.iter().position(in_function)),
+            values: values.len(),
+            by_branch: candidates.iter().any(is_exact),
+            exact: at(values.iter().position(is_exact)).or(behind(candidates.iter().position(is_exact))),
+            function: at(values.iter().position(is_in_it))
+                .or(behind(candidates.iter().position(in_function))),
             denied,
             seconds,
             mutant,
@@ -270,23 +283,33 @@ impl<'t> Bench<'t> {
     }
 }
 
+/// The function that a line is in: the last one that begins before it.
+fn function_of(source: &str, line: usize) -> Option<String> {
+    let begins =
+        |text: &&str| text.starts_with(|c: char| c.is_alphabetic()) && !text.trim_end().ends_with(';');
+    let before = source.lines().take(line).filter(begins).filter_map(|text| text.split_once('('));
+    let (head, _) = before.last()?;
+    head.split(|c: char| !c.is_alphanumeric() && c != '_').last().map(str::to_owned)
+}
+
 /// The report, and whether all targets are met.
 fn render(rows: &[Row]) -> (String, bool) {
     let mut text = String::from("# Seeded faults and alternate inputs\n\n");
     text.push_str(
-        "| program | line | operator | verdict | candidates | exact line | function | s |\n\
-         |---|---|---|---|---|---|---|---|\n",
+        "| program | line | operator | verdict | branches | values | exact line | function | s |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     let rank = |rank: Option<usize>| rank.map_or("-".to_owned(), |n| n.to_string());
     for row in rows {
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} | {:.1} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {:.1} |",
             row.program,
             row.mutant.line,
             row.mutant.operator,
             row.verdict.replace('|', "/"),
             row.candidates,
+            row.values,
             rank(row.exact),
             rank(row.function),
             row.seconds
@@ -295,6 +318,7 @@ fn render(rows: &[Row]) -> (String, bool) {
     let part = |count: usize| count as f64 / rows.len().max(1) as f64;
     let share = |count: usize| format!("{count} of {} ({:.0} %)", rows.len(), 100.0 * part(count));
     let exact = rows.iter().filter(|row| row.exact.is_some()).count();
+    let by_branch = rows.iter().filter(|row| row.by_branch).count();
     let first = rows.iter().filter(|row| row.exact == Some(1)).count();
     let function = rows.iter().filter(|row| row.function.is_some()).count();
     let denied: Vec<String> = rows
@@ -303,8 +327,9 @@ fn render(rows: &[Row]) -> (String, bool) {
         .collect();
     let _ = writeln!(
         text,
-        "\nThe faulty line is a candidate: {}; it is the first: {}. A candidate is in the faulty function: {}.",
+        "\nThe faulty line is named: {}; as a branch: {}; it is the first: {}. A line of the faulty function is named: {}.",
         share(exact),
+        share(by_branch),
         share(first),
         share(function)
     );
@@ -334,11 +359,20 @@ mod tests {
             mutant: Mutant { operator: "constant", line: 7, text: String::new() },
             verdict: "found".to_owned(),
             candidates: 3,
+            values: 1,
+            by_branch: exact.is_some(),
             exact,
             function,
             denied: denied.iter().map(|text| (*text).to_owned()).collect(),
             seconds: 1.0,
         }
+    }
+
+    #[test]
+    fn functions_are_known_by_where_they_begin() {
+        let source = "int x;\nstatic int one(int a)\n{\n  return a;\n}\nint two(void) {\n  one(1);\n}\n";
+        let of = |line| function_of(source, line);
+        assert_eq!([of(1), of(4), of(7)], [None, Some("one".to_owned()), Some("two".to_owned())]);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct DiffOptions {
     /// Files and directories to pass over, relative to the roots; `.git` is
     /// passed over at any depth without being named.
     pub ignore: Vec<PathBuf>,
+    /// Only these files of good and of bad are compared, relative to the roots.
+    pub only: Option<[Vec<PathBuf>; 2]>,
 }
 
 /// All that differs between a good and a bad version, as changes that can be
@@ -68,7 +70,7 @@ pub struct Difference {
 /// If a file or directory cannot be read, or one that differs has a name that
 /// is not UTF-8.
 pub fn difference(good: &Path, bad: &Path, options: &DiffOptions) -> Result<Difference> {
-    let (old, new) = rayon::join(|| walk::list(good, &options.ignore), || walk::list(bad, &options.ignore));
+    let (old, new) = rayon::join(|| walk::list(good, options, 0), || walk::list(bad, options, 1));
     let (old, new) = (old?, new?);
     let both: Vec<_> =
         old.iter().filter_map(|(path, entry)| new.get(path).map(|other| (path, entry, other))).collect();

@@ -278,7 +278,7 @@ fn modes_links_and_binary_files() {
     symlink("elsewhere", bad.path().join("kind")).unwrap();
     symlink("one", good.path().join("link")).unwrap();
     symlink("two", bad.path().join("link")).unwrap();
-    let options = DiffOptions { ignore: vec!["tool".into()] };
+    let options = DiffOptions { ignore: vec!["tool".into()], ..DiffOptions::default() };
     let difference = difference(good.path(), bad.path(), &options).unwrap();
     let kinds: Vec<(&str, ChangeKind)> =
         difference.changes().iter().map(|change| (change.file.as_str(), change.kind)).collect();

@@ -1,5 +1,6 @@
 //! The files of a version: names first, contents only where they are needed.
 
+use super::DiffOptions;
 use super::state::FileState;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -15,13 +16,34 @@ pub(super) struct Entry {
     identity: (u64, u64),
 }
 
+impl Entry {
+    fn of(about: &fs::Metadata) -> Entry {
+        Entry {
+            link: about.is_symlink(),
+            len: about.len(),
+            mode: about.mode() & 0o7777,
+            identity: (about.dev(), about.ino()),
+        }
+    }
+}
+
 /// Entries by path relative to the root.
 pub(super) type Listing = BTreeMap<PathBuf, Entry>;
 
 /// Lists a tree. Sockets, pipes and devices are passed over, and so are empty
 /// directories: no build depends on them being *different*.
-pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing> {
+///
+/// `side`: 0 for good, 1 for bad.
+pub(super) fn list(root: &Path, options: &DiffOptions, side: usize) -> Result<Listing> {
     let mut listing = Listing::new();
+    if let Some(only) = &options.only {
+        for path in &only[side] {
+            let full = root.join(path);
+            let about = fs::symlink_metadata(&full).map_err(|source| Error::Read { path: full, source })?;
+            listing.insert(path.clone(), Entry::of(&about));
+        }
+        return Ok(listing);
+    }
     let mut pending = vec![PathBuf::new()];
     while let Some(directory) = pending.pop() {
         let full = root.join(&directory);
@@ -33,20 +55,14 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing> {
                 continue;
             }
             let path = directory.join(entry.file_name());
-            if ignore.contains(&path) {
+            if options.ignore.contains(&path) {
                 continue;
             }
             let about = entry.metadata().map_err(|source| Error::Read { path: entry.path(), source })?;
             if about.is_dir() {
                 pending.push(path);
             } else if about.is_file() || about.is_symlink() {
-                let entry = Entry {
-                    link: about.is_symlink(),
-                    len: about.len(),
-                    mode: about.mode() & 0o7777,
-                    identity: (about.dev(), about.ino()),
-                };
-                listing.insert(path, entry);
+                listing.insert(path, Entry::of(&about));
             }
         }
     }

@@ -3,6 +3,7 @@
 #[path = "../desk/mod.rs"]
 mod desk;
 mod random;
+mod values;
 
 use desk::Desk;
 use serde_json::Value;

@@ -7,6 +7,7 @@ use replay::process::{LoadedProcess, Options};
 use serde_json::Value;
 use slice::executions::{Execution, Keep, Watch, marks};
 use slice::{Slicer, SlicerOptions};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Instructions that an execution of a line may take.
@@ -15,7 +16,8 @@ const MOST_STEPS: u64 = 2_000_000;
 /// Says which values of the causes do not hold.
 pub fn audit(bad: &Path, causes: &[&Value]) -> Result<Vec<String>, String> {
     let recording = Recording::open(bad).map_err(|e| format!("failed to {e}"))?;
-    let mut wrong = Vec::new();
+    // What is known of each value that is shown. The step of a cause does not say which process it is of.
+    let mut known: BTreeMap<(String, String, String), Vec<String>> = BTreeMap::new();
     for process in &recording.processes {
         let loaded = LoadedProcess::load(&recording, process, &Options::default())
             .map_err(|e| format!("failed to {e}"))?;
@@ -49,22 +51,22 @@ pub fn audit(bad: &Path, causes: &[&Value]) -> Result<Vec<String>, String> {
                 let Some(execution) = watch.executions.last().filter(|e| holds(e, step)) else { continue };
                 for (n, (name, shown)) in named.iter().enumerate() {
                     let of = |all: &[Option<String>]| all.get(n).cloned().flatten();
-                    let known: Vec<String> = [Some(&execution.before), execution.after.as_ref()]
-                        .into_iter()
-                        .filter_map(|all| of(all?))
-                        .collect();
-                    if !known.is_empty() && !known.iter().any(|known| is_same(known, shown)) {
-                        wrong.push(format!(
-                            "cause {}: at {file}:{line} {name} was {}, not {shown}",
-                            cause["id"],
-                            known.join(" and then ")
-                        ));
-                    }
+                    let sides = [Some(&execution.before), execution.after.as_ref()].into_iter().flatten();
+                    let place = format!("cause {}: at {file}:{line}", cause["id"]);
+                    let all = known.entry((place, (*name).to_owned(), (*shown).to_owned())).or_default();
+                    all.extend(sides.filter_map(|side| of(side)));
                 }
             }
         }
     }
-    Ok(wrong)
+    let is_wrong =
+        |shown: &str, known: &[String]| !known.is_empty() && !known.iter().any(|k| is_same(k, shown));
+    let wrong = known.into_iter().filter(|((.., shown), known)| is_wrong(shown, known));
+    Ok(wrong
+        .map(|((place, name, shown), known)| {
+            format!("{place} {name} was {}, not {shown}", known.join(" and then "))
+        })
+        .collect())
 }
 
 fn holds(execution: &Execution, step: u64) -> bool {
@@ -74,11 +76,20 @@ fn holds(execution: &Execution, step: u64) -> bool {
 /// Whether two texts show one value; the one may show less of it. Of structures and pointers only the
 /// sort is compared, as members that are the same in both versions are left out.
 fn is_same(known: &str, shown: &str) -> bool {
-    let is_whole = |text: &str| !text.starts_with(['{', '<']) && !text.contains("pointer") && !text.contains('…');
+    let is_whole =
+        |text: &str| !text.starts_with(['{', '<']) && !text.contains("pointer") && !text.contains('…');
     if !is_whole(known) || !is_whole(shown) {
         return true;
     }
-    let text = |text: &str| text.trim_end_matches("...").trim_matches('"').to_owned();
+    let text = |text: &str| without_address(text).trim_end_matches("...").trim_matches('"').to_owned();
     let (known, shown) = (text(known), text(shown));
     known == shown || (shown.len() >= 40 && known.starts_with(&shown))
+}
+
+/// A text that a pointer points at, without the pointer.
+fn without_address(text: &str) -> &str {
+    match text.split_once(' ') {
+        Some((address, pointee)) if address.starts_with("0x") => pointee,
+        _ => text,
+    }
 }

@@ -1,6 +1,7 @@
 //! The answer as a document.
 
 use super::AlternateArgs;
+use super::values::Values;
 use crate::source;
 use alternate::accuracy::{self, Class, Truth};
 use alternate::{Alternate, Both, Candidate, Ended, Report, Run, Searched, Status, Verdict};
@@ -17,6 +18,8 @@ pub struct Answer {
     pub input_bytes: usize,
     pub recorded: Versions<Outcome>,
     pub candidates: Vec<Row>,
+    /// Where the recorded runs begin to differ.
+    pub values: Values,
     pub searched: Vec<Direction>,
     pub seconds: Seconds,
     pub runs: u64,
@@ -127,6 +130,7 @@ impl Answer {
         report: &Report,
         runs: &Both<Run<'_>>,
         written: Option<Vec<Vec<PathBuf>>>,
+        values: Values,
     ) -> Answer {
         let (verdict, fixed) = match report.verdict {
             Verdict::Found => ("found", None),
@@ -152,6 +156,7 @@ impl Answer {
                 .enumerate()
                 .map(|(n, c)| row(c, &directories(n), class(n)))
                 .collect(),
+            values,
             searched: report.searched.iter().map(direction).collect(),
             seconds: Seconds { following: report.followed.as_secs_f64(), running: report.ran.as_secs_f64() },
             runs: report.runs,

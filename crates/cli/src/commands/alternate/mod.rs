@@ -3,6 +3,7 @@
 mod answer;
 mod files;
 pub mod text;
+mod values;
 
 use crate::failure::{Exit, Failure};
 use crate::source::Spot;
@@ -12,6 +13,7 @@ use alternate::{Both, Direction, Error, Options, Predicates, Run, Verdict};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
+use values::Unanswered;
 
 /// Find inputs near to the failing one that show where two versions disagree
 ///
@@ -141,19 +143,49 @@ pub fn run(args: &AlternateArgs, session: &mut Session) -> Result<Exit, Failure>
     let open = |recording| Run::open(recording, args.process, &options.follow).map_err(|e| explain(args, &e));
     let runs = Both { old: open(&old)?, new: open(&new)? };
     let mut runner = Recorder::new(std::env::temp_dir(), Duration::from_secs(args.run_timeout));
-    let report =
-        alternate::find(&runs.old, &runs.new, &options, &mut runner).map_err(|e| explain(args, &e))?;
+    let report = match alternate::find(&runs.old, &runs.new, &options, &mut runner) {
+        Ok(report) => report,
+        Err(error) => {
+            if needs_no_input(&error) {
+                without_input(args, &error, session)?;
+            }
+            return Err(explain(args, &error));
+        }
+    };
     let written = match &args.out {
         Some(directory) => Some(files::write(directory, &report)?),
         None => None,
     };
-    let answer = answer::Answer::new(args, &report, &runs, written);
+    let values = values::Values::of(args);
+    let answer = answer::Answer::new(args, &report, &runs, written, values);
     if args.json {
         session.json(&answer)?;
     } else {
         text::write(session, &answer)?;
     }
     Ok(if report.verdict == Verdict::Found { Exit::Done } else { Exit::No })
+}
+
+/// Whether the recordings can tell something although no input can be asked for.
+fn needs_no_input(error: &Error) -> bool {
+    match error {
+        Error::NoInput | Error::NoBranch { .. } | Error::TooLarge { .. } | Error::TimeUp { .. } => true,
+        Error::Rerun { .. } | Error::NotReproduced { .. } | Error::Follow { .. } => true,
+        Error::Open(_) | Error::Replay { .. } | Error::Broken { .. } => false,
+        Error::OtherInput { .. } | Error::NoDeviation => false,
+    }
+}
+
+fn without_input(args: &AlternateArgs, error: &Error, session: &mut Session) -> Result<(), Failure> {
+    let values = values::Values::of(args);
+    if args.json {
+        let reason = format!("failed to {error}");
+        let answer = Unanswered { schema: "relapse.alternate/1", verdict: "unanswered", reason, values };
+        session.json(&answer)?;
+    } else {
+        values::write(session, &values, true)?;
+    }
+    Ok(())
 }
 
 /// What could not be done, and what to do about it.

@@ -19,6 +19,7 @@ pub fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
         shown(&answer.recorded.old),
         shown(&answer.recorded.new),
     )?;
+    super::values::write(session, &answer.values, answer.candidates.is_empty())?;
     let passing = answer.candidates.iter().filter(|c| c.passes).count();
     match answer.verdict {
         "found" => {

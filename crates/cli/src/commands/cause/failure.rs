@@ -62,36 +62,15 @@ fn asked(old: &Slicer<'_>, new: &Slicer<'_>) -> Option<(Criterion, String)> {
     if old.has_succeeded().ok()? && !new.has_succeeded().ok()? {
         return Some((new.ask_failure().ok()??, "where the new version failed".to_owned()));
     }
-    let (before, after) = (output(old)?, output(new)?);
+    let (_, before) = old.output_bytes("stdout").ok()?.unwrap_or_default();
+    let (start, after) = new.output_bytes("stdout").ok()??;
     let same = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
     if same == after.len() {
         return None;
     }
-    let start = new.output_start("stdout").ok()??;
     let criterion = new.ask_output("stdout", start + same as u64).ok()??;
     let line = 1 + after[..same].iter().filter(|b| **b == b'\n').count();
     Some((criterion, format!("line {line} of the output of the new version")))
-}
-
-/// What the process wrote to standard output, as far as it was recorded.
-fn output(slicer: &Slicer<'_>) -> Option<Vec<u8>> {
-    let Some(start) = slicer.output_start("stdout").ok()? else { return Some(Vec::new()) };
-    let mut all = Vec::new();
-    for stream in 0..slicer.process().streams.len() as u32 {
-        let io = slicer.io(stream).ok()?;
-        let written = |e: &&replay::io::IoEvent| {
-            e.out && io.sources[e.source].kind == recording::event::source::STDOUT && e.offset >= start
-        };
-        for event in io.events.iter().filter(written) {
-            let from = (event.offset - start) as usize;
-            let end = from + event.bytes.len();
-            if all.len() < end {
-                all.resize(end, 0);
-            }
-            all[from..end].copy_from_slice(&event.bytes);
-        }
-    }
-    Some(all)
 }
 
 /// Lines of source that only one version has.

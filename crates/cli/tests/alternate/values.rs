@@ -1,0 +1,113 @@
+//! Where values part that no branch tells.
+
+use super::{Desk, ask, list};
+use serde_json::Value;
+
+const PROGRAM: &str = "\
+#include <stdio.h>
+
+static int price(int count) {
+    int each = 12;
+    int sum = count * each;
+    return sum + 3;
+}
+
+int main(void) {
+    int count = 0;
+    if (scanf(\"%d\", &count) != 1)
+        return 2;
+    int total = price(count);
+    printf(\"%d\\n\", total);
+    return 0;
+}
+";
+
+/// Two versions in folders of their own, recorded with the same input.
+fn versions(old: &str, new: &str, stdin: &str) -> Desk {
+    let mut desk = Desk::new();
+    for (version, text) in [("old", old), ("new", new)] {
+        std::fs::create_dir(desk.path().join(version)).expect("a folder");
+        desk.file(&format!("{version}/p.c"), text);
+        desk.quietly(&format!("relapse cc -g -O0 -o {version}/p {version}/p.c"));
+        let line = format!("relapse record --quiet --force -o run-{version} -- ./{version}/p");
+        let output = desk.execute(&line, stdin);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!said.contains("relapse:"), "{said}");
+    }
+    desk
+}
+
+/// The program above, and the same with a text replaced.
+fn replaced(from: &str, to: &str) -> Desk {
+    assert!(PROGRAM.contains(from));
+    versions(PROGRAM, &PROGRAM.replace(from, to), "4\n")
+}
+
+fn first(answer: &Value) -> (u64, &str, &str) {
+    let line = &answer["values"]["lines"][0];
+    assert_eq!(line["file"], "p.c", "{answer}");
+    (
+        line["line"].as_u64().unwrap_or_default(),
+        line["version"].as_str().unwrap_or_default(),
+        line["source"].as_str().unwrap_or_default(),
+    )
+}
+
+#[test]
+fn an_operator_is_found_by_what_it_makes() {
+    let answer = ask(&replaced("count * each", "count + each"), "");
+    assert_eq!(first(&answer), (5, "new", "int sum = count + each;"));
+    let values = list(&answer["values"]["lines"][0]["values"]);
+    let sum = values.iter().find(|value| value["name"] == "sum").expect("the variable");
+    assert_eq!((&sum["old"], &sum["new"]), (&"48".into(), &"16".into()), "{answer}");
+}
+
+#[test]
+fn a_constant_is_found_where_it_is_assigned() {
+    let answer = ask(&replaced("each = 12", "each = 13"), "");
+    assert_eq!(first(&answer), (4, "new", "int each = 13;"));
+}
+
+#[test]
+fn a_variable_in_place_of_another_is_found() {
+    let answer = ask(&replaced("return sum + 3", "return count + 3"), "");
+    assert_eq!(first(&answer), (6, "new", "return count + 3;"));
+}
+
+#[test]
+fn sources_that_were_edited_are_not_compared() {
+    let desk = replaced("each = 12", "each = 13");
+    desk.file("old/p.c", "int nothing;\n");
+    let answer = ask(&desk, "");
+    assert_eq!(list(&answer["values"]["lines"]).len(), 0);
+    let why = answer["values"]["unknown"].as_str().expect("a reason");
+    assert!(why.contains("old/p.c is not as it was when the program was compiled"), "{why}");
+}
+
+#[test]
+fn without_input_values_are_told_all_the_same() {
+    let program = |number: u32| {
+        format!(
+            "#include <stdio.h>\nint main(void) {{\n    int n = {number};\n    printf(\"%d\\n\", n);\n}}\n"
+        )
+    };
+    let desk = versions(&program(5), &program(6), "");
+    let output = desk.execute("relapse alternate run-old run-new --json", "");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    assert_eq!(answer["verdict"], "unanswered");
+    assert!(answer["reason"].as_str().is_some_and(|why| why.contains("input")), "{answer}");
+    assert_eq!(first(&answer), (3, "new", "int n = 6;"));
+}
+
+#[test]
+fn files_of_other_names_are_paired_by_their_texts() {
+    let mut desk = Desk::new();
+    for (version, text) in [("old", PROGRAM.to_owned()), ("new", PROGRAM.replace("each = 12", "each = 13"))] {
+        desk.file(&format!("{version}.c"), &text);
+        desk.quietly(&format!("relapse cc -g -O0 -o {version} {version}.c"));
+        desk.execute(&format!("relapse record --quiet --force -o run-{version} -- ./{version}"), "4\n");
+    }
+    let answer = ask(&desk, "");
+    let line = &answer["values"]["lines"][0];
+    assert_eq!((&line["file"], &line["line"]), (&"new.c".into(), &4.into()), "{answer}");
+}

@@ -1,0 +1,223 @@
+//! Where two recorded runs begin to differ, on the way to what went wrong.
+//!
+//! Nothing is built or run: two recordings of one test, with two versions, are sliced from what they did
+//! otherwise, and their moments compared. Where a value or a decision differs although all that it was
+//! made of is the same, the difference came into the world. Lines of both versions are matched by their
+//! texts, so the sources must be there as they were when the programs were compiled.
+
+use crate::align::{executed_lines, keys::tidy};
+use crate::answer::{Cause, Observation, Place};
+use crate::case::{Case, RecordedRun};
+use crate::observe::{RunOutput, options};
+use changes::{DiffOptions, difference};
+use program::names::is_library;
+use recording::Recording;
+use recording::manifest::Outcome;
+use replay::process::LoadedProcess;
+use slice::{Slicer, SlicerOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+use thiserror::Error;
+
+/// Lines of either version that are told.
+const MOST: usize = 3;
+
+/// Why it cannot be said where runs begin to differ. Texts fit after "failed to".
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error(transparent)]
+    Open(#[from] recording::RecordingError),
+    #[error("compare the versions: {0}")]
+    Changes(#[from] changes::Error),
+    #[error("compare the versions: {0} is not as it was when the program was compiled")]
+    Edited(String),
+    #[error("compare the versions: no source file of the one corresponds to one of the other")]
+    NoSources,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Parting {
+    pub observation: Observation,
+    /// From what was observed to a line where the runs begin to differ, one way for each such line, the
+    /// nearest first.
+    pub ways: Vec<Cause>,
+    pub notes: Vec<String>,
+}
+
+impl Parting {
+    /// Where the runs begin to differ: the ends of the ways.
+    pub fn origins(&self) -> impl Iterator<Item = &Cause> {
+        self.ways.iter().map(end)
+    }
+}
+
+fn end(way: &Cause) -> &Cause {
+    let mut at = way;
+    while let Some(next) = at.children.first() {
+        at = next;
+    }
+    at
+}
+
+/// Compares two recorded runs; see the module's documentation.
+///
+/// # Errors
+/// If a recording cannot be opened, or the sources cannot be compared.
+pub fn parting(good: &Path, bad: &Path) -> Result<Parting, Error> {
+    let [good_ran, bad_ran] = [Ran::read(good)?, Ran::read(bad)?];
+    let files = [good_ran.files, bad_ran.files];
+    let (roots, only) = roots(&files[0], &files[1]).ok_or(Error::NoSources)?;
+    let difference =
+        difference(&roots[0], &roots[1], &DiffOptions { only: Some(only), ..DiffOptions::default() })?;
+    let [good_root, bad_root] = roots;
+    let case = Case::of_recordings(
+        &difference,
+        [
+            RecordedRun { recording: good, root: good_root, output: good_ran.output },
+            RecordedRun { recording: bad, root: bad_root, output: bad_ran.output },
+        ],
+    );
+    let loaded = case.load();
+    let findings = loaded.slice(&case);
+    let observation = loaded.observed.observation.clone();
+    let mut ways = findings.partings(&case, &observation, MOST);
+    // The same line, seen from the other version.
+    let mut seen: BTreeSet<(String, u32)> = BTreeSet::new();
+    ways.retain(|way| {
+        let origin = end(way);
+        let place = |place: &Option<Place>| place.as_ref().map(|p| (p.file.clone(), p.line));
+        let known = [place(&origin.good_place), place(&origin.place)];
+        match known.into_iter().flatten().next() {
+            Some(place) => seen.insert(place),
+            None => false,
+        }
+    });
+    Ok(Parting { observation, ways, notes: loaded.notes() })
+}
+
+/// What a recording says of its run.
+struct Ran {
+    output: RunOutput,
+    /// Source files of which lines ran, without those of installed libraries.
+    files: BTreeSet<PathBuf>,
+}
+
+impl Ran {
+    fn read(recording: &Path) -> Result<Ran, Error> {
+        let recording = Recording::open(recording)?;
+        let outcome = recording.manifest.as_ref().and_then(|manifest| manifest.outcome);
+        let (exit, signal) = match outcome {
+            Some(Outcome::Exit(status)) => (Some(status), None),
+            Some(Outcome::Signal(number)) => (None, Some(number)),
+            None => (None, None),
+        };
+        let mut files = BTreeSet::new();
+        let mut written: Vec<(u64, Vec<u8>)> = Vec::new();
+        for process in &recording.processes {
+            // What cannot be replayed says nothing; the slice will say why.
+            let Ok(loaded) = LoadedProcess::load(&recording, process, &options()) else { continue };
+            let slicer = Slicer::new(&loaded, SlicerOptions::default());
+            written.extend(slicer.output_bytes("stdout").ok().flatten());
+            let Ok(lines) = executed_lines(&loaded) else { continue };
+            let own = lines.into_keys().map(|(file, _)| file).filter(|file| !is_library(file));
+            let own: BTreeSet<PathBuf> = own.map(|file| tidy(Path::new(&file))).collect();
+            let edited = loaded.image.modules().flat_map(|(_, m)| m.model.edited_files());
+            if let Some(file) = edited.map(|file| tidy(Path::new(&file))).find(|file| own.contains(file)) {
+                return Err(Error::Edited(file.display().to_string()));
+            }
+            files.extend(own);
+        }
+        let stdout = together(&written);
+        Ok(Ran { output: RunOutput { exit, signal, stdout, ..RunOutput::default() }, files })
+    }
+}
+
+/// What several processes wrote to one place.
+fn together(written: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let start = written.iter().map(|(start, _)| *start).min().unwrap_or_default();
+    let mut all = Vec::new();
+    for (at, bytes) in written {
+        let from = (at - start) as usize;
+        let end = from + bytes.len();
+        if all.len() < end {
+            all.resize(end, 0);
+        }
+        all[from..end].copy_from_slice(bytes);
+    }
+    all
+}
+
+/// The roots of both versions that most files agree on, and the files of each below its root.
+fn roots(good: &BTreeSet<PathBuf>, bad: &BTreeSet<PathBuf>) -> Option<([PathBuf; 2], [Vec<PathBuf>; 2])> {
+    let mut votes: BTreeMap<[PathBuf; 2], usize> = BTreeMap::new();
+    for file in bad {
+        let same_name = good.iter().filter(|other| other.file_name() == file.file_name());
+        let best = same_name.map(|other| (common_end(other, file), other)).max();
+        if let Some((length, other)) = best {
+            *votes.entry([without_end(other, length), without_end(file, length)]).or_default() += 1;
+        }
+    }
+    let most = votes.into_iter().max_by_key(|(_, votes)| *votes);
+    // `old.c` and `new.c`: files with other names are paired by their texts.
+    let roots =
+        most.map_or_else(|| Some([common_root(good)?, common_root(bad)?]), |(roots, _)| Some(roots))?;
+    let below = |files: &BTreeSet<PathBuf>, root: &Path| -> Vec<PathBuf> {
+        files.iter().filter_map(|file| file.strip_prefix(root).ok()).map(Path::to_owned).collect()
+    };
+    let only = [below(good, &roots[0]), below(bad, &roots[1])];
+    Some((roots, only))
+}
+
+/// The directory that all files are below.
+fn common_root(files: &BTreeSet<PathBuf>) -> Option<PathBuf> {
+    let mut root = files.first()?.parent()?.to_owned();
+    while !files.iter().all(|file| file.starts_with(&root)) {
+        root.pop();
+    }
+    Some(root)
+}
+
+/// How many components two paths end with alike.
+fn common_end(a: &Path, b: &Path) -> usize {
+    let parts = |path: &Path| -> Vec<_> {
+        path.components()
+            .rev()
+            .filter(|c| matches!(c, Component::Normal(_)))
+            .map(|c| c.as_os_str().to_owned())
+            .collect()
+    };
+    parts(a).iter().zip(&parts(b)).take_while(|(a, b)| a == b).count()
+}
+
+fn without_end(path: &Path, components: usize) -> PathBuf {
+    path.ancestors().nth(components).unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_processes_wrote_is_put_together_by_its_place() {
+        let parts = [(5, b"cd".to_vec()), (3, b"ab".to_vec())];
+        assert_eq!(together(&parts), b"abcd");
+        assert_eq!(together(&[]), b"");
+    }
+
+    #[test]
+    fn roots_are_what_most_files_agree_on() {
+        let set = |files: &[&str]| files.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
+        let good = set(&["/a/old/src/main.c", "/a/old/src/list.c", "/a/old/lib/list.c"]);
+        let bad = set(&["/b/new/src/main.c", "/b/new/lib/list.c", "/b/new/src/extra.c"]);
+        let (roots, only) = roots(&good, &bad).unwrap();
+        assert_eq!(roots, [PathBuf::from("/a/old"), PathBuf::from("/b/new")]);
+        let names = |files: &[PathBuf]| files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>();
+        assert_eq!(names(&only[0]), ["lib/list.c", "src/list.c", "src/main.c"]);
+        assert_eq!(names(&only[1]), ["lib/list.c", "src/extra.c", "src/main.c"]);
+        let (roots, only) = super::roots(&set(&["/a/old.c"]), &set(&["/a/new.c"])).unwrap();
+        assert_eq!(roots, [PathBuf::from("/a"), PathBuf::from("/a")]);
+        assert_eq!([names(&only[0]), names(&only[1])], [["old.c"], ["new.c"]]);
+        assert!(super::roots(&good, &set(&[])).is_none());
+    }
+}
