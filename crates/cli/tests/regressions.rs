@@ -281,6 +281,14 @@ fn explained(case: &Case) -> Result<(), String> {
         {
             return Err(format!("`{line}` is no part of the story"));
         }
+        let says = |sentence: &&String| {
+            causes
+                .iter()
+                .any(|cause| cause["what"].as_str().is_some_and(|what| what.starts_with(sentence.as_str())))
+        };
+        if let Some(sentence) = case.says.sentences.iter().find(|sentence| !says(sentence)) {
+            return Err(format!("the story does not say: {sentence}"));
+        }
         let errors = answer["observation"]["memory_errors"].as_array().map(Vec::as_slice).unwrap_or_default();
         let is_said =
             |part: &String| errors.iter().any(|e| e.as_str().is_some_and(|e| e.contains(part.as_str())));

@@ -30,7 +30,11 @@ pub fn formula(module: &Module, function: &Function, index: u32) -> Option<Strin
                 format!("{target} = {}", reader.operand(*value, false, DEEPEST)?)
             }
         },
-        Inst::Branch { cond, .. } => reader.operand(*cond, false, DEEPEST)?,
+        Inst::Branch { cond, .. } => match reader.operand(*cond, false, DEEPEST)? {
+            // A truth value, of several that the line may test.
+            name if !name.contains(' ') => format!("{name} != 0"),
+            condition => condition,
+        },
         Inst::Switch { value, .. } => reader.operand(*value, false, DEEPEST)?,
         Inst::Return { value: Some(value), .. } => {
             format!("result = {}", reader.operand(*value, false, DEEPEST)?)

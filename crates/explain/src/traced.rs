@@ -5,7 +5,8 @@ use crate::align::keys::tidy;
 use crate::moments::Compared;
 use crate::names::Bodies;
 use crate::ways::{Distance, Ground, Ways};
-use program::inst::{Inst, Operand};
+use externals::{External, flag};
+use program::inst::{Arg, ArgTy, Inst, Operand, Ty};
 use replay::process::LoadedProcess;
 use slice::slice::Needs;
 use slice::{Dependence, NodeId, Site, Slice};
@@ -109,16 +110,17 @@ impl<'p> Traced<'p> {
         let site = self.slice.nodes[node as usize].site;
         match self.inst(site) {
             Inst::MemCopy { .. } => true,
-            Inst::Call(call) => self.copies(site, call.callee),
+            Inst::Call(call) => self.external(node, call.callee).is_some_and(External::copies),
             _ => false,
         }
     }
 
-    /// Whether a call only copies bytes, or moves a block.
-    fn copies(&self, site: Site, callee: Operand) -> bool {
-        let Operand::Symbol { symbol, .. } = callee else { return false };
-        let symbol = self.process.image.module(site.module).symbols.get(symbol as usize);
-        symbol.and_then(|symbol| externals::find(&symbol.name)).is_some_and(externals::External::copies)
+    /// What is known of a callee that is not of the program.
+    fn external(&self, node: NodeId, callee: Operand) -> Option<&'static External> {
+        let Operand::Symbol { symbol, .. } = callee else { return None };
+        let site = self.slice.nodes[node as usize].site;
+        let symbol = self.process.image.module(site.module).symbols.get(symbol as usize)?;
+        externals::find(&symbol.name)
     }
 
     /// Lines that code was made of, whether it ran or not.
@@ -211,11 +213,36 @@ impl Ground for Traced<'_> {
     fn reaches(&self, node: NodeId, how: Dependence) -> bool {
         let (Dependence::Register(reg) | Dependence::Return(reg)) = how else { return false };
         let reg = Operand::Reg(reg);
-        match self.inst(self.slice.nodes[node as usize].site) {
-            Inst::Load { addr, .. } => *addr == reg,
+        let inst = self.inst(self.slice.nodes[node as usize].site);
+        // Of what nothing has written, such as a table of constants or a literal, the place is the value.
+        let reads_written =
+            self.needs.of(node).iter().any(|(_, how)| matches!(how, Dependence::Memory { .. }));
+        match inst {
+            Inst::Load { addr, .. } => *addr == reg && reads_written,
             Inst::Store { addr, value, .. } | Inst::Rmw { addr, value, .. } => *addr == reg && *value != reg,
-            Inst::MemCopy { to, from, len } => (*to == reg || *from == reg) && *len != reg,
-            Inst::Call(call) => self.copies(self.slice.nodes[node as usize].site, call.callee),
+            Inst::MemCopy { to, from, len } => (*to == reg || *from == reg && reads_written) && *len != reg,
+            Inst::Call(call) => self.external(node, call.callee).is_some_and(|external| {
+                let is_address = |arg: &Arg| arg.value == reg && arg.ty == ArgTy::Value(Ty::Ptr);
+                external.has(flag::MOVES)
+                    || reads_written && (external.copies() || call.args.iter().any(is_address))
+            }),
+            _ => false,
+        }
+    }
+
+    fn sizes(&self, node: NodeId, how: Dependence) -> bool {
+        match self.inst(self.slice.nodes[node as usize].site) {
+            Inst::Call(call) => {
+                matches!(how, Dependence::Register(_))
+                    && self.external(node, call.callee).is_some_and(|external| external.allocates.is_some())
+            }
+            _ => false,
+        }
+    }
+
+    fn calls_external(&self, node: NodeId) -> bool {
+        match self.inst(self.slice.nodes[node as usize].site) {
+            Inst::Call(call) => self.external(node, call.callee).is_some(),
             _ => false,
         }
     }

@@ -16,7 +16,7 @@ pub struct Distance {
     /// Potential dependences on branches that have no counterpart in the other run: nothing shows
     /// that they would have gone the other way.
     pub unconfirmed: u32,
-    /// Lines on the way whose value is the same in good and bad: what made the
+    /// Lines on the way whose value is the same in good and bad, and sizes of blocks: what made the
     /// runs differ did not come through them.
     pub dull: u32,
     /// Decisions on the way: branches, calls that only led here, and where in
@@ -47,6 +47,15 @@ pub trait Ground {
     /// The dependence only says where in memory the node's value was: not what
     /// it is, but how it was reached.
     fn reaches(&self, node: NodeId, how: Dependence) -> bool;
+    /// The dependence says how large a block of memory is: not what is in it.
+    fn sizes(&self, _node: NodeId, _how: Dependence) -> bool {
+        false
+    }
+    /// The node calls a function that is not of the program: an output is what such a call reads, not
+    /// where that is.
+    fn calls_external(&self, _node: NodeId) -> bool {
+        false
+    }
     /// The node chooses what runs because an exception came.
     fn catches(&self, _node: NodeId) -> bool {
         false
@@ -103,13 +112,15 @@ impl Ways {
                     continue;
                 }
                 let observed = distance == Distance::default();
-                let decision = decides(how) && !(free && observed) || !observed && ground.reaches(node, how);
+                let is_where = (!observed || ground.calls_external(node)) && ground.reaches(node, how);
+                let decision = decides(how) && !(free && observed) || is_where;
                 let other_line = ground.line(node) != ground.line(next);
+                let is_dull = other_line && ground.dull(next) || ground.sizes(node, how);
                 let unconfirmed = how == Dependence::Potential && !ground.differs(next);
                 let there = Distance {
                     unconfirmed: distance.unconfirmed + u32::from(unconfirmed),
                     decisions: distance.decisions + u32::from(decision),
-                    dull: distance.dull + u32::from(other_line && ground.dull(next)),
+                    dull: distance.dull + u32::from(is_dull),
                     hops: distance.hops + u32::from(other_line),
                 };
                 let known = &mut reached[next as usize];

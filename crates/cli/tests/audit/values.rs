@@ -1,13 +1,14 @@
 //! Whether values that are shown of bad are those of the moment: what the expression is before or after
 //! the execution of the line that the step belongs to, as questions about values answer it.
 
+use super::Eye;
 use recording::Recording;
 use replay::machine::Machine;
 use replay::process::{LoadedProcess, Options};
 use serde_json::Value;
 use slice::executions::{Execution, Keep, Watch, marks};
 use slice::{Slicer, SlicerOptions};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// Instructions that an execution of a line may take.
@@ -22,6 +23,14 @@ pub fn audit(bad: &Path, causes: &[&Value]) -> Result<Vec<String>, String> {
         let loaded = LoadedProcess::load(&recording, process, &Options::default())
             .map_err(|e| format!("failed to {e}"))?;
         let slicer = Slicer::new(&loaded, SlicerOptions::default());
+        let wanted = causes.iter().filter_map(|cause| cause["step"].as_u64()).collect();
+        let mut stands = Vec::new();
+        for stream in &loaded.streams {
+            let mut eye = Eye { wanted: &wanted, seen: 0, lines: HashSet::new(), steps: Vec::new() };
+            let mut machine = Machine::new(&loaded.image, &stream.stream);
+            machine.run(&mut eye, super::MOST_STEPS).map_err(|e| format!("failed to {e}"))?;
+            stands.push(eye.steps);
+        }
         for cause in causes {
             let Some((file, line, _)) = super::place(&cause["place"]) else { continue };
             // Of a failure, the line may be that of the `return` before; of another run, nothing is known.
@@ -40,7 +49,15 @@ pub fn audit(bad: &Path, causes: &[&Value]) -> Result<Vec<String>, String> {
             }
             let sites = slicer.sites_at(file, line);
             let marks = marks(&loaded.image, &sites);
-            for stream in &loaded.streams {
+            // A step of the other version's recording is another instruction here.
+            let is_here = |step: u64, stands: &[(u64, u32, u32, u32, Option<bool>)]| {
+                let mut at = stands.iter().filter(|stand| stand.0 == step);
+                at.any(|(_, module, path, at, _)| {
+                    *at == line && loaded.image.module(*module).file_path(*path).ends_with(file)
+                })
+            };
+            let streams = loaded.streams.iter().zip(&stands);
+            for (stream, _) in streams.filter(|(_, stands)| is_here(step, stands)) {
                 let mut watch =
                     Watch::new(&loaded.image, &marks, Keep::LastBefore(step + 1)).evaluating(&parsed, None);
                 let mut machine = Machine::new(&loaded.image, &stream.stream);

@@ -42,6 +42,9 @@ pub struct Says {
     /// Lines that are no part of the story.
     #[serde(default)]
     pub never: Vec<String>,
+    /// What the steps of the story say, from the beginning of each sentence.
+    #[serde(default)]
+    pub sentences: Vec<String>,
     /// Lines that are shown to decide, by running bad with another value there.
     #[serde(default)]
     pub proven: Vec<String>,
