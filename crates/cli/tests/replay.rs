@@ -3,6 +3,9 @@
 mod desk;
 
 use desk::Desk;
+use replay::machine::{Machine, Stop};
+use replay::observer::Null;
+use replay::process::{LoadedProcess, Options};
 use std::path::PathBuf;
 
 const LOOP: &str = r#"
@@ -186,19 +189,122 @@ fn a_recording_outlives_its_program() {
     assert_eq!(desk.quietly("relapse values run loop.c:8 h"), before);
 }
 
-/// A copy that is damaged is not used while the binary is there, and named when it is not.
-/// Tests build programs, run them and remove them; the others are kept all the same.
+/// Tests build programs, run them and remove them.
 #[test]
-fn a_program_that_is_gone_takes_no_other_with_it() {
+fn a_program_that_is_gone_before_the_recording_ends_is_kept() {
+    let mut desk = Desk::with_program("loop", LOOP);
+    std::fs::create_dir(desk.path().join("below")).unwrap();
+    let library = "int twice(int n) { return n + n; }\n";
+    desk.file("plugin.c", library);
+    desk.quietly("relapse cc -g -shared -fPIC -o below/plugin.so plugin.c");
+    let host = "#include <dlfcn.h>\n#include <stdio.h>\n#include <unistd.h>\n\nint main(void) {\n    \
+                chdir(\"below\");\n    void *plugin = dlopen(\"./plugin.so\", RTLD_NOW);\n    \
+                int (*twice)(int) = (int (*)(int))dlsym(plugin, \"twice\");\n    \
+                printf(\"%d\\n\", twice(21));\n    return 0;\n}\n";
+    desk.file("host.c", host);
+    desk.quietly("relapse cc -g -o host host.c");
+    desk.file("both.sh", "./host; rm host below/plugin.so; echo b | ./loop\n");
+    let output = desk.record("sh both.sh", "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said, "");
+    let models = std::fs::read_dir(desk.path().join("run/models")).unwrap();
+    let names: Vec<String> = models.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(names.iter().all(|name| !name.ends_with(".elf")), "{names:?}");
+    desk.quietly("relapse replay run");
+}
+
+/// The others are kept and replayed all the same.
+#[test]
+fn a_program_of_which_nothing_is_left_takes_no_other_with_it() {
     let mut desk = Desk::with_program("loop", LOOP);
     std::fs::copy(desk.path().join("loop"), desk.path().join("gone")).unwrap();
-    desk.file("both.sh", "echo a | ./gone; rm gone; echo b | ./loop\n");
+    desk.file("both.sh", "echo b | ./loop; echo a | ./gone; rm gone \"$RELAPSE_RECORD_DIR\"/models/*\n");
     let output = desk.record("sh both.sh", "");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("gone: ") && said.contains("can be replayed only with the binary"), "{said}");
     assert_eq!(std::fs::read_dir(desk.path().join("run/models")).unwrap().count(), 1, "{said}");
+    let output = desk.execute("relapse replay run --json", "");
+    assert_eq!(output.status.code(), Some(3));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["exact"], false);
+    let processes = answer["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), 2);
+    for process in processes {
+        let is_gone = process["executable"].as_str().unwrap().ends_with("gone");
+        assert_eq!(process["exact"], !is_gone, "{process}");
+        assert_eq!(process["error"].as_str().is_some_and(|e| e.contains("gone: No such file")), is_gone);
+    }
 }
 
+const FORKS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    int n = atoi(argv[1]), sum = 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < 1000; j++) sum += i * j;
+        fflush(stdout);
+        if (fork() == 0) {
+            if (i % 3 == 0 && fork() == 0) sum *= 7;
+            printf("%d\n", sum + i);
+            return i;
+        }
+    }
+    while (wait(NULL) > 0);
+    return 0;
+}
+"#;
+
+/// Processes of one program share its model and its code, and are replayed beside each other: with
+/// the same figures as each alone. Damage to one is told of that one.
+#[test]
+fn many_processes_of_one_program_replay_as_each_alone() {
+    let mut desk = Desk::with_program("forks", FORKS);
+    desk.file("many.sh", "for i in 1 2 3 4 5 6 7 8 9; do ./forks $i; done");
+    desk.record("sh many.sh", "");
+    let verified = |desk: &Desk, jobs: &str, exit: i32| {
+        let output = desk.execute(&format!("relapse replay run --json -j {jobs}"), "");
+        assert_eq!(output.status.code(), Some(exit), "{}", String::from_utf8_lossy(&output.stderr));
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["processes"].as_array().unwrap().clone()
+    };
+    let processes = verified(&desk, "3", 0);
+    // Each has children, every third of which has one.
+    assert_eq!(processes.len(), 9 + 45 + 18);
+    let recording = recording::Recording::open(&desk.path().join("run")).unwrap();
+    for (process, recorded) in processes.iter().zip(&recording.processes) {
+        let alone = LoadedProcess::load(&recording, recorded, &Options::default()).unwrap();
+        let mut machine = Machine::new(&alone.image, &alone.streams[0].stream);
+        assert!(matches!(machine.run(&mut Null, u64::MAX), Ok(Stop::Ended(_))));
+        assert_eq!(process["process"], recorded.name.as_str());
+        if recorded.info.forked_from.is_none() {
+            assert_eq!(process["instructions"], machine.counters().instructions, "{process}");
+            assert_eq!(process["loads"], machine.counters().loads, "{process}");
+        }
+    }
+    let without_times = |mut processes: Vec<serde_json::Value>| {
+        processes.iter_mut().for_each(|p| p["replay_seconds"] = 0.into());
+        processes
+    };
+    assert_eq!(without_times(verified(&desk, "1", 0)), without_times(processes));
+    let childless = |p: &&recording::Process| {
+        let is_parent = |q: &recording::Process| q.info.forked_from.is_some_and(|f| f.pid == p.info.pid);
+        !recording.processes.iter().any(is_parent)
+    };
+    let last = recording.processes.iter().rfind(childless).unwrap();
+    let stream = &last.streams[0].path;
+    let bytes = std::fs::read(stream).unwrap();
+    std::fs::write(stream, &bytes[..bytes.len() - 3]).unwrap();
+    for process in verified(&desk, "2", 3) {
+        let damage = &process["streams"][0]["damage"];
+        assert_eq!(damage.is_string(), process["process"] == last.name.as_str(), "{process}");
+    }
+}
+
+/// A copy that is damaged is not used while the binary is there, and named when it is not.
 #[test]
 fn a_damaged_model_is_named() {
     let mut desk = recorded();

@@ -6,6 +6,7 @@
 
 use crate::damage::RecordingError;
 use crate::frames::{self, KIND_MODEL, Packed};
+use crate::process::hex;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,23 @@ pub fn file(recording: &Path, binary: &str, build_id: &[u8]) -> PathBuf {
     key.push(0);
     key.extend_from_slice(build_id);
     recording.join("models").join(format!("{:016x}", xxh3_64(&key)))
+}
+
+/// A binary as the runtime found and copied it, until the recording is finished.
+#[must_use]
+pub fn copy(recording: &Path, build_id: &[u8]) -> PathBuf {
+    recording.join("models").join(format!("{}.elf", hex(build_id)))
+}
+
+/// Removes such copies, and the directory if no model was kept.
+pub fn drop_copies(recording: &Path) {
+    let directory = recording.join("models");
+    for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+        if entry.path().extension().is_some_and(|e| e == "elf") {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    let _ = std::fs::remove_dir(&directory);
 }
 
 /// Keeps the bytes for a binary. A file that is there already stays.

@@ -23,19 +23,19 @@ impl Machine<'_> {
     /// The same thread in a process that was forked off here, whose stream has this one's
     /// events up to here and then its own.
     #[must_use]
-    pub fn in_child<'b>(&self, image: &'b Image, stream: &'b Stream) -> Machine<'b> {
+    pub fn in_child<'b>(self, image: &'b Image, stream: &'b Stream) -> Machine<'b> {
         let part = self.stream.parts.len();
         let mut m = Machine {
-            memory: self.memory.clone(),
-            regs: self.regs.clone(),
-            frames: self.frames.clone(),
-            va: self.va.clone(),
+            memory: self.memory,
+            regs: self.regs,
+            frames: self.frames,
+            va: self.va,
             time: self.time,
             sum: self.sum,
             stack: self.stack,
             context: self.context,
             context_before: self.context_before,
-            tls: self.tls.clone(),
+            tls: self.tls,
             tape: Tape::at_part(stream, part),
             last_event: self.last_event,
             paused: self.paused,
@@ -43,8 +43,8 @@ impl Machine<'_> {
             inherited: self.counters,
             part,
             event_part: self.event_part,
-            touched: self.touched.clone(),
-            files: self.files.clone(),
+            touched: self.touched,
+            files: self.files,
             ..Machine::new(image, stream)
         };
         m.refresh();

@@ -4,9 +4,9 @@ use crate::code::Code;
 use crate::constants::{Constants, Initial};
 use crate::decode::{Context, decode};
 use crate::error::{Error, Result};
-use program::binary::Binary;
-use program::kept::Kept;
+use crate::library::{Found, Library};
 use program::model::{Module, SymbolKind};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -23,45 +23,36 @@ pub struct Loaded {
     pub base: u64,
 }
 
-/// What was found for a binary.
-struct Found {
-    build_id: Option<Vec<u8>>,
-    by_id: HashMap<[u8; 16], Arc<Module>>,
-    /// If the recording kept them.
-    constants: Option<program::binary::Constants>,
-}
-
-/// The models for a module's binary: those that the recording kept, since the binary may be
-/// another one by now, or else the binary's.
-fn find(wanted: &Wanted) -> Result<Found> {
-    let by_id = |modules: Vec<Module>| modules.into_iter().map(|m| (m.id, Arc::new(m))).collect();
-    let mut damaged = None;
-    if let Some(recording) = &wanted.recording {
-        match kept(recording, wanted) {
-            Ok(Some((kept, modules))) => {
-                let Kept { build_id, constants, .. } = kept;
-                return Ok(Found { build_id, by_id: by_id(modules), constants: Some(constants) });
+impl Found {
+    /// A module of it at the recorded addresses.
+    fn module(&self, w: &Wanted) -> Result<Loaded> {
+        let Some(model) = self.by_id.get(&w.id) else {
+            if self.build_id.as_ref() == Some(&w.build_id) {
+                return Err(Error::Model(format!(
+                    "{} is the recorded build {} but lacks the model of module {}: was it stripped?",
+                    w.path,
+                    hex(&w.build_id),
+                    hex(&w.id)
+                )));
             }
-            Ok(None) => {}
-            Err(error) => damaged = Some(error),
+            return Err(Error::AnotherBuild {
+                path: w.path.clone(),
+                module: hex(&w.id),
+                recorded: hex(&w.build_id),
+                found: self.build_id.as_deref().map_or_else(|| "none".to_owned(), hex),
+            });
+        };
+        if model.symbols.len() != w.addresses.len() {
+            return Err(Error::Model(format!(
+                "module {} of {} has {} symbols, the recording {} addresses",
+                model.name,
+                w.path,
+                model.symbols.len(),
+                w.addresses.len()
+            )));
         }
+        Ok(Loaded { model: model.clone(), addresses: w.addresses.clone(), base: w.base })
     }
-    match Binary::read(Path::new(&wanted.path)) {
-        Ok(binary) => Ok(Found { build_id: binary.build_id, by_id: by_id(binary.modules), constants: None }),
-        Err(error) => Err(Error::Model(match damaged {
-            Some(damaged) => format!("{error}; the recording's own copy is of no use: failed to {damaged}"),
-            None => error.to_string(),
-        })),
-    }
-}
-
-/// What a recording kept for a module's binary.
-fn kept(recording: &Path, wanted: &Wanted) -> std::result::Result<Option<(Kept, Vec<Module>)>, String> {
-    let read = recording::models::read(recording, &wanted.path, &wanted.build_id);
-    let Some(bytes) = read.map_err(|e| e.to_string())? else { return Ok(None) };
-    let kept = Kept::decode(&bytes).map_err(|e| e.to_string())?;
-    let modules = kept.modules().map_err(|e| e.to_string())?;
-    Ok(Some((kept, modules)))
 }
 
 /// A module that a recording names.
@@ -78,7 +69,7 @@ pub struct Wanted {
     pub recording: Option<PathBuf>,
 }
 
-struct Entry {
+struct Place {
     module: u32,
     function: u32,
     code: OnceLock<Code>,
@@ -88,7 +79,7 @@ struct Entry {
 pub struct Image {
     /// By registration index; indices without a module stay empty.
     modules: Vec<Option<Loaded>>,
-    functions: Vec<Entry>,
+    functions: Vec<Place>,
     /// For each index the first with the same module at the same addresses: a
     /// library that was closed and opened again is registered anew.
     canonical: Vec<u32>,
@@ -100,7 +91,7 @@ pub struct Image {
     duplicates: Vec<(u32, u32)>,
     empty: Module,
     /// The binaries, each with its modules; their constants are read when first asked for.
-    files: BTreeMap<String, (Vec<u32>, Option<program::binary::Constants>)>,
+    files: BTreeMap<String, (Vec<u32>, Option<Arc<program::binary::Constants>>)>,
     constants: OnceLock<Constants>,
 }
 
@@ -133,14 +124,14 @@ impl Image {
             image.first[index as usize] = image.functions.len() as u32;
             for (f, function) in loaded.model.functions.iter().enumerate() {
                 let number = image.functions.len() as u32;
-                image.functions.push(Entry { module: index, function: f as u32, code: OnceLock::new() });
+                image.functions.push(Place { module: index, function: f as u32, code: OnceLock::new() });
                 match loaded.addresses.get(function.symbol as usize).copied().unwrap_or(0) {
                     0 => {}
                     address => match image.by_address.entry(address) {
-                        std::collections::hash_map::Entry::Vacant(v) => {
+                        Entry::Vacant(v) => {
                             v.insert(number);
                         }
-                        std::collections::hash_map::Entry::Occupied(mut o) => {
+                        Entry::Occupied(mut o) => {
                             let other = &image.functions[*o.get() as usize];
                             let elsewhere = image.modules[other.module as usize]
                                 .as_ref()
@@ -175,44 +166,23 @@ impl Image {
     /// # Errors
     /// A file that cannot be read, or that has other modules than recorded.
     pub fn load(wanted: &[Wanted]) -> Result<Image> {
-        let mut files: HashMap<&str, Found> = HashMap::new();
+        Image::load_from(wanted, &Library::default())
+    }
+
+    /// The same with what the library has already.
+    pub(crate) fn load_from(wanted: &[Wanted], library: &Library) -> Result<Image> {
+        let mut files: HashMap<&str, Arc<Found>> = HashMap::new();
         let mut modules = BTreeMap::new();
         for w in wanted {
-            if !files.contains_key(w.path.as_str()) {
-                files.insert(&w.path, find(w)?);
-            }
-            let Found { build_id, by_id, .. } = &files[w.path.as_str()];
-            let Some(model) = by_id.get(&w.id) else {
-                if build_id.as_ref() == Some(&w.build_id) {
-                    return Err(Error::Model(format!(
-                        "{} is the recorded build {} but lacks the model of module {}: was it stripped?",
-                        w.path,
-                        hex(&w.build_id),
-                        hex(&w.id)
-                    )));
-                }
-                return Err(Error::AnotherBuild {
-                    path: w.path.clone(),
-                    module: hex(&w.id),
-                    recorded: hex(&w.build_id),
-                    found: build_id.as_deref().map_or_else(|| "none".to_owned(), hex),
-                });
+            let file = match files.entry(&w.path) {
+                Entry::Occupied(file) => file.into_mut(),
+                Entry::Vacant(place) => place.insert(library.file(w)?),
             };
-            if model.symbols.len() != w.addresses.len() {
-                return Err(Error::Model(format!(
-                    "module {} of {} has {} symbols, the recording {} addresses",
-                    model.name,
-                    w.path,
-                    model.symbols.len(),
-                    w.addresses.len()
-                )));
-            }
-            let loaded = Loaded { model: model.clone(), addresses: w.addresses.clone(), base: w.base };
-            modules.insert(w.index, loaded);
+            modules.insert(w.index, file.module(w)?);
         }
         let mut image = Image::new(modules);
         for w in wanted {
-            let mut constants = || files.get_mut(w.path.as_str()).and_then(|f| f.constants.take());
+            let constants = || files.get(w.path.as_str()).and_then(|f| f.constants.clone());
             image.files.entry(w.path.clone()).or_insert_with(|| (Vec::new(), constants())).0.push(w.index);
         }
         Ok(image)
@@ -241,7 +211,7 @@ impl Image {
             for (path, (indices, kept)) in &self.files {
                 let of = indices.iter().filter_map(|i| self.modules.get(*i as usize)?.as_ref());
                 let file = match kept {
-                    Some(kept) => Some(kept.clone()),
+                    Some(kept) => Some(program::binary::Constants::clone(kept)),
                     // It could be read before; if it cannot now, less is shown.
                     None => program::binary::Constants::read(Path::new(path)).ok(),
                 };
@@ -322,7 +292,7 @@ impl Image {
     }
 
     #[cold]
-    fn decode(&self, entry: &Entry) -> Code {
+    fn decode(&self, entry: &Place) -> Code {
         let module = self.module(entry.module);
         let addresses: &[u64] = self.modules[entry.module as usize].as_ref().map_or(&[], |m| &m.addresses);
         let function_at = |address: u64| {

@@ -9,7 +9,7 @@
 //!
 //! # What lives here
 //! * [`process`], [`image`], [`tape`]: a recorded process, loaded: its program
-//!   at its addresses, its streams' events;
+//!   at its addresses, its streams' events; [`library`]: programs that processes share;
 //! * [`decode`], [`code`]: the model in the form the plain loop runs;
 //! * [`fused`]: the form the fast loop runs, groups of instructions as one;
 //! * [`machine`]: the state of a thread; frames, time, ends. Beside it, each
@@ -91,6 +91,7 @@ pub mod fused;
 mod groups;
 pub mod image;
 pub mod io;
+pub mod library;
 pub mod machine;
 pub mod memory;
 mod narrow;

@@ -2,11 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::image::{Image, Wanted};
+use crate::library::Library;
 use crate::tape::Stream;
 use recording::header::StreamKind;
 use recording::{Process, Recording};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where to look for binaries.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +41,7 @@ pub struct LoadedProcess {
     /// Its directory in the recording, for what is to be kept beside it.
     pub directory: Option<PathBuf>,
     pub pid: u32,
-    pub image: Image,
+    pub image: Arc<Image>,
     pub streams: Vec<LoadedStream>,
     /// Damage to files other than streams.
     pub damage: Vec<String>,
@@ -52,6 +54,18 @@ impl LoadedProcess {
     /// # Errors
     /// Unreadable files, or binaries of another build.
     pub fn load(recording: &Recording, process: &Process, options: &Options) -> Result<LoadedProcess> {
+        LoadedProcess::load_from(&Library::default(), recording, process, options, None)
+    }
+
+    /// The same with the models that the library has. `after`: a stream that goes on from this one of its
+    /// fork parent's, whose events are left out.
+    pub(crate) fn load_from(
+        library: &Library,
+        recording: &Recording,
+        process: &Process,
+        options: &Options,
+        after: Option<(u32, &Stream)>,
+    ) -> Result<LoadedProcess> {
         let mut streams = Vec::new();
         for s in &process.streams {
             let mut stream = Stream {
@@ -64,7 +78,14 @@ impl LoadedProcess {
                 incomplete: s.header.incomplete,
                 parts: Vec::new(),
             };
-            let damage = gather(recording, process, s, None, &mut stream, 0)?;
+            let damage = match after {
+                Some((number, parent)) if number == s.header.stream => {
+                    stream.initial_stack = parent.initial_stack;
+                    stream.parts = vec![Vec::new(); parent.parts.len()];
+                    add(s, None, &mut stream)?
+                }
+                _ => gather(recording, process, s, None, &mut stream, 0)?,
+            };
             streams.push(LoadedStream {
                 number: s.header.stream,
                 kind: s.header.kind,
@@ -78,7 +99,7 @@ impl LoadedProcess {
             name: process.name.clone(),
             directory: Some(recording.path.join(&process.name)),
             pid: process.info.pid,
-            image: Image::load(&wanted(recording, process, options))?,
+            image: library.image(&wanted(recording, process, options))?,
             streams,
             damage: process.damage.iter().map(ToString::to_string).collect(),
         })
@@ -118,15 +139,18 @@ fn gather(
     } else {
         to.initial_stack = from.header.initial_stack;
     }
+    let own = add(from, limit, to)?;
+    Ok(own.or(damage))
+}
+
+/// A stream's own events up to `limit`.
+fn add(from: &recording::Stream, limit: Option<u64>, to: &mut Stream) -> Result<Option<String>> {
     let events = from.events().map_err(|e| Error::Recording(e.to_string()))?;
     let mut bytes = events.bytes;
+    let mut damage = None;
     match limit {
         Some(limit) if limit <= bytes.len() as u64 => bytes.truncate(limit as usize),
-        _ => {
-            if let Some(d) = events.damage {
-                damage = Some(d.to_string());
-            }
-        }
+        _ => damage = events.damage.map(|d| d.to_string()),
     }
     to.incomplete |= damage.is_some();
     to.parts.push(bytes);

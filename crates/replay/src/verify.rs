@@ -1,13 +1,15 @@
 //! Is a recording exact? Replays every stream and says what was found.
 
 use crate::error::{Divergence, Error, Result};
+use crate::library::Library;
 use crate::machine::{Counters, End, Machine, Stop};
 use crate::observer::Null;
 use crate::process::{LoadedProcess, LoadedStream, Options};
 use rayon::prelude::*;
 use recording::Recording;
 use recording::header::StreamKind;
-use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// How far one stream is, for progress bars.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +46,14 @@ pub struct ProcessReport {
     pub streams: Vec<StreamReport>,
     /// Damage to files other than streams.
     pub damage: Vec<String>,
+    /// Why nothing of it could be replayed.
+    pub error: Option<String>,
 }
 
 impl ProcessReport {
     #[must_use]
     pub fn exact(&self) -> bool {
-        self.streams.iter().all(|s| s.exact)
+        self.error.is_none() && self.streams.iter().all(|s| s.exact)
     }
 
     /// Of all streams.
@@ -95,9 +99,9 @@ const SLICE: u64 = 1 << 24;
 pub trait Watch: Sync {
     /// A stream has come so far.
     fn progress(&self, progress: Progress);
-    /// A process is replayed from here on; those forked from it come in between.
+    /// A process is replayed from here on; others may come in between on the same thread.
     fn begins(&self, _process: usize) {}
-    /// It was.
+    /// It was, says the same thread.
     fn ends(&self, _process: usize) {}
 }
 
@@ -105,12 +109,14 @@ impl Watch for () {
     fn progress(&self, _: Progress) {}
 }
 
-/// Replays every stream of every process, the streams of a process several at once. A process
-/// that was forked off another goes on from that one's state at the fork.
+/// So many forked processes may wait with a copy of their parent's state.
+const WAITING: usize = 8;
+
+/// Replays every stream of every process, several at once. A process that was forked off another
+/// goes on from that one's state at the fork. Processes of one program share its model and code.
 ///
 /// # Errors
-/// If the recording or its binaries cannot be loaded. That replay diverged is
-/// part of the report.
+/// If no process can be loaded. That one cannot, or that replay diverged, is part of the report.
 pub fn verify(recording: &Recording, options: &Options, watch: &dyn Watch) -> Result<Vec<ProcessReport>> {
     let parents: Vec<Option<usize>> = recording
         .processes
@@ -120,33 +126,44 @@ pub fn verify(recording: &Recording, options: &Options, watch: &dyn Watch) -> Re
             recording.processes.iter().position(|q| q.name == parent.name)
         })
         .collect();
-    let reports = recording.processes.iter().map(|_| Mutex::default()).collect();
-    let family = Family { recording, options, watch, parents, reports };
+    let family = Family {
+        recording,
+        options,
+        watch,
+        library: Library::default(),
+        waiting: AtomicUsize::new(0),
+        outcomes: recording.processes.iter().map(|_| OnceLock::new()).collect(),
+        parents,
+    };
     // Parents first, each with all that were forked from it. What is left then has a parent
     // that did not come to the fork, or is its own ancestor in a damaged recording.
-    for process in 0..recording.processes.len() {
-        if family.parents[process].is_none() {
-            family.process(process, None)?;
+    let all = 0..recording.processes.len();
+    all.clone()
+        .into_par_iter()
+        .filter(|p| family.parents[*p].is_none())
+        .for_each(|p| family.process(p, None));
+    for process in all {
+        if family.outcomes[process].get().is_none() {
+            family.process(process, None);
         }
     }
-    for process in 0..recording.processes.len() {
-        if !family.is_done(process) {
-            family.process(process, None)?;
-        }
-    }
-    Ok(family.reports.into_iter().filter_map(|r| r.into_inner().ok().flatten()).collect())
+    family.reports()
 }
 
 struct Family<'a> {
     recording: &'a Recording,
     options: &'a Options,
     watch: &'a dyn Watch,
+    library: Library,
+    /// How many forked processes wait to be replayed beside their parents.
+    waiting: AtomicUsize,
     /// Of each process the one it was forked from.
     parents: Vec<Option<usize>>,
-    reports: Vec<Mutex<Option<ProcessReport>>>,
+    outcomes: Vec<OnceLock<Result<ProcessReport>>>,
 }
 
 /// A process that goes on from a stream of its parent's.
+#[derive(Clone, Copy)]
 struct Child {
     process: usize,
     /// Its own stream that does.
@@ -156,36 +173,61 @@ struct Child {
 }
 
 impl Family<'_> {
-    fn is_done(&self, process: usize) -> bool {
-        self.reports[process].lock().is_ok_and(|r| r.is_some())
+    fn reports(self) -> Result<Vec<ProcessReport>> {
+        let mut reports = Vec::new();
+        let mut failed = Vec::new();
+        for (process, outcome) in self.recording.processes.iter().zip(self.outcomes) {
+            match outcome.into_inner() {
+                Some(Ok(report)) => reports.push(report),
+                Some(Err(error)) => failed.push((process, error)),
+                None => {}
+            }
+        }
+        if reports.is_empty() && !failed.is_empty() {
+            return Err(failed.swap_remove(0).1);
+        }
+        reports.extend(failed.into_iter().map(|(process, error)| ProcessReport {
+            name: process.name.clone(),
+            pid: process.info.pid,
+            streams: Vec::new(),
+            damage: process.damage.iter().map(ToString::to_string).collect(),
+            error: Some(error.to_string()),
+        }));
+        Ok(reports)
     }
 
     /// Replays a process; `from` is its parent's thread at the fork, and the number of the
     /// stream that goes on from there.
-    fn process(&self, number: usize, from: Option<(&Machine<'_>, u32)>) -> Result<()> {
+    fn process(&self, number: usize, from: Option<(Machine<'_>, u32)>) {
         self.watch.begins(number);
-        let process = LoadedProcess::load(self.recording, &self.recording.processes[number], self.options)?;
-        let streams: Result<Vec<StreamReport>> = process
+        let outcome = self.replay(number, from);
+        // A process that is its own ancestor may have been here before.
+        let _ = self.outcomes[number].set(outcome);
+        self.watch.ends(number);
+    }
+
+    fn replay(&self, number: usize, from: Option<(Machine<'_>, u32)>) -> Result<ProcessReport> {
+        let after = from.as_ref().map(|(parent, stream)| (*stream, parent.stream));
+        let recorded = &self.recording.processes[number];
+        let process = LoadedProcess::load_from(&self.library, self.recording, recorded, self.options, after)?;
+        let mut from = from;
+        let machines: Vec<(&LoadedStream, Machine<'_>)> = process
             .streams
-            .par_iter()
+            .iter()
             .map(|s| {
-                let machine = match from {
-                    Some((parent, stream)) if stream == s.number => {
-                        parent.in_child(&process.image, &s.stream)
-                    }
-                    _ => Machine::new(&process.image, &s.stream),
+                let machine = match from.take_if(|(_, stream)| *stream == s.number) {
+                    Some((parent, _)) => parent.in_child(&process.image, &s.stream),
+                    None => Machine::new(&process.image, &s.stream),
                 };
-                self.stream(&process, s, machine, &self.children(number, s.number))
+                (s, machine)
             })
             .collect();
+        let streams = machines
+            .into_par_iter()
+            .map(|(s, machine)| self.stream(&process, s, machine, &self.children(number, s.number)))
+            .collect();
         let damage = process.damage.clone();
-        let report =
-            ProcessReport { name: process.name.clone(), pid: process.pid, streams: streams?, damage };
-        if let Ok(mut place) = self.reports[number].lock() {
-            *place = Some(report);
-        }
-        self.watch.ends(number);
-        Ok(())
+        Ok(ProcessReport { name: process.name, pid: process.pid, streams, damage, error: None })
     }
 
     /// Processes forked from a stream, in the order of their forks.
@@ -208,7 +250,7 @@ impl Family<'_> {
         s: &LoadedStream,
         mut machine: Machine<'_>,
         children: &[Child],
-    ) -> Result<StreamReport> {
+    ) -> StreamReport {
         let tell = |m: &Machine<'_>| {
             self.watch.progress(Progress {
                 pid: process.pid,
@@ -219,24 +261,35 @@ impl Family<'_> {
             });
         };
         let mut next_child = 0;
-        let outcome = loop {
-            let waiting = children.get(next_child);
-            machine.stop_at_fork(waiting.map(|c| c.position));
-            if let Some(child) = waiting.filter(|_| machine.forked()) {
-                self.process(child.process, Some((&machine, child.stream)))?;
-                next_child += 1;
-                continue;
+        let outcome = rayon::in_place_scope(|scope| {
+            loop {
+                let waiting = children.get(next_child).copied();
+                machine.stop_at_fork(waiting.map(|c| c.position));
+                if let Some(child) = waiting.filter(|_| machine.forked()) {
+                    let from = Some((machine.clone(), child.stream));
+                    if self.waiting.fetch_add(1, Relaxed) < WAITING {
+                        scope.spawn(move |_| {
+                            self.waiting.fetch_sub(1, Relaxed);
+                            self.process(child.process, from);
+                        });
+                    } else {
+                        self.waiting.fetch_sub(1, Relaxed);
+                        self.process(child.process, from);
+                    }
+                    next_child += 1;
+                    continue;
+                }
+                let next = machine.counters().instructions + SLICE;
+                match machine.run(&mut Null, next) {
+                    Ok(Stop::Limit) => tell(&machine),
+                    Ok(Stop::Ended(end)) => break Ok(end),
+                    Err(e) => break Err(e),
+                }
             }
-            let next = machine.counters().instructions + SLICE;
-            match machine.run(&mut Null, next) {
-                Ok(Stop::Limit) => tell(&machine),
-                Ok(Stop::Ended(end)) => break Ok(end),
-                Err(e) => break Err(e),
-            }
-        };
+        });
         tell(&machine);
         let error = outcome.as_ref().err();
-        Ok(StreamReport {
+        StreamReport {
             stream: s.number,
             kind: s.kind,
             exact: error.is_none(),
@@ -246,6 +299,6 @@ impl Family<'_> {
             error: error.map(ToString::to_string),
             divergence: error.and_then(Error::divergence).cloned(),
             damage: s.damage.clone(),
-        })
+        }
     }
 }

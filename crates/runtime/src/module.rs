@@ -4,6 +4,7 @@
 use crate::desc::{MODULE_MAGIC, ModuleDesc};
 use crate::process::{self, Path};
 use crate::{bytes, sys};
+use core::ffi::CStr;
 use core::sync::atomic::{
     AtomicU16, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -160,12 +161,16 @@ unsafe fn write_record(m: &ModuleDesc) {
     let (file, base) = match library {
         // SAFETY: the loader keeps a name for every library, as long as that is loaded; the library
         // of `m` is while its constructor runs.
-        Some(info) => (unsafe { bytes::string(info.file) }, info.base),
+        Some(ref info) => (unsafe { bytes::string(info.file) }, info.base),
         None => (sys::readlink(c"/proc/self/exe", &mut text).unwrap_or(&[]), executable_base()),
     };
     // SAFETY: the base of a loaded object is where its ELF header is mapped, or for an executable
     // the page of its program headers; the object stays loaded for as long as the id is used here.
     let build_id = unsafe { build_id(base) };
+    if KEPT.swap(base as u64, Relaxed) != base as u64 {
+        let mut name = Path::new();
+        keep_binary(if library.is_some() { name.push(file).as_c_str() } else { c"/proc/self/exe" }, build_id);
+    }
     let count = if m.addresses.is_null() { 0 } else { m.symbols };
     let addresses = match count {
         0 => &[][..],
@@ -186,6 +191,41 @@ unsafe fn write_record(m: &ModuleDesc) {
         process::note_incomplete(b"");
     }
     sys::close(fd);
+}
+
+/// The object whose modules were registered last: they come one after the other.
+static KEPT: AtomicU64 = AtomicU64::new(0);
+
+/// Copies a binary into the recording, if no process did: tests build programs and plug-ins, run them
+/// and remove them, and the recorder takes the models when all is over.
+fn keep_binary(file: &CStr, build_id: &[u8]) {
+    if build_id.is_empty() {
+        return;
+    }
+    let mut path = Path::new();
+    path.push(process::root().as_bytes()).push(b"/models/");
+    for byte in build_id {
+        let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
+        path.push(&[digit(byte >> 4), digit(*byte)]);
+    }
+    path.push(b".elf");
+    let Ok(to) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_EXCL) else { return };
+    if let Ok(from) = sys::open(file, sys::O_RDONLY) {
+        let len = sys::size(from);
+        // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
+        if let Some(at) = unsafe { sys::map(0, len, sys::PROT_READ, sys::MAP_PRIVATE, from, 0) } {
+            // SAFETY: the mapping has `len` bytes that nobody else knows of, and it is removed below, when
+            // `all` has had its last use. The program or library in the file is being run: nobody writes
+            // to it or cuts it short who does not mean to crash what runs it.
+            let all = unsafe { core::slice::from_raw_parts(at, len as usize) };
+            // A part of it, if the disk is full, is worth nothing to the recorder, which sees that.
+            sys::write_all(to, all);
+            // SAFETY: this is the mapping from above.
+            unsafe { sys::unmap(at, len) };
+        }
+        sys::close(from);
+    }
+    sys::close(to);
 }
 
 unsafe extern "C" {

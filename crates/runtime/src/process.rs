@@ -81,7 +81,7 @@ impl Default for Path {
 static mut ROOT: Path = Path::new();
 static mut DIRECTORY: Path = Path::new();
 
-fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     // SAFETY: written by `find_root` only, as part of the start: nobody has a reference yet then,
     // and later nobody writes.
     unsafe { &*(&raw const ROOT) }

@@ -38,6 +38,7 @@ pub const O_APPEND: u64 = 0o2000;
 pub const O_CLOEXEC: u64 = 0o2_000_000;
 
 pub const PROT_NONE: u64 = 0;
+pub const PROT_READ: u64 = 1;
 pub const PROT_RW: u64 = 3;
 pub const MAP_SHARED: u64 = 1;
 pub const MAP_PRIVATE: u64 = 2;
@@ -206,7 +207,7 @@ pub fn peer_process(fd: i32) -> Option<u32> {
 }
 
 /// `st_size`; 0 if it has none.
-fn size(fd: i32) -> u64 {
+pub fn size(fd: i32) -> u64 {
     stat(fd).map_or(0, |s| s[6])
 }
 

@@ -70,7 +70,7 @@ impl Tested {
             let streams = process["streams"].as_array().into_iter().flatten();
             let told =
                 streams.filter_map(|stream| stream["error"].as_str().or_else(|| stream["damage"].as_str()));
-            let text = told.into_iter().next().unwrap_or("nothing was recorded of it").to_owned();
+            let text = process["error"].as_str().into_iter().chain(told).next().unwrap_or("nothing was recorded of it").to_owned();
             *failed.entry(text).or_default() += 1;
         }
         let mut failed: Vec<Reason> =
@@ -170,9 +170,10 @@ mod tests {
                 { "exact": false, "streams": [{ "error": null }, { "error": "diverge" }] },
                 { "exact": false, "streams": [{ "error": "diverge" }] },
                 { "exact": false, "streams": [] },
+                { "exact": false, "error": "no model", "streams": [] },
             ]
         }));
-        assert_eq!((tested.processes, tested.exact), (4, 1));
+        assert_eq!((tested.processes, tested.exact), (5, 1));
         assert_eq!(tested.reasons[0], Reason { text: "diverge".to_owned(), times: 2 });
         assert!(!tested.good());
         tested.opaque = Some(Share { opaque: 1, calls: 2 });

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::thread::{self, ThreadId};
 use std::time::Instant;
 
 /// Run a recording again and check that it goes the same way
@@ -64,6 +65,8 @@ struct ProcessAnswer {
     executable: String,
     arguments: Vec<String>,
     exact: bool,
+    /// Why nothing of it could be replayed.
+    error: Option<String>,
     #[serde(flatten)]
     figures: Figures,
     replay_seconds: f64,
@@ -189,10 +192,10 @@ fn answer(recording: &Recording, options: &Options, watched: bool) -> Result<Ans
     })
 }
 
-/// How long each process took. Children are replayed while their parent waits.
+/// How long each process took. One that begins on a thread stops the clock of the one before.
 struct Stopwatch<T> {
     tell: T,
-    under_way: Mutex<Vec<(usize, Instant)>>,
+    under_way: Mutex<HashMap<ThreadId, Vec<(usize, Instant)>>>,
     seconds: Mutex<HashMap<usize, f64>>,
 }
 
@@ -211,19 +214,21 @@ impl<T: Fn(Progress) + Sync> Watch for Stopwatch<T> {
 
     fn begins(&self, process: usize) {
         let Ok(mut under_way) = self.under_way.lock() else { return };
-        if let Some((parent, since)) = under_way.last() {
-            self.add(*parent, *since);
+        let here = under_way.entry(thread::current().id()).or_default();
+        if let Some((before, since)) = here.last() {
+            self.add(*before, *since);
         }
-        under_way.push((process, Instant::now()));
+        here.push((process, Instant::now()));
     }
 
-    fn ends(&self, process: usize) {
+    fn ends(&self, _: usize) {
         let Ok(mut under_way) = self.under_way.lock() else { return };
-        let Some(at) = under_way.iter().rposition(|p| p.0 == process) else { return };
-        let (_, since) = under_way.remove(at);
-        self.add(process, since);
-        if let Some(parent) = under_way.last_mut() {
-            parent.1 = Instant::now();
+        let here = under_way.entry(thread::current().id()).or_default();
+        if let Some((process, since)) = here.pop() {
+            self.add(process, since);
+        }
+        if let Some(before) = here.last_mut() {
+            before.1 = Instant::now();
         }
     }
 }
@@ -247,6 +252,7 @@ fn process_answer(
         executable: process.info.executable.clone(),
         arguments: process.info.arguments.clone(),
         exact: report.exact() && !streams.is_empty(),
+        error: report.error.as_ref().map(|e| opened::shorter(e, &recording.path)),
         figures: figures.rated(),
         replay_seconds: seconds,
         streams,
@@ -342,6 +348,9 @@ fn print(answer: &Answer, session: &mut Session) -> Result<(), Failure> {
         writeln!(session.out, "{} {sentence}", session.paint.bad("warning:"))?;
     }
     for p in &answer.processes {
+        if let Some(error) = &p.error {
+            writeln!(session.out, "{} {}: failed to {error}", session.paint.bad("not replayed:"), p.process)?;
+        }
         for s in &p.streams {
             if let Some(damage) = &s.damage {
                 let note = "everything before replays";

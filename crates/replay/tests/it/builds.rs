@@ -3,8 +3,10 @@
 use program::model::{Module, Symbol, SymbolKind};
 use replay::error::Error;
 use replay::image::{Image, Wanted};
+use replay::library::Library;
 use std::fs;
 use std::process::Command;
+use std::sync::Arc;
 
 #[test]
 fn a_recording_of_another_build_is_refused() {
@@ -44,6 +46,15 @@ fn a_recording_of_another_build_is_refused() {
     assert_eq!(image.external_at(0x1234).unwrap().0, "puts");
     assert_eq!(image.symbol(1, 0), 0x1234);
     assert!(image.function_at(0x1234).is_none());
+
+    let shared = Library::default();
+    let image = |wanted: &Wanted| shared.image(std::slice::from_ref(wanted)).unwrap();
+    let moved = Wanted { addresses: vec![0x5678], ..wanted.clone() };
+    assert!(Arc::ptr_eq(&image(&wanted), &image(&wanted)));
+    assert!(!Arc::ptr_eq(&image(&wanted), &image(&moved)));
+    let model = |wanted: &Wanted| image(wanted).modules().next().unwrap().1.model.clone();
+    assert!(Arc::ptr_eq(&model(&wanted), &model(&moved)));
+    assert_eq!(image(&moved).symbol(1, 0), 0x5678);
 
     let other = Wanted { id: [4; 16], build_id: vec![0x12, 0x34], ..wanted.clone() };
     let Err(error @ Error::AnotherBuild { .. }) = Image::load(&[other]) else {

@@ -65,12 +65,12 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
     };
     let mut manifest = begin(&args.command);
     manifest.write(&directory).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+    // Without it binaries are read when the command has ended.
+    let _ = std::fs::create_dir(directory.join("models"));
     let status = match run::run(&args.command, Some(&directory)) {
         Ok(status) => status,
         Err(error) => {
-            // Leave nothing behind that looks like a recording.
-            let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
-            let _ = std::fs::remove_dir(&directory);
+            discard(&directory);
             return Err(cannot_run(&args.command, &error));
         }
     };
@@ -89,8 +89,7 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
         return Err(incomplete(&summary, &shown));
     }
     if summary.processes.is_empty() {
-        let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
-        let _ = std::fs::remove_dir(&directory);
+        discard(&directory);
         let exit = if own == 0 { Exit::Incomplete } else { Exit::OfCommand(own) };
         return Err(nothing_recorded(&args.command, exit));
     }
@@ -102,6 +101,13 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
         summarise(&directory, &shown, &summary);
     }
     Ok(Exit::OfCommand(own))
+}
+
+/// Leaves nothing behind that looks like a recording.
+fn discard(directory: &Path) {
+    let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
+    recording::models::drop_copies(directory);
+    let _ = std::fs::remove_dir(directory);
 }
 
 fn begin(command: &[OsString]) -> Manifest {
@@ -175,12 +181,19 @@ fn keep_models(directory: &Path) -> Result<Vec<String>, String> {
     let mut done = BTreeSet::new();
     let modules = recording.processes.iter().flat_map(|p| &p.modules);
     let modules = modules.filter(|module| done.insert((&module.path, &module.build_id)));
-    Ok(modules.filter_map(|module| keep_model(directory, module).err()).collect())
+    let lost = modules.filter_map(|module| keep_model(directory, module).err()).collect();
+    recording::models::drop_copies(directory);
+    Ok(lost)
 }
 
 fn keep_model(directory: &Path, module: &LoadedModule) -> Result<(), String> {
-    let kept = Kept::read(Path::new(&module.path)).map_err(|e| e.to_string())?;
-    if kept.build_id.as_ref().is_some_and(|id| *id != module.build_id) {
+    let is_it = |kept: &Kept| kept.build_id.as_ref().is_none_or(|id| *id == module.build_id);
+    let copy = recording::models::copy(directory, &module.build_id);
+    let kept = match Kept::read(&copy).ok().filter(is_it) {
+        Some(kept) => kept,
+        None => Kept::read(Path::new(&module.path)).map_err(|e| e.to_string())?,
+    };
+    if !is_it(&kept) {
         return Err(format!("keep the model of {}: it was built anew meanwhile", module.path));
     }
     let bytes = kept.encode().map_err(|e| e.to_string())?;

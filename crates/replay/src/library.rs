@@ -1,0 +1,141 @@
+//! Models and images that several processes share.
+//!
+//! A test suite runs one program hundreds of times. Its model is read and its functions are decoded once:
+//! processes with the same modules at the same addresses have one image.
+
+use crate::error::{Error, Result};
+use crate::image::{Image, Wanted};
+use program::binary::{Binary, Constants};
+use program::kept::Kept;
+use program::model::Module;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many binaries, and so many images, are held beyond their last use.
+const HELD: usize = 16;
+
+/// See the module's documentation. What was used last stays longest.
+#[derive(Default)]
+pub struct Library {
+    files: Mutex<Shelf<FileKey, Found>>,
+    images: Mutex<Shelf<Vec<Wanted>, Image>>,
+}
+
+type FileKey = (Option<PathBuf>, String, Vec<u8>);
+
+/// What was found for a binary.
+pub(crate) struct Found {
+    pub build_id: Option<Vec<u8>>,
+    pub by_id: HashMap<[u8; 16], Arc<Module>>,
+    /// If the recording kept them.
+    pub constants: Option<Arc<Constants>>,
+}
+
+impl Library {
+    /// The image of a process with these modules.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that has other modules than recorded.
+    pub fn image(&self, wanted: &[Wanted]) -> Result<Arc<Image>> {
+        // Whoever wants the same one meanwhile waits for it.
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        images.get(wanted, || Image::load_from(wanted, self))
+    }
+
+    pub(crate) fn file(&self, wanted: &Wanted) -> Result<Arc<Found>> {
+        let key = (wanted.recording.clone(), wanted.path.clone(), wanted.build_id.clone());
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).get(&key, || find(wanted))
+    }
+}
+
+/// The values that were used last, the latest at the end.
+struct Shelf<K, V>(Vec<(K, Arc<V>)>);
+
+impl<K, V> Default for Shelf<K, V> {
+    fn default() -> Self {
+        Shelf(Vec::new())
+    }
+}
+
+impl<K, V> Shelf<K, V> {
+    fn get<Q>(&mut self, key: &Q, make: impl FnOnce() -> Result<V>) -> Result<Arc<V>>
+    where
+        K: std::borrow::Borrow<Q>,
+        Q: PartialEq + ToOwned<Owned = K> + ?Sized,
+    {
+        let entry = match self.0.iter().position(|(other, _)| other.borrow() == key) {
+            Some(at) => self.0.remove(at),
+            None => (key.to_owned(), Arc::new(make()?)),
+        };
+        if self.0.len() >= HELD {
+            self.0.remove(0);
+        }
+        let value = entry.1.clone();
+        self.0.push(entry);
+        Ok(value)
+    }
+}
+
+/// The models for a module's binary: those that the recording kept, since the binary may be
+/// another one by now, or else the binary's.
+fn find(wanted: &Wanted) -> Result<Found> {
+    let by_id = |modules: Vec<Module>| modules.into_iter().map(|m| (m.id, Arc::new(m))).collect();
+    let mut damaged = None;
+    if let Some(recording) = &wanted.recording {
+        match kept(recording, wanted) {
+            Ok(Some((kept, modules))) => {
+                let Kept { build_id, constants, .. } = kept;
+                return Ok(Found { build_id, by_id: by_id(modules), constants: Some(Arc::new(constants)) });
+            }
+            Ok(None) => {}
+            Err(error) => damaged = Some(error),
+        }
+    }
+    match Binary::read(Path::new(&wanted.path)) {
+        Ok(binary) => Ok(Found { build_id: binary.build_id, by_id: by_id(binary.modules), constants: None }),
+        Err(error) => Err(Error::Model(match damaged {
+            Some(damaged) => format!("{error}; the recording's own copy is of no use: failed to {damaged}"),
+            None => error.to_string(),
+        })),
+    }
+}
+
+/// What a recording kept for a module's binary.
+fn kept(recording: &Path, wanted: &Wanted) -> std::result::Result<Option<(Kept, Vec<Module>)>, String> {
+    let read = recording::models::read(recording, &wanted.path, &wanted.build_id);
+    let Some(bytes) = read.map_err(|e| e.to_string())? else { return Ok(None) };
+    let kept = Kept::decode(&bytes).map_err(|e| e.to_string())?;
+    let modules = kept.modules().map_err(|e| e.to_string())?;
+    Ok(Some((kept, modules)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_last_is_held() {
+        let mut shelf = Shelf::<String, usize>::default();
+        let mut made = 0;
+        let mut get = |key: &str, made: &mut usize| {
+            *shelf
+                .get(key, || {
+                    Ok({
+                        *made += 1;
+                        *made
+                    })
+                })
+                .expect("a value")
+        };
+        assert_eq!((get("a", &mut made), get("b", &mut made), get("a", &mut made)), (1, 2, 1));
+        for n in 0..HELD - 1 {
+            get(&n.to_string(), &mut made);
+        }
+        let before = made;
+        assert_eq!(get("a", &mut made), 1);
+        assert_eq!(get("b", &mut made), before + 1);
+        assert!(shelf.get("c", || Err(Error::Stored)).is_err());
+        assert_eq!(shelf.0.len(), HELD);
+    }
+}
