@@ -169,10 +169,11 @@ impl<T: Trials> Search<'_, T> {
 
     /// Tells roles, puts the answer into good, and keeps it if it is the best so far.
     fn settle(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<bool, T::Error> {
-        let Roles { root, by_chain } = self.roles(full, order)?;
-        let auxiliary = full - &root;
-        let applied = self.applied(&(&root | &auxiliary))?;
-        let proof = Proof { needed: Shown::Yes, sufficient: applied.shown, sane: self.is_sane(full) };
+        let undone = self.without_superfluous(full, order)?;
+        let Roles { root, by_chain } = self.roles(&undone, order)?;
+        let auxiliary = &undone - &root;
+        let applied = self.applied(full)?;
+        let proof = Proof { needed: Shown::Yes, sufficient: applied.shown, sane: self.is_sane(&undone) };
         let found =
             Found { applied_with: &(&applied.full - &root) - &auxiliary, root, auxiliary, by_chain, proof };
         let better = self.best.as_ref().is_none_or(|best| {
@@ -184,6 +185,22 @@ impl<T: Trials> Search<'_, T> {
             self.needed_at.get_or_insert(self.asked);
         }
         Ok(applied.shown == Shown::Yes)
+    }
+
+    /// A passing set less what need not be undone. It may have more than that for good's sake: good does
+    /// not build with a shorter table and all of its old entries, bad does with a longer one.
+    fn without_superfluous(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
+        let units = self.structure.whole_units(&by_preference(full, order));
+        let mut least = full.clone();
+        for unit in units.iter().filter(|_| units.len() > 1) {
+            let rest = full - &set(unit);
+            if !self.exhausted() && self.outcome(&rest)? == Outcome::Pass {
+                least = &least - &set(unit);
+            }
+        }
+        // Any one of several that only fail together may stay; then each of them is a cause.
+        let is_less = least.len() < full.len() && !least.is_empty();
+        Ok(if is_less && self.accepts(&least)? { least } else { full.clone() })
     }
 
     /// Tells the cause from what must be reverted with it. A change is the cause if it lies

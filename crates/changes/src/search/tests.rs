@@ -147,6 +147,27 @@ fn the_auxiliary_example() {
     }
 }
 
+/// A line of an enumeration is gone (2), and with it its name from a table (0, 1): good does not build
+/// with a shorter table and all names, bad builds with a longer one.
+#[test]
+fn what_only_good_needs_to_build_is_no_cause() {
+    let structure = Structure::flat(4);
+    let mut model = Model::new(|reverted: &ChangeSet| {
+        let is_undone = |change: u32| reverted.contains(&ChangeId(change));
+        match () {
+            () if !is_undone(2) && (is_undone(0) || is_undone(1)) => Outcome::Broken,
+            () if is_undone(2) => Outcome::Pass,
+            () => Outcome::Fail,
+        }
+    });
+    let mut watch = |_: &Progress| {};
+    let mut search = Search::new(&mut model, &structure, &mut watch);
+    let found = search.find(&ranked(&[0, 1, 2, 3])).unwrap().unwrap();
+    assert_eq!((&found.root, &found.auxiliary), (&ids(&[2]), &ids(&[])));
+    assert_eq!((&found.applied_with, found.proof.sufficient), (&ids(&[0, 1]), Shown::Yes));
+    assert!(search.verify(&found).unwrap().minimal);
+}
+
 /// Names of three declarations, each used in several places, changed in all of
 /// them; the guilty change is one line that has nothing to do with it.
 #[test]
