@@ -15,7 +15,7 @@ pub enum Error {
     #[error("find an alternate input: neither version reads any input that could be changed")]
     NoInput,
     #[error(
-        "find an alternate input: no branch of either version depends on its input (input bytes read: {bytes}, values fixed because they are not followed: {fixed})"
+        "find an alternate input: no branch of either version was seen to depend on its input (input bytes read: {bytes}, values fixed because they are not followed: {fixed})"
     )]
     NoBranch { bytes: usize, fixed: usize },
     #[error("find an alternate input: both versions give the same output and end the same way on this input")]

@@ -209,7 +209,7 @@ fn explain(args: &AlternateArgs, error: &Error) -> Failure {
             "What depends on a fixed value is not seen; `relapse path DIR --all` lists such values with reasons.",
         ),
         Error::NoBranch { .. } => failure.hint(
-            "Any input of these lengths takes the same way in both versions: the difference is in values.\n\
+            "The difference is in values, or the input goes through code that is not recorded.\n\
              `relapse explain` finds the changes; --predicates looks at values.",
         ),
         Error::NoDeviation => failure.hint(
