@@ -286,11 +286,13 @@ fn other_instrumentation_is_named() {
     desk.execute("relapse cc -fsanitize=thread -c -o two.o sum.c", "");
     desk.execute("relapse cc -fsanitize=thread -o two two.o", "");
     for (program, option) in [("sum", "-fsanitize=address"), ("two", "-fsanitize=thread")] {
-        let output = desk.execute(&format!("relapse record -o run ./{program} 1 2"), "");
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(4), "{text}");
-        let sentence = format!("./{program} cannot be recorded because of {option}");
-        assert!(text.contains(&sentence), "{text}");
+        for command in [format!("./{program} 1 2"), format!("sh -c ./{program}\u{b7}1\u{b7}2")] {
+            let output = desk.execute(&format!("relapse record --force -o run -- {command}"), "");
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(4), "{text}");
+            let sentence = format!("./{program} cannot be recorded because of {option}");
+            assert!(text.contains(&sentence), "{text}");
+        }
     }
     // Measuring is left out, recording is not.
     let built = desk.execute("relapse cc --coverage -pg -fprofile-arcs -o sum sum.c", "");

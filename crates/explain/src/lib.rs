@@ -45,6 +45,7 @@ pub mod evidence;
 pub mod findings;
 pub mod formula;
 pub mod held;
+mod last_words;
 mod library;
 pub mod links;
 pub mod meant;

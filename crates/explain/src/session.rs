@@ -344,7 +344,7 @@ impl Opening<'_> {
             if request.oracle.rule == Rule::Slower {
                 loaded.observed.observation = slowness(baseline);
             }
-            loaded.observed.observation.stderr = last_words(&baseline.bad);
+            loaded.observed.observation.stderr = crate::last_words::of(&baseline.bad);
         }
         (self.news)(&News::Observed(&loaded.observed.observation));
         (self.news)(&News::Slicing);
@@ -539,20 +539,17 @@ fn slowness(baseline: &trials::Baseline) -> answer::Observation {
 /// Memory errors that came with the found changes, in words.
 fn memory_errors(lab: &mut TrialRunner<'_>, undone: &ChangeSet) -> Result<Vec<String>, Error> {
     match lab.memory_errors(undone) {
-        Ok(reports) => Ok(reports.iter().map(trials::sanitizer::Report::sentence).collect()),
+        Ok(reports) => {
+            let mut sentences: Vec<String> =
+                reports.iter().map(trials::sanitizer::Report::sentence).collect();
+            // Both sanitizers, or both versions of an access, may say the same.
+            let mut said = std::collections::BTreeSet::new();
+            sentences.retain(|sentence| said.insert(sentence.clone()));
+            Ok(sentences)
+        }
         Err(trials::Error::Cancelled) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// The end of what a test wrote to standard error.
-fn last_words(run: &trials::TestRun) -> Vec<String> {
-    const LINES: usize = 10;
-    let stderr = run.observed.outputs.iter().find(|output| output.name == "stderr");
-    let text = stderr.map_or(&[][..], |output| output.content.text());
-    let text = String::from_utf8_lossy(text);
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
 }
 
 /// Changes that are shown where there is no answer.

@@ -289,8 +289,17 @@ fn cannot_run(command: &[OsString], error: &std::io::Error) -> Failure {
 
 fn nothing_recorded(command: &[OsString], exit: Exit) -> Failure {
     let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
-    if let Some(reason) = find(&name).and_then(|file| program::binary::unrecorded(&file).ok().flatten()) {
-        let what = format_args!("nothing was recorded: {name} cannot be recorded because of {reason}");
+    // A shell is given the name of the program among other words.
+    let words: Vec<String> = command
+        .iter()
+        .flat_map(|word| word.to_string_lossy().split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let refused = words.into_iter().find_map(|word| {
+        let reason = program::binary::unrecorded(&find(&word)?).ok().flatten()?;
+        Some((word, reason))
+    });
+    if let Some((program, reason)) = refused {
+        let what = format_args!("nothing was recorded: {program} cannot be recorded because of {reason}");
         return Failure::new(exit, what).hint(
             "Recording is for x86-64 without sanitizers that rewrite memory (address, memory, thread, ...).\n\
              Build the program without that option, then record again.",
