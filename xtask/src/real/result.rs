@@ -70,7 +70,13 @@ impl Tested {
             let streams = process["streams"].as_array().into_iter().flatten();
             let told =
                 streams.filter_map(|stream| stream["error"].as_str().or_else(|| stream["damage"].as_str()));
-            let text = process["error"].as_str().into_iter().chain(told).next().unwrap_or("nothing was recorded of it").to_owned();
+            let text = process["error"]
+                .as_str()
+                .into_iter()
+                .chain(told)
+                .next()
+                .unwrap_or("nothing was recorded of it")
+                .to_owned();
             *failed.entry(text).or_default() += 1;
         }
         let mut failed: Vec<Reason> =
