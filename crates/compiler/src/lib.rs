@@ -30,6 +30,7 @@ mod intervene;
 mod invokes;
 mod llvm;
 mod lower;
+mod nans;
 mod normalise;
 mod scopes;
 mod vectors;

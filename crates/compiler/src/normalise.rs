@@ -16,6 +16,7 @@
 //! | `load { i64, i64 }` | two loads |
 //! | small constant `memcpy` | loads and stores |
 //! | `fmuladd` | `fmul`, `fadd` |
+//! | `fdiv double 0.0, 0.0` | `fdiv double NaN, 0.0` |
 //!
 //! Only promotion of locals to registers runs before lowering. Whatever merges,
 //! folds or moves code loses provenance: with common subexpressions merged, the
@@ -27,7 +28,7 @@
 //! its scope, see [`scopes`].
 
 use crate::llvm::{Blk, Builder, Linkage, Opcode, RealPredicate, Typ, TypeKind, Unit, Val};
-use crate::{assignments, divisions, invokes, scopes, vectors};
+use crate::{assignments, divisions, invokes, nans, scopes, vectors};
 use std::collections::HashMap;
 
 /// Copies and fills up to this many bytes become loads and stores.
@@ -188,6 +189,7 @@ impl Normaliser<'_> {
             for i in blk.instructions() {
                 self.operands(i);
                 i.strip_flags();
+                nans::settle(&self.b, f, i);
                 self.instruction(i);
             }
         }
