@@ -43,6 +43,7 @@ pub mod causes;
 pub mod error;
 pub mod evidence;
 pub mod findings;
+mod fleeting;
 pub mod formula;
 pub mod held;
 mod last_words;

@@ -6,6 +6,7 @@ use crate::align::{
 use crate::case::Case;
 use crate::evidence::touching;
 use crate::findings::Run;
+use crate::fleeting::fleeting;
 use crate::semantic::facts::facts;
 use program::inst::{ArgTy, Call, Inst, Operand, Ty};
 use replay::machine::Machine;
@@ -105,9 +106,12 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
     let alike = stored_alike(&nodes, own, other, case);
     let own_values = values(own, &at);
     let other_values = values(other, &there.iter().flatten().copied().collect::<Vec<_>>());
+    let fleeting = fleeting(own, &nodes);
     let mut compared = Compared::default();
     for (node, (at, there)) in nodes.into_iter().zip(at.iter().zip(there)) {
-        let needs_same = own.traced.needs.of(node).iter().all(|(need, _)| compared.dull.contains(need));
+        // What is another one in every run made no difference between versions.
+        let is_told = |need: &NodeId| compared.dull.contains(need) || fleeting.contains(need);
+        let needs_same = own.traced.needs.of(node).iter().all(|(need, _)| is_told(need));
         let values = there.map(|there| (own_values.get(at), other_values.get(&there)));
         let is_alike = alike.contains(&node);
         if let Some((Some(own), Some(other))) = values
@@ -128,6 +132,11 @@ pub fn compare<'l>(own: &Run<'l>, other: &Run<'l>, case: &Case<'_>) -> Compared 
         } else if needs_same {
             compared.origins.insert(node);
         }
+    }
+    // It is no beginning either, unless there is no other.
+    let steady: HashSet<NodeId> = compared.origins.difference(&fleeting).copied().collect();
+    if !steady.is_empty() {
+        compared.origins = steady;
     }
     compared
 }

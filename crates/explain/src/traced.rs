@@ -110,15 +110,17 @@ impl<'p> Traced<'p> {
         let site = self.slice.nodes[node as usize].site;
         match self.inst(site) {
             Inst::MemCopy { .. } => true,
-            Inst::Call(call) => self.external(node, call.callee).is_some_and(External::copies),
+            Inst::Call(_) => self.external(node).is_some_and(External::copies),
             _ => false,
         }
     }
 
-    /// What is known of a callee that is not of the program.
-    fn external(&self, node: NodeId, callee: Operand) -> Option<&'static External> {
-        let Operand::Symbol { symbol, .. } = callee else { return None };
+    /// What is known of the function that a node calls, if that is not of the program.
+    #[must_use]
+    pub fn external(&self, node: NodeId) -> Option<&'static External> {
         let site = self.slice.nodes[node as usize].site;
+        let Inst::Call(call) = self.inst(site) else { return None };
+        let Operand::Symbol { symbol, .. } = call.callee else { return None };
         let symbol = self.process.image.module(site.module).symbols.get(symbol as usize)?;
         externals::find(&symbol.name)
     }
@@ -221,7 +223,7 @@ impl Ground for Traced<'_> {
             Inst::Load { addr, .. } => *addr == reg && reads_written,
             Inst::Store { addr, value, .. } | Inst::Rmw { addr, value, .. } => *addr == reg && *value != reg,
             Inst::MemCopy { to, from, len } => (*to == reg || *from == reg && reads_written) && *len != reg,
-            Inst::Call(call) => self.external(node, call.callee).is_some_and(|external| {
+            Inst::Call(call) => self.external(node).is_some_and(|external| {
                 let is_address = |arg: &Arg| arg.value == reg && arg.ty == ArgTy::Value(Ty::Ptr);
                 external.has(flag::MOVES)
                     || reads_written && (external.copies() || call.args.iter().any(is_address))
@@ -231,19 +233,11 @@ impl Ground for Traced<'_> {
     }
 
     fn sizes(&self, node: NodeId, how: Dependence) -> bool {
-        match self.inst(self.slice.nodes[node as usize].site) {
-            Inst::Call(call) => {
-                matches!(how, Dependence::Register(_))
-                    && self.external(node, call.callee).is_some_and(|external| external.allocates.is_some())
-            }
-            _ => false,
-        }
+        matches!(how, Dependence::Register(_))
+            && self.external(node).is_some_and(|external| external.allocates.is_some())
     }
 
     fn calls_external(&self, node: NodeId) -> bool {
-        match self.inst(self.slice.nodes[node as usize].site) {
-            Inst::Call(call) => self.external(node, call.callee).is_some(),
-            _ => false,
-        }
+        self.external(node).is_some()
     }
 }

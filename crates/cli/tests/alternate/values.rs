@@ -111,3 +111,35 @@ fn files_of_other_names_are_paired_by_their_texts() {
     let line = &answer["values"]["lines"][0];
     assert_eq!((&line["file"], &line["line"]), (&"new.c".into(), &4.into()), "{answer}");
 }
+
+/// A slot that the time and an address choose is another one in every run.
+#[test]
+fn what_differs_in_every_run_is_no_beginning() {
+    let text = "\
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int table[64];
+
+int main(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    unsigned seed = (unsigned)now.tv_nsec;
+    seed = seed * 31 + (unsigned)((uintptr_t)&now >> 4);
+    unsigned slot = seed % 64;
+    table[slot] = 4 * 12;
+    for (int i = 0; i < 64; i++)
+        if (table[i] != 0)
+            printf(\"%d\\n\", table[i]);
+}
+";
+    let desk = versions(text, &text.replace("4 * 12", "4 * 13"), "");
+    let output = desk.execute("relapse alternate run-old run-new --json", "");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    assert_eq!(first(&answer), (14, "new", "table[slot] = 4 * 13;"), "{answer:#}");
+    let lines: Vec<u64> =
+        list(&answer["values"]["lines"]).iter().filter_map(|l| l["line"].as_u64()).collect();
+    assert!(lines.iter().all(|line| ![11, 12, 13].contains(line)), "{lines:?}");
+}

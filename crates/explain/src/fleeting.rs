@@ -1,0 +1,49 @@
+//! Nodes of a slice whose values are other ones in every run: made of addresses as numbers, of the time, of
+//! randomness.
+//!
+//! Versions differ in them and mean nothing by it: the slot of a hash table whose seed is an address. This
+//! is coarse beside what the comparison of events by views follows, and is used for ranking only.
+
+use crate::findings::Run;
+use crate::ways::Ground;
+use externals::Channel;
+use program::inst::{BinOp, Inst, Operand, Ty};
+use slice::NodeId;
+use std::collections::HashSet;
+
+/// Of these nodes, oldest first, those that are made of such values, or ran because of one.
+#[must_use]
+pub fn fleeting(run: &Run<'_>, nodes: &[NodeId]) -> HashSet<NodeId> {
+    let traced = &run.traced;
+    let inst = |node: NodeId| traced.inst(traced.slice.nodes[node as usize].site);
+    let mut found = HashSet::new();
+    for &node in nodes {
+        let needs = traced.needs.of(node);
+        let is_number_of_address = |node: NodeId| matches!(inst(node), Inst::Cast { from: Ty::Ptr, .. });
+        let is_source = is_number_of_address(node)
+            || takes_address(inst(node))
+            || traced.external(node).is_some_and(|external| {
+                external.io.iter().any(|io| matches!(io.channel, Channel::Clock | Channel::Random))
+            });
+        // The distance of two addresses is no address.
+        let is_distance = matches!(inst(node), Inst::Bin { op: BinOp::Sub, .. })
+            && needs.len() == 2
+            && needs.iter().all(|(need, _)| is_number_of_address(*need));
+        // Where something stands is not what it is.
+        let is_made_of = |&(need, how): &(NodeId, _)| found.contains(&need) && !traced.reaches(node, how);
+        if is_source || !is_distance && needs.iter().any(is_made_of) {
+            found.insert(node);
+        }
+    }
+    found
+}
+
+/// Whether the address of something is used as a number.
+fn takes_address(inst: &Inst) -> bool {
+    let is_symbol = |operand: &Operand| matches!(operand, Operand::Symbol { .. });
+    match inst {
+        Inst::Store { value, ty, .. } => *ty != Ty::Ptr && is_symbol(value),
+        Inst::Bin { a, b, .. } => is_symbol(a) || is_symbol(b),
+        _ => false,
+    }
+}
