@@ -24,6 +24,9 @@ use values::Unanswered;
 /// every input before it is reported, in the recorded environment and in a copy of its
 /// directory. Inputs on which both versions agree again come first: their branch is most
 /// likely where the error is.
+///
+/// Before that, the lines are named where the values of the two recorded runs begin to
+/// differ on the way to their output: most errors are in values that no branch tests.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
