@@ -22,6 +22,9 @@ use thiserror::Error;
 /// Lines of either version that are told.
 const MOST: usize = 3;
 
+/// More of an output is not put together.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// Why it cannot be said where runs begin to differ. Texts fit after "failed to".
 #[derive(Debug, Error)]
 pub enum Error {
@@ -137,7 +140,8 @@ impl Ran {
 fn together(written: &[(u64, Vec<u8>)]) -> Vec<u8> {
     let start = written.iter().map(|(start, _)| *start).min().unwrap_or_default();
     let mut all = Vec::new();
-    for (at, bytes) in written {
+    let is_near = |(at, bytes): &&(u64, Vec<u8>)| at - start + (bytes.len() as u64) <= MOST_BYTES;
+    for (at, bytes) in written.iter().filter(is_near) {
         let from = (at - start) as usize;
         let end = from + bytes.len();
         if all.len() < end {

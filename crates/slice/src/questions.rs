@@ -81,33 +81,6 @@ impl Slicer<'_> {
         Ok(first)
     }
 
-    /// What the process wrote to standard output or error, as far as it was recorded, with the offset of
-    /// its first byte. Nothing if it wrote none.
-    ///
-    /// # Errors
-    /// If replay fails.
-    pub fn output_bytes(&self, sink: &str) -> Result<Option<(u64, Vec<u8>)>> {
-        use recording::event::source::{STDERR, STDOUT};
-        let Some(start) = self.output_start(sink)? else { return Ok(None) };
-        let mut all = Vec::new();
-        for stream in 0..self.process.streams.len() as u32 {
-            let io = self.io(stream)?;
-            let is_meant = |source: &Source| {
-                matches!(source.kind, STDOUT | STDERR) && outputs::is_meant(source.kind, &source.name, sink)
-            };
-            let events = io.events.iter().filter(|e| e.out && is_meant(&io.sources[e.source]));
-            for event in events.filter(|e| e.offset >= start) {
-                let from = (event.offset - start) as usize;
-                let end = from + event.bytes.len();
-                if all.len() < end {
-                    all.resize(end, 0);
-                }
-                all[from..end].copy_from_slice(&event.bytes);
-            }
-        }
-        Ok(Some((start, all)))
-    }
-
     /// Whether the process ended, and with success.
     ///
     /// # Errors

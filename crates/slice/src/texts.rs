@@ -7,6 +7,9 @@ use crate::slicer::Slicer;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+/// More of an output is not put together.
+const MOST_BYTES: u64 = 256 << 20;
+
 /// Bytes of an output that were written one behind the other.
 #[derive(Default)]
 struct Written {
@@ -29,6 +32,28 @@ impl Slicer<'_> {
         found.sort_unstable();
         found.dedup();
         Ok(found)
+    }
+
+    /// What the process wrote to an output, as far as it was recorded, with the offset of its first byte.
+    /// Nothing if it wrote none.
+    ///
+    /// # Errors
+    /// If replay fails.
+    pub fn output_bytes(&self, sink: &str) -> Result<Option<(u64, Vec<u8>)>> {
+        let written = self.written(sink)?;
+        let Some(start) = written.iter().map(|part| part.start).min() else { return Ok(None) };
+        let mut all = Vec::new();
+        // Behind a hole that a seek left in a file nothing is looked at.
+        let is_near = |part: &&Written| part.start - start + (part.bytes.len() as u64) <= MOST_BYTES;
+        for Written { start: at, bytes } in written.iter().filter(is_near) {
+            let from = (at - start) as usize;
+            let end = from + bytes.len();
+            if all.len() < end {
+                all.resize(end, 0);
+            }
+            all[from..end].copy_from_slice(bytes);
+        }
+        Ok(Some((start, all)))
     }
 
     fn written(&self, sink: &str) -> Result<Vec<Written>> {
