@@ -5,7 +5,7 @@
 //! is coarse beside what the comparison of events by views follows, and is used for ranking only.
 
 use crate::findings::Run;
-use crate::ways::Ground;
+use crate::ways::{Ground, decides};
 use externals::Channel;
 use program::inst::{BinOp, Inst, Operand, Ty};
 use slice::NodeId;
@@ -26,9 +26,9 @@ pub fn fleeting(run: &Run<'_>, nodes: &[NodeId]) -> HashSet<NodeId> {
                 external.io.iter().any(|io| matches!(io.channel, Channel::Clock | Channel::Random))
             });
         // The distance of two addresses is no address.
+        let mut operands = needs.iter().filter(|(_, how)| !decides(*how));
         let is_distance = matches!(inst(node), Inst::Bin { op: BinOp::Sub, .. })
-            && needs.len() == 2
-            && needs.iter().all(|(need, _)| is_number_of_address(*need));
+            && operands.all(|(need, _)| is_number_of_address(*need));
         // Where something stands is not what it is.
         let is_made_of = |&(need, how): &(NodeId, _)| found.contains(&need) && !traced.reaches(node, how);
         if is_source || !is_distance && needs.iter().any(is_made_of) {
