@@ -246,9 +246,8 @@ pub fn value(view: &View<'_>) -> Option<u64> {
 /// numbers of four and eight bytes.
 fn is_no_address(value: u64) -> bool {
     const LEAST: u64 = 1 << 16;
-    value < LEAST
-        || value > u64::MAX - LEAST
-        || (u64::from(u32::MAX) - LEAST..=u64::from(u32::MAX)).contains(&value)
+    let is_small = |number: i64| number.unsigned_abs() < LEAST;
+    is_small(value as i64) || u32::try_from(value).is_ok_and(|value| is_small(i64::from(value as i32)))
 }
 
 /// What an instruction computes, stores or decides by, if its type tells numbers from addresses.

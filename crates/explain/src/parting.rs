@@ -25,6 +25,9 @@ const MOST: usize = 3;
 /// More of an output is not put together.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// Longer runs are not compared: slices of them take minutes.
+const MOST_STEPS: u64 = 100_000_000;
+
 /// Why it cannot be said where runs begin to differ. Texts fit after "failed to".
 #[derive(Debug, Error)]
 pub enum Error {
@@ -34,6 +37,10 @@ pub enum Error {
     Changes(#[from] changes::Error),
     #[error("compare the versions: {0} is not as it was when the program was compiled")]
     Edited(String),
+    #[error(
+        "compare the versions: a run has {0} instructions, more than the {MOST_STEPS} up to which it is done"
+    )]
+    TooLong(u64),
     #[error("compare the versions: no source file of the one corresponds to one of the other")]
     NoSources,
 }
@@ -121,6 +128,10 @@ impl Ran {
             // What cannot be replayed says nothing; the slice will say why.
             let Ok(loaded) = LoadedProcess::load(&recording, process, &options()) else { continue };
             let slicer = Slicer::new(&loaded, SlicerOptions::default());
+            let steps = (0..loaded.streams.len() as u32).filter_map(|stream| slicer.steps(stream).ok()).sum();
+            if steps > MOST_STEPS {
+                return Err(Error::TooLong(steps));
+            }
             written.extend(slicer.output_bytes("stdout").ok().flatten());
             let Ok(lines) = executed_lines(&loaded) else { continue };
             let own = lines.into_keys().map(|(file, _)| file).filter(|file| !is_library(file));

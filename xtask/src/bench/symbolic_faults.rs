@@ -237,7 +237,7 @@ impl<'t> Bench<'t> {
         let is_exact = |c: &Value| c["line"].as_u64().is_some_and(|line| faulty.contains(&line));
         let in_function = |c: &Value| is_exact(c) || matches!(c["class"].as_str(), Some("1" | "1a" | "2"));
         let values = answer["values"]["lines"].as_array().cloned().unwrap_or_default();
-        let faulty_function = function_of(&self.source, mutant.line as usize);
+        let faulty_function = function_of(&self.source, mutant.line);
         let is_in_it =
             |line: &Value| is_exact(line) || line["function"].as_str() == faulty_function.as_deref();
         let at = |found: Option<usize>| found.map(|n| n + 1);
@@ -289,7 +289,7 @@ fn function_of(source: &str, line: usize) -> Option<String> {
         |text: &&str| text.starts_with(|c: char| c.is_alphabetic()) && !text.trim_end().ends_with(';');
     let before = source.lines().take(line).filter(begins).filter_map(|text| text.split_once('('));
     let (head, _) = before.last()?;
-    head.split(|c: char| !c.is_alphanumeric() && c != '_').last().map(str::to_owned)
+    head.split(|c: char| !c.is_alphanumeric() && c != '_').next_back().map(str::to_owned)
 }
 
 /// The report, and whether all targets are met.

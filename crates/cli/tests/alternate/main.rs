@@ -89,6 +89,10 @@ fn the_answer_can_be_read() {
     assert_session!(desk, @r#"
     $ relapse alternate run-old run-new --direction a --out inputs
     On the recorded input ([SIZE]), the old version gives "1\n" and exit 0, the new one "-1\n" and exit 0.
+    What the output is made of begins to differ here:
+      new.c:8  main
+      if (x - y >= 1)
+
     1 place where an input near to it makes the versions agree again:
 
     1. new.c:8  main  (new version, branch)
@@ -284,6 +288,12 @@ fn what_was_not_asked_is_said() {
     assert_session!(desk, @r#"
     $ relapse alternate run-old run-new --budget 0
     On the recorded input (1 byte), the old version gives "f\n" and exit 0, the new one "g\n" and exit 0.
+    What the output is made of begins to differ here:
+      new.c:5  main
+      if (inp != 1 && inp != 2)
+      old.c:6  main  (old version)
+      puts("f");
+
     No alternate input was found, but not every question has an answer.
 
     new version: 0 questions of 2 decisions, 0 impossible, 0 confirmed, 2 not asked
@@ -326,6 +336,12 @@ fn questions_that_make_no_sense_are_answered_as_such() {
     [stderr]  Record both versions with the same input.
     [exit 2]
     $ relapse alternate run-old run-new --only argv[1]
+    What the output is made of begins to differ here:
+      new.c:5  main
+      if (inp != 1 && inp != 2)
+      old.c:6  main  (old version)
+      puts("f");
+
     [stderr] relapse: failed to find an alternate input: neither version reads any input that could be changed
     [stderr]  Follow more inputs: leave out --only.
     [exit 1]
