@@ -6,7 +6,7 @@
 //! texts, so the sources must be there as they were when the programs were compiled.
 
 use crate::align::{executed_lines, keys::tidy};
-use crate::answer::{Cause, Observation, Place};
+use crate::answer::{Cause, Place};
 use crate::case::{Case, RecordedRun};
 use crate::observe::{RunOutput, options};
 use changes::{DiffOptions, difference};
@@ -14,16 +14,13 @@ use program::names::is_library;
 use recording::Recording;
 use recording::manifest::Outcome;
 use replay::process::LoadedProcess;
-use slice::{Slicer, SlicerOptions};
+use slice::{Slicer, SlicerOptions, put_together};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
 
 /// Lines of either version that are told.
 const MOST: usize = 3;
-
-/// More of an output is not put together.
-const MOST_BYTES: u64 = 256 << 20;
 
 /// Longer runs are not compared: slices of them take minutes.
 const MOST_STEPS: u64 = 100_000_000;
@@ -45,24 +42,9 @@ pub enum Error {
     NoSources,
 }
 
-/// What was found.
-#[derive(Clone, Debug, Default)]
-pub struct Parting {
-    pub observation: Observation,
-    /// From what was observed to a line where the runs begin to differ, one way for each such line, the
-    /// nearest first.
-    pub ways: Vec<Cause>,
-    pub notes: Vec<String>,
-}
-
-impl Parting {
-    /// Where the runs begin to differ: the ends of the ways.
-    pub fn origins(&self) -> impl Iterator<Item = &Cause> {
-        self.ways.iter().map(end)
-    }
-}
-
-fn end(way: &Cause) -> &Cause {
+/// Where the runs begin to differ, of a way that [`parting`] found.
+#[must_use]
+pub fn origin(way: &Cause) -> &Cause {
     let mut at = way;
     while let Some(next) = at.children.first() {
         at = next;
@@ -70,11 +52,12 @@ fn end(way: &Cause) -> &Cause {
     at
 }
 
-/// Compares two recorded runs; see the module's documentation.
+/// Compares two recorded runs. The answer has one way for each line where they begin to differ, from what
+/// was observed to that line, the nearest first.
 ///
 /// # Errors
 /// If a recording cannot be opened, or the sources cannot be compared.
-pub fn parting(good: &Path, bad: &Path) -> Result<Parting, Error> {
+pub fn parting(good: &Path, bad: &Path) -> Result<Vec<Cause>, Error> {
     let [good_ran, bad_ran] = [Ran::read(good)?, Ran::read(bad)?];
     let files = [good_ran.files, bad_ran.files];
     let (roots, only) = roots(&files[0], &files[1]).ok_or(Error::NoSources)?;
@@ -90,12 +73,11 @@ pub fn parting(good: &Path, bad: &Path) -> Result<Parting, Error> {
     );
     let loaded = case.load();
     let findings = loaded.slice(&case);
-    let observation = loaded.observed.observation.clone();
-    let mut ways = findings.partings(&case, &observation, MOST);
+    let mut ways = findings.partings(&case, &loaded.observed.observation, MOST);
     // The same line, seen from the other version.
     let mut seen: BTreeSet<(String, u32)> = BTreeSet::new();
     ways.retain(|way| {
-        let origin = end(way);
+        let origin = origin(way);
         let place = |place: &Option<Place>| place.as_ref().map(|p| (p.file.clone(), p.line));
         let known = [place(&origin.good_place), place(&origin.place)];
         match known.into_iter().flatten().next() {
@@ -103,7 +85,7 @@ pub fn parting(good: &Path, bad: &Path) -> Result<Parting, Error> {
             None => false,
         }
     });
-    Ok(Parting { observation, ways, notes: loaded.notes() })
+    Ok(ways)
 }
 
 /// What a recording says of its run.
@@ -142,25 +124,10 @@ impl Ran {
             }
             files.extend(own);
         }
-        let stdout = together(&written);
+        let parts = written.iter().map(|(at, bytes)| (*at, bytes.as_slice()));
+        let stdout = put_together(parts).unwrap_or_default().1;
         Ok(Ran { output: RunOutput { exit, signal, stdout, ..RunOutput::default() }, files })
     }
-}
-
-/// What several processes wrote to one place.
-fn together(written: &[(u64, Vec<u8>)]) -> Vec<u8> {
-    let start = written.iter().map(|(start, _)| *start).min().unwrap_or_default();
-    let mut all = Vec::new();
-    let is_near = |(at, bytes): &&(u64, Vec<u8>)| at - start + (bytes.len() as u64) <= MOST_BYTES;
-    for (at, bytes) in written.iter().filter(is_near) {
-        let from = (at - start) as usize;
-        let end = from + bytes.len();
-        if all.len() < end {
-            all.resize(end, 0);
-        }
-        all[from..end].copy_from_slice(bytes);
-    }
-    all
 }
 
 /// The roots of both versions that most files agree on, and the files of each below its root.
@@ -212,13 +179,6 @@ fn without_end(path: &Path, components: usize) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_processes_wrote_is_put_together_by_its_place() {
-        let parts = [(5, b"cd".to_vec()), (3, b"ab".to_vec())];
-        assert_eq!(together(&parts), b"abcd");
-        assert_eq!(together(&[]), b"");
-    }
 
     #[test]
     fn roots_are_what_most_files_agree_on() {

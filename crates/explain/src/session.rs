@@ -495,8 +495,7 @@ impl Opening<'_> {
             ));
         }
         answer.notes.extend(notes);
-        let mut said = std::collections::BTreeSet::new();
-        answer.notes.retain(|note| said.insert(note.clone()));
+        without_repeats(&mut answer.notes);
         answer.trials.seconds = began.elapsed().as_secs_f64();
         Ok(explanation)
     }
@@ -543,13 +542,18 @@ fn memory_errors(lab: &mut TrialRunner<'_>, undone: &ChangeSet) -> Result<Vec<St
             let mut sentences: Vec<String> =
                 reports.iter().map(trials::sanitizer::Report::sentence).collect();
             // Both sanitizers, or both versions of an access, may say the same.
-            let mut said = std::collections::BTreeSet::new();
-            sentences.retain(|sentence| said.insert(sentence.clone()));
+            without_repeats(&mut sentences);
             Ok(sentences)
         }
         Err(trials::Error::Cancelled) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Leaves each sentence where it stands first.
+fn without_repeats(sentences: &mut Vec<String>) {
+    let mut said = std::collections::BTreeSet::new();
+    sentences.retain(|sentence| said.insert(sentence.clone()));
 }
 
 /// Changes that are shown where there is no answer.

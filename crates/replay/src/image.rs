@@ -69,7 +69,7 @@ pub struct Wanted {
     pub recording: Option<PathBuf>,
 }
 
-struct Place {
+struct FunctionCode {
     module: u32,
     function: u32,
     code: OnceLock<Code>,
@@ -79,7 +79,7 @@ struct Place {
 pub struct Image {
     /// By registration index; indices without a module stay empty.
     modules: Vec<Option<Loaded>>,
-    functions: Vec<Place>,
+    functions: Vec<FunctionCode>,
     /// For each index the first with the same module at the same addresses: a
     /// library that was closed and opened again is registered anew.
     canonical: Vec<u32>,
@@ -124,7 +124,11 @@ impl Image {
             image.first[index as usize] = image.functions.len() as u32;
             for (f, function) in loaded.model.functions.iter().enumerate() {
                 let number = image.functions.len() as u32;
-                image.functions.push(Place { module: index, function: f as u32, code: OnceLock::new() });
+                image.functions.push(FunctionCode {
+                    module: index,
+                    function: f as u32,
+                    code: OnceLock::new(),
+                });
                 match loaded.addresses.get(function.symbol as usize).copied().unwrap_or(0) {
                     0 => {}
                     address => match image.by_address.entry(address) {
@@ -292,7 +296,7 @@ impl Image {
     }
 
     #[cold]
-    fn decode(&self, entry: &Place) -> Code {
+    fn decode(&self, entry: &FunctionCode) -> Code {
         let module = self.module(entry.module);
         let addresses: &[u64] = self.modules[entry.module as usize].as_ref().map_or(&[], |m| &m.addresses);
         let function_at = |address: u64| {

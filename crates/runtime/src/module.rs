@@ -203,12 +203,7 @@ fn keep_binary(file: &CStr, build_id: &[u8]) {
         return;
     }
     let mut path = Path::new();
-    path.push(process::root().as_bytes()).push(b"/models/");
-    for byte in build_id {
-        let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
-        path.push(&[digit(byte >> 4), digit(*byte)]);
-    }
-    path.push(b".elf");
+    path.push(process::root().as_bytes()).push(b"/models/").push_hex(build_id).push(b".elf");
     let Ok(to) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_EXCL) else { return };
     if let Ok(from) = sys::open(file, sys::O_RDONLY) {
         let len = sys::size(from);

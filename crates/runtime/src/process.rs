@@ -60,6 +60,14 @@ impl Path {
         self.push(&digits[at..])
     }
 
+    pub fn push_hex(&mut self, bytes: &[u8]) -> &mut Path {
+        let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
+        for byte in bytes {
+            self.push(&[digit(byte >> 4), digit(*byte)]);
+        }
+        self
+    }
+
     pub fn as_bytes(&self) -> &[u8] {
         &self.text[..self.len]
     }

@@ -80,9 +80,7 @@ fn push(family: u16, address: &[u8], process: u32, name: &mut Path) {
                 if n > 0 {
                     name.push(b":");
                 }
-                for nibble in [group[0] >> 4, group[0] & 15, group[1] >> 4, group[1] & 15] {
-                    name.push(&[b"0123456789abcdef"[nibble as usize]]);
-                }
+                name.push_hex(group);
             }
             name.push(b"]:").push_number(u16::from_be_bytes(port).into());
         }

@@ -109,6 +109,7 @@ pub use relevance::{Precision, Relevance, Variant};
 pub use slice::{Dependence, Leaf, Node, NodeId, Origin, Site, Slice};
 pub use slicer::{Progress, Request, Slicer, SlicerOptions};
 pub use snapshot::{Named, Snapshot};
+pub use texts::put_together;
 pub use visits::Visit;
 
 /// What can go wrong: replay fails, or a question is about nothing.

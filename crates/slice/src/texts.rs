@@ -17,6 +17,24 @@ struct Written {
     bytes: Vec<u8>,
 }
 
+/// Parts of an output, each with its offset, as one text and the offset of that. Nothing of nothing.
+#[must_use]
+pub fn put_together<'b>(parts: impl Iterator<Item = (u64, &'b [u8])> + Clone) -> Option<(u64, Vec<u8>)> {
+    let start = parts.clone().map(|(at, _)| at).min()?;
+    let mut all = Vec::new();
+    // Behind a hole that a seek left in a file nothing is looked at.
+    let is_near = |(at, bytes): &(u64, &[u8])| at - start + (bytes.len() as u64) <= MOST_BYTES;
+    for (at, bytes) in parts.filter(is_near) {
+        let from = (at - start) as usize;
+        let end = from + bytes.len();
+        if all.len() < end {
+            all.resize(end, 0);
+        }
+        all[from..end].copy_from_slice(bytes);
+    }
+    Some((start, all))
+}
+
 impl Slicer<'_> {
     /// Where a text is in an output (see [`Slicer::ask_output`]), as offsets of its first
     /// byte, in order. Bytes that the recording does not have are no part of any text.
@@ -41,19 +59,7 @@ impl Slicer<'_> {
     /// If replay fails.
     pub fn output_bytes(&self, sink: &str) -> Result<Option<(u64, Vec<u8>)>> {
         let written = self.written(sink)?;
-        let Some(start) = written.iter().map(|part| part.start).min() else { return Ok(None) };
-        let mut all = Vec::new();
-        // Behind a hole that a seek left in a file nothing is looked at.
-        let is_near = |part: &&Written| part.start - start + (part.bytes.len() as u64) <= MOST_BYTES;
-        for Written { start: at, bytes } in written.iter().filter(is_near) {
-            let from = (at - start) as usize;
-            let end = from + bytes.len();
-            if all.len() < end {
-                all.resize(end, 0);
-            }
-            all[from..end].copy_from_slice(bytes);
-        }
-        Ok(Some((start, all)))
+        Ok(put_together(written.iter().map(|part| (part.start, part.bytes.as_slice()))))
     }
 
     fn written(&self, sink: &str) -> Result<Vec<Written>> {
@@ -121,5 +127,19 @@ fn join(all: &mut Vec<Wanted>, wanted: Wanted) {
     }
     if !all.contains(&wanted) {
         all.push(wanted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_processes_wrote_is_put_together_by_its_place() {
+        let parts = [(5, b"cd".as_slice()), (3, b"ab".as_slice())];
+        assert_eq!(put_together(parts.into_iter()), Some((3, b"abcd".to_vec())));
+        assert_eq!(put_together([].into_iter()), None);
+        let behind_a_hole = [(0, b"a".as_slice()), (MOST_BYTES, b"b".as_slice())];
+        assert_eq!(put_together(behind_a_hole.into_iter()), Some((0, b"a".to_vec())));
     }
 }

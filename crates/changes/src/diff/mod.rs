@@ -70,7 +70,10 @@ pub struct Difference {
 /// If a file or directory cannot be read, or one that differs has a name that
 /// is not UTF-8.
 pub fn difference(good: &Path, bad: &Path, options: &DiffOptions) -> Result<Difference> {
-    let (old, new) = rayon::join(|| walk::list(good, options, 0), || walk::list(bad, options, 1));
+    let (old, new) = match &options.only {
+        Some([of_good, of_bad]) => (walk::look_up(good, of_good), walk::look_up(bad, of_bad)),
+        None => rayon::join(|| walk::list(good, &options.ignore), || walk::list(bad, &options.ignore)),
+    };
     let (old, new) = (old?, new?);
     let both: Vec<_> =
         old.iter().filter_map(|(path, entry)| new.get(path).map(|other| (path, entry, other))).collect();

@@ -1,6 +1,5 @@
 //! The files of a version: names first, contents only where they are needed.
 
-use super::DiffOptions;
 use super::state::FileState;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -32,18 +31,8 @@ pub(super) type Listing = BTreeMap<PathBuf, Entry>;
 
 /// Lists a tree. Sockets, pipes and devices are passed over, and so are empty
 /// directories: no build depends on them being *different*.
-///
-/// `side`: 0 for good, 1 for bad.
-pub(super) fn list(root: &Path, options: &DiffOptions, side: usize) -> Result<Listing> {
+pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing> {
     let mut listing = Listing::new();
-    if let Some(only) = &options.only {
-        for path in &only[side] {
-            let full = root.join(path);
-            let about = fs::symlink_metadata(&full).map_err(|source| Error::Read { path: full, source })?;
-            listing.insert(path.clone(), Entry::of(&about));
-        }
-        return Ok(listing);
-    }
     let mut pending = vec![PathBuf::new()];
     while let Some(directory) = pending.pop() {
         let full = root.join(&directory);
@@ -55,7 +44,7 @@ pub(super) fn list(root: &Path, options: &DiffOptions, side: usize) -> Result<Li
                 continue;
             }
             let path = directory.join(entry.file_name());
-            if options.ignore.contains(&path) {
+            if ignore.contains(&path) {
                 continue;
             }
             let about = entry.metadata().map_err(|source| Error::Read { path: entry.path(), source })?;
@@ -67,6 +56,16 @@ pub(super) fn list(root: &Path, options: &DiffOptions, side: usize) -> Result<Li
         }
     }
     Ok(listing)
+}
+
+/// The entries of these files.
+pub(super) fn look_up(root: &Path, files: &[PathBuf]) -> Result<Listing> {
+    let entry = |path: &PathBuf| {
+        let full = root.join(path);
+        let about = fs::symlink_metadata(&full).map_err(|source| Error::Read { path: full, source })?;
+        Ok((path.clone(), Entry::of(&about)))
+    };
+    files.iter().map(entry).collect()
 }
 
 /// Reads what an entry stands for.

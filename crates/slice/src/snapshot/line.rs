@@ -235,18 +235,14 @@ fn values(
         let Ok(value) = moment.evaluate(&path.expression) else { continue };
         reached.push((text.clone(), crate::moment::shown(&value, vars::Data::of(view), LIMITS)));
     }
-    let is_root = |word: &str| {
-        let mut shown =
-            wanted.paths.iter().filter(|path| reached.iter().any(|r| r.0 == path.expression.text));
-        shown.any(|path| path.root() == word)
+    let is_shown = |path: &AccessPath| reached.iter().any(|(text, _)| *text == path.expression.text);
+    // Of a path that is shown the root is not; members are no variables.
+    let stands_for_paths = |word: &str| {
+        let mut paths = wanted.paths.iter().filter(|path| path.root() == word).peekable();
+        paths.peek().is_some() && !paths.any(is_shown)
     };
-    let is_member =
-        |word: &str| !wanted.alone.contains(word) && !wanted.paths.iter().any(|path| path.root() == word);
-    let words: Vec<&str> = wanted.words.iter().map(String::as_str).collect();
-    let words: Vec<&str> = words
-        .into_iter()
-        .filter(|word| wanted.alone.contains(*word) || !(is_root(word) || is_member(word)))
-        .collect();
+    let is_wanted = |word: &&str| wanted.alone.contains(*word) || stands_for_paths(word);
+    let words: Vec<&str> = wanted.words.iter().map(String::as_str).filter(is_wanted).collect();
     let mut list = variables(view, &bindings, &words, ran);
     list.extend(reached);
     list

@@ -4,7 +4,7 @@ use super::AlternateArgs;
 use crate::source;
 use crate::{Session, failure::Failure};
 use explain::answer::Cause;
-use explain::parting::{Parting, parting};
+use explain::parting::{origin, parting};
 use serde::Serialize;
 
 /// The answer where no alternate input can be asked for.
@@ -50,37 +50,33 @@ pub struct Value {
 impl Values {
     pub fn of(args: &AlternateArgs) -> Values {
         match parting(&args.old, &args.new) {
-            Ok(parting) => Values { lines: lines(&parting), unknown: None },
+            Ok(ways) => Values { lines: ways.iter().filter_map(line).collect(), unknown: None },
             Err(error) => Values { lines: Vec::new(), unknown: Some(format!("failed to {error}")) },
         }
     }
 }
 
-fn lines(parting: &Parting) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for (way, origin) in parting.ways.iter().zip(parting.origins()) {
-        let (version, place) = match (&origin.place, &origin.good_place) {
-            (Some(place), _) => ("new", place),
-            (None, Some(place)) => ("old", place),
-            (None, None) => continue,
-        };
-        let value = |value: &explain::answer::ValuePair| Value {
-            name: value.name.clone(),
-            old: value.good.clone(),
-            new: value.bad.clone(),
-        };
-        lines.push(Line {
-            version,
-            file: place.file.clone(),
-            line: place.line,
-            function: place.function.clone(),
-            source: place.text.trim().to_owned(),
-            what: origin.what.clone(),
-            values: origin.values.iter().map(value).collect(),
-            steps: steps(way),
-        });
-    }
-    lines
+fn line(way: &Cause) -> Option<Line> {
+    let origin = origin(way);
+    let (version, place) = match (&origin.place, &origin.good_place) {
+        (Some(place), _) => ("new", place),
+        (None, place) => ("old", place.as_ref()?),
+    };
+    let value = |value: &explain::answer::ValuePair| Value {
+        name: value.name.clone(),
+        old: value.good.clone(),
+        new: value.bad.clone(),
+    };
+    Some(Line {
+        version,
+        file: place.file.clone(),
+        line: place.line,
+        function: place.function.clone(),
+        source: place.text.trim().to_owned(),
+        what: origin.what.clone(),
+        values: origin.values.iter().map(value).collect(),
+        steps: steps(way),
+    })
 }
 
 fn steps(way: &Cause) -> usize {

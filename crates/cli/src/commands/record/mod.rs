@@ -290,14 +290,11 @@ fn cannot_run(command: &[OsString], error: &std::io::Error) -> Failure {
 fn nothing_recorded(command: &[OsString], exit: Exit) -> Failure {
     let name = command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
     // A shell is given the name of the program among other words.
-    let words: Vec<String> = command
-        .iter()
-        .flat_map(|word| word.to_string_lossy().split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
-    let refused = words.into_iter().find_map(|word| {
-        let reason = program::binary::unrecorded(&find(&word)?).ok().flatten()?;
-        Some((word, reason))
-    });
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let mut programs =
+        words.iter().flat_map(|word| std::iter::once(word.as_ref()).chain(word.split_whitespace()));
+    let refused = programs
+        .find_map(|program| Some((program, program::binary::unrecorded(&find(program)?).ok().flatten()?)));
     if let Some((program, reason)) = refused {
         let what = format_args!("nothing was recorded: {program} cannot be recorded because of {reason}");
         return Failure::new(exit, what).hint(
