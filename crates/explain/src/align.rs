@@ -14,7 +14,7 @@ mod pair;
 mod stores;
 mod track;
 
-pub use executed::{executed_functions, executed_lines};
+pub use executed::{executed_functions, executed_lines, executed_places};
 pub use keys::Lines;
 pub use pair::{pair_processes, pair_streams};
 pub use stores::{Stored, stores_of};

@@ -21,6 +21,7 @@
 //!   passing test from the failing one;
 //! * [`findings`]: all that the recordings say, put together;
 //! * [`parting`]: where two recorded runs begin to differ, without a search;
+//! * [`parting_lines`]: which lines only the failing test runs, and only one version;
 //! * [`beside`]: the runs themselves, for somebody who wants to look at them.
 //!
 //! # What must not be known here
@@ -57,6 +58,7 @@ pub mod nearby;
 pub mod observe;
 pub mod pair;
 pub mod parting;
+pub mod parting_lines;
 pub mod passing;
 pub mod searching;
 pub mod semantic;

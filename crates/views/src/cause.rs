@@ -15,7 +15,7 @@
 
 use crate::compare::{Comparison, Settings, compare};
 use crate::error::Result;
-use crate::filter::{Which, alone, meant};
+use crate::filter::{Which, alone, depends_on, meant};
 use crate::names::mix;
 use crate::told::{Extent, Told, tell};
 use crate::trace::Trace;
@@ -57,6 +57,8 @@ pub struct Cause {
     pub sequences: [usize; 3],
     /// How many sequences of A differ only in calls that differ as they should.
     pub meant: usize,
+    /// How many depend on what is another value in every run; they are no suspects.
+    pub fleeting: usize,
     /// How many sequences of A are left when the expected ones are taken away.
     pub unexpected: usize,
     /// (A − B) ∩ C, the most likely first.
@@ -80,7 +82,7 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
     let expected = statements(&b, four.old_passing, four.new_passing);
     let regression = statements(&c, four.new_passing, four.new);
     let (mut d, mut removed): (Vec<Suspect>, Vec<Suspect>) = (Vec::new(), Vec::new());
-    let mut unexpected = 0;
+    let (mut unexpected, mut fleeting) = (0, 0);
     // Where what a sequence says stands in the lists.
     let mut known: HashMap<Vec<u64>, (bool, usize)> = HashMap::new();
     for (sequence, s) in a.sequences.iter().enumerate() {
@@ -97,6 +99,10 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
             .filter(|e| !expected.contains(&statement(four.new, *e, RIGHT)))
             .collect();
         if l.is_empty() && r.is_empty() {
+            continue;
+        }
+        if depends_on(&a, four.old, four.new, sequence) != 0 {
+            fleeting += 1;
             continue;
         }
         unexpected += 1;
@@ -124,7 +130,7 @@ pub fn cause(four: Four<'_>, settings: &Settings, ignored: &[Which]) -> Result<C
     removed.sort_by_key(|s| (s.unexpected.0 == 0, !s.value, s.sequence));
     let sequences = [a.sequences.len(), b.sequences.len(), c.sequences.len()];
     let meant = meant(&a, four.old, four.new);
-    Ok(Cause { a, sequences, meant, unexpected, d, removed, expected })
+    Ok(Cause { a, sequences, meant, fleeting, unexpected, d, removed, expected })
 }
 
 impl Cause {

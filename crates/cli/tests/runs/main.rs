@@ -285,6 +285,47 @@ fn what_is_not_done_any_more_is_found_as_removed() {
     let answer = json(&desk, "relapse cause old-fails new-fails old-passes new-passes --json");
     let old = all_said(&answer["suspects"], "left");
     assert!(old.iter().any(|s| s == "set account#1.refused = 1"), "{answer:#}");
+    let lines = answer["lines"].as_array().expect("lines");
+    let told: Vec<(&str, &str)> =
+        lines.iter().map(|l| (l["version"].as_str().unwrap(), l["source"].as_str().unwrap())).collect();
+    assert!(told.contains(&("old", check.trim())), "{told:?}");
+    assert!(told.iter().all(|(version, _)| *version == "old"), "{told:?}");
+}
+
+/// The new version allocates once more and calls its function by another name, with both tests. What decides on
+/// the failing one is a check; a branch on an address is none of it.
+#[test]
+fn a_cause_is_a_line_of_one_version_and_test_and_no_branch_on_an_address() {
+    let source = |start: &str, name: &str, check: &str| {
+        format!(
+            "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+             struct box {{ int slot; int state; }};\n\
+             static int {name}(struct box *b, const char *s) {{\n    b->state = (int)strlen(s);\n{check}    return b->state;\n}}\n\
+             int main(int argc, char **argv) {{\n{start}    struct box *b = calloc(1, sizeof *b);\n\
+             \x20   if (argc > 2) {{\n        if ((uintptr_t)b >> 5 & 1)\n            b->slot = 1;\n        else\n\
+             \x20           b->slot = 2;\n    }}\n    printf(\"%d\\n\", {name}(b, argv[1]));\n    return 0;\n}}\n"
+        )
+    };
+    let check = "    if (s[0] == '-')\n        b->state = -1;\n";
+    let mut desk = Desk::new();
+    let versions =
+        [("old", source("", "measure", "")), ("new", source("    malloc(16);\n", "length", check))];
+    for (name, text) in versions {
+        desk.file(&format!("{name}.c"), &text);
+        desk.quietly(&format!("relapse cc -w -g -O1 -o {name} {name}.c"));
+        record(&desk, &format!("{name}-fails"), &format!("./{name} -abc x"));
+        record(&desk, &format!("{name}-passes"), &format!("./{name} abc"));
+    }
+    let answer = json(&desk, "relapse cause old-fails new-fails old-passes new-passes --json");
+    let first = &answer["lines"][0];
+    assert_eq!(first["source"], "b->state = -1;", "{answer:#}");
+    assert_eq!(first["version"], "new", "{answer:#}");
+    assert_eq!(first["decision"]["source"], "if (s[0] == '-')", "{answer:#}");
+    assert_eq!(answer["suspects"][0]["parts"], true, "{answer:#}");
+    let said = all_said(&answer["suspects"], "right");
+    assert!(said.iter().any(|s| s == "set box#1.state = -1"), "{said:?}");
+    assert!(answer["fleeting"].as_u64() > Some(0), "{answer:#}");
+    assert!(!said.iter().any(|s| s.contains("slot")), "{said:?}");
 }
 
 #[test]

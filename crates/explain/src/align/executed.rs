@@ -1,10 +1,11 @@
 //! Which lines and functions ran, and how often.
 
+use program::model::Place;
 use replay::error::Result;
 use replay::machine::{Frame, Machine};
 use replay::observer::{Observer, View};
 use replay::process::LoadedProcess;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts blocks: all a line needs, at a fraction of the cost of its
 /// instructions.
@@ -56,8 +57,30 @@ fn blocks(process: &LoadedProcess) -> Result<(Blocks, Vec<Frame>)> {
 /// # Errors
 /// If a stream does not replay.
 pub fn executed_lines(process: &LoadedProcess) -> Result<BTreeMap<(String, u32), u64>> {
-    let (blocks, open) = blocks(process)?;
     let mut lines: BTreeMap<(String, u32), u64> = BTreeMap::new();
+    executed(process, &mut |_, file, place, count| {
+        let known = lines.entry((file.to_owned(), place.line)).or_default();
+        *known = count.max(*known);
+    })?;
+    Ok(lines)
+}
+
+/// The places that ran: function, file, line and column.
+///
+/// # Errors
+/// If a stream does not replay.
+pub fn executed_places(process: &LoadedProcess) -> Result<BTreeSet<(String, String, u32, u32)>> {
+    let mut places = BTreeSet::new();
+    executed(process, &mut |function, file, place, _| {
+        places.insert((function.to_owned(), file.to_owned(), place.line, place.column));
+    })?;
+    Ok(places)
+}
+
+/// Calls `with` for each place of each function that ran, with the function's name, the file, and how often it
+/// did.
+fn executed(process: &LoadedProcess, with: &mut dyn FnMut(&str, &str, Place, u64)) -> Result<()> {
+    let (blocks, open) = blocks(process)?;
     for (number, counts) in blocks.counts.iter().enumerate() {
         if counts.is_empty() {
             continue;
@@ -65,7 +88,7 @@ pub fn executed_lines(process: &LoadedProcess) -> Result<BTreeMap<(String, u32),
         let code = process.image.code(number as u32);
         let module = process.image.module(code.module);
         let function = &module.functions[code.function as usize];
-        let mut by_place: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        let mut by_place: BTreeMap<(u32, u32, u32), (Place, u64)> = BTreeMap::new();
         for (block, count) in function.blocks.iter().zip(counts).filter(|x| *x.1 > 0) {
             for index in block.start..block.end {
                 let unfinished = open.iter().filter(|f| {
@@ -74,17 +97,17 @@ pub fn executed_lines(process: &LoadedProcess) -> Result<BTreeMap<(String, u32),
                 let count = count.saturating_sub(unfinished.count() as u64);
                 let place = function.place(index as usize);
                 if place.line > 0 && count > 0 {
-                    let known = by_place.entry((place.file, place.line)).or_default();
-                    *known = count.max(*known);
+                    let key = (place.file, place.line, place.column);
+                    let known = by_place.entry(key).or_insert((place, 0));
+                    known.1 = count.max(known.1);
                 }
             }
         }
-        for ((file, line), count) in by_place {
-            let known = lines.entry((module.file_path(file), line)).or_default();
-            *known = count.max(*known);
+        for (place, count) in by_place.into_values() {
+            with(&function.name, &module.file_path(place.file), place, count);
         }
     }
-    Ok(lines)
+    Ok(())
 }
 
 /// How often each function was entered, by name.

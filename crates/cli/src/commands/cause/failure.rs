@@ -1,12 +1,9 @@
 //! What the failure depends on, and which lines the versions do not share: what suspects are ranked by.
 
-use crate::opened;
-use recording::Recording;
-use replay::process::{LoadedProcess, Options};
-use slice::{Criterion, Slicer, SlicerOptions};
+use replay::process::LoadedProcess;
+use slice::{Criterion, Dependence, Slicer, SlicerOptions};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use views::told::Entry;
 use views::trace::Trace;
 
@@ -14,44 +11,59 @@ use views::trace::Trace;
 /// the failure, the fewest there are.
 pub struct Failure {
     depth: HashMap<(String, u32), u32>,
+    /// The line whose decision made a line run, of the execution that is nearest to the failure.
+    decided: HashMap<(String, u32), (String, u32)>,
     /// What was sliced, in words.
     pub words: String,
 }
 
 impl Failure {
     /// How far back a line is; none if the failure does not depend on it.
-    pub fn depth(&self, entry: &Entry) -> Option<u32> {
-        self.depth.get(&(entry.file.clone(), entry.line)).copied()
+    pub fn depth(&self, file: &str, line: u32) -> Option<u32> {
+        self.depth.get(&(file.to_owned(), line)).copied()
+    }
+
+    /// The line whose decision made a line run, if another line did.
+    pub fn decided(&self, file: &str, line: u32) -> Option<&(String, u32)> {
+        self.decided.get(&(file.to_owned(), line))
     }
 }
 
 /// Slices the failing run of the new version: from where it failed, if the old one did not fail, or
 /// from the first byte of standard output that is another one. None if neither is known.
-pub fn of(old: &Path, new: &Path, process: usize) -> Option<Failure> {
-    let recordings = [opened::recording(old).ok()?, opened::recording(new).ok()?];
-    let load = |recording: &Recording| {
-        let recorded = recording.processes.get(process)?;
-        LoadedProcess::load(recording, recorded, &Options::default()).ok()
-    };
-    let [old, new] = [load(&recordings[0])?, load(&recordings[1])?];
-    let (old, new) = (slicer(&old), slicer(&new));
+pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Option<Failure> {
+    let (old, new) = (slicer(old), slicer(new));
     let (criterion, words) = asked(&old, &new)?;
     let slice = new.slice(&[criterion], &mut |_| {}).ok()?;
     let image = &new.process().image;
+    let places: Vec<Option<(String, u32)>> = slice
+        .nodes
+        .iter()
+        .map(|node| {
+            let module = image.module(node.site.module);
+            let place = module.functions.get(node.site.function as usize)?.place(node.site.index as usize);
+            Some((module.file_path(place.file), place.line))
+        })
+        .collect();
     let mut depths: Vec<u32> = Vec::with_capacity(slice.nodes.len());
     let mut depth: HashMap<(String, u32), u32> = HashMap::new();
-    for (number, node) in slice.nodes.iter().enumerate() {
+    let mut decided: HashMap<(String, u32), (String, u32)> = HashMap::new();
+    for (number, place) in places.iter().enumerate() {
         // Who needs a node comes before it.
-        let consumers = slice.needed_by(number as u32).filter_map(|(by, _)| depths.get(by as usize));
-        let own = consumers.min().map_or(0, |d| d + 1);
+        let consumers = slice.needed_by(number as u32);
+        let own = consumers.filter_map(|(by, _)| depths.get(by as usize)).min().map_or(0, |d| d + 1);
         depths.push(own);
-        let module = image.module(node.site.module);
-        let Some(function) = module.functions.get(node.site.function as usize) else { continue };
-        let place = function.place(node.site.index as usize);
-        let known = depth.entry((module.file_path(place.file), place.line)).or_insert(own);
+        let Some(place) = place else { continue };
+        let known = depth.entry(place.clone()).or_insert(own);
         *known = own.min(*known);
+        for (by, _) in slice.needed_by(number as u32).filter(|(_, how)| *how == Dependence::Control) {
+            let line = places.get(by as usize).and_then(Option::as_ref).filter(|line| *line != place);
+            if let Some(line) = line {
+                decided.entry(line.clone()).or_insert_with(|| place.clone());
+            }
+        }
     }
-    Some(Failure { depth, words })
+    Some(Failure { depth, decided, words })
 }
 
 fn slicer(process: &LoadedProcess) -> Slicer<'_> {

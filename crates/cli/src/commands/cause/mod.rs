@@ -1,17 +1,21 @@
 //! `relapse cause`: what of all differences made a test fail.
 
 mod failure;
+mod lines;
 
 use super::diff::{HowArgs, MeantArgs, answer, failed, text, told_contracts};
 use crate::Session;
 use crate::failure::{Exit, Failure};
 use crate::render::counted;
 use clap::Args;
+use explain::parting_lines::FourRuns;
+use lines::Line;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use views::cause::{Cause, Four, Suspect, cause};
 use views::filter::Which;
-use views::told::{Extent, Told};
+use views::told::{Entry, Extent, Told};
 
 /// Find which of the differences between two versions made a test fail
 ///
@@ -21,9 +25,10 @@ use views::told::{Extent, Told};
 /// If none does, something is not done any more: then what only the old version did on the
 /// failing test is shown.
 ///
-/// Suspects come in this order: those on lines that the failure depends on, by a slice of the
-/// failing run; of them those on lines that only one of the versions has, in the order of time;
-/// then by how few dependences lie between line and failure.
+/// First come the lines that only the failing test runs, and only one of the versions. Suspects come in this
+/// order: those on such lines; those on lines that the failure depends on, by a slice of the failing run;
+/// of them those on lines that only one of the versions has, in the order of time; then by how few
+/// dependences lie between line and failure. What depends on addresses or clocks is no suspect.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -81,6 +86,10 @@ struct Answer {
     telling: usize,
     /// Most of both runs of the failing test differs.
     noise: bool,
+    /// Sequences of the first kind that depend on addresses, clocks and what else is another value in every run.
+    fleeting: usize,
+    /// What only the failing test runs, and only one of the versions.
+    lines: Vec<Line>,
     /// What suspects were ranked by the slice of; none if there was nothing to slice from.
     sliced: Option<String>,
     suspects: Vec<Shown>,
@@ -101,6 +110,8 @@ struct Shown {
     depth: Option<u32>,
     /// One of its lines is only in one of the versions.
     changed: bool,
+    /// One of its lines is run by the failing test only, and by one of the versions only.
+    parts: bool,
     #[serde(flatten)]
     told: Told,
 }
@@ -113,8 +124,18 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
     let found = cause(four, &args.how.settings(), &args.ignore).map_err(|e| failed(&e))?;
     let limit = if args.all { usize::MAX } else { args.limit };
     let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
-    let failure = failure::of(&args.old, &args.new, args.how.process());
-    let suspects = ranked(&found, four, failure.as_ref());
+    let [old_ran, new_ran, old_passed, new_passed] = paths.map(|path| lines::load(path, args.how.process()));
+    let failure = match (&old_ran, &new_ran) {
+        (Some(old), Some(new)) => failure::of(old, new),
+        _ => None,
+    };
+    let lines = match (&old_ran, &new_ran, &old_passed, &new_passed) {
+        (Some(old), Some(new), Some(old_passing), Some(new_passing)) => {
+            lines::of(FourRuns { old, new, old_passing, new_passing }, failure.as_ref())
+        }
+        _ => Vec::new(),
+    };
+    let suspects = ranked(&found, four, failure.as_ref(), &lines);
     let differences = found.a.matching.differences();
     let answer = Answer {
         schema: "relapse.cause/1",
@@ -131,12 +152,15 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
         telling: found.d.len(),
         noise: answer::is_noise(differences, &old, &new),
         sliced: failure.map(|f| f.words),
+        fleeting: found.fleeting,
+        lines,
         suspects: suspects
             .iter()
             .take(limit)
             .map(|(rank, s)| Shown {
                 depth: rank.depth,
                 changed: rank.changed,
+                parts: rank.parts,
                 unexpected: s.unexpected.0 + s.unexpected.1,
                 confirmed: s.confirmed,
                 times: s.times,
@@ -146,11 +170,11 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
         more: suspects.len().saturating_sub(limit),
         notes: contracts.iter().flat_map(told_contracts).collect(),
     };
-    let exit = if suspects.is_empty() { Exit::No } else { Exit::Done };
+    let exit = if suspects.is_empty() && answer.lines.is_empty() { Exit::No } else { Exit::Done };
     if args.json {
         session.json(&answer)?;
     } else {
-        write(session, &answer)?;
+        write(session, &answer, args.all)?;
     }
     Ok(exit)
 }
@@ -159,6 +183,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
 struct Rank {
     depth: Option<u32>,
     changed: bool,
+    parts: bool,
 }
 
 /// The suspects, the most likely first.
@@ -166,16 +191,20 @@ fn ranked<'c>(
     found: &'c Cause,
     four: Four<'_>,
     failure: Option<&failure::Failure>,
+    lines: &[Line],
 ) -> Vec<(Rank, &'c Suspect)> {
     let (of_new, of_old) = (failure::Changed::new(four.old), failure::Changed::new(four.new));
+    let parting: HashSet<(&str, u32)> = lines.iter().map(|line| (line.file.as_str(), line.line)).collect();
     let rank = |suspect: &Suspect| {
         let told = found.tell(four, suspect, Extent { rows: 16, context: 0 });
         let rows = || told.rows.iter().filter(|p| !p.same && !p.expected);
         let right = || rows().filter_map(|p| p.right.as_ref());
+        let left = || rows().filter_map(|p| p.left.as_ref());
+        let parts = |e: &Entry| parting.contains(&(e.file.as_str(), e.line));
         Rank {
-            depth: right().filter_map(|e| failure?.depth(e)).min(),
-            changed: right().any(|e| of_new.is(e))
-                || rows().filter_map(|p| p.left.as_ref()).any(|e| of_old.is(e)),
+            depth: right().filter_map(|e| failure?.depth(&e.file, e.line)).min(),
+            changed: right().any(|e| of_new.is(e)) || left().any(|e| of_old.is(e)),
+            parts: right().any(parts) || left().any(parts),
         }
     };
     let mut list: Vec<(Rank, &Suspect)> = found.suspects().iter().map(|s| (rank(s), s)).collect();
@@ -183,16 +212,19 @@ fn ranked<'c>(
         // A check that the new version lacks is nothing it does, so no other run of it tells it apart:
         // only that the failure depends on what was done instead speaks for it.
         let others = found.removed.iter().map(|s| (rank(s), s));
-        list.extend(others.filter(|(rank, _)| rank.depth.is_some()));
+        list.extend(others.filter(|(rank, _)| rank.depth.is_some() || rank.parts));
     }
     // What is equal stays in the order of the search.
     let near = |rank: &Rank| if rank.changed { None } else { rank.depth };
-    list.sort_by_key(|(rank, s)| (rank.depth.is_none(), !rank.changed, s.confirmed == 0, near(rank)));
+    list.sort_by_key(|(rank, s)| {
+        (!rank.parts, rank.depth.is_none(), !rank.changed, s.confirmed == 0, near(rank))
+    });
     list
 }
 
-fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
+fn write(session: &mut Session, answer: &Answer, all_lines: bool) -> Result<(), Failure> {
     let count = |n: usize, noun: &str| counted(n as u64, noun);
+    lines::write(session, &answer.lines, all_lines)?;
     if answer.noise {
         writeln!(
             session.out,
@@ -228,6 +260,12 @@ fn write(session: &mut Session, answer: &Answer) -> Result<(), Failure> {
              more. What only differs between the versions:"
         )?,
         _ => writeln!(session.out, "Nothing is left to suspect: values that no event shows may differ.")?,
+    }
+    if answer.fleeting > 0 {
+        let depend = if answer.fleeting == 1 { "depends" } else { "depend" };
+        let told =
+            format!("{} of them {depend} on addresses, clocks or random numbers: left out.", answer.fleeting);
+        writeln!(session.out, "{}", session.paint.faint(told))?;
     }
     if let Some(sliced) = &answer.sliced
         && !answer.suspects.is_empty()

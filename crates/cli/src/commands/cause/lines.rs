@@ -1,0 +1,107 @@
+//! The lines that only the failing test runs, and only one of the versions.
+
+use super::failure::Failure;
+use crate::render::counted;
+use crate::{Session, source};
+use explain::parting_lines::{FourRuns, PartingLine, parting_lines};
+use recording::Recording;
+use replay::process::{LoadedProcess, Options};
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// So many are listed unless all are asked for.
+const SHOWN: usize = 5;
+
+/// A line that sets the failing run apart.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// `new`, or `old` if the new version leaves it out.
+    pub version: &'static str,
+    pub file: String,
+    pub line: u32,
+    pub function: String,
+    pub source: String,
+    /// Dependences between it and the failure; none if the failure does not depend on it.
+    pub depth: Option<u32>,
+    /// What decided that it runs, if the failure depends on it.
+    pub decision: Option<Decision>,
+}
+
+/// A line that decided that another one runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Decision {
+    pub file: String,
+    pub line: u32,
+    pub source: String,
+}
+
+/// The process of a recording, if it can be replayed: `relapse cause` says elsewhere why it cannot.
+pub fn load(recording: &Path, process: usize) -> Option<LoadedProcess> {
+    let recording = Recording::open(recording).ok()?;
+    LoadedProcess::load(&recording, recording.processes.get(process)?, &Options::default()).ok()
+}
+
+/// Those that the failure depends on first, the nearest of them before the others; then what the new version
+/// leaves out.
+pub fn of(runs: FourRuns<'_>, failure: Option<&Failure>) -> Vec<Line> {
+    let processes = [runs.old, runs.new, runs.old_passing, runs.new_passing];
+    let modules = processes.iter().flat_map(|process| process.image.modules());
+    let edited: HashSet<String> = modules.flat_map(|(_, m)| m.model.edited_files()).collect();
+    let mut files: HashMap<String, Vec<String>> = HashMap::new();
+    let mut text = |file: &str, line: u32| -> Option<String> {
+        if !files.contains_key(file) {
+            let read = || Some(String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned());
+            let text = if edited.contains(file) { None } else { read() };
+            let lines = text.unwrap_or_default().lines().map(str::to_owned).collect();
+            files.insert(file.to_owned(), lines);
+        }
+        files.get(file)?.get(line.checked_sub(1)? as usize).cloned()
+    };
+    let lines = parting_lines(runs, &mut text).unwrap_or_default();
+    let mut decision = |line: &PartingLine| {
+        let (file, line) = failure?.decided(&line.file, line.line)?.clone();
+        let source = text(&file, line)?.trim().to_owned();
+        Some(Decision { file, line, source })
+    };
+    let line = |line: PartingLine| Line {
+        version: if line.is_old { "old" } else { "new" },
+        depth: if line.is_old { None } else { failure.and_then(|f| f.depth(&line.file, line.line)) },
+        decision: if line.is_old { None } else { decision(&line) },
+        file: line.file,
+        line: line.line,
+        function: line.function,
+        source: line.text,
+    };
+    let mut lines: Vec<Line> = lines.into_iter().map(line).collect();
+    lines.sort_by_key(|line| (line.depth.is_none(), line.depth, line.version == "new"));
+    lines
+}
+
+pub fn write(session: &mut Session, lines: &[Line], all: bool) -> std::io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let shown = if all { lines.len() } else { SHOWN };
+    writeln!(session.out, "Only the failing test runs these lines, and only in one version:")?;
+    for line in lines.iter().take(shown) {
+        let place = format!("{}:{}", source::short(&line.file), line.line);
+        let sign = if line.version == "old" { session.paint.bad("-") } else { session.paint.good("+") };
+        let depends = match line.depth {
+            Some(0) => "  the failure is here".to_owned(),
+            Some(depth) => format!("  {} before the failure", counted(depth.into(), "dependence")),
+            None => String::new(),
+        };
+        let rest = session.paint.faint(format!("{}{depends}", line.function));
+        writeln!(session.out, "  {sign} {}  {rest}", session.paint.name(place))?;
+        writeln!(session.out, "        {}", line.source)?;
+        if let Some(decision) = &line.decision {
+            let place = format!("{}:{}", source::short(&decision.file), decision.line);
+            writeln!(session.out, "    because of {place}  {}", decision.source)?;
+        }
+    }
+    if lines.len() > shown {
+        writeln!(session.out, "  ... and {}", counted((lines.len() - shown) as u64, "more line"))?;
+    }
+    writeln!(session.out)
+}

@@ -1,0 +1,135 @@
+//! Which lines only the failing test runs, and only one of two versions: four recorded runs, compared by what
+//! they execute.
+//!
+//! This is the regression cause (D = (A − B) ∩ C, see [`views::cause`]) asked of lines: a line of the new version
+//! that the failing test runs and the passing one does not, and that the old version does not run on the
+//! failing test either; or the other way round, a line of the old version that the new one leaves out. What was
+//! rewritten elsewhere, or stands in memory in another order, leaves hardly a trace in that. Of a line with several
+//! statements, only those count that begin where something ran.
+
+use crate::align::executed_places;
+use program::names::is_library;
+use replay::error::Result;
+use replay::process::LoadedProcess;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A line that sets the failing run apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartingLine {
+    /// It is of the old version, and the new one does not run it.
+    pub is_old: bool,
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+    /// As in the source, without blanks around.
+    pub text: String,
+}
+
+/// The runs: the test that fails now, and one that passes, with both versions.
+#[derive(Clone, Copy)]
+pub struct FourRuns<'r> {
+    pub old: &'r LoadedProcess,
+    pub new: &'r LoadedProcess,
+    pub old_passing: &'r LoadedProcess,
+    pub new_passing: &'r LoadedProcess,
+}
+
+/// The lines, in the order of files and lines. `text` gives the line of a file, with the blanks before it; lines
+/// without a text, and those of nothing but a brace, are not compared.
+///
+/// # Errors
+/// If a run does not replay.
+pub fn parting_lines(
+    runs: FourRuns<'_>,
+    text: &mut dyn FnMut(&str, u32) -> Option<String>,
+) -> Result<Vec<PartingLine>> {
+    let mut ran = |process: &LoadedProcess| -> Result<Ran> {
+        let mut ran = Ran::default();
+        for (function, file, line, column) in executed_places(process)? {
+            if !is_library(&file)
+                && let Some(text) = text(&file, line)
+            {
+                let rest = text.get((column as usize).saturating_sub(1)..).unwrap_or(&text).to_owned();
+                let text = text.trim().to_owned();
+                ran.add(PartingLine { is_old: false, function, file, line, text }, column, &rest);
+            }
+        }
+        Ok(ran)
+    };
+    let (old, new) = (ran(runs.old)?, ran(runs.new)?);
+    let (old_passing, new_passing) = (ran(runs.old_passing)?, ran(runs.new_passing)?);
+    let mut lines = new.without(&new_passing, &old);
+    let of_old = old.without(&old_passing, &new);
+    lines.extend(of_old.into_iter().map(|line| PartingLine { is_old: true, ..line }));
+    Ok(lines)
+}
+
+/// What a run executed.
+#[derive(Default)]
+struct Ran {
+    /// By file, line and column: the line, and what stands there, without blanks.
+    places: BTreeMap<(String, u32, u32), (PartingLine, String)>,
+    /// What stands at its places, by function.
+    texts: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Ran {
+    /// `rest`: the line from the column on.
+    fn add(&mut self, line: PartingLine, column: u32, rest: &str) {
+        if !rest.contains(char::is_alphanumeric) {
+            return;
+        }
+        let rest: String = rest.split_whitespace().collect();
+        self.texts.entry(line.function.clone()).or_default().insert(rest.clone());
+        self.places.insert((line.file.clone(), line.line, column), (line, rest));
+    }
+
+    /// The lines with something that neither this version with the other test ran, nor the other version with
+    /// this test.
+    fn without(&self, passing: &Ran, other: &Ran) -> Vec<PartingLine> {
+        let own = self.places.iter().filter(|(place, _)| !passing.places.contains_key(*place));
+        let alone = own.filter(|(_, (line, rest))| !other.has(&line.function, rest));
+        let mut lines: Vec<PartingLine> = alone.map(|(_, (line, _))| line.clone()).collect();
+        lines.dedup();
+        lines
+    }
+
+    /// Whether it ran something of this text in the function; of a function that it did not run, anywhere.
+    fn has(&self, function: &str, rest: &str) -> bool {
+        match self.texts.get(function) {
+            Some(texts) => texts.contains(rest),
+            None => self.texts.values().any(|texts| texts.contains(rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ran(lines: &[(&str, u32, u32, &str)]) -> Ran {
+        let mut ran = Ran::default();
+        for &(function, line, column, rest) in lines {
+            let (function, file, text) = (function.to_owned(), "a.c".to_owned(), rest.to_owned());
+            ran.add(PartingLine { is_old: false, function, file, line, text }, column, rest);
+        }
+        ran
+    }
+
+    #[test]
+    fn what_the_other_version_runs_at_another_line_or_in_a_renamed_function_does_not_set_a_run_apart() {
+        let new = ran(&[
+            ("read", 3, 1, "x = f( 1 );"),
+            ("read", 4, 1, "return NULL;"),
+            ("renamed", 9, 1, "free(p);"),
+            ("renamed", 10, 1, "}"),
+            ("main", 12, 1, "if (s) puts(s);"),
+            ("main", 12, 8, "puts(s);"),
+        ]);
+        let passing = ran(&[("main", 12, 1, "if (s) puts(s);")]);
+        let old =
+            ran(&[("read", 7, 5, "x = f(1);"), ("drop", 20, 1, "free(p);"), ("drop", 21, 1, "return NULL;")]);
+        let lines: Vec<u32> = new.without(&passing, &old).iter().map(|line| line.line).collect();
+        assert_eq!(lines, [4, 12]);
+    }
+}
