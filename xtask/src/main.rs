@@ -17,6 +17,7 @@
 //! | `bench explore` | whether seeded changes are exposed, beside mutations alone; groups beside paths |
 //! | `bench slice` | what slices cost beside plain replay |
 //! | `bench views` | what reading events and comparing runs takes, as they grow |
+//! | `bench cause` | where `relapse cause` puts the true cause between released versions |
 //! | `bench contract` | how many pairs of calls a check of contracts judges in a second |
 //! | `bench environment` | what recording an environment costs, and how many runs a culprit takes |
 //! | `bench symbolic` | what following input and asking about it takes |
@@ -78,6 +79,8 @@ usage: cargo xtask COMMAND
                                 compare runs of two versions of real programs (lua, sqlite)
                                 and of many small ones (pairs), up to about N
                                 events (10^8); writes target/bench/views.md
+  bench cause [--dev] [NAME...] where `relapse cause` puts the true cause between released
+                                versions; writes target/bench/cause.md
   bench contract [--dev]        pairs of calls that a check of contracts judges in a second;
                                 writes target/bench/contract.md
   bench environment [--dev]     compare recording of environments with strace, and count the runs
@@ -108,6 +111,7 @@ fn main() -> ExitCode {
         ["bench", "explore", rest @ ..] => bench::explore::command(rest),
         ["bench", "slice", rest @ ..] => bench::slice::command(rest),
         ["bench", "views", rest @ ..] => bench::views::command(rest),
+        ["bench", "cause", rest @ ..] => bench::cause::command(rest),
         ["bench", "contract", rest @ ..] => bench::contract::command(rest),
         ["bench", "environment", rest @ ..] => bench::environment::command(rest),
         ["bench", "symbolic", rest @ ..] => bench::symbolic::command(rest),

@@ -4,6 +4,7 @@
 
 mod anchors;
 mod bisect;
+pub mod cause;
 pub mod contract;
 pub mod environment;
 pub mod explain;

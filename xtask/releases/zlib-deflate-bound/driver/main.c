@@ -31,14 +31,16 @@ static int fits(unsigned char *from, unsigned length, int level, int window, int
     return status == Z_STREAM_END;
 }
 
-int main(void) {
+/* An argument says how many settings are tried. */
+int main(int argc, char **argv) {
     static const struct {
         int level, window, memory;
     } settings[] = {{6, 15, 8}, {9, 15, 9}, {1, 12, 4}, {0, 15, 8}, {0, 15, 9}};
     static const unsigned lengths[] = {1, 1000, 300000};
     static unsigned char bytes[300000];
     fill(bytes, sizeof bytes);
-    for (unsigned s = 0; s < sizeof settings / sizeof *settings; s++)
+    unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : sizeof settings / sizeof *settings;
+    for (unsigned s = 0; s < count; s++)
         for (unsigned l = 0; l < sizeof lengths / sizeof *lengths; l++)
             printf("level %d, window %d, memory %d, %u bytes: %d\n", settings[s].level, settings[s].window,
                    settings[s].memory, lengths[l],

@@ -1,5 +1,6 @@
 /* Compresses a text with windows of several sizes, with and without a wrapper, and back. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "zlib.h"
@@ -36,9 +37,13 @@ static const char *round_trip(int window) {
     return status == Z_STREAM_END && strcmp(text, unpacked) == 0 ? "the same again" : "something else";
 }
 
-int main(void) {
+/* Windows may be named by arguments. */
+int main(int argc, char **argv) {
     static const int windows[] = {15, -15, 31, 9, -9, 8, -8};
     for (unsigned i = 0; i < sizeof windows / sizeof *windows; i++)
-        printf("%d: %s\n", windows[i], round_trip(windows[i]));
+        if (argc == 1)
+            printf("%d: %s\n", windows[i], round_trip(windows[i]));
+    for (int i = 1; i < argc; i++)
+        printf("%s: %s\n", argv[i], round_trip(atoi(argv[i])));
     return 0;
 }

@@ -1,12 +1,13 @@
 //! The lines that only the failing test runs, and only one of the versions.
 
-use super::failure::Failure;
+use super::failure::{Changed, Failure};
 use crate::render::counted;
 use crate::{Session, source};
 use explain::parting_lines::{FourRuns, PartingLine, parting_lines};
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -22,8 +23,11 @@ pub struct Line {
     pub line: u32,
     pub function: String,
     pub source: String,
-    /// Dependences between it and the failure; none if the failure does not depend on it.
+    /// Dependences between it and the failure, or what the old version put out instead; none if that does not
+    /// depend on it.
     pub depth: Option<u32>,
+    /// It, or what decided that it runs, stands in one version only.
+    pub changed: bool,
     /// What decided that it runs, if the failure depends on it.
     pub decision: Option<Decision>,
 }
@@ -42,9 +46,9 @@ pub fn load(recording: &Path, process: usize) -> Option<LoadedProcess> {
     LoadedProcess::load(&recording, recording.processes.get(process)?, &Options::default()).ok()
 }
 
-/// Those that the failure depends on first, the nearest of them before the others; then what the new version
-/// leaves out.
-pub fn of(runs: FourRuns<'_>, failure: Option<&Failure>) -> Vec<Line> {
+/// First what is changed; of that, and of the rest, what the failure depends on, the nearest before the others.
+/// `changed`: for the lines of either version, which of them the other one does not have.
+pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: [&Changed<'_>; 2]) -> Vec<Line> {
     let processes = [runs.old, runs.new, runs.old_passing, runs.new_passing];
     let modules = processes.iter().flat_map(|process| process.image.modules());
     let edited: HashSet<String> = modules.flat_map(|(_, m)| m.model.edited_files()).collect();
@@ -59,22 +63,30 @@ pub fn of(runs: FourRuns<'_>, failure: Option<&Failure>) -> Vec<Line> {
         files.get(file)?.get(line.checked_sub(1)? as usize).cloned()
     };
     let lines = parting_lines(runs, &mut text).unwrap_or_default();
-    let mut decision = |line: &PartingLine| {
-        let (file, line) = failure?.decided(&line.file, line.line)?.clone();
-        let source = text(&file, line)?.trim().to_owned();
-        Some(Decision { file, line, source })
-    };
-    let line = |line: PartingLine| Line {
-        version: if line.is_old { "old" } else { "new" },
-        depth: if line.is_old { None } else { failure.and_then(|f| f.depth(&line.file, line.line)) },
-        decision: if line.is_old { None } else { decision(&line) },
-        file: line.file,
-        line: line.line,
-        function: line.function,
-        source: line.text,
+    let line = |line: PartingLine| {
+        let (version, slices, changed) = match line.is_old {
+            true => ("old", &failure.old, changed[0]),
+            false => ("new", &failure.new, changed[1]),
+        };
+        let decided = slices.as_ref().and_then(|s| s.decided(&line.file, line.line));
+        let is_changed = |file: &str, number| changed.is(&line.function, file, number);
+        Line {
+            version,
+            depth: slices.as_ref().and_then(|s| s.depth(&line.file, line.line)),
+            changed: is_changed(&line.file, line.line)
+                || decided.is_some_and(|(file, number)| is_changed(file, *number)),
+            decision: decided.and_then(|(file, line)| {
+                let source = text(file, *line)?.trim().to_owned();
+                Some(Decision { file: file.clone(), line: *line, source })
+            }),
+            file: line.file,
+            line: line.line,
+            function: line.function,
+            source: line.text,
+        }
     };
     let mut lines: Vec<Line> = lines.into_iter().map(line).collect();
-    lines.sort_by_key(|line| (line.depth.is_none(), line.depth, line.version == "new"));
+    lines.sort_by_key(|line| (!line.changed, line.depth.is_none(), Reverse(line.depth), line.version == "old"));
     lines
 }
 
@@ -88,7 +100,7 @@ pub fn write(session: &mut Session, lines: &[Line], all: bool) -> std::io::Resul
         let place = format!("{}:{}", source::short(&line.file), line.line);
         let sign = if line.version == "old" { session.paint.bad("-") } else { session.paint.good("+") };
         let depends = match line.depth {
-            Some(0) => "  the failure is here".to_owned(),
+            Some(0) if line.version == "new" => "  the failure is here".to_owned(),
             Some(depth) => format!("  {} before the failure", counted(depth.into(), "dependence")),
             None => String::new(),
         };

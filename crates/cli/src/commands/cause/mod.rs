@@ -25,7 +25,8 @@ use views::told::{Entry, Extent, Told};
 /// If none does, something is not done any more: then what only the old version did on the
 /// failing test is shown.
 ///
-/// First come the lines that only the failing test runs, and only one of the versions. Suspects come in this
+/// First come the lines that only the failing test runs, and only one of the versions: those that are changed, and
+/// those that the failure depends on. Suspects come in this
 /// order: those on such lines; those on lines that the failure depends on, by a slice of the failing run;
 /// of them those on lines that only one of the versions has, in the order of time; then by how few
 /// dependences lie between line and failure. What depends on addresses or clocks is no suspect.
@@ -124,18 +125,20 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
     let found = cause(four, &args.how.settings(), &args.ignore).map_err(|e| failed(&e))?;
     let limit = if args.all { usize::MAX } else { args.limit };
     let extent = if args.all { Extent { rows: usize::MAX, context: 2 } } else { Extent::default() };
-    let [old_ran, new_ran, old_passed, new_passed] = paths.map(|path| lines::load(path, args.how.process()));
-    let failure = match (&old_ran, &new_ran) {
+    let [ran_old, ran_new, passed_old, passed_new] = paths.map(|path| lines::load(path, args.how.process()));
+    let failure = match (&ran_old, &ran_new) {
         (Some(old), Some(new)) => failure::of(old, new),
-        _ => None,
+        _ => failure::Failure { new: None, old: None, words: None },
     };
-    let lines = match (&old_ran, &new_ran, &old_passed, &new_passed) {
+    let changed = [failure::Changed::new(&new), failure::Changed::new(&old)];
+    let [of_old, of_new] = &changed;
+    let lines = match (&ran_old, &ran_new, &passed_old, &passed_new) {
         (Some(old), Some(new), Some(old_passing), Some(new_passing)) => {
-            lines::of(FourRuns { old, new, old_passing, new_passing }, failure.as_ref())
+            lines::of(FourRuns { old, new, old_passing, new_passing }, &failure, [of_old, of_new])
         }
         _ => Vec::new(),
     };
-    let suspects = ranked(&found, four, failure.as_ref(), &lines);
+    let suspects = ranked(&found, four, &failure, &lines, [of_old, of_new]);
     let differences = found.a.matching.differences();
     let answer = Answer {
         schema: "relapse.cause/1",
@@ -151,7 +154,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
         },
         telling: found.d.len(),
         noise: answer::is_noise(differences, &old, &new),
-        sliced: failure.map(|f| f.words),
+        sliced: failure.words,
         fleeting: found.fleeting,
         lines,
         suspects: suspects
@@ -190,10 +193,10 @@ struct Rank {
 fn ranked<'c>(
     found: &'c Cause,
     four: Four<'_>,
-    failure: Option<&failure::Failure>,
+    failure: &failure::Failure,
     lines: &[Line],
+    [of_old, of_new]: [&failure::Changed<'_>; 2],
 ) -> Vec<(Rank, &'c Suspect)> {
-    let (of_new, of_old) = (failure::Changed::new(four.old), failure::Changed::new(four.new));
     let parting: HashSet<(&str, u32)> = lines.iter().map(|line| (line.file.as_str(), line.line)).collect();
     let rank = |suspect: &Suspect| {
         let told = found.tell(four, suspect, Extent { rows: 16, context: 0 });
@@ -202,8 +205,9 @@ fn ranked<'c>(
         let left = || rows().filter_map(|p| p.left.as_ref());
         let parts = |e: &Entry| parting.contains(&(e.file.as_str(), e.line));
         Rank {
-            depth: right().filter_map(|e| failure?.depth(&e.file, e.line)).min(),
-            changed: right().any(|e| of_new.is(e)) || left().any(|e| of_old.is(e)),
+            depth: right().filter_map(|e| failure.new.as_ref()?.depth(&e.file, e.line)).min(),
+            changed: right().any(|e| of_new.is(&e.function, &e.file, e.line))
+                || left().any(|e| of_old.is(&e.function, &e.file, e.line)),
             parts: right().any(parts) || left().any(parts),
         }
     };
