@@ -5,9 +5,11 @@
 //! in the repository, and `git archive` would leave out what `.gitattributes`
 //! marks `export-ignore`.
 
+use crate::built;
 use crate::error::{At, Error};
 use crate::git::Repository;
 use crate::version::{Source, Version};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
 use std::os::unix::ffi::OsStrExt;
@@ -34,7 +36,8 @@ impl Version {
     pub fn check_out(&self, root: &Path, without: &Path) -> Result<Checkout, Error> {
         fs::create_dir_all(root).at("create", root)?;
         let root = root.canonicalize().at("find", root)?;
-        let mut writer = Writer { notes: Vec::new(), without: without.to_owned(), now: SystemTime::now() };
+        let (without, now) = (without.to_owned(), SystemTime::now());
+        let mut writer = Writer { notes: Vec::new(), products: Vec::new(), without, now };
         match &self.source {
             Source::Commit(repository) => {
                 let commit = self.commit.as_deref().unwrap_or_default();
@@ -45,6 +48,13 @@ impl Version {
             }
             Source::Directory(directory) => writer.directory(directory, &root)?,
         }
+        let from = match &self.source {
+            Source::Commit(_) => Path::new("."),
+            Source::WorkTree(_, directory) | Source::Directory(directory) => directory,
+        };
+        let products: Vec<PathBuf> =
+            writer.products.iter().map(|path| path.strip_prefix(from).unwrap_or(path).to_owned()).collect();
+        writer.notes.extend(built::note(Path::new(&self.name), &products));
         if !root.join(&self.subdirectory).is_dir() {
             return Err(Error::NoSubdirectory {
                 version: self.name.clone(),
@@ -57,6 +67,8 @@ impl Version {
 
 struct Writer {
     notes: Vec<String>,
+    /// What an earlier build left behind.
+    products: Vec<PathBuf>,
     without: PathBuf,
     now: SystemTime,
 }
@@ -115,10 +127,15 @@ impl Writer {
 
     fn work_tree(&mut self, from: &Path, root: &Path) -> Result<(), Error> {
         let Some(repository) = Repository::around(from) else { return self.directory(from, root) };
-        for path in listed(&repository, from)? {
+        let tracked: HashSet<PathBuf> = listed(&repository, from, &["--cached"])?.into_iter().collect();
+        for path in listed(&repository, from, &ALL)? {
             let (source, target) = (from.join(&path), root.join(&path));
             let Ok(found) = source.symlink_metadata() else { continue }; // deleted, but still tracked
             if source.starts_with(&self.without) {
+                continue;
+            }
+            if found.is_file() && !tracked.contains(&path) && built::is_product(&source) {
+                self.products.push(source);
                 continue;
             }
             if found.is_dir() {
@@ -137,7 +154,7 @@ impl Writer {
     /// Everything, or what git would see of it.
     fn directory(&mut self, from: &Path, root: &Path) -> Result<(), Error> {
         if let Some(repository) = Repository::around(from)
-            && !listed(&repository, from)?.is_empty()
+            && !listed(&repository, from, &ALL)?.is_empty()
         {
             return self.work_tree(from, root);
         }
@@ -151,7 +168,14 @@ impl Writer {
             if entry.file_name() == ".git" || source == self.without || root.starts_with(&source) {
                 continue;
             }
-            if entry.file_type().at("read", &source)?.is_dir() {
+            let kind = entry.file_type().at("read", &source)?;
+            let is_product = || match kind.is_dir() {
+                true => built::is_product_directory(&source),
+                false => kind.is_file() && built::is_product(&source),
+            };
+            if is_product() {
+                self.products.push(source);
+            } else if kind.is_dir() {
                 fs::create_dir_all(&target).at("create", &target)?;
                 self.copy_all(&source, &target)?;
             } else {
@@ -199,11 +223,14 @@ fn places(parent: &Repository, path: &Path, root: &Path) -> Vec<Repository> {
     found
 }
 
-/// Tracked files below a directory, and others that are not ignored, relative to it.
-fn listed(repository: &Repository, below: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Tracked files and others that are not ignored.
+const ALL: [&str; 3] = ["--cached", "--others", "--exclude-standard"];
+
+/// The files below a directory that git lists, relative to it.
+fn listed(repository: &Repository, below: &Path, which: &[&str]) -> Result<Vec<PathBuf>, Error> {
     let from_here = Repository { git_dir: repository.git_dir.clone(), work_tree: Some(below.to_owned()) };
-    let items =
-        from_here.ask().args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).items()?;
+    let asked = which.iter().fold(from_here.ask().args(["ls-files", "-z"]), |asked, word| asked.arg(word));
+    let items = asked.items()?;
     let mut paths: Vec<PathBuf> = items.iter().map(|i| PathBuf::from(OsStr::from_bytes(i))).collect();
     // A path in conflict is listed once for each side.
     paths.sort();

@@ -4,7 +4,8 @@
 //! builds the result and runs the test. The [`TrialRunner`] makes trials, side by side, and
 //! answers the search through [`changes::outcome::Trials`]. Beneath it:
 //!
-//! * `version`, `checkout`, `git`: what the user calls a version, as files of our own;
+//! * `version`, `checkout`, `git`: what the user calls a version, as files of our own; `built`: what an
+//!   earlier build left there, which is none of it;
 //!   the user's repository is only read.
 //! * `variant`, `tree`, `snapshot`: what a tree is to hold, and bringing it there by writing only
 //!   what differs, with times that make build tools do the right thing.
@@ -82,6 +83,7 @@ mod checker;
 
 mod batch;
 mod build_error;
+mod built;
 pub mod checkout;
 mod difference;
 mod error;

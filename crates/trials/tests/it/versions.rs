@@ -99,6 +99,29 @@ fn the_working_tree_is_what_is_not_ignored() {
 }
 
 #[test]
+fn what_an_earlier_build_left_is_no_part_of_a_version_unless_git_tracks_it() {
+    let program = "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0\u{3}\0";
+    let (dir, root) = repository();
+    write(&root, &[("tests/sample", program)]);
+    git(&root, &["add", "."]);
+    write(&root, &[("prog", program), ("libx.a", "!<arch>\n"), ("new.c", "int n;\n")]);
+    let version = Version::resolve(".", &root).unwrap();
+    let found = version.check_out(&dir.path().join("w"), Path::new("/nowhere")).unwrap();
+    let names: Vec<String> = contents(&found.root).into_iter().map(|f| f.0).collect();
+    assert!(names.contains(&"tests/sample".to_owned()) && names.contains(&"new.c".to_owned()), "{names:?}");
+    assert!(!names.iter().any(|name| name == "prog" || name == "libx.a"), "{names:?}");
+    assert!(found.notes[0].contains("no part of the version: libx.a, prog."), "{:?}", found.notes);
+
+    let plain = dir.path().join("plain");
+    write(&plain, &[("a.c", "int a;\n"), ("bin/prog", program), ("CMakeCache.txt", "x"), ("x.lo", "int\n")]);
+    write(&plain, &[("target/CACHEDIR.TAG", ""), ("target/x", ""), ("CMakeFiles/x", "")]);
+    let version = Version::resolve("../plain", &root).unwrap();
+    let found = version.check_out(&dir.path().join("p"), Path::new("/nowhere")).unwrap();
+    let names: Vec<String> = contents(&found.root).into_iter().map(|f| f.0).collect();
+    assert_eq!(names, ["a.c", "x.lo"]);
+}
+
+#[test]
 fn plain_directories_inside_and_outside_a_repository() {
     let (dir, root) = repository();
     write(&root, &[("cases/good/a.c", "1\n"), ("cases/bad/a.c", "2\n"), ("cases/bad/a.o", "ignored")]);

@@ -86,7 +86,9 @@ pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: [&Changed<'_>; 2]) -> 
         }
     };
     let mut lines: Vec<Line> = lines.into_iter().map(line).collect();
-    lines.sort_by_key(|line| (!line.changed, line.depth.is_none(), Reverse(line.depth), line.version == "old"));
+    lines.sort_by_key(|line| {
+        (!line.changed, line.depth.is_none(), Reverse(line.depth), line.version == "old")
+    });
     lines
 }
 
