@@ -1,8 +1,9 @@
 //! Divisions that can trap run in the program exactly where they run in the model.
 //!
 //! Replay traps at a division by zero. To the optimiser such a division is undefined: it
-//! drops one whose result is not wanted, or moves it behind a branch. So instrumentation
-//! keeps each where it is, by an empty assembly statement that takes the result. But one
+//! drops one whose result is not wanted, or that a condition before it tells to have none, or moves it
+//! behind a branch. So instrumentation keeps each where it is, by an empty assembly statement that takes
+//! the result, and hides the divisor from the optimiser by another one. But one
 //! that nothing wants in the source (`x / y, z`) does not run in a program compiled
 //! without optimisation either: it is taken out of both.
 

@@ -313,10 +313,16 @@ impl<'a, 'u> Instrument<'a, 'u> {
     }
 
     /// Keeps a division where it is. Replay traps where it has no result; the optimiser
-    /// may move it behind a branch, or drop it if nobody wants the result.
+    /// may move it behind a branch, or drop it if nobody wants the result, or if it knows from a
+    /// condition before that it has none.
     fn division(&mut self, i: Val) {
-        self.after(i);
         let bits = i.ty().int_bits();
+        if matches!(bits, 8 | 16 | 32 | 64) {
+            self.b.before(i);
+            let by = self.b.hide(self.unit, i.operand(1));
+            i.set_operand(1, by);
+        }
+        self.after(i);
         let v = if bits > 64 { self.b.cast(Opcode::LLVMTrunc, i, self.i64()) } else { i };
         self.b.keep(self.unit, v);
     }

@@ -94,19 +94,28 @@ impl Builder {
     /// Makes the optimiser believe that a value is used here.
     pub fn keep(&self, unit: &Unit, v: Val) {
         let ty = unit.function_type(unit.void(), &[v.ty()], false);
-        let (text, constraint) = ("", "r");
+        self.empty_assembly(ty, "r", true, v);
+    }
+    /// The same value, of which the optimiser knows nothing.
+    pub fn hide(&self, unit: &Unit, v: Val) -> Val {
+        let ty = unit.function_type(v.ty(), &[v.ty()], false);
+        self.empty_assembly(ty, "=r,0", false, v)
+    }
+    /// An assembly statement without instructions, with an operand.
+    fn empty_assembly(&self, ty: Typ, constraint: &str, has_effect: bool, v: Val) -> Val {
+        let text = "";
         let asm = call!(LLVMGetInlineAsm(
             ty.0,
             text.as_ptr().cast(),
             text.len(),
             constraint.as_ptr().cast(),
             constraint.len(),
-            1,
+            has_effect.into(),
             0,
             LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
             0
         ));
-        self.call(ty, Val(asm), &[v]);
+        self.call(ty, Val(asm), &[v])
     }
     pub fn unreachable(&self) -> Val {
         Val(call!(LLVMBuildUnreachable(self.0)))
