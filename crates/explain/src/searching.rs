@@ -167,9 +167,9 @@ impl Searched {
         }
     }
 
-    /// Why an answer is not fully shown.
+    /// Why an answer is not fully shown. `since`: the commit that bisecting ended at.
     #[must_use]
-    pub fn doubt(&self, no_trials: bool, budget_is_over: bool) -> Option<String> {
+    pub fn doubt(&self, no_trials: bool, budget_is_over: bool, since: Option<&str>) -> Option<String> {
         if no_trials {
             return Some("nothing was tried".to_owned());
         }
@@ -184,8 +184,12 @@ impl Searched {
             if self.counts == [0; 4] {
                 return Some(format!("no set of changes was tried{ended}"));
             }
+            let (since, of) = match since {
+                Some(commit) => (format!("the test fails since commit {commit}, but "), "its changes"),
+                None => (String::new(), "changes"),
+            };
             return Some(format!(
-                "no small set of changes was found that makes the test pass when undone \
+                "{since}no small set of {of} was found that makes the test pass when undone \
                  ({broken} did not build, {failed} still failed, {unresolved} did something else, {passed} passed){ended}"
             ));
         };
@@ -309,4 +313,22 @@ fn rewritten(difference: &Difference, order: &[ChangeId]) -> Option<(String, usi
         let parts = difference.changes().iter().filter(|c| c.function.as_ref() == Some(&function)).count();
         (parts > 3).then_some((function, parts))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_an_answer_the_commit_is_still_named() {
+        let searched = Searched { counts: [3, 49, 14, 75], interrupted: true, ..Searched::default() };
+        let doubt = searched.doubt(false, false, Some("5f996eba6d")).unwrap();
+        assert!(
+            doubt.starts_with("the test fails since commit 5f996eba6d, but no small set of its"),
+            "{doubt}"
+        );
+        assert!(doubt.ends_with("(75 did not build, 49 still failed, 14 did something else, 3 passed); the search was interrupted"), "{doubt}");
+        let doubt = searched.doubt(false, true, None).unwrap();
+        assert!(doubt.starts_with("no small set of changes"), "{doubt}");
+    }
 }

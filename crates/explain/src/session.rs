@@ -406,10 +406,11 @@ impl Opening<'_> {
             }
             hunks
         };
+        let since = pair.commit.as_ref().map(|commit| commit.id.chars().take(10).collect::<String>());
         let mut answer = Answer {
             schema: answer::SCHEMA.to_owned(),
             verified: searched.is_shown(),
-            not_verified: searched.doubt(request.no_trials, deadline.is_over()),
+            not_verified: searched.doubt(request.no_trials, deadline.is_over(), since.as_deref()),
             proof: searched.proof(&lab),
             stopped: stopped(&searched, deadline, self.stop),
             commit: pair.commit.as_ref().map(answer::Commit::from),
