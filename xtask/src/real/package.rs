@@ -30,6 +30,8 @@ pub struct Package {
     pub verdicts: Verdicts,
     /// For the recorded test, and again for its replay.
     pub limit: Duration,
+    /// As whom its processes run, if they give up the rights of root.
+    pub user: Option<u32>,
 }
 
 /// What of a test's output must be the same with and without recording.
@@ -88,7 +90,7 @@ impl Package {
     }
 
     fn read(table: &toml::Table) -> Result<Package> {
-        const KEYS: [&str; 11] = [
+        const KEYS: [&str; 12] = [
             "name",
             "source",
             "needs",
@@ -100,6 +102,7 @@ impl Package {
             "scope",
             "verdicts",
             "limit",
+            "user",
         ];
         let word = |key: &str| table.get(key).and_then(toml::Value::as_str).map(str::to_owned);
         let name = word("name").ok_or("a package has no name")?;
@@ -115,6 +118,8 @@ impl Package {
         };
         let limit = table.get("limit").and_then(toml::Value::as_integer).map(u64::try_from);
         let limit = limit.transpose().map_err(|_| format!("{name}: the limit is no number of seconds"))?;
+        let user = table.get("user").and_then(toml::Value::as_integer).map(u32::try_from);
+        let user = user.transpose().map_err(|_| format!("{name}: the user is no number"))?;
         let needs = table.get("needs").and_then(toml::Value::as_array).into_iter().flatten();
         Ok(Package {
             source: word("source").unwrap_or_else(|| name.clone()),
@@ -127,6 +132,7 @@ impl Package {
             scope: said("scope")?,
             verdicts,
             limit: Duration::from_secs(limit.unwrap_or(LIMIT)),
+            user,
             name,
         })
     }

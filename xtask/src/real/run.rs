@@ -69,6 +69,11 @@ impl Bench<'_> {
             return Err(format!("built by clang, its test takes longer than {} s", limit.as_secs()));
         }
         let recording = self.home.join("recording");
+        if let Some(user) = self.package.user {
+            shell::fresh_dir(&recording)?;
+            std::os::unix::fs::chown(&recording, Some(user), None)
+                .map_err(|error| format!("failed to give {} away: {error}", recording.display()))?;
+        }
         let recorded = self.line(Tree::Recorded, &self.package.test, "test", Some(&recording), limit)?;
         let mut tested = Tested {
             plain_seconds: plain.took.as_secs_f64(),
