@@ -253,6 +253,23 @@ int main(void) {
     assert_eq!(lines[at(10).unwrap()]["why"], "guarded");
 }
 
+/// A faulty program may run for ever on other inputs of its suite.
+#[test]
+fn a_run_of_the_pool_that_does_not_end_is_stopped_and_said() {
+    let desk = Desk::new();
+    desk.file(
+        "p.c",
+        "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {\n    int n = atoi(argv[argc - 1]), sum = 0;\n    \
+         for (int i = 0; i != n; i += 2)\n        sum += i;\n    if (n > 4)\n        sum++;\n    printf(\"%d\\n\", sum);\n    return n > 4;\n}\n",
+    );
+    let (answer, code) =
+        located(&desk, "--test ./p·6 --timeout 1 --passing ./p·7 --passing ./p·4 --passing ./p·9");
+    assert_eq!((code, &answer["pool"]["passed"], &answer["pool"]["failed"]), (0, &1.into(), &2.into()));
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("2 of these runs did not end within 1 s"), "{notes}");
+    assert!(rank(&answer, "if (n > 4)").is_some(), "{answer:#}");
+}
+
 #[test]
 fn without_a_passing_run_the_slice_is_left() {
     let desk = Desk::new();

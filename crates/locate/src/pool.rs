@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use trials::{Recorded, Run, Suite};
+use trials::{Recorded, Run, Status, Suite};
 
 /// The failing run, as others are compared with it.
 pub struct Reference<'f> {
@@ -49,6 +49,8 @@ pub struct Outcome {
     pub failed: u32,
     pub unresolved: u32,
     pub unrecorded: u32,
+    /// Runs that were stopped because they did not end; they failed.
+    pub hung: u32,
     pub compared: u32,
     /// What the runs entered.
     pub counts: Counts,
@@ -83,9 +85,7 @@ pub fn counterpart(directory: &Path, reference: &Reference<'_>) -> Result<(Loade
 /// What runs are made with.
 pub struct Means<'m> {
     pub suite: &'m Suite,
-    /// How long a recorded run may take.
-    pub timeout: Duration,
-    /// The same with an input that was made here: some make a program run for ever.
+    /// How long a recorded run may take: with some inputs a faulty program runs for ever.
     pub hang: Duration,
     /// Runs side by side.
     pub jobs: usize,
@@ -164,8 +164,7 @@ fn examine(
         return Ok(());
     }
     let run = Run { name, command: &test.command, stdin: test.stdin.as_deref(), files: &test.files };
-    let timeout = if test.input.is_some() { means.hang } else { means.timeout };
-    let recorded = match means.suite.record(&run, timeout) {
+    let recorded = match means.suite.record(&run, means.hang) {
         Ok(recorded) => recorded,
         Err(error @ trials::Error::Record { .. }) => {
             let mut shared = locked();
@@ -177,9 +176,11 @@ fn examine(
         Err(error) => return Err(error.into()),
     };
     let verdict = test.judge(&recorded.run);
+    let has_ended = recorded.run.status != Status::TimedOut;
     {
         let outcome = &mut locked().outcome;
         outcome.runs += 1;
+        outcome.hung += u32::from(!has_ended);
         match verdict {
             Verdict::Pass => outcome.passed += 1,
             Verdict::Fail => outcome.failed += 1,
@@ -188,8 +189,9 @@ fn examine(
     }
     let passed = match verdict {
         Verdict::Pass => true,
-        Verdict::Fail => false,
-        Verdict::Unresolved => {
+        Verdict::Fail if has_ended => false,
+        // What a run that does not end executed would take longer to replay than all others together.
+        Verdict::Fail | Verdict::Unresolved => {
             means.discard(&recorded)?;
             return means.put(number, &Known::new(verdict, Coverage::default(), None));
         }

@@ -199,7 +199,6 @@ fn by_recordings(
         memory: Some(&memory),
         keep: request.keep,
         suite: &suite,
-        timeout: recording_timeout,
         hang: request
             .limits
             .test
@@ -212,6 +211,12 @@ fn by_recordings(
     let case = Case { request, means: &means, reference: &reference, recorded, until, status, news };
     let own_end = OWN_END.contains(&observed.observation.kind.as_str());
     let found = case.search(own_end, &mut located.notes)?;
+    if found.outcome.hung > 0 {
+        let (hung, seconds) = (found.outcome.hung, means.hang.as_secs_f64());
+        located.notes.push(format!(
+            "{hung} of these runs did not end within {seconds:.0} s and count as failed; --timeout gives them longer."
+        ));
+    }
     if found.outcome.runs as usize >= request.pool.len() {
         memory.forget();
     }
