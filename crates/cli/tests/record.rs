@@ -4,6 +4,7 @@ mod desk;
 
 use desk::Desk;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 const SUM: &str = r#"
@@ -273,6 +274,57 @@ fn a_program_that_may_write_next_to_nothing_goes_on() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "3\n");
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A server gives up the rights of root, and its children never had them.
+#[test]
+fn processes_of_another_user_are_recorded_where_they_may_write() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let mut desk = Desk::with_program(
+        "serve",
+        r#"
+        #include <fcntl.h>
+        #include <stdio.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(void) {
+            unsigned char noise[4096];
+            int sum = 0, source = open("/dev/urandom", O_RDONLY), status = 1;
+            if (setuid(65534)) return 3;
+            // More than the part of the stream's file that was there before.
+            for (int i = 0; i < 200 && read(source, noise, sizeof noise) > 0; i++)
+                for (unsigned n = 0; n < sizeof noise; n++) sum += noise[n];
+            if (fork() == 0) return sum == 0;
+            wait(&status);
+            printf("%d\n", status);
+            return 0;
+        }"#,
+    );
+    std::fs::set_permissions(desk.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    for directory in ["started", "changed"] {
+        std::fs::create_dir(desk.path().join(directory)).unwrap();
+        std::os::unix::fs::chown(desk.path().join(directory), Some(65534), None).unwrap();
+    }
+    for (directory, start) in [("changed", ""), ("started", "setpriv --reuid=65534 --clear-groups ")] {
+        desk.quietly(&format!("relapse record -o {directory} {start}./serve"));
+        let answer = desk.quietly(&format!("relapse replay {directory} --json"));
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["exact"], true, "{answer}");
+        assert_eq!(answer["processes"].as_array().unwrap().len(), 2, "{answer}");
+    }
+    for start in ["", "setpriv --reuid=65534 --clear-groups "] {
+        let output = desk.execute(&format!("relapse record --force -o closed {start}./serve"), "");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("it runs as another user and may not write here"), "{start}: {said}");
+        assert_eq!(output.status.code(), Some(4), "{start}");
+    }
+    // Where it cannot even say so, the one that started it does.
+    std::fs::create_dir(desk.path().join("hidden")).unwrap();
+    std::fs::set_permissions(desk.path().join("hidden"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let output = desk.execute("relapse record -o hidden/run ./serve", "");
     assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

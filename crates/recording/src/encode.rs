@@ -37,13 +37,15 @@ pub struct Encoder {
     pub(crate) external: u64,
     /// Stack of the last landing.
     pub(crate) land: u64,
+    /// Where the last input and the last output ended in their sources.
+    pub(crate) ends: [u64; 2],
 }
 
 impl Encoder {
     /// The state at the start of a stream.
     #[must_use]
     pub const fn new() -> Encoder {
-        Encoder { time: 0, seq: 0, module: 0, site: 0, patch: 0, external: 0, land: 0 }
+        Encoder { time: 0, seq: 0, module: 0, site: 0, patch: 0, external: 0, land: 0, ends: [0; 2] }
     }
 
     /// Writes one event to the start of `out` and says how many bytes it took.
@@ -134,8 +136,11 @@ impl Encoder {
                 self.result(w, &slots)?;
             }
             Event::Io { out, source, offset, address, length } => {
+                let end = &mut self.ends[usize::from(out)];
+                let skipped = zigzag(offset.wrapping_sub(*end));
+                *end = offset.wrapping_add(length);
                 w.byte(u8::from(out));
-                w.varints(&[source, offset, address, length]);
+                w.varints(&[source, skipped, address, length]);
             }
             Event::Source { kind, fd, name } => {
                 w.byte(kind);
@@ -255,6 +260,21 @@ mod tests {
         assert_eq!(&out[..n], [kind::LOAD | tag::MODULE, 10, 1, 10, 8, 1]);
         let n = e.encode(&mut out, at(11, 4), &Event::load(1, 0, 3, None)).unwrap();
         assert_eq!(&out[..n], [kind::LOAD, 1, 1, 1, 6]);
+    }
+
+    #[test]
+    fn input_and_output_in_order_have_no_offsets() {
+        let mut e = Encoder::new();
+        let mut out = [0; 64];
+        let (far, size) = (1 << 40, 4096);
+        for n in 0..3 {
+            for is_out in [false, true] {
+                let offset = far + n * size;
+                let event = Event::Io { out: is_out, source: 1, offset, address: 0, length: size };
+                let used = e.encode(&mut out, at(n, 5), &event).unwrap();
+                assert!(n == 0 || used == 9, "{n}: {used}");
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 pub use crate::slots::{Slots, SlotsIter, unzigzag, varint, zigzag};
 
 /// Version of the whole format; readers refuse any other.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// `Position::module` and `Position::site` of events that have no site.
 pub const NO_SITE: u32 = u32::MAX;

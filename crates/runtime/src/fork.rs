@@ -105,12 +105,14 @@ fn begin_child() {
     };
     // SAFETY: the thread that forked is the only one in the child.
     let made = unsafe { process::make_directory() };
-    if made {
-        process::write_description(Some(parent));
-        module::copy_file(&modules);
-    } else {
-        process::note_incomplete(b"");
-    }
+    let noted = match made {
+        Ok(()) => {
+            process::write_description(Some(parent));
+            module::copy_file(&modules);
+            true
+        }
+        Err(reason) => process::note_incomplete(reason),
+    };
     // The running context and those it interrupted or keeps for signals; the
     // other threads do not exist here.
     let thread = tls::thread_pointer();
@@ -119,7 +121,13 @@ fn begin_child() {
     for (ctx, copy) in mine() {
         // SAFETY: `prepare` has filled this copy from this context just before the fork, and the
         // thread is the only one.
-        unsafe { renew(ctx, &(*copy).1, made) };
+        unsafe {
+            if !noted {
+                // This is still the parent's header, the only place left.
+                (*ctx).flags |= header::INCOMPLETE;
+            }
+            renew(ctx, &(*copy).1, made.is_ok());
+        }
     }
 }
 

@@ -142,7 +142,9 @@ fn weak_dlopen() -> Option<Dlopen> {
 pub fn begin_file() {
     match process::create_file(b"modules.raw", &modules::MAGIC) {
         Some(fd) => sys::close(fd),
-        None => process::note_incomplete(b""),
+        None => {
+            process::note_incomplete(b"");
+        }
     }
 }
 
@@ -204,7 +206,7 @@ fn keep_binary(file: &CStr, build_id: &[u8]) {
     }
     let mut path = Path::new();
     path.push(process::root().as_bytes()).push(b"/models/").push_hex(build_id).push(b".elf");
-    let Ok(to) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_EXCL) else { return };
+    let Ok(to) = process::create(path.as_c_str(), sys::O_WRONLY) else { return };
     if let Ok(from) = sys::open(file, sys::O_RDONLY) {
         let len = sys::size(from);
         // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
@@ -335,7 +337,7 @@ pub fn copy_file(from: &Path) {
     let mut to = Path::in_directory();
     to.push(b"modules.raw");
     let source = sys::open(from.as_c_str(), sys::O_RDONLY);
-    let target = sys::open(to.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_EXCL);
+    let target = process::create(to.as_c_str(), sys::O_WRONLY);
     if let (Ok(source), Ok(target)) = (source, target) {
         let mut buffer = [0; 4096];
         while let Ok(n @ 1..) = usize::try_from(sys::read(source, &mut buffer)) {

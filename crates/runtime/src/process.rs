@@ -106,6 +106,9 @@ static RECORDING: AtomicBool = AtomicBool::new(false);
 static IMAGE: AtomicU32 = AtomicU32::new(0);
 static IDENTITY: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicU32 = AtomicU32::new(0);
+/// To whom the recording's directory belongs, if that is not the user whose rights the process has now
+/// and can give files away: what it makes there becomes theirs. 0: nobody.
+static HEIR: AtomicU32 = AtomicU32::new(0);
 static THREAD_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 pub fn is_recording() -> bool {
@@ -147,9 +150,12 @@ pub unsafe fn start() {
         unsafe { crate::witness::look() };
         return;
     }
+    if sys::user() == 0 {
+        HEIR.store(sys::owner(root().as_c_str()).unwrap_or(0), Relaxed);
+    }
     // SAFETY: as above.
-    if !unsafe { make_directory() } {
-        note_incomplete(b"");
+    if let Err(reason) = unsafe { make_directory() } {
+        note_incomplete(reason);
         return;
     }
     module::stay_loaded();
@@ -217,7 +223,7 @@ pub fn environment_array() -> *const *const u8 {
 ///
 /// # Safety
 /// No other thread runs code of the runtime.
-pub unsafe fn make_directory() -> bool {
+pub unsafe fn make_directory() -> Result<(), &'static [u8]> {
     for image in 0..10_000 {
         let mut path = Path::new();
         path.push(root().as_bytes());
@@ -228,20 +234,46 @@ pub unsafe fn make_directory() -> bool {
                 // SAFETY: no other thread is in the runtime, and references from `directory` do not
                 // outlive the functions that use them.
                 unsafe { DIRECTORY = path };
-                return true;
+                if let Some(heir) = heir() {
+                    sys::give(directory().as_c_str(), heir);
+                }
+                return Ok(());
             }
             -17 => {}
-            _ => return false,
+            error => return Err(why(error)),
         }
     }
-    false
+    Err(b"")
+}
+
+/// Why a file of the recording cannot be had, unless it is the disk.
+pub fn why(error: i64) -> &'static [u8] {
+    if error == -13 {
+        b"it runs as another user and may not write here; what -o names may be an empty directory of that user"
+    } else {
+        b""
+    }
+}
+
+/// Who gets the files that are made from here on.
+fn heir() -> Option<u32> {
+    Some(HEIR.load(Relaxed)).filter(|&heir| heir != 0 && sys::user() == 0)
+}
+
+/// Creates a file in the recording that is not there yet.
+pub fn create(path: &CStr, flags: u64) -> Result<i32, i64> {
+    let fd = sys::open(path, flags | sys::O_CREAT | sys::O_EXCL)?;
+    if let Some(heir) = heir() {
+        sys::give_open(fd, heir);
+    }
+    Ok(fd)
 }
 
 /// Creates a file in the process's directory with some first bytes.
 pub fn create_file(name: &[u8], magic: &[u8; 8]) -> Option<i32> {
     let mut path = Path::in_directory();
     path.push(name);
-    let fd = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_EXCL).ok()?;
+    let fd = create(path.as_c_str(), sys::O_WRONLY).ok()?;
     sys::write_all(fd, magic);
     sys::write_all(fd, &VERSION.to_le_bytes());
     Some(fd)
@@ -305,12 +337,13 @@ fn write_arguments(record: &impl Fn(u32, &[u8])) {
 }
 
 /// Leaves a mark that something is missing, and why if that is not the disk, where that is
-/// still possible.
+/// still possible. Says whether it was.
 #[cold]
-pub fn note_incomplete(reason: &[u8]) {
+pub fn note_incomplete(reason: &[u8]) -> bool {
     let mut path = Path::new();
     path.push(root().as_bytes()).push(b"/incomplete");
-    if let Ok(fd) = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_APPEND) {
+    let fd = sys::open(path.as_c_str(), sys::O_WRONLY | sys::O_CREAT | sys::O_APPEND);
+    if let Ok(fd) = fd {
         let mut line = Path::new();
         line.push(b"p").push_number(u64::from(sys::pid())).push(b".").push_number(u64::from(image()));
         if !reason.is_empty() {
@@ -320,6 +353,7 @@ pub fn note_incomplete(reason: &[u8]) {
         sys::write_all(fd, line.as_bytes());
         sys::close(fd);
     }
+    fd.is_ok()
 }
 
 /// Runs on `exit`, after the program's own handlers: notes the status for

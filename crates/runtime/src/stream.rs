@@ -80,7 +80,7 @@ impl Context {
         let offset = position & !(sys::PAGE - 1);
         let usual = if self.length < FIRST_WINDOW { FIRST_WINDOW } else { LARGE_WINDOW };
         let len = usual.max(room + sys::PAGE).next_multiple_of(sys::PAGE);
-        let window = open(self.stream, 0).and_then(|fd| {
+        let window = open(self.stream).map(|fd| {
             let window = sys::allocate(fd, offset, len)
                 // SAFETY: without `MAP_FIXED` the kernel chooses a place where nothing is mapped.
                 .then(|| unsafe { sys::map(0, len, sys::PROT_RW, sys::MAP_SHARED, fd, offset) })
@@ -88,9 +88,16 @@ impl Context {
             sys::close(fd);
             window
         });
-        let Some(window) = window else {
-            self.stop();
-            return false;
+        let window = match window {
+            Ok(Some(window)) => window,
+            Ok(None) => {
+                self.stop();
+                return false;
+            }
+            Err(error) => {
+                self.refuse(process::why(error));
+                return false;
+            }
         };
         self.drop_window();
         self.own.window = window;
@@ -139,7 +146,7 @@ impl Context {
         if self.own.logging {
             self.own.logging = false;
             self.drop_window();
-            if let Some(fd) = open(self.stream, 0) {
+            if let Ok(fd) = open(self.stream) {
                 sys::truncate(fd, header::LEN as u64 + self.length);
                 sys::close(fd);
             }
@@ -170,10 +177,14 @@ impl Context {
 
 /// Opens the file of a stream. It is not kept open: the program must find the
 /// descriptors it expects, and may close any.
-fn open(stream: u32, flags: u64) -> Option<i32> {
+fn open(stream: u32) -> Result<i32, i64> {
+    sys::open(file(stream).as_c_str(), sys::O_RDWR)
+}
+
+fn file(stream: u32) -> process::Path {
     let mut path = process::Path::in_directory();
     path.push(b"t").push_number(u64::from(stream)).push(b".raw");
-    sys::open(path.as_c_str(), sys::O_RDWR | flags).ok()
+    path
 }
 
 /// Creates the file of a stream and maps its header at `at` (0: anywhere).
@@ -181,7 +192,7 @@ fn open(stream: u32, flags: u64) -> Option<i32> {
 /// # Safety
 /// At `at`, unless it is 0, lies a header that was mapped here before; no reference to it is alive.
 pub unsafe fn create(stream: u32, at: u64) -> Option<*mut Context> {
-    let fd = open(stream, sys::O_CREAT | sys::O_EXCL)?;
+    let fd = process::create(file(stream).as_c_str(), sys::O_RDWR).ok()?;
     let fixed = if at == 0 { 0 } else { sys::MAP_FIXED };
     let page = sys::allocate(fd, 0, header::LEN as u64)
         // SAFETY: `MAP_FIXED` is set for a place that the caller owns; otherwise the kernel chooses

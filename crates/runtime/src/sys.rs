@@ -25,6 +25,7 @@ const GETSOCKOPT: u64 = 55;
 const GETCWD: u64 = 79;
 const MKDIR: u64 = 83;
 const READLINK: u64 = 89;
+const CHOWN: u64 = 92;
 const GETRLIMIT: u64 = 97;
 const SIGALTSTACK: u64 = 131;
 const GETRANDOM: u64 = 318;
@@ -80,6 +81,8 @@ enum Numbers {
     Yield = 24,
     GetPid = 39,
     Truncate = 77,
+    ChangeOwner = 93,
+    GetEffectiveUser = 107,
     GetParentPid = 110,
     GetTid = 186,
     ExitGroup = 231,
@@ -136,6 +139,28 @@ pub fn write_all(fd: i32, mut bytes: &[u8]) -> bool {
 pub fn mkdir(path: &CStr) -> i64 {
     // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
     unsafe { call(MKDIR, path.as_ptr() as u64, 0o777, 0, 0, 0, 0) }
+}
+
+/// The user whose rights the process has.
+pub fn user() -> u32 {
+    call_numbers(Numbers::GetEffectiveUser, 0, 0, 0, 0) as u32
+}
+
+/// To whom a file or directory belongs.
+pub fn owner(path: &CStr) -> Option<u32> {
+    let fd = open(path, O_RDONLY).ok()?;
+    let owner = stat(fd).map(|s| (s[3] >> 32) as u32);
+    close(fd);
+    owner
+}
+
+pub fn give(path: &CStr, user: u32) {
+    // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
+    unsafe { call(CHOWN, path.as_ptr() as u64, u64::from(user), u64::from(u32::MAX), 0, 0, 0) };
+}
+
+pub fn give_open(fd: i32, user: u32) {
+    call_numbers(Numbers::ChangeOwner, fd as u64, u64::from(user), u64::from(u32::MAX), 0);
 }
 
 pub fn readlink<'a>(path: &CStr, into: &'a mut [u8]) -> Option<&'a [u8]> {

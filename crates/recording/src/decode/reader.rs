@@ -165,13 +165,14 @@ impl<'a> Reader<'a> {
                 state.land = stack;
                 Event::Land { stack, slots: self.result(state)? }
             }
-            kind::IO => Event::Io {
-                out: self.flag()?,
-                source: self.varint()?,
-                offset: self.varint()?,
-                address: self.varint()?,
-                length: self.varint()?,
-            },
+            kind::IO => {
+                let (out, source, skipped) = (self.flag()?, self.varint()?, unzigzag(self.varint()?));
+                let (address, length) = (self.varint()?, self.varint()?);
+                let end = &mut state.ends[usize::from(out)];
+                let offset = end.wrapping_add(skipped);
+                *end = offset.wrapping_add(length);
+                Event::Io { out, source, offset, address, length }
+            }
             kind::SOURCE => {
                 let kind = self.byte()?;
                 let fd = match self.varint()?.checked_sub(1).map(i32::try_from) {

@@ -1,7 +1,10 @@
 //! Where a new recording goes.
 
 use crate::failure::{Exit, Failure};
+use recording::event::INCOMPLETE_FILE;
+use std::fs::Permissions;
 use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 /// Used when the user names none.
@@ -23,10 +26,30 @@ pub fn prepare(named: Option<&Path>, force: bool) -> Result<Result<PathBuf, Stri
         let probe = directory.join(".probe");
         std::fs::write(&probe, [])?;
         std::fs::remove_file(&probe)?;
-        directory.canonicalize()
+        let directory = directory.canonicalize()?;
+        prepare_for_others(&directory)?;
+        Ok(directory)
     });
     let shown = named.unwrap_or(Path::new(DEFAULT)).display();
     Ok(made.map_err(|error| format!("failed to write to {shown}: {error}")))
+}
+
+/// Processes may give up the rights of root. They are recorded if the directory belongs to their user;
+/// others can at least say that they are not.
+fn prepare_for_others(directory: &Path) -> std::io::Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let complaints = directory.join(INCOMPLETE_FILE);
+    std::fs::write(&complaints, [])?;
+    std::fs::set_permissions(&complaints, Permissions::from_mode(0o666))?;
+    // Without it binaries are read when the command has ended, as they are for everybody.
+    let owner = std::fs::metadata(directory)?.uid();
+    let models = directory.join("models");
+    if owner != 0 && std::fs::create_dir(&models).is_ok() {
+        chown(&models, Some(owner), None)?;
+    }
+    Ok(())
 }
 
 /// `base`, or `base.2` and so on: an earlier recording is never overwritten unasked.
@@ -86,14 +109,16 @@ fn clear(directory: &Path, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `manifest.json` and `p<pid>.<n>/`
+/// `manifest.json`, `incomplete`, `models/` and `p<pid>.<n>/`
 fn belongs(entry: &Path) -> bool {
     let name = entry.file_name().unwrap_or_default().to_string_lossy();
     let process = || {
         let (pid, image) = name.strip_prefix('p')?.split_once('.')?;
         (pid.parse::<u32>().is_ok() && image.parse::<u32>().is_ok()).then_some(())
     };
-    name == "manifest.json" || (entry.is_dir() && (name == "models" || process().is_some()))
+    name == "manifest.json"
+        || name == INCOMPLETE_FILE
+        || (entry.is_dir() && (name == "models" || process().is_some()))
 }
 
 #[cfg(test)]

@@ -106,6 +106,7 @@ pub fn run(args: &RecordArgs) -> Result<Exit, Failure> {
 /// Leaves nothing behind that looks like a recording.
 fn discard(directory: &Path) {
     let _ = std::fs::remove_file(directory.join(recording::manifest::FILE));
+    let _ = std::fs::remove_file(directory.join(recording::event::INCOMPLETE_FILE));
     recording::models::drop_copies(directory);
     let _ = std::fs::remove_dir(directory);
 }

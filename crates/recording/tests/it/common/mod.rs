@@ -105,6 +105,8 @@ pub fn sample_events() -> Vec<(Position, Event<'static>)> {
         (free(0), Event::Source { kind: event::source::ARGV, fd: 1, name: b"--flag" }),
         (at(0, 0), Event::Patch { address: 0x7fff_0000_1000, bytes: b"--flag\0" }),
         (at(0, 0), Event::Io { out: false, source: 0, offset: 0, address: 0x7fff_0000_1000, length: 7 }),
+        (at(0, 0), Event::Io { out: true, source: 1, offset: 4096, address: 0x7fff_0000_1000, length: 7 }),
+        (at(0, 0), Event::Io { out: false, source: 1, offset: 3, address: 0x7fff_0000_1000, length: 4 }),
         (
             free(0),
             Event::Enter {
