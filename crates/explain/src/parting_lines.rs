@@ -3,7 +3,8 @@
 //!
 //! This is the regression cause (D = (A − B) ∩ C, see [`views::cause`]) asked of lines: a line of the new version
 //! that the failing test runs and the passing one does not, and that the old version does not run on the
-//! failing test either; or the other way round, a line of the old version that the new one leaves out. What was
+//! failing test either; a line that the other three runs execute and this one skips; or a line of the old version
+//! that only the failing test ran, and the new one does not. What was
 //! rewritten elsewhere, or stands in memory in another order, leaves hardly a trace in that. Of a line with several
 //! statements, only those count that begin where something ran.
 
@@ -13,11 +14,21 @@ use replay::error::Result;
 use replay::process::LoadedProcess;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A line that sets the failing run apart.
+/// How a line sets the failing run of the new version apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// Of the four runs only this one executes it.
+    Added,
+    /// The other three execute it.
+    Skipped,
+    /// A line of the old version: of the four runs only its failing one executes it.
+    Removed,
+}
+
+/// A line that sets the failing run of the new version apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartingLine {
-    /// It is of the old version, and the new one does not run it.
-    pub is_old: bool,
+    pub how: Parting,
     pub function: String,
     pub file: String,
     pub line: u32,
@@ -51,7 +62,7 @@ pub fn parting_lines(
             {
                 let rest = text.get((column as usize).saturating_sub(1)..).unwrap_or(&text).to_owned();
                 let text = text.trim().to_owned();
-                ran.add(PartingLine { is_old: false, function, file, line, text }, column, &rest);
+                ran.add(PartingLine { how: Parting::Added, function, file, line, text }, column, &rest);
             }
         }
         Ok(ran)
@@ -59,8 +70,11 @@ pub fn parting_lines(
     let (old, new) = (ran(runs.old)?, ran(runs.new)?);
     let (old_passing, new_passing) = (ran(runs.old_passing)?, ran(runs.new_passing)?);
     let mut lines = new.without(&new_passing, &old);
-    let of_old = old.without(&old_passing, &new);
-    lines.extend(of_old.into_iter().map(|line| PartingLine { is_old: true, ..line }));
+    let mut add = |more: Vec<PartingLine>, how| {
+        lines.extend(more.into_iter().map(|line| PartingLine { how, ..line }));
+    };
+    add(new_passing.skipped_by(&new, [&old, &old_passing]), Parting::Skipped);
+    add(old.without(&old_passing, &new), Parting::Removed);
     Ok(lines)
 }
 
@@ -94,6 +108,17 @@ impl Ran {
         lines
     }
 
+    /// The lines with something that this run executes, as others do that are of another version, and `run` of this
+    /// version does not.
+    fn skipped_by(&self, run: &Ran, others: [&Ran; 2]) -> Vec<PartingLine> {
+        let own = self.places.iter().filter(|(place, _)| !run.places.contains_key(*place));
+        let shared =
+            own.filter(|(_, (line, rest))| others.iter().all(|other| other.has(&line.function, rest)));
+        let mut lines: Vec<PartingLine> = shared.map(|(_, (line, _))| line.clone()).collect();
+        lines.dedup();
+        lines
+    }
+
     /// Whether it ran something of this text in the function; of a function that it did not run, anywhere.
     fn has(&self, function: &str, rest: &str) -> bool {
         match self.texts.get(function) {
@@ -111,7 +136,7 @@ mod tests {
         let mut ran = Ran::default();
         for &(function, line, column, rest) in lines {
             let (function, file, text) = (function.to_owned(), "a.c".to_owned(), rest.to_owned());
-            ran.add(PartingLine { is_old: false, function, file, line, text }, column, rest);
+            ran.add(PartingLine { how: Parting::Added, function, file, line, text }, column, rest);
         }
         ran
     }
@@ -131,5 +156,16 @@ mod tests {
             ran(&[("read", 7, 5, "x = f(1);"), ("drop", 20, 1, "free(p);"), ("drop", 21, 1, "return NULL;")]);
         let lines: Vec<u32> = new.without(&passing, &old).iter().map(|line| line.line).collect();
         assert_eq!(lines, [4, 12]);
+    }
+
+    #[test]
+    fn what_all_other_runs_execute_is_skipped() {
+        let all = [("read", 3, 1, "x = f();"), ("read", 4, 5, "set(x);"), ("main", 9, 1, "read();")];
+        let (old, passing, old_passing) = (ran(&all), ran(&all), ran(&all));
+        let new = ran(&[all[0], all[2]]);
+        let lines: Vec<u32> = passing.skipped_by(&new, [&old, &old_passing]).iter().map(|l| l.line).collect();
+        assert_eq!(lines, [4]);
+        // The old version does not run it with the failing test either: that is the test's own way.
+        assert!(passing.skipped_by(&new, [&ran(&[all[0]]), &old_passing]).is_empty());
     }
 }

@@ -108,7 +108,7 @@ static IDENTITY: AtomicU64 = AtomicU64::new(0);
 static STATUS: AtomicU32 = AtomicU32::new(0);
 /// To whom the recording's directory belongs, if that is not the user whose rights the process has now
 /// and can give files away: what it makes there becomes theirs. 0: nobody.
-static HEIR: AtomicU32 = AtomicU32::new(0);
+static OWNER: AtomicU32 = AtomicU32::new(0);
 static THREAD_KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 pub fn is_recording() -> bool {
@@ -151,7 +151,7 @@ pub unsafe fn start() {
         return;
     }
     if sys::user() == 0 {
-        HEIR.store(sys::owner(root().as_c_str()).unwrap_or(0), Relaxed);
+        OWNER.store(sys::owner(root().as_c_str()).unwrap_or(0), Relaxed);
     }
     // SAFETY: as above.
     if let Err(reason) = unsafe { make_directory() } {
@@ -234,8 +234,8 @@ pub unsafe fn make_directory() -> Result<(), &'static [u8]> {
                 // SAFETY: no other thread is in the runtime, and references from `directory` do not
                 // outlive the functions that use them.
                 unsafe { DIRECTORY = path };
-                if let Some(heir) = heir() {
-                    sys::give(directory().as_c_str(), heir);
+                if let Some(owner) = new_owner() {
+                    sys::change_owner(directory().as_c_str(), owner);
                 }
                 return Ok(());
             }
@@ -256,15 +256,15 @@ pub fn why(error: i64) -> &'static [u8] {
 }
 
 /// Who gets the files that are made from here on.
-fn heir() -> Option<u32> {
-    Some(HEIR.load(Relaxed)).filter(|&heir| heir != 0 && sys::user() == 0)
+fn new_owner() -> Option<u32> {
+    Some(OWNER.load(Relaxed)).filter(|&owner| owner != 0 && sys::user() == 0)
 }
 
 /// Creates a file in the recording that is not there yet.
 pub fn create(path: &CStr, flags: u64) -> Result<i32, i64> {
     let fd = sys::open(path, flags | sys::O_CREAT | sys::O_EXCL)?;
-    if let Some(heir) = heir() {
-        sys::give_open(fd, heir);
+    if let Some(owner) = new_owner() {
+        sys::change_owner_of(fd, owner);
     }
     Ok(fd)
 }

@@ -154,12 +154,12 @@ pub fn owner(path: &CStr) -> Option<u32> {
     owner
 }
 
-pub fn give(path: &CStr, user: u32) {
+pub fn change_owner(path: &CStr, user: u32) {
     // SAFETY: the kernel reads the path up to its NUL, which a `CStr` has.
     unsafe { call(CHOWN, path.as_ptr() as u64, u64::from(user), u64::from(u32::MAX), 0, 0, 0) };
 }
 
-pub fn give_open(fd: i32, user: u32) {
+pub fn change_owner_of(fd: i32, user: u32) {
     call_numbers(Numbers::ChangeOwner, fd as u64, u64::from(user), u64::from(u32::MAX), 0);
 }
 

@@ -292,6 +292,33 @@ fn what_is_not_done_any_more_is_found_as_removed() {
     assert!(told.iter().all(|(version, _)| *version == "old"), "{told:?}");
 }
 
+#[test]
+fn a_line_that_the_other_three_runs_execute_is_named() {
+    let source = |guard: &str| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\nstruct image {{ int unit; int resolution; }};\n\
+             static void set(struct image *i, int resolution) {{\n{guard}    i->resolution = resolution;\n}}\n\
+             int main(int argc, char **argv) {{\n    struct image i = {{ argc, 0 }};\n    set(&i, atoi(argv[1]));\n    \
+             printf(\"%d\\n\", i.resolution);\n    return 0;\n}}\n"
+        )
+    };
+    let mut desk = Desk::new();
+    for (name, text) in [("old", source("")), ("new", source("    if (resolution < 3000)\n    "))] {
+        desk.file(&format!("{name}.c"), &text);
+        desk.quietly(&format!("relapse cc -g -O1 -o {name} {name}.c"));
+        record(&desk, &format!("{name}-fails"), &format!("./{name} 3780"));
+        record(&desk, &format!("{name}-passes"), &format!("./{name} 2835"));
+    }
+    let answer = json(&desk, "relapse cause old-fails new-fails old-passes new-passes --json");
+    let lines = answer["lines"].as_array().expect("lines");
+    assert_eq!(lines.len(), 1, "{answer:#}");
+    assert_eq!(
+        (&lines[0]["how"], &lines[0]["source"]),
+        (&"skipped".into(), &"i->resolution = resolution;".into())
+    );
+    assert_eq!(lines[0]["version"], "new");
+}
+
 /// The new version allocates once more and calls its function by another name, with both tests. What decides on
 /// the failing one is a check; a branch on an address is none of it.
 #[test]
@@ -321,7 +348,7 @@ fn a_cause_is_a_line_of_one_version_and_test_and_no_branch_on_an_address() {
     assert_eq!(first["source"], "b->state = -1;", "{answer:#}");
     assert_eq!(first["version"], "new", "{answer:#}");
     assert_eq!(first["decision"]["source"], "if (s[0] == '-')", "{answer:#}");
-    assert_eq!(answer["suspects"][0]["parts"], true, "{answer:#}");
+    assert_eq!(answer["suspects"][0]["parting"], true, "{answer:#}");
     let said = all_said(&answer["suspects"], "right");
     assert!(said.iter().any(|s| s == "set box#1.state = -1"), "{said:?}");
     assert!(answer["fleeting"].as_u64() > Some(0), "{answer:#}");

@@ -1,9 +1,10 @@
-//! The lines that only the failing test runs, and only one of the versions.
+//! The lines that set the failing run of the new version apart.
 
 use super::failure::{Changed, Failure};
 use crate::render::counted;
 use crate::{Session, source};
-use explain::parting_lines::{FourRuns, PartingLine, parting_lines};
+use explain::parting_lines::{FourRuns, Parting, PartingLine, parting_lines};
+use program::names::readable;
 use recording::Recording;
 use replay::process::{LoadedProcess, Options};
 use serde::Serialize;
@@ -17,7 +18,10 @@ const SHOWN: usize = 5;
 /// A line that sets the failing run apart.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// `new`, or `old` if the new version leaves it out.
+    /// `added`: of the four runs only the failing one of the new version executes it; `skipped`: the other three do;
+    /// `removed`: only the failing one of the old version does.
+    pub how: &'static str,
+    /// Of which version the line is: `new`, or `old` if it was removed.
     pub version: &'static str,
     pub file: String,
     pub line: u32,
@@ -64,13 +68,16 @@ pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: [&Changed<'_>; 2]) -> 
     };
     let lines = parting_lines(runs, &mut text).unwrap_or_default();
     let line = |line: PartingLine| {
-        let (version, slices, changed) = match line.is_old {
-            true => ("old", &failure.old, changed[0]),
-            false => ("new", &failure.new, changed[1]),
+        let (how, version, slices, changed) = match line.how {
+            Parting::Added => ("added", "new", &failure.new, changed[1]),
+            Parting::Skipped => ("skipped", "new", &failure.new, changed[1]),
+            Parting::Removed => ("removed", "old", &failure.old, changed[0]),
         };
         let decided = slices.as_ref().and_then(|s| s.decided(&line.file, line.line));
-        let is_changed = |file: &str, number| changed.is(&line.function, file, number);
+        let function = readable(&line.function).into_owned();
+        let is_changed = |file: &str, number| changed.is(&function, file, number);
         Line {
+            how,
             version,
             depth: slices.as_ref().and_then(|s| s.depth(&line.file, line.line)),
             changed: is_changed(&line.file, line.line)
@@ -81,7 +88,7 @@ pub fn of(runs: FourRuns<'_>, failure: &Failure, changed: [&Changed<'_>; 2]) -> 
             }),
             file: line.file,
             line: line.line,
-            function: line.function,
+            function,
             source: line.text,
         }
     };
@@ -97,13 +104,14 @@ pub fn write(session: &mut Session, lines: &[Line], all: bool) -> std::io::Resul
         return Ok(());
     }
     let shown = if all { lines.len() } else { SHOWN };
-    writeln!(session.out, "Only the failing test runs these lines, and only in one version:")?;
+    writeln!(session.out, "These lines set the failing run of the new version apart from the other three:")?;
     for line in lines.iter().take(shown) {
         let place = format!("{}:{}", source::short(&line.file), line.line);
-        let sign = if line.version == "old" { session.paint.bad("-") } else { session.paint.good("+") };
+        let sign = if line.how == "added" { session.paint.good("+") } else { session.paint.bad("-") };
         let depends = match line.depth {
             Some(0) if line.version == "new" => "  the failure is here".to_owned(),
             Some(depth) => format!("  {} before the failure", counted(depth.into(), "dependence")),
+            None if line.how == "skipped" => "  the others execute it".to_owned(),
             None => String::new(),
         };
         let rest = session.paint.faint(format!("{}{depends}", line.function));

@@ -25,8 +25,8 @@ use views::told::{Entry, Extent, Told};
 /// If none does, something is not done any more: then what only the old version did on the
 /// failing test is shown.
 ///
-/// First come the lines that only the failing test runs, and only one of the versions: those that are changed, and
-/// those that the failure depends on. Suspects come in this
+/// First come the lines that set the failing run of the new version apart from the other three: those that are
+/// changed, and those that the failure depends on. Suspects come in this
 /// order: those on such lines; those on lines that the failure depends on, by a slice of the failing run;
 /// of them those on lines that only one of the versions has, in the order of time; then by how few
 /// dependences lie between line and failure. What depends on addresses or clocks is no suspect.
@@ -89,7 +89,7 @@ struct Answer {
     noise: bool,
     /// Sequences of the first kind that depend on addresses, clocks and what else is another value in every run.
     fleeting: usize,
-    /// What only the failing test runs, and only one of the versions.
+    /// What sets the failing run of the new version apart.
     lines: Vec<Line>,
     /// What suspects were ranked by the slice of; none if there was nothing to slice from.
     sliced: Option<String>,
@@ -111,8 +111,8 @@ struct Shown {
     depth: Option<u32>,
     /// One of its lines is only in one of the versions.
     changed: bool,
-    /// One of its lines is run by the failing test only, and by one of the versions only.
-    parts: bool,
+    /// One of its lines is in `lines`.
+    parting: bool,
     #[serde(flatten)]
     told: Told,
 }
@@ -163,7 +163,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
             .map(|(rank, s)| Shown {
                 depth: rank.depth,
                 changed: rank.changed,
-                parts: rank.parts,
+                parting: rank.parting,
                 unexpected: s.unexpected.0 + s.unexpected.1,
                 confirmed: s.confirmed,
                 times: s.times,
@@ -186,7 +186,7 @@ pub fn run(args: &CauseArgs, session: &mut Session) -> Result<Exit, Failure> {
 struct Rank {
     depth: Option<u32>,
     changed: bool,
-    parts: bool,
+    parting: bool,
 }
 
 /// The suspects, the most likely first.
@@ -197,18 +197,18 @@ fn ranked<'c>(
     lines: &[Line],
     [of_old, of_new]: [&failure::Changed<'_>; 2],
 ) -> Vec<(Rank, &'c Suspect)> {
-    let parting: HashSet<(&str, u32)> = lines.iter().map(|line| (line.file.as_str(), line.line)).collect();
+    let places: HashSet<(&str, u32)> = lines.iter().map(|line| (line.file.as_str(), line.line)).collect();
     let rank = |suspect: &Suspect| {
         let told = found.tell(four, suspect, Extent { rows: 16, context: 0 });
         let rows = || told.rows.iter().filter(|p| !p.same && !p.expected);
         let right = || rows().filter_map(|p| p.right.as_ref());
         let left = || rows().filter_map(|p| p.left.as_ref());
-        let parts = |e: &Entry| parting.contains(&(e.file.as_str(), e.line));
+        let is_parting = |e: &Entry| places.contains(&(e.file.as_str(), e.line));
         Rank {
             depth: right().filter_map(|e| failure.new.as_ref()?.depth(&e.file, e.line)).min(),
             changed: right().any(|e| of_new.is(&e.function, &e.file, e.line))
                 || left().any(|e| of_old.is(&e.function, &e.file, e.line)),
-            parts: right().any(parts) || left().any(parts),
+            parting: right().any(is_parting) || left().any(is_parting),
         }
     };
     let mut list: Vec<(Rank, &Suspect)> = found.suspects().iter().map(|s| (rank(s), s)).collect();
@@ -216,12 +216,12 @@ fn ranked<'c>(
         // A check that the new version lacks is nothing it does, so no other run of it tells it apart:
         // only that the failure depends on what was done instead speaks for it.
         let others = found.removed.iter().map(|s| (rank(s), s));
-        list.extend(others.filter(|(rank, _)| rank.depth.is_some() || rank.parts));
+        list.extend(others.filter(|(rank, _)| rank.depth.is_some() || rank.parting));
     }
     // What is equal stays in the order of the search.
     let near = |rank: &Rank| if rank.changed { None } else { rank.depth };
     list.sort_by_key(|(rank, s)| {
-        (!rank.parts, rank.depth.is_none(), !rank.changed, s.confirmed == 0, near(rank))
+        (!rank.parting, rank.depth.is_none(), !rank.changed, s.confirmed == 0, near(rank))
     });
     list
 }
