@@ -11,6 +11,7 @@ use crate::header::StreamHeader;
 use crate::manifest::Manifest;
 use crate::modules::{self, LoadedModule};
 use crate::process::{ProcessInfo, hex};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ pub struct Recording {
     pub path: PathBuf,
     /// Missing if the recorder was killed very early.
     pub manifest: Option<Manifest>,
-    /// One for each recorded process image, sorted by pid and image.
+    /// One for each recorded process image, in the order in which their pids were given and by image.
     pub processes: Vec<Process>,
 }
 
@@ -75,6 +76,8 @@ impl Recording {
         for (name, info) in process_directories(path)? {
             processes.push(Process::open(&path.join(&name), name, info)?);
         }
+        let ids: Vec<(u32, u32)> = processes.iter().map(|p: &Process| (p.info.pid, p.info.parent)).collect();
+        processes.rotate_left(first_given(&ids));
         if manifest.is_none() && processes.is_empty() {
             return Err(RecordingError::NotARecording { path: path.to_owned() });
         }
@@ -87,6 +90,18 @@ impl Recording {
         let from = process.info.forked_from?;
         self.processes.iter().find(|p| p.info.pid == from.pid && p.info.image == from.image)
     }
+}
+
+/// Where in a list of pids with their parents' the first that was given stands. The list is sorted, but the kernel
+/// begins again with small pids when it has used up the large ones: then a child has a smaller one than its
+/// parent, and the widest gap lies between the last that was given and the first.
+fn first_given(ids: &[(u32, u32)]) -> usize {
+    let pids: HashSet<u32> = ids.iter().map(|(pid, _)| *pid).collect();
+    if !ids.iter().any(|(pid, parent)| pid < parent && pids.contains(parent)) {
+        return 0;
+    }
+    let gaps = ids.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    gaps.enumerate().max_by_key(|(_, gap)| *gap).map_or(0, |(at, _)| at + 1)
 }
 
 /// Names of process directories and what the names say, sorted.
@@ -351,5 +366,15 @@ mod tests {
         let error = Recording::open(dir.path()).unwrap_err();
         assert!(matches!(error, RecordingError::NotARecording { .. }), "{error}");
         assert!(Recording::open(&dir.path().join("nothing")).is_err());
+    }
+
+    #[test]
+    fn processes_are_in_order_where_pids_begin_again() {
+        assert_eq!(first_given(&[]), 0);
+        assert_eq!(first_given(&[(100, 1), (101, 100), (9000, 100)]), 0);
+        // 32766 forks 32767, 301 and 302.
+        assert_eq!(first_given(&[(301, 32766), (302, 32766), (32766, 40), (32767, 32766)]), 2);
+        // The parent was not recorded.
+        assert_eq!(first_given(&[(301, 32000), (32766, 32000)]), 0);
     }
 }
