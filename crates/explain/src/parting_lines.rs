@@ -101,20 +101,20 @@ impl Ran {
     /// The lines with something that neither this version with the other test ran, nor the other version with
     /// this test.
     fn without(&self, passing: &Ran, other: &Ran) -> Vec<PartingLine> {
-        let own = self.places.iter().filter(|(place, _)| !passing.places.contains_key(*place));
-        let alone = own.filter(|(_, (line, rest))| !other.has(&line.function, rest));
-        let mut lines: Vec<PartingLine> = alone.map(|(_, (line, _))| line.clone()).collect();
-        lines.dedup();
-        lines
+        self.beyond(passing, &|function, rest| !other.has(function, rest))
     }
 
     /// The lines with something that this run executes, as others do that are of another version, and `run` of this
     /// version does not.
     fn skipped_by(&self, run: &Ran, others: [&Ran; 2]) -> Vec<PartingLine> {
+        self.beyond(run, &|function, rest| others.iter().all(|other| other.has(function, rest)))
+    }
+
+    /// The lines with something that another run of this version does not execute, of those that are to be kept.
+    fn beyond(&self, run: &Ran, keep: &dyn Fn(&str, &str) -> bool) -> Vec<PartingLine> {
         let own = self.places.iter().filter(|(place, _)| !run.places.contains_key(*place));
-        let shared =
-            own.filter(|(_, (line, rest))| others.iter().all(|other| other.has(&line.function, rest)));
-        let mut lines: Vec<PartingLine> = shared.map(|(_, (line, _))| line.clone()).collect();
+        let kept = own.filter(|(_, (line, rest))| keep(&line.function, rest));
+        let mut lines: Vec<PartingLine> = kept.map(|(_, (line, _))| line.clone()).collect();
         lines.dedup();
         lines
     }

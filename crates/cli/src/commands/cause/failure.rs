@@ -75,38 +75,31 @@ impl Depths {
 pub fn of(old: &LoadedProcess, new: &LoadedProcess) -> Failure {
     let slicer = |process| Slicer::new(process, SlicerOptions::default());
     let (old, new) = (slicer(old), slicer(new));
-    let asked = asked(&old, &new);
-    let instead = instead(&old, &new);
+    let output = |slicer: &Slicer<'_>| slicer.output_bytes("stdout").ok().flatten();
+    let (of_old, of_new) = (output(&old), output(&new));
+    let (before, after) = (of_old.as_ref().map(|o| o.1.as_slice()), of_new.as_ref().map(|o| o.1.as_slice()));
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    // The first byte that the other run does not have.
+    let differing = |slicer: &Slicer<'_>, output: &Option<(u64, Vec<u8>)>| {
+        let (start, bytes) = output.as_ref().filter(|(_, bytes)| same < bytes.len())?;
+        let criterion = slicer.ask_output("stdout", start + same as u64).ok()??;
+        let line = 1 + bytes[..same].iter().filter(|b| **b == b'\n').count();
+        Some((criterion, format!("line {line} of the output of the new version")))
+    };
+    let asked = match (old.has_succeeded(), new.has_succeeded()) {
+        (Ok(true), Ok(false)) => {
+            let failure = new.ask_failure().ok().flatten();
+            failure.map(|criterion| (criterion, "where the new version failed".to_owned()))
+        }
+        (Ok(_), Ok(_)) => differing(&new, &of_new),
+        _ => None,
+    };
     Failure {
         words: asked.as_ref().map(|(_, words)| words.clone()),
         new: asked.and_then(|(criterion, _)| Depths::of(&new, criterion)),
-        old: instead.and_then(|criterion| Depths::of(&old, criterion)),
+        old: differing(&old, &of_old).and_then(|(criterion, _)| Depths::of(&old, criterion)),
     }
-}
-
-fn asked(old: &Slicer<'_>, new: &Slicer<'_>) -> Option<(Criterion, String)> {
-    if old.has_succeeded().ok()? && !new.has_succeeded().ok()? {
-        return Some((new.ask_failure().ok()??, "where the new version failed".to_owned()));
-    }
-    let (same, after) = differing_output(old, new)?;
-    let criterion = new.ask_output("stdout", same.1).ok()??;
-    let line = 1 + after[..same.0].iter().filter(|b| **b == b'\n').count();
-    Some((criterion, format!("line {line} of the output of the new version")))
-}
-
-/// What the old version put out where the new one puts out something else, or nothing.
-fn instead(old: &Slicer<'_>, new: &Slicer<'_>) -> Option<Criterion> {
-    let (same, _) = differing_output(new, old)?;
-    old.ask_output("stdout", same.1).ok()?
-}
-
-/// The first byte of the second run's output that the first run does not have: its place in the output and in
-/// the stream, and the whole output.
-fn differing_output(other: &Slicer<'_>, run: &Slicer<'_>) -> Option<((usize, u64), Vec<u8>)> {
-    let (_, before) = other.output_bytes("stdout").ok()?.unwrap_or_default();
-    let (start, after) = run.output_bytes("stdout").ok()??;
-    let same = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
-    (same < after.len()).then_some(((same, start + same as u64), after))
 }
 
 /// Lines of source that only one version has.
