@@ -109,6 +109,16 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// What a character adds to the width of a text, at most: a joined one adds less.
+fn width_at_most(c: char) -> usize {
+    match c {
+        // Shows what stands before it as an emoji, which is two columns wide: `*` is one.
+        '\u{fe0f}' => 1,
+        // Control characters.
+        c => c.width().unwrap_or(1),
+    }
+}
+
 /// `text` in at most `columns`, `mark` in place of what was cut off at the end.
 #[must_use]
 pub fn cut<'a>(text: &'a str, columns: usize, mark: &str) -> Cow<'a, str> {
@@ -119,7 +129,7 @@ pub fn cut<'a>(text: &'a str, columns: usize, mark: &str) -> Cow<'a, str> {
     let mut taken = 0;
     let mut end = 0;
     for (at, c) in text.char_indices() {
-        taken += c.width().unwrap_or(0);
+        taken += width_at_most(c);
         if taken > room {
             break;
         }
@@ -144,7 +154,7 @@ pub fn cut_path<'a>(path: &'a str, columns: usize, mark: &str) -> Cow<'a, str> {
 }
 
 /// `text` in lines of at most `columns`, broken at spaces; a word that is longer
-/// is broken where the line ends. Line ends in `text` are kept.
+/// is broken where the line ends. Line ends in `text` are kept, and so are the spaces of what stands in back quotes.
 #[must_use]
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
@@ -152,16 +162,16 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     for paragraph in text.lines() {
         let mut line = String::new();
         let mut used = 0;
-        for word in paragraph.split_whitespace() {
+        for (gap, word) in spaced_words(paragraph) {
             let word = visible(word);
             let wide = width(&word);
-            if used > 0 && used + 1 + wide > columns {
+            if used > 0 && used + gap + wide > columns {
                 lines.push(std::mem::take(&mut line));
                 used = 0;
             }
             if used > 0 {
-                line.push(' ');
-                used += 1;
+                line.extend(std::iter::repeat_n(' ', gap));
+                used += gap;
             }
             if wide <= columns {
                 line.push_str(&word);
@@ -169,7 +179,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
                 continue;
             }
             for c in word.chars() {
-                let wide = c.width().unwrap_or(0);
+                let wide = width_at_most(c);
                 if used > 0 && used + wide > columns {
                     lines.push(std::mem::take(&mut line));
                     used = 0;
@@ -183,6 +193,22 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Words, and how many spaces stand before each: one, or as many as there are within back quotes.
+fn spaced_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_quoted = false;
+    let mut spaces = 0;
+    text.split([' ', '\t', '\u{a0}']).filter_map(move |word| {
+        spaces += 1;
+        if word.is_empty() {
+            return None;
+        }
+        let gap = if is_quoted { spaces } else { 1 };
+        spaces = 0;
+        is_quoted ^= word.matches('`').count() % 2 == 1;
+        Some((gap, word))
+    })
 }
 
 /// What two strings share at their beginning and end, in bytes at character
@@ -209,6 +235,13 @@ mod tests {
     fn writes_out_what_does_not_show() {
         assert_eq!(visible("a\x1b[31mb\u{202e}\n\0\t\u{9b}"), "a\\x1b[31mb\\u{202e}\\n\\x00\t\\x9b");
         assert!(matches!(visible("plain é 漢 👩‍🚀"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn spaces_of_what_is_quoted_are_kept() {
+        let text = "line 1 is  `a  b`, not `a b `; see  `c`";
+        assert_eq!(wrap(text, 80), ["line 1 is `a  b`, not `a b `; see `c`"]);
+        assert_eq!(wrap("`a    b`", 5), ["`a", "b`"]);
     }
 
     #[test]
@@ -248,7 +281,7 @@ mod tests {
         }
 
         #[test]
-        fn cut_fits(text in "\\PC*", columns in 0usize..30) {
+        fn cut_fits(text in "(\\PC|[*#1\u{a9}\u{2764}]\u{fe0f}|\u{1f469}\u{200d}\u{1f680})*", columns in 0usize..30) {
             // The width of a whole may be smaller than the sum over its
             // characters (joined emoji), never larger.
             prop_assert!(width(&cut(&text, columns, "…")) <= columns);
