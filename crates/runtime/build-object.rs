@@ -7,9 +7,11 @@
 // time optimisation, no unwinding), its members are linked to one relocatable
 // object, and all symbols but the hooks become local.
 
-/// Functions of the C library that the object defines weakly, to see what libraries put out and take in.
-const TRANSFER_FUNCTIONS: [&str; 12] = [
-    "fwrite", "fputs", "putc", "fputc", "write", "writev", "fread", "fgets", "getc", "fgetc", "ungetc", "read",
+/// Functions of the C library that the object defines weakly, to see what libraries put out and take in,
+/// and to show programs the signals' handlers without the runtime's.
+const WEAK_FUNCTIONS: [&str; 13] = [
+    "fwrite", "fputs", "putc", "fputc", "write", "writev", "fread", "fgets", "getc", "fgetc", "ungetc",
+    "read", "signal",
 ];
 
 /// Builds `relapse_runtime.o` in `out`. `workspace` is the folder with the
@@ -64,7 +66,7 @@ pub fn build_runtime_object(
         .arg(&archive))?;
     run(Command::new(llvm.join("bin/llvm-objcopy"))
         .args(["--wildcard", "--keep-global-symbol=__relapse_*", "--strip-debug", "--strip-unneeded"])
-        .args(TRANSFER_FUNCTIONS.map(|name| format!("--keep-global-symbol={name}")))
+        .args(WEAK_FUNCTIONS.map(|name| format!("--keep-global-symbol={name}")))
         .args([&whole, &object]))?;
     Ok(object)
 }

@@ -369,3 +369,84 @@ fn the_program_has_the_copy_of_an_inline_function_that_counts() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "852\n");
     assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
 }
+
+/// The loader does not ask a resolver of the executable while it loads a library that needs the
+/// address. One resolver is seen through by the optimiser, the other is not.
+#[test]
+fn a_library_calls_ifuncs_of_the_executable() {
+    let mut desk = Desk::new();
+    desk.file(
+        "lib.c",
+        "int simple(int); int chosen(int);\n\
+         int lib(int x) { int sum = 0; while (x--) sum += simple(x) + chosen(x); return sum; }\n",
+    );
+    desk.file(
+        "main.c",
+        r#"
+        #include <stdio.h>
+        int lib(int);
+        extern char **environ;
+        static int twice(int x) { return 2 * x; }
+        static int thrice(int x) { return 3 * x; }
+        static int (*first(void))(int) { return twice; }
+        static int (*second(void))(int) { return environ == (char **)8 ? twice : thrice; }
+        int simple(int) __attribute__((ifunc("first")));
+        int chosen(int) __attribute__((ifunc("second")));
+        int main(void) { printf("%d %d\n", lib(5), simple(1) + chosen(2)); return 0; }"#,
+    );
+    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libcalls.so lib.c");
+    for words in ["-fPIE -pie", "-fPIC -pie", "-fno-pie -no-pie", "-O0"] {
+        desk.quietly(&format!("relapse cc -g -O1 {words} -o main main.c -L. -lcalls -Wl,-rpath,$ORIGIN"));
+        assert_eq!(desk.quietly("./main"), "50 8\n", "{words}");
+        desk.quietly("rm -rf run");
+        assert_eq!(String::from_utf8_lossy(&desk.record("./main", "").stdout), "50 8\n", "{words}");
+        assert!(desk.quietly("relapse replay run").contains("exact: 1 process"), "{words}");
+    }
+    // The same in a library of its own, which hides one of them.
+    desk.file(
+        "own.c",
+        r#"
+        static int twice(int x) { return 2 * x; }
+        static int (*first(void))(int) { return twice; }
+        int simple(int) __attribute__((ifunc("first")));
+        __attribute__((visibility("hidden"))) int chosen(int) __attribute__((ifunc("first")));
+        int own(int x) { return simple(x) + chosen(1); }"#,
+    );
+    desk.file(
+        "user.c",
+        "#include <stdio.h>\nint own(int); int simple(int);\n\
+         int main(void) { printf(\"%d %d\\n\", own(3), simple(7)); return 0; }\n",
+    );
+    desk.quietly("relapse cc -g -O1 -shared -fPIC -o libown.so own.c");
+    desk.quietly("relapse cc -g -O1 -o user user.c -L. -lown -Wl,-rpath,$ORIGIN");
+    desk.quietly("rm -rf run");
+    assert_eq!(String::from_utf8_lossy(&desk.record("./user", "").stdout), "8 14\n");
+    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}
+
+/// A call of an inline function that is not put in its place takes the other definition out of an archive,
+/// and that comes with a constructor.
+#[test]
+fn an_inline_function_that_is_not_inlined_is_the_one_in_the_archive() {
+    let mut desk = Desk::new();
+    desk.file("both.h", "extern inline __attribute__((gnu_inline)) int twice(int x) { return 2 * x; }\n");
+    desk.file(
+        "member.c",
+        "extern int begun;\n__attribute__((constructor)) static void begin(void) { begun = 1; }\n\
+         int twice(int x) { return x + x; }\n",
+    );
+    desk.file(
+        "main.c",
+        "#include <stdio.h>\n#include \"both.h\"\nint begun;\n\
+         int main(int n, char **v) { (void)v; printf(\"%d %d\\n\", twice(n), begun); return 0; }\n",
+    );
+    for compiler in ["clang-22", "relapse cc"] {
+        desk.quietly(&format!("{compiler} -O2 -c member.c"));
+        desk.quietly("rm -f libmember.a");
+        desk.quietly("llvm-ar-22 rcs libmember.a member.o");
+        desk.quietly(&format!("{compiler} -O2 -fno-inline -o main main.c libmember.a"));
+        assert_eq!(desk.quietly("./main"), "2 1\n", "{compiler}");
+    }
+    assert_eq!(String::from_utf8_lossy(&desk.record("./main", "").stdout), "2 1\n");
+    assert!(desk.quietly("relapse replay run").contains("exact: 1 process"));
+}

@@ -100,9 +100,11 @@ pub fn run(unit: &Unit) -> Result<(), String> {
 /// templates that the library of C++ has instantiated. The optimiser may put their code in
 /// the place of a call, or not; they become this unit's own, so that they are modelled in
 /// either case. C headers do the same under the names of functions of the C library, which
-/// are known by their names.
+/// are known by their names. What must not be inlined (`-fno-inline`) stays a call of the other
+/// code, for which a linker takes a member out of an archive.
 fn take_in(f: Val) {
-    let looked_at = f.linkage() == Linkage::LLVMAvailableExternallyLinkage;
+    let looked_at =
+        f.linkage() == Linkage::LLVMAvailableExternallyLinkage && f.attribute(FUNCTION, "noinline").is_none();
     if looked_at && externals::find(&f.name()).is_none() {
         f.set_linkage(Linkage::LLVMInternalLinkage);
     }

@@ -76,4 +76,4 @@ pub use event::{Event, Position, Slots};
 #[cfg(feature = "read")]
 pub use manifest::{Manifest, Outcome};
 #[cfg(feature = "read")]
-pub use open::{Events, Process, Recording, Stream};
+pub use open::{Events, Process, Recording, Stream, process_directories};

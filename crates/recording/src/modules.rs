@@ -1,8 +1,14 @@
 //! The modules file: which translation units were in the process, and where
 //! their symbols lay.
 
-use crate::damage::Damage;
+use crate::damage::{Damage, RecordingError};
 use crate::event::{VERSION, modules};
+use crate::frames::{KIND_MODULES, Packed};
+use crate::open::{read_if_there, unusable};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// A module the recorded process registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +99,57 @@ fn record(rest: &mut &[u8]) -> Option<LoadedModule> {
         build_id,
         addresses,
     })
+}
+
+/// Modules by the hash of the file they were read from: forks and further runs of a program have
+/// the same.
+pub(crate) type Known = HashMap<u128, Arc<[LoadedModule]>>;
+
+/// Reads the modules of the process in a directory.
+pub(crate) fn open(
+    path: &Path,
+    damage: &mut Vec<Damage>,
+    known: &mut Known,
+) -> Result<Arc<[LoadedModule]>, RecordingError> {
+    let packed = path.join("modules");
+    let before = damage.len();
+    let (file, is_packed) = match read_if_there(&packed)? {
+        Some(bytes) => (Some(bytes), true),
+        None => (read_if_there(&path.join("modules.raw"))?, false),
+    };
+    let Some(file) = file else {
+        let what = format!("{}: it is missing", packed.display());
+        damage.push(Damage { what, usable_bytes: 0, total_bytes: 0 });
+        return Ok(Arc::default());
+    };
+    let key = xxh3_128(&file);
+    if let Some(modules) = known.get(&key) {
+        return Ok(Arc::clone(modules));
+    }
+    let bytes = if is_packed {
+        match Packed::new(&file[..], &packed, KIND_MODULES) {
+            Ok(file) => {
+                let length = file.header.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+                let (bytes, fault) = file.content(length, &packed.display().to_string());
+                damage.extend(fault);
+                bytes
+            }
+            Err(e) => {
+                damage.push(unusable(&packed, &e));
+                return Ok(Arc::default());
+            }
+        }
+    } else {
+        file
+    };
+    let (modules, fault) = parse(&bytes);
+    damage.extend(fault);
+    let modules: Arc<[LoadedModule]> = modules.into();
+    // What is damaged is told of every process that has it.
+    if damage.len() == before {
+        known.insert(key, Arc::clone(&modules));
+    }
+    Ok(modules)
 }
 
 pub(crate) fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {

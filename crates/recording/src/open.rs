@@ -6,7 +6,7 @@
 use crate::damage::{Damage, RecordingError};
 use crate::decode::{Decoder, usable_prefix};
 use crate::event::{VERSION, header};
-use crate::frames::{KIND_MODULES, KIND_STREAM, Packed};
+use crate::frames::{KIND_STREAM, Packed};
 use crate::header::StreamHeader;
 use crate::manifest::Manifest;
 use crate::modules::{self, LoadedModule};
@@ -15,6 +15,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A recording on disk.
 #[derive(Debug)]
@@ -34,8 +35,8 @@ pub struct Process {
     pub name: String,
     /// What is known of it.
     pub info: ProcessInfo,
-    /// Its modules, sorted by index.
-    pub modules: Vec<LoadedModule>,
+    /// Its modules, sorted by index. Processes with the same ones share them.
+    pub modules: Arc<[LoadedModule]>,
     /// Its streams, sorted by number.
     pub streams: Vec<Stream>,
     /// Files that could not be read, or not wholly. Damage to events shows
@@ -73,8 +74,9 @@ impl Recording {
     pub fn open(path: &Path) -> Result<Recording, RecordingError> {
         let manifest = Manifest::read(path)?;
         let mut processes = Vec::new();
+        let mut known = modules::Known::default();
         for (name, info) in process_directories(path)? {
-            processes.push(Process::open(&path.join(&name), name, info)?);
+            processes.push(Process::open(&path.join(&name), name, info, &mut known)?);
         }
         let ids: Vec<(u32, u32)> = processes.iter().map(|p: &Process| (p.info.pid, p.info.parent)).collect();
         processes.rotate_left(first_given(&ids));
@@ -105,7 +107,10 @@ fn first_given(ids: &[(u32, u32)]) -> usize {
 }
 
 /// Names of process directories and what the names say, sorted.
-pub(crate) fn process_directories(path: &Path) -> Result<Vec<(String, ProcessInfo)>, RecordingError> {
+///
+/// # Errors
+/// If the directory cannot be listed.
+pub fn process_directories(path: &Path) -> Result<Vec<(String, ProcessInfo)>, RecordingError> {
     let mut found = Vec::new();
     for name in file_names(path)? {
         if let Some(info) = ProcessInfo::from_directory_name(&name)
@@ -139,10 +144,15 @@ pub(crate) fn stream_name(name: &str) -> Option<(u32, bool)> {
 }
 
 impl Process {
-    fn open(path: &Path, name: String, named: ProcessInfo) -> Result<Process, RecordingError> {
+    fn open(
+        path: &Path,
+        name: String,
+        named: ProcessInfo,
+        known: &mut modules::Known,
+    ) -> Result<Process, RecordingError> {
         let mut damage = Vec::new();
         let info = open_info(path, named, &mut damage)?;
-        let modules = open_modules(path, &mut damage)?;
+        let modules = modules::open(path, &mut damage, known)?;
         let mut streams: Vec<Stream> = Vec::new();
         let mut files: Vec<(u32, bool, String)> = file_names(path)?
             .into_iter()
@@ -188,13 +198,13 @@ impl Process {
     }
 }
 
-fn unusable(path: &Path, error: &RecordingError) -> Damage {
+pub(crate) fn unusable(path: &Path, error: &RecordingError) -> Damage {
     let total_bytes = std::fs::metadata(path).map_or(0, |m| m.len());
     Damage { what: error.to_string(), usable_bytes: 0, total_bytes }
 }
 
 /// Reads a file that may be missing.
-fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, RecordingError> {
+pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, RecordingError> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -228,33 +238,6 @@ pub(crate) fn open_info(
         fault("process.json", "it is missing", 0);
     }
     Ok(named)
-}
-
-fn open_modules(path: &Path, damage: &mut Vec<Damage>) -> Result<Vec<LoadedModule>, RecordingError> {
-    let packed = path.join("modules");
-    let bytes = if packed.exists() {
-        match Packed::open(&packed, KIND_MODULES) {
-            Ok(file) => {
-                let length = file.header.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
-                let (bytes, fault) = file.content(length, &packed.display().to_string());
-                damage.extend(fault);
-                bytes
-            }
-            Err(e) => {
-                damage.push(unusable(&packed, &e));
-                return Ok(Vec::new());
-            }
-        }
-    } else if let Some(bytes) = read_if_there(&path.join("modules.raw"))? {
-        bytes
-    } else {
-        let what = format!("{}: it is missing", packed.display());
-        damage.push(Damage { what, usable_bytes: 0, total_bytes: 0 });
-        return Ok(Vec::new());
-    };
-    let (modules, fault) = modules::parse(&bytes);
-    damage.extend(fault);
-    Ok(modules)
 }
 
 /// The header page of a raw stream file and how many bytes of events the file

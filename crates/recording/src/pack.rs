@@ -11,9 +11,11 @@ use crate::frames::{self, KIND_MODULES, KIND_STREAM};
 use crate::manifest::{Manifest, Outcome, replace};
 use crate::open::{cut_raw, file_names, open_info, open_raw, process_directories, stream_name};
 use crate::process::ProcessInfo;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128;
 
 const NOT_WRITTEN: &str = "the runtime could not write everything down";
 
@@ -38,6 +40,8 @@ pub struct Summary {
     pub opaque: u64,
     /// Everything that makes the recording incomplete, one phrase each.
     pub faults: Vec<String>,
+    /// Packed modules files by the hash of what is in them.
+    modules: HashMap<u128, PathBuf>,
 }
 
 /// Packs all processes of a recording and writes its manifest: the last step
@@ -164,7 +168,13 @@ fn pack_stream(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<Optio
 fn pack_modules(raw: &Path, packed: &Path, summary: &mut Summary) -> Result<(), RecordingError> {
     let bytes = std::fs::read(raw).map_err(RecordingError::io("read", raw))?;
     let length = bytes.len() as u64;
-    write_packed(packed, KIND_MODULES, &length.to_le_bytes(), &mut &bytes[..], length, summary)?;
+    let key = xxh3_128(&bytes);
+    // Forks and further runs of a program have the same modules: one file with several names.
+    let is_linked = summary.modules.get(&key).is_some_and(|same| std::fs::hard_link(same, packed).is_ok());
+    if !is_linked {
+        write_packed(packed, KIND_MODULES, &length.to_le_bytes(), &mut &bytes[..], length, summary)?;
+        summary.modules.insert(key, packed.to_owned());
+    }
     remove(raw)
 }
 

@@ -175,7 +175,7 @@ fn wanted(recording: &Recording, process: &Process, options: &Options) -> Vec<Wa
     let mut next = Some(process);
     for _ in 0..MAX_FORKS {
         let Some(p) = next else { break };
-        for m in &p.modules {
+        for m in p.modules.iter() {
             let given = named(&m.path, &m.build_id);
             let kept_in = given.is_none().then(|| recording.path.clone());
             let path = given.unwrap_or_else(|| m.path.clone());

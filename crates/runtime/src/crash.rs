@@ -3,7 +3,7 @@
 
 use crate::stream::At;
 use crate::sys::{self, SigAction};
-use crate::{shadow, tls};
+use crate::{process, shadow, tls};
 use core::arch::global_asm;
 use recording::event::Event;
 
@@ -38,28 +38,64 @@ global_asm!(
     "syscall",
     ".size relapse_restorer, . - relapse_restorer",
     ".popsection",
+    // The program's calls of `signal`, and those of libraries, come here first, unless the program
+    // has one of its own.
+    ".pushsection .text.relapse_signal,\"ax\",@progbits",
+    ".weak signal",
+    ".type signal,@function",
+    "signal:",
+    "jmp __relapse_libc_signal",
+    ".size signal, . - signal",
+    ".popsection",
 );
 
 unsafe extern "C" {
     fn relapse_restorer();
+    /// The C library's other name for `signal`.
+    fn ssignal(signal: i32, handler: u64) -> u64;
 }
+
+const FATAL: [u32; 7] = [ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS];
 
 /// Takes the fatal signals that nobody else handles.
 pub fn install() {
+    FATAL.into_iter().for_each(take);
+}
+
+/// Takes a signal if it is fatal and nobody else handles it.
+fn take(signal: u32) {
+    if !FATAL.contains(&signal) || sys::get_action(signal).handler != 0 {
+        return;
+    }
     let ours = SigAction {
         handler: handler_address(),
         flags: SA_SIGINFO | SA_RESTORER | SA_ONSTACK,
         restorer: relapse_restorer as *const () as u64,
         mask: 0,
     };
-    for signal in [ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS] {
-        if sys::get_action(signal).handler == 0 {
-            // SAFETY: `handle` takes the arguments that `SA_SIGINFO` brings, and takes no locks but
-            // those that nobody interrupted can hold; the restorer makes the system call that
-            // returns from a signal. `stay_loaded` keeps both mapped.
-            unsafe { sys::set_action(signal, &ours) };
-        }
+    // SAFETY: `handle` takes the arguments that `SA_SIGINFO` brings, and takes no locks but
+    // those that nobody interrupted can hold; the restorer makes the system call that
+    // returns from a signal. `stay_loaded` keeps both mapped.
+    unsafe { sys::set_action(signal, &ours) };
+}
+
+/// The program has set what it wants of a signal. Where that is the default, it stays ours.
+pub fn action_changed(signal: u64) {
+    if process::is_recording() {
+        take(signal as u32);
     }
+}
+
+/// `signal` for the program: it must see the default where we are, and may set it again.
+///
+/// # Safety
+/// As `signal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __relapse_libc_signal(signal: i32, handler: u64) -> u64 {
+    // SAFETY: the arguments are those of a call of `signal`.
+    let old = unsafe { ssignal(signal, handler) };
+    action_changed(u64::from(signal.cast_unsigned()));
+    if old == handler_address() { 0 } else { old }
 }
 
 /// The handler's address: what a program that asks must not see.

@@ -1,6 +1,6 @@
 //! The static descriptors that the compiler emits. They lie in the module's own data, so they
 //! live as long as its code does, and only [`ModuleDesc::index`] ever changes: registration sets
-//! it before other code of the module runs.
+//! it before other code of the module is written down.
 
 #[repr(C)]
 pub struct ModuleDesc {

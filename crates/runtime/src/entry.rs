@@ -216,7 +216,7 @@ unsafe fn log_enter(ctx: &mut Context, desc: &FnDesc, args: *const u64, inside: 
     // nobody else writes. The module is loaded, as its code runs.
     let (slots, module) = unsafe {
         let slots = if count == 0 { &[][..] } else { core::slice::from_raw_parts(args, count) };
-        (slots, (*desc.module).index)
+        (slots, module::index(desc.module))
     };
     let event = Event::Enter { module, function: desc.function, slots: Slots::Plain(slots), inside };
     ctx.emit_long(At::outside(ctx.time), &event, 64 + count * 10);

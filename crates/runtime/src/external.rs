@@ -108,7 +108,7 @@ unsafe fn known_returned(ctx: &mut Context, external: &External, call: &Call<'_>
             return;
         }
         if external.has(flag::SIGNALS) {
-            hide_handler(external, call, slots);
+            hide_handler(external, call);
         }
         if !failed_on_address(external, call) {
             for range in external.reads.iter().chain(external.writes) {
@@ -360,25 +360,23 @@ unsafe fn mapped(ctx: &mut Context, external: &External, call: &Call<'_>) {
     }
 }
 
-/// A program that asks for the old disposition must see the default, not us.
+/// A program that asks for the old disposition must see the default, not us. `signal` itself sees to
+/// that.
 ///
 /// # Safety
 /// `call` is a call of `external`, which sets a handler, and has returned.
-unsafe fn hide_handler(external: &External, call: &Call<'_>, slots: &mut [u64]) {
-    let ours = crash::handler_address();
-    if external.name == "sigaction" {
-        let old = call.arg(2) as *mut u64;
-        // SAFETY: `sigaction` has succeeded, so it has stored a `struct sigaction`, which has 152
-        // bytes in the C library and begins with the handler, where its third argument points.
-        unsafe {
-            if !old.is_null() && call.ret as u32 == 0 && *old == ours {
-                bytes::fill(old.cast(), 0, 152);
-            }
+unsafe fn hide_handler(external: &External, call: &Call<'_>) {
+    if external.name != "sigaction" {
+        return;
+    }
+    crash::action_changed(call.arg(0));
+    let old = call.arg(2) as *mut u64;
+    // SAFETY: `sigaction` has succeeded, so it has stored a `struct sigaction`, which has 152
+    // bytes in the C library and begins with the handler, where its third argument points.
+    unsafe {
+        if !old.is_null() && call.ret as u32 == 0 && *old == crash::handler_address() {
+            bytes::fill(old.cast(), 0, 152);
         }
-    } else if let Some(slot) = slots.first_mut()
-        && *slot == ours
-    {
-        *slot = 0;
     }
 }
 

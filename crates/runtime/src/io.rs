@@ -7,9 +7,9 @@
 
 use crate::call::Call;
 use crate::context::Context;
-use crate::process::{self, Path};
+use crate::process::Path;
 use crate::stream::At;
-use crate::{bytes, consumed, sockets, sys};
+use crate::{bytes, consumed, environment, sockets, sys};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use externals::{Channel, Data, Direction, External, Io, Len, Range, Ret, flag};
 use recording::event::{Event, source};
@@ -633,12 +633,12 @@ pub unsafe fn make_arguments_known(ctx: &mut Context, argc: u64, argv: *const *c
                 );
             }
         }
-        let array = process::environment_array();
-        let count = process::environment().count() as u64;
+        let array = environment::array();
+        let count = environment::entries().count() as u64;
         if !array.is_null() {
             ctx.make_known(at, array as u64, (count + 1) * 8);
         }
-        for entry in process::environment() {
+        for entry in environment::entries() {
             let name = entry.iter().position(|&b| b == b'=').unwrap_or(entry.len());
             ctx.make_known(at, entry.as_ptr() as u64, entry.len() as u64 + 1);
             let id = ctx.define_source(source::ENVIRONMENT, -1, &entry[..name]);

@@ -53,6 +53,7 @@ pub mod context;
 pub mod crash;
 pub mod desc;
 pub mod entry;
+pub mod environment;
 pub mod external;
 #[cfg(feature = "staticlib")]
 pub mod foreign;

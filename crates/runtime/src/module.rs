@@ -27,7 +27,8 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// # Safety
 /// `module` is null or a descriptor emitted by the compiler. The call is made by a constructor of
-/// the module: the loader runs these one at a time, before other code of the module.
+/// the module: the loader runs these one at a time; or by the first code of it that runs, if that
+/// comes even before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
     // SAFETY: the first module's constructor comes here before other threads can know a function
@@ -70,6 +71,24 @@ pub unsafe extern "C" fn __relapse_register(module: *mut ModuleDesc) {
             }
         }
         write_record(m);
+    }
+}
+
+/// The number of a module. Code in `.preinit_array` and `.init` runs before all constructors: then its
+/// module is registered now.
+///
+/// # Safety
+/// `module` is the descriptor of a loaded module, whose code runs: one thread's, as long as not all its
+/// constructors have run.
+#[inline]
+pub unsafe fn index(module: *const ModuleDesc) -> u32 {
+    // SAFETY: the descriptor is data of a loaded module. Its index does not change any more once it
+    // is registered, and until then there is one thread.
+    unsafe {
+        if (*module).index == 0 {
+            __relapse_register(module.cast_mut());
+        }
+        (*module).index
     }
 }
 

@@ -1,13 +1,12 @@
 //! The process: whether it records, where to, and its end.
 
 use crate::context::Context;
-use crate::{bytes, crash, fork, module, shadow, sys, tls};
+use crate::{crash, environment, fork, module, shadow, sys, tls};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use recording::event::{Event, VERSION, process as tag};
 
 unsafe extern "C" {
-    static mut environ: *const *const u8;
     fn on_exit(f: extern "C" fn(i32, *mut u8), arg: *mut u8) -> i32;
     fn pthread_key_delete(key: u32) -> i32;
     fn pthread_key_create(key: *mut u32, destructor: unsafe extern "C" fn(*mut u8)) -> i32;
@@ -176,9 +175,10 @@ pub unsafe fn start() {
 /// # Safety
 /// No other thread runs code of the runtime or changes the environment.
 unsafe fn find_root() -> bool {
-    // SAFETY: nobody changes the environment, says the caller, and `value` is copied below.
-    let mut entries = unsafe { environment() };
-    let Some(value) = entries.find_map(|e| e.strip_prefix(VARIABLE)) else { return false };
+    let mut value = Path::new();
+    // SAFETY: nobody changes the environment, says the caller.
+    unsafe { environment::push_variable(VARIABLE, &mut value) };
+    let value = value.as_bytes();
     if value.is_empty() {
         return false;
     }
@@ -192,31 +192,6 @@ unsafe fn find_root() -> bool {
     }
     root.push(value);
     true
-}
-
-/// The entries of the environment.
-///
-/// # Safety
-/// Nobody changes the environment during `'a`.
-pub unsafe fn environment<'a>() -> impl Iterator<Item = &'a [u8]> {
-    let mut at = environment_array();
-    // SAFETY: `environ` is null or an array of strings with a null pointer at its end, which the
-    // walk does not pass; nobody changes it meanwhile, says the caller.
-    core::iter::from_fn(move || unsafe {
-        if at.is_null() || (*at).is_null() {
-            return None;
-        }
-        let entry = bytes::string(*at);
-        at = at.add(1);
-        Some(entry)
-    })
-}
-
-/// The array of the environment's pointers.
-pub fn environment_array() -> *const *const u8 {
-    // SAFETY: `environ` is a variable of the C library, there from the start. The place is only
-    // read; a program that assigns to it in another thread at the start of `main` races with itself.
-    unsafe { environ }
 }
 
 /// Makes `p<pid>.<n>`, with the first `n` that is free, and takes it as the process's directory.

@@ -3,8 +3,8 @@
 
 use crate::context::{self, Context};
 use crate::desc::ModuleDesc;
-use crate::process;
 use crate::sys;
+use crate::{module, process};
 use recording::encode::{Encoder, MAX_PLAIN};
 use recording::event::{Event, Position, VERSION, header};
 
@@ -24,9 +24,8 @@ impl At {
     /// `module` is the descriptor of a module that is loaded.
     #[inline]
     pub unsafe fn new(module: *const ModuleDesc, site: u32, time: u64) -> At {
-        // SAFETY: the descriptor is part of a loaded module, and its index does not change any more
-        // once code of the module runs.
-        At { time, module: unsafe { (*module).index }, site }
+        // SAFETY: the descriptor is part of a loaded module, whose code runs.
+        At { time, module: unsafe { module::index(module) }, site }
     }
 
     pub fn outside(time: u64) -> At {

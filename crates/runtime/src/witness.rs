@@ -5,7 +5,7 @@
 //! program's own constructors. Afterwards the process ends.
 
 use crate::desc::ModuleDesc;
-use crate::{bytes, entry, process, sys, tls};
+use crate::{bytes, entry, environment, process, sys, tls};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 use recording::witness::{ARGUMENT, CALL, MAGIC, MAP, MAX_ARGUMENTS, MAX_MODULES, MODULE, READ, WRITE};
@@ -28,11 +28,12 @@ static MODULES: [AtomicPtr<u64>; MAX_MODULES] =
 /// # Safety
 /// No other thread runs code of the runtime or changes the environment.
 pub unsafe fn look() {
-    // SAFETY: nobody changes the environment, says the caller, and `path` is used at once.
-    let mut entries = unsafe { process::environment() };
-    let Some(path) = entries.find_map(|e| e.strip_prefix(VARIABLE)) else { return };
     let mut text = process::Path::new();
-    text.push(path);
+    // SAFETY: nobody changes the environment, says the caller.
+    unsafe { environment::push_variable(VARIABLE, &mut text) };
+    if text.as_bytes().is_empty() {
+        return;
+    }
     let Some(fd) = open(text.as_c_str()) else { return };
     let Some(at) = sys::reserve(ROOM) else { return };
     // SAFETY: `reserve` gives so many bytes of zeros that nobody else knows of yet.

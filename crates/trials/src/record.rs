@@ -4,7 +4,7 @@ use crate::error::{At, Error, Side};
 use crate::exit_kind::ExitKind;
 use crate::process::Status;
 use crate::runner::{Event, TrialRunner, build_version, joined};
-use crate::setup::{Mode, Setup};
+use crate::setup::{Mode, Setup, TrialLimits};
 use crate::tree::remove_all;
 use crate::worker::{TestRun, Worker, WorkerContext};
 use changes::change::ChangeSet;
@@ -28,9 +28,6 @@ pub struct Recorded {
 /// program.
 const SLOWER: u32 = 100;
 const AT_LEAST: Duration = Duration::from_secs(60);
-/// How long a hang is recorded if good takes no time at all: some hundred million
-/// instructions.
-const HANG: Duration = Duration::from_millis(750);
 
 impl TrialRunner<'_> {
     /// Builds good and bad with recording, side by side, and records the test
@@ -61,10 +58,8 @@ impl TrialRunner<'_> {
         let [good_worker, bad_worker] = workers.as_mut_slice() else { return Err(Error::NotPrepared) };
         self.tell(&Event::Recording(Side::Good));
         let good = record(&context, good_worker, "good", timeout)?;
-        // A hang is recorded for as long as it takes to be sure, no longer: all of
-        // it will have to be replayed.
         let timeout = match self.exit_kind_of_bad() {
-            Some(ExitKind::Hang) => Duration::from_secs_f64(good.run.seconds * 5.0).max(HANG),
+            Some(ExitKind::Hang) => TrialLimits::of_recorded_hang(Duration::from_secs_f64(good.run.seconds)),
             _ => timeout,
         };
         self.tell(&Event::Recording(Side::Bad));

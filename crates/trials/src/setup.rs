@@ -74,6 +74,16 @@ impl TrialLimits {
     pub const LEAST: Duration = Duration::from_secs(5);
     /// Good must be done by then, as nothing is known yet.
     pub const GOOD: Duration = Duration::from_secs(600);
+    /// A hang is recorded for this long if a run that ends takes no time at all: up to a thousand million
+    /// instructions.
+    const HANG: Duration = Duration::from_millis(250);
+
+    /// How long a hang is recorded: as long as it takes to be sure, if a run that ends takes `usual`, and no longer.
+    /// All of it has to be replayed.
+    #[must_use]
+    pub fn of_recorded_hang(usual: Duration) -> Duration {
+        (usual * 5).max(TrialLimits::HANG)
+    }
 }
 
 impl Default for TrialLimits {

@@ -1,6 +1,8 @@
 //! One package: unpacked and built twice, tested plain and recorded, every process replayed.
 
+use std::collections::HashSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -241,12 +243,34 @@ impl Bench<'_> {
     }
 }
 
-/// How many bytes the files in a folder have.
+/// How many bytes the files in a folder have; one with several names counts once.
 fn size(dir: &Path) -> u64 {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let one = |entry: fs::DirEntry| {
-        let path = entry.path();
-        if path.is_dir() { size(&path) } else { entry.metadata().map_or(0, |meta| meta.len()) }
-    };
-    entries.map(one).sum()
+    let mut seen = HashSet::new();
+    let mut dirs = vec![dir.to_owned()];
+    let mut bytes = 0;
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => dirs.push(entry.path()),
+                Ok(meta) if seen.insert((meta.dev(), meta.ino())) => bytes += meta.len(),
+                _ => {}
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_two_names_counts_once() {
+        let dir = std::env::temp_dir().join(format!("xtask-size-{}", std::process::id()));
+        shell::write(&dir.join("a/one"), "12345").unwrap();
+        shell::write(&dir.join("b/other"), "123").unwrap();
+        fs::hard_link(dir.join("a/one"), dir.join("b/same")).unwrap();
+        assert_eq!(size(&dir), 8);
+        fs::remove_dir_all(dir).unwrap();
+    }
 }

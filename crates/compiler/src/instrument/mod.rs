@@ -89,7 +89,30 @@ pub fn run(unit: &Unit, mut lowered: Lowered) -> Result<(), Error> {
     }
     let bytes = program::section::encode(&lowered.module).map_err(|e| Error::Model(e.to_string()))?;
     unit.append_asm(&section_asm(&bytes));
+    unit.append_asm(&ifuncs_asm(unit));
     Ok(())
+}
+
+/// One address of each ifunc that others see, as text: the optimiser resolves what it sees through.
+///
+/// Calls are announced by address, so a shared library needs that of an ifunc of the executable when
+/// it is loaded, where plain code needs it at the first call. The loader refuses to ask a resolver of
+/// the executable then. To an ifunc whose address is in data, the linker of an executable gives a
+/// function of its own, which is what libraries see.
+fn ifuncs_asm(unit: &Unit) -> String {
+    let seen = |ifunc: &Val| {
+        !matches!(ifunc.linkage(), Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage)
+            && !ifunc.is_hidden()
+    };
+    let mut asm = String::new();
+    for ifunc in unit.ifuncs().into_iter().filter(seen) {
+        let _ = writeln!(
+            asm,
+            ".section .data.rel.ro.relapse,\"awR\",@progbits\n.p2align 3\n.quad \"{}\"\n.text",
+            ifunc.name()
+        );
+    }
+    asm
 }
 
 /// Marks, in the table of known externals, a function modelled in this unit: a

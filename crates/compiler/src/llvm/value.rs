@@ -54,6 +54,9 @@ impl Val {
     pub fn linkage(self) -> Linkage {
         call!(LLVMGetLinkage(self.0))
     }
+    pub fn is_hidden(self) -> bool {
+        matches!(call!(LLVMGetVisibility(self.0)), sys::LLVMVisibility::LLVMHiddenVisibility)
+    }
     pub fn set_linkage(self, l: Linkage) {
         call!(LLVMSetLinkage(self.0, l));
     }

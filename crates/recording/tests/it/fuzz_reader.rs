@@ -74,7 +74,7 @@ fn the_corpus_is_readable() {
         let process = &recording.processes[0];
         assert_eq!(process.damage, []);
         assert_eq!(process.info.arguments, ["subject", "--flag"]);
-        assert_eq!(process.modules, [common::module(1), common::module(2)]);
+        assert_eq!(process.modules, [common::module(1), common::module(2)].into());
         let read = process.stream(0).unwrap().events().unwrap();
         let mut decoder = read.decoder();
         for expected in common::sample_events() {

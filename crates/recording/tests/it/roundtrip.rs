@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use recording::event::kind;
 use recording::manifest::{Manifest, Outcome};
 use recording::{Decoder, Event, Mark, Position, Recording, Slots, pack};
+use std::os::unix::fs::MetadataExt;
 
 /// An event that owns its bytes.
 #[derive(Clone, Debug)]
@@ -201,4 +202,34 @@ fn streams_of_several_frames_are_put_together() {
     let recording = Recording::open(dir.path()).unwrap();
     let events = recording.processes[0].stream(0).unwrap().events().unwrap();
     assert!(events.damage.is_none() && events.bytes == encoded);
+}
+
+/// Forks and further runs of a program have the same modules: they are stored once, and held once.
+#[test]
+fn processes_with_the_same_modules_share_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let names = ["p42.0", "p43.0", "p44.0"];
+    for (name, modules) in names.iter().zip([&[1, 2][..], &[1, 2], &[1]]) {
+        common::write_raw_process(&here.join(name), &[]);
+        let mut file = recording::modules::file_start();
+        modules.iter().for_each(|index| common::module(*index).write(&mut file));
+        std::fs::write(here.join(name).join("modules.raw"), file).unwrap();
+    }
+    let mut manifest = Manifest::begin(vec!["subject".to_owned()], "/".to_owned(), 0);
+    for is_packed in [false, true] {
+        if is_packed {
+            pack::finish(here, &mut manifest, None).unwrap();
+        }
+        let opened = Recording::open(here).unwrap();
+        let of = |at: usize| &opened.processes[at].modules;
+        assert_eq!([of(0).len(), of(1).len(), of(2).len()], [2, 2, 1]);
+        assert!(std::ptr::eq(&raw const of(0)[0], &raw const of(1)[0]), "packed: {is_packed}");
+    }
+    let file = |name: &str| std::fs::metadata(here.join(name).join("modules")).unwrap().ino();
+    assert_eq!(file(names[0]), file(names[1]));
+    assert_ne!(file(names[0]), file(names[2]));
+    // Each keeps its own when another is gone.
+    std::fs::remove_dir_all(here.join(names[0])).unwrap();
+    assert_eq!(Recording::open(here).unwrap().processes[0].modules.len(), 2);
 }

@@ -97,7 +97,7 @@ fn describe(process: &Process, session: &mut Session) -> Result<(), Failure> {
         source::short(&info.executable),
         or_none(&info.build_id)
     )?;
-    for module in &process.modules {
+    for module in process.modules.iter() {
         writeln!(
             session.out,
             "  module {} {} in {} at {:#x}, {}",

@@ -140,7 +140,8 @@ fn finish(
     outcome: Option<Outcome>,
 ) -> Result<Summary, RecordingError> {
     let names = || -> Result<Vec<(String, u32)>, RecordingError> {
-        Ok(Recording::open(directory)?.processes.into_iter().map(|p| (p.name, p.info.pid)).collect())
+        let found = recording::process_directories(directory)?;
+        Ok(found.into_iter().map(|(name, info)| (name, info.pid)).collect())
     };
     let deadline = Instant::now() + PATIENCE;
     let running: Vec<(String, u32)> = loop {
@@ -180,7 +181,7 @@ fn finish(
 fn keep_models(directory: &Path) -> Result<Vec<String>, String> {
     let recording = Recording::open(directory).map_err(|e| e.to_string())?;
     let mut done = BTreeSet::new();
-    let modules = recording.processes.iter().flat_map(|p| &p.modules);
+    let modules = recording.processes.iter().flat_map(|p| p.modules.iter());
     let modules = modules.filter(|module| done.insert((&module.path, &module.build_id)));
     let lost = modules.filter_map(|module| keep_model(directory, module).err()).collect();
     recording::models::drop_copies(directory);
