@@ -3,13 +3,17 @@
 use crate::error::Error;
 use crate::facts::follow;
 use crate::options::{Direction, Options};
+use crate::relevant::OutputSlice;
 use crate::report::{Alternate, Candidate, Report, Searched, Verdict};
 use crate::rerun::Runner;
 use crate::run::Run;
 use crate::search::{Case, order, same_end};
 use crate::side::{Both, Side};
 use crate::way::Way;
+use slice::{Slicer, SlicerOptions};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use symbolic::{Input, Site, TermContext};
 
@@ -67,6 +71,7 @@ pub fn find(
     let functions = Both { old: names(old, &ways.old), new: names(new, &ways.new) };
     let mut case = Case {
         runs,
+        relevant: Both::default(),
         functions,
         facts,
         ways,
@@ -82,11 +87,14 @@ pub fn find(
     if same_end(&ended) && !options.anyway {
         return Err(Error::NoDeviation);
     }
-    let (mut searched, mut candidates) = both_directions(&mut case, false, deadline);
+    let (mut searched, mut candidates) = both_directions(&mut case, false, false, deadline);
+    if candidates.is_empty() && searched.iter().any(|done| done.irrelevant > 0) {
+        (searched, candidates) = both_directions(&mut case, false, true, deadline);
+    }
     let fixed = case.facts.old.fixed() + case.facts.new.fixed();
     let equal = searched.len() == 2 && searched.iter().all(Searched::is_complete);
     if candidates.is_empty() && fixed > 0 {
-        let (more, found) = both_directions(&mut case, true, deadline);
+        let (more, found) = both_directions(&mut case, true, true, deadline);
         searched.extend(more);
         candidates = found;
     }
@@ -147,7 +155,31 @@ fn names(run: &Run<'_>, way: &Way) -> HashSet<String> {
     way.entered.iter().map(|entered| site(entered).function_name(image).to_owned()).collect()
 }
 
-fn both_directions(case: &mut Case<'_>, relaxed: bool, deadline: Instant) -> (Vec<Searched>, Vec<Candidate>) {
+/// The steps that the outputs of a run depend on; none if that takes too long, or is not known in full.
+fn relevant(run: &Run<'_>, budget: Duration) -> Option<HashSet<u64>> {
+    let index = run.process.streams.iter().position(|s| s.number == run.stream)? as u32;
+    let stop = &AtomicBool::new(false);
+    let (done, waits) = mpsc::channel::<()>();
+    let slice = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waits.recv_timeout(budget) == Err(mpsc::RecvTimeoutError::Timeout) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+        let slicer = Slicer::new(&run.process, SlicerOptions::default());
+        let slice = OutputSlice::of(&slicer, &run.process, index, Some(stop));
+        drop(done);
+        slice
+    });
+    slice.ok().filter(|slice| !slice.cut).map(|slice| slice.steps)
+}
+
+fn both_directions(
+    case: &mut Case<'_>,
+    relaxed: bool,
+    all: bool,
+    deadline: Instant,
+) -> (Vec<Searched>, Vec<Candidate>) {
     let start = Instant::now();
     let direction = case.options.direction;
     let mut searched = Vec::new();
@@ -166,7 +198,14 @@ fn both_directions(case: &mut Case<'_>, relaxed: bool, deadline: Instant) -> (Ve
             let both = side == Side::New && direction != Direction::New;
             // The second direction is to have its share.
             let until = if both { now + deadline.saturating_duration_since(now) / 2 } else { deadline };
-            let (done, found) = case.search(side, relaxed, until);
+            if !all {
+                let steps = relevant(case.runs.of(side), case.options.budget / CHEAP / 2);
+                match side {
+                    Side::Old => case.relevant.old = steps,
+                    Side::New => case.relevant.new = steps,
+                }
+            }
+            let (done, found) = case.search(side, relaxed, all, until);
             searched.push(done);
             candidates.extend(found);
         }

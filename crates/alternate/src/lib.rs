@@ -17,6 +17,7 @@
 //! * [`find`]: the whole search; [`Options`] for it, [`Report`] what comes out of it;
 //! * [`run`]: a recorded run, and what is known of its way (`facts`, `predicates`);
 //! * [`rerun`]: running a recorded program again with another input;
+//! * [`relevant`]: what the outputs of a run depend on; other decisions are not asked about;
 //! * [`same`]: another input for the same way;
 //! * `search`: one direction, question by question; `ask`: one question;
 //! * `way`: whether two runs took the same way up to a branch;
@@ -55,6 +56,7 @@ mod facts;
 mod find;
 mod options;
 mod predicates;
+pub mod relevant;
 mod report;
 pub mod rerun;
 pub mod run;

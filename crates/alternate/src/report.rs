@@ -96,6 +96,8 @@ pub struct Searched {
     /// Conditions of the version, and those of them that decide something.
     pub conditions: u64,
     pub decisions: u64,
+    /// Decisions that were left out since no output depends on them.
+    pub irrelevant: u64,
     /// Questions asked: decisions that are not repeated.
     pub asked: u64,
     pub impossible: u64,
@@ -123,6 +125,7 @@ impl Searched {
             relaxed,
             conditions: 0,
             decisions: 0,
+            irrelevant: 0,
             asked: 0,
             impossible: 0,
             found: 0,
@@ -147,7 +150,7 @@ impl Searched {
     /// Whether every question has got its answer.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.rejected + self.untried + self.unknown + self.unasked == 0
+        self.rejected + self.untried + self.unknown + self.unasked + self.irrelevant == 0
     }
 }
 

@@ -5,6 +5,7 @@ use crate::ask::{Asker, holds};
 use crate::error::Untried;
 use crate::facts::{Fact, Facts, What, follow_process};
 use crate::options::Options;
+use crate::relevant::executed;
 use crate::report::{Alternate, Candidate, Changed, Part, Searched};
 use crate::rerun::{Ended, Rerun, Runner, Status};
 use crate::run::Run;
@@ -32,6 +33,8 @@ pub(crate) struct Case<'c> {
     pub world: TermContext,
     pub options: &'c Options,
     pub runner: &'c mut dyn Runner,
+    /// What the outputs of a version depend on, once its decisions are asked about and if that is known.
+    pub relevant: Both<Option<HashSet<u64>>>,
     /// Names of the functions that each version ran.
     pub functions: Both<HashSet<String>>,
     /// The recorded input.
@@ -60,10 +63,22 @@ impl Case<'_> {
         reruns
     }
 
+    /// Whether the outputs of a version depend on a decision, as far as is known.
+    fn is_relevant(&self, side: Side, fact: &Fact) -> bool {
+        let (What::Condition(kind), Some(steps)) = (&fact.what, self.relevant.of(side)) else { return true };
+        steps.contains(&executed(&self.runs.of(side).process, &fact.at, *kind))
+    }
+
     /// Looks for alternate inputs at the decisions of one version. `relaxed`: values that are not
-    /// followed may change; then the terms behind them may be wrong, and the runs will tell. Nothing is
-    /// asked any more once it is `until`.
-    pub fn search(&mut self, side: Side, relaxed: bool, until: Instant) -> (Searched, Vec<Candidate>) {
+    /// followed may change; then the terms behind them may be wrong, and the runs will tell. `all`: also at those
+    /// that no output depends on. Nothing is asked any more once it is `until`.
+    pub fn search(
+        &mut self,
+        side: Side,
+        relaxed: bool,
+        all: bool,
+        until: Instant,
+    ) -> (Searched, Vec<Candidate>) {
         let start = Instant::now();
         let mut searched = Searched::new(side, relaxed);
         let fixed = What::Condition(Kind::Concretised);
@@ -87,6 +102,8 @@ impl Case<'_> {
                 let known = numbers.get(&key(&fact)).map(|n| &mut branches[*n]);
                 if fact.repeated {
                     // What held before cannot be otherwise now.
+                } else if !all && !self.is_relevant(side, &fact) {
+                    searched.irrelevant += 1;
                 } else if let Some(known) =
                     known.filter(|k| k.passes() || k.alternates.len() >= self.options.instances)
                 {

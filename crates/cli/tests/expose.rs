@@ -110,6 +110,39 @@ fn a_change_is_reached_and_its_effect_brought_to_the_output() {
     assert!(found.effort.questions.asked < 5, "{:?}", found.effort);
 }
 
+/// One variable is to have a value, the other one only to be there.
+#[test]
+fn environment_variables_that_a_program_asks_for_are_input() {
+    const MODES: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+    const char *mode = getenv(\"CALC_MODE\");
+    int base = 10;
+    if (mode && strcmp(mode, \"hex\") == 0)
+        base = 16;
+    long n = strtol(argc > 1 ? argv[1] : \"0\", NULL, 10);
+    if (getenv(\"CALC_SIGN\") && n > 0)
+        printf(\"+\");
+    printf(base == 16 ? \"%lx\\n\" : \"%ld\\n\", n);
+    return 0;
+}
+";
+    let desk = versions(MODES, &MODES.replace("\"hex\"", "\"HEX\"").replace("&& n > 0", "&& n >= 0"));
+    let (answer, code) = exposed(&desk, "--test ./p·12 --write cases");
+    assert_eq!(code, 1, "{answer}");
+    let commands: Vec<&str> =
+        answer["inputs"].as_array().expect("inputs").iter().filter_map(|i| i["command"].as_str()).collect();
+    let has = |name: &str| commands.iter().any(|c| c.starts_with(name) && c.contains(" ./p "));
+    assert!(has("CALC_MODE=") && has("CALC_SIGN="), "{commands:?}");
+    for change in answer["changes"].as_array().expect("changes") {
+        assert!(change["exposed_by"].is_number(), "{change}");
+    }
+    let script = std::fs::read_to_string(desk.path().join("cases/1/run.sh")).expect("a script");
+    assert!(script.contains("\nCALC_"), "{script}");
+}
+
 /// F-4.1 from an input that does not come to the change.
 #[test]
 fn the_solver_alone_comes_to_a_change() {

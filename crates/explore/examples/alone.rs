@@ -111,6 +111,7 @@ fn paths(
     };
     let options = Options {
         by: By::Path,
+        follow: subject.follow(),
         settings,
         until: began + budget,
         stop: &|| false,

@@ -13,7 +13,7 @@ use replay::image::Image;
 use std::collections::{BTreeSet, HashMap};
 
 /// A way of a branch: function (module and index in it), block, and the block it leads to.
-pub type Edge = (u32, u32, BlockId, BlockId);
+pub use alternate::relevant::Edge;
 
 /// See the module's documentation. Ways that lead nowhere near are not in it.
 #[derive(Clone, Debug, Default)]

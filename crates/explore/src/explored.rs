@@ -7,7 +7,7 @@ use alternate::{Ended, Side, Status};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
-use symbolic::{Input, Origin};
+use symbolic::Input;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "relapse.explore/1";
@@ -130,12 +130,9 @@ impl Explored {
 }
 
 fn example(subject: &Subject, input: &Input, ended: &Ended) -> Example {
-    let other = input.parts.iter().filter(|(origin, _)| !matches!(origin, Origin::Argument(_)));
     Example {
         command: exposed::command(subject, input),
-        parts: other
-            .map(|(origin, bytes)| Part { name: origin.name(), text: bytes.escape_ascii().to_string() })
-            .collect(),
+        parts: exposed::parts(input),
         end: match ended.status {
             Status::Signal(number) => {
                 trials::signal_name(number).map_or_else(|| format!("signal {number}"), str::to_owned)

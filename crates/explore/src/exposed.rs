@@ -241,9 +241,10 @@ fn exposing(number: usize, exposure: &Exposure, subject: &Subject, of: Vec<Chang
     }
 }
 
-/// The inputs of a program beside its arguments.
+/// The inputs of a program beside what its command line has.
 pub(crate) fn parts(input: &Input) -> Vec<Part> {
-    let others = input.parts.iter().filter(|(origin, _)| !matches!(origin, Origin::Argument(_)));
+    let is_told = |origin: &Origin| matches!(origin, Origin::Argument(_) | Origin::Environment(_));
+    let others = input.parts.iter().filter(|(origin, _)| !is_told(origin));
     others
         .map(|(origin, bytes)| Part { name: origin.name(), text: bytes.escape_ascii().to_string() })
         .collect()
@@ -320,7 +321,10 @@ pub fn command(subject: &Subject, input: &Input) -> String {
         Ok(inside) => format!("./{}", inside.display()),
         Err(_) => info.arguments.first().cloned().unwrap_or_default(),
     };
-    let mut words = vec![program];
+    let set = subject.set_otherwise(input);
+    let mut words: Vec<String> =
+        set.map(|(name, value)| format!("{name}={}", locate::inputs::quoted(value))).collect();
+    words.push(program);
     for (number, given) in info.arguments.iter().enumerate().skip(1) {
         let bytes = input.parts.get(&Origin::Argument(number as u32)).cloned();
         words.push(locate::inputs::quoted(&bytes.unwrap_or_else(|| given.clone().into_bytes())));

@@ -14,7 +14,6 @@
 use crate::distance::{Distances, Edge};
 use crate::follow::not_taken;
 use crate::relevant::RelevantConditions;
-use crate::subject::follow;
 use alternate::{Ended, Rerun, Status};
 use program::inst::{BinOp, Inst, Operand};
 use program::model::{Function, Module};
@@ -142,14 +141,22 @@ impl Faults {
     }
 
     /// Whether a run with an input that was found for the contrary of a condition did fault there.
-    pub fn judge(&mut self, world: &mut TermContext, path: &Path, number: usize, input: &Input, run: Rerun) {
+    pub fn judge(
+        &mut self,
+        world: &mut TermContext,
+        follow: &symbolic::Options,
+        path: &Path,
+        number: usize,
+        input: &Input,
+        run: Rerun,
+    ) {
         let condition = path.conditions[number];
         let place = (condition.at.module, condition.at.function, condition.at.index);
         let image = &run.process.image;
         let what = match faulting(&run.ended) {
             Some(signal) => signal,
             None => {
-                let followed = symbolic::replay(&run.process, &run.recorded, run.stream, world, &follow());
+                let followed = symbolic::replay(&run.process, &run.recorded, run.stream, world, follow);
                 let Ok(other) = followed else { return };
                 let same =
                     path.conditions[..number].iter().zip(&other.conditions).all(|(a, b)| a.term == b.term);

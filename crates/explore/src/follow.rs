@@ -6,7 +6,7 @@
 use crate::changed::Changed;
 use crate::distance::{Distances, Edge};
 use crate::error::Result;
-use crate::subject::{Subject, follow};
+use crate::subject::Subject;
 use crate::trace::{Lines, Trace};
 use crate::versions::Versions;
 use alternate::{Both, Rerun, Side};
@@ -34,7 +34,7 @@ impl Followed {
     pub fn new(subject: &Subject, input: &Input, versions: &Versions, changed: &Changed) -> Result<Followed> {
         let reruns = Both::try_from(|side| subject.record(side, input))?;
         let mut world = TermContext::default();
-        let options = follow();
+        let options = subject.follow();
         let mut path = |rerun: &Rerun| {
             symbolic::replay(&rerun.process, &rerun.recorded, rerun.stream, &mut world, &options)
         };

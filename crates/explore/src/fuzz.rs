@@ -52,7 +52,8 @@ impl Fuzzing<'_> {
 
     fn random_mutation(&self, pool: &[Seed], random: &mut Random) -> Option<Seed> {
         let chosen = &pool[random.below(pool.len())];
-        let origins = changeable(&chosen.input);
+        let mut origins = changeable(&chosen.input);
+        origins.extend(self.subjects.get(chosen.subject)?.unset(&chosen.input));
         let origin = origins.get(random.below(origins.len()))?;
         let same = |o: &Origin| match (o, origin) {
             (Origin::Argument(_), Origin::Argument(_)) => true,
@@ -64,10 +65,10 @@ impl Fuzzing<'_> {
             .flat_map(|s| s.input.parts.iter().filter(|(o, _)| same(o)).map(|(_, b)| b.clone()))
             .collect();
         let mut seed = chosen.clone();
-        let bytes = seed.input.parts.get_mut(origin)?;
+        let bytes = seed.input.parts.entry(origin.clone()).or_default();
         *bytes = mutated(bytes, &others, self.words, random);
-        if matches!(origin, Origin::Argument(_)) {
-            // No argument can have one.
+        if matches!(origin, Origin::Argument(_) | Origin::Environment(_)) {
+            // The system ends them there.
             bytes.retain(|b| *b != 0);
         }
         Some(seed)

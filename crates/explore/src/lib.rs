@@ -7,7 +7,7 @@
 //!
 //! # What lives here
 //! * [`versions`]: both versions, built plain and with recording; [`subject`]: the program that a test
-//!   runs, and running it with another input;
+//!   runs, and running it with another input; [`asked`]: which environment variables are its input;
 //! * [`changed`]: where changes are in the code; [`distance`]: how far branches are from them;
 //! * [`follow`]: an input in both versions; [`trace`]: which changes it came to, and whether they
 //!   made a difference; [`propagate`]: questions about outputs and branches that differ;
@@ -35,6 +35,7 @@
 //! assert_eq!(reorder(vec![0, 1, 2], &depends), [0, 2, 1]);
 //! ```
 
+pub mod asked;
 pub mod changed;
 pub mod contracts;
 pub mod distance;

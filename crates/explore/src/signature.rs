@@ -17,7 +17,6 @@ use crate::faults::{Fault, Faults};
 use crate::follow::with_values;
 use crate::relevant::{self, RelevantConditions};
 use crate::store::{Asked, Store, StoredRun};
-use crate::subject::follow;
 use alternate::{Ended, Rerun};
 use replay::machine::End;
 use solver::{Binary, Outcome, Session, Settings, Statistics, Term};
@@ -107,6 +106,8 @@ impl Exploration {
 /// How to explore.
 pub struct Options<'o> {
     pub by: By,
+    /// Which input is followed.
+    pub follow: symbolic::Options,
     pub settings: Settings,
     pub until: Instant,
     pub stop: &'o dyn Fn() -> bool,
@@ -361,7 +362,8 @@ impl Explorer<'_> {
             list.push(rerun.and_then(|rerun| {
                 give(&mut self.world, &next.input);
                 let Rerun { process, recorded, stream, .. } = &rerun;
-                let path = symbolic::replay(process, recorded, *stream, &mut self.world, &follow())?;
+                let path =
+                    symbolic::replay(process, recorded, *stream, &mut self.world, &self.options.follow)?;
                 Ok(Followed { next, rerun, path })
             }));
         }
@@ -461,7 +463,7 @@ impl Explorer<'_> {
             let Ok(run) = (self.run)(&other) else { continue };
             self.found.runs += 1;
             give(&mut self.world, &other);
-            self.faults.judge(&mut self.world, path, number, &other, run);
+            self.faults.judge(&mut self.world, &self.options.follow, path, number, &other, run);
         }
     }
 

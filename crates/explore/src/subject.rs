@@ -3,6 +3,7 @@
 //! A test is any command. What can be given other input is the process in it that reads some: it is
 //! started by itself, with the same arguments and files, and its own end is what is compared.
 
+use crate::asked;
 use crate::error::{Error, Result, Unusable};
 use crate::versions::Versions;
 use alternate::rerun::{PlainRun, Recorder};
@@ -10,10 +11,11 @@ use alternate::{Both, Rerun, Run, Side, Status};
 use locate::test::Test;
 use recording::Recording;
 use recording::process::ProcessInfo;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use symbolic::{Input, Origin, TermContext};
+use symbolic::{EnvironmentInputs, Input, Origin, TermContext};
 
 /// A program that both versions have, with the arguments of a test.
 #[derive(Clone, Debug)]
@@ -24,6 +26,10 @@ pub struct Subject {
     recorded: Both<ProcessInfo>,
     /// Files that it writes.
     written: Vec<String>,
+    /// Environment variables that it asks for.
+    asked: BTreeSet<String>,
+    /// Those that the test sets.
+    set: BTreeMap<String, Vec<u8>>,
     runner: Recorder,
     /// For runs whose end is in doubt.
     patient: Recorder,
@@ -97,8 +103,10 @@ impl Subject {
         plain: Both<&Path>,
         scratch: &Path,
     ) -> Result<(Subject, Input)> {
-        let follow = follow();
-        let run = Run::open(recording, None, &follow).map_err(|e| Error::Recording(e.to_string()))?;
+        let run = Run::open(recording, None, &following(BTreeSet::new()))
+            .map_err(|e| Error::Recording(e.to_string()))?;
+        let asked = asked::variables(&run.process, run.stream)?;
+        let follow = following(asked.clone());
         let mut world = TermContext::default();
         let path = symbolic::replay(&run.process, run.recorded, run.stream, &mut world, &follow)?;
         let info = &run.recorded.info;
@@ -114,7 +122,9 @@ impl Subject {
             let origin = Origin::Argument(number as u32);
             input.parts.entry(origin).or_insert_with(|| argument.clone().into_bytes());
         }
-        if input.parts.is_empty() {
+        let set: BTreeMap<String, Vec<u8>> =
+            input.environment().map(|(name, value)| (name.to_owned(), value.to_vec())).collect();
+        if input.parts.is_empty() && asked.is_empty() {
             return Err(Error::NoSubject(Unusable::NoInput));
         }
         let written: Vec<String> =
@@ -124,6 +134,8 @@ impl Subject {
             plain: Both { old: moved(plain.old), new: moved(plain.new) },
             recorded: Both { old: moved(trees.old), new: moved(trees.new) },
             written,
+            asked,
+            set,
             runner: Recorder::new(scratch.to_owned(), LEAST),
             patient: Recorder::new(scratch.to_owned(), LEAST * PATIENT),
             recorder: Recorder::new(scratch.to_owned(), LEAST * SLOWER),
@@ -176,6 +188,23 @@ impl Subject {
             (origin, bytes).hash(&mut hasher);
         }
         Some(format!("{:016x}", hasher.finish()))
+    }
+
+    /// Which input is followed.
+    #[must_use]
+    pub fn follow(&self) -> symbolic::Options {
+        following(self.asked.clone())
+    }
+
+    /// Environment variables that it asks for and that an input does not set.
+    pub fn unset<'s>(&'s self, input: &'s Input) -> impl Iterator<Item = Origin> + 's {
+        let names = self.asked.iter().map(|name| Origin::Environment(name.clone()));
+        names.filter(|origin| !input.parts.contains_key(origin))
+    }
+
+    /// Environment variables of an input that the test does not set to the same.
+    pub fn set_otherwise<'i>(&'i self, input: &'i Input) -> impl Iterator<Item = (&'i str, &'i [u8])> + 'i {
+        input.environment().filter(|(name, value)| self.set.get(*name).is_none_or(|v| v != value))
     }
 
     #[must_use]
@@ -250,9 +279,9 @@ fn loaded(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
 }
 
 /// Which input is followed. What comes out of pipes and sockets cannot be replaced.
-#[must_use]
-pub fn follow() -> symbolic::Options {
+fn following(asked: BTreeSet<String>) -> symbolic::Options {
     let mut follow = symbolic::Options::default();
+    follow.inputs.environment = EnvironmentInputs::Named(asked);
     follow.inputs.streams = false;
     follow.max_terms = 1_000_000;
     follow
@@ -274,7 +303,8 @@ pub fn changeable(input: &Input) -> Vec<Origin> {
             Origin::Stdin => true,
             Origin::Argument(number) => *number > 0 && !is_name(bytes),
             Origin::File(path) => Path::new(path).is_relative() || is_argument(path),
-            Origin::Environment(_) | Origin::Stream(..) => false,
+            Origin::Environment(_) => true,
+            Origin::Stream(..) => false,
         })
         .map(|(origin, _)| origin.clone())
         .collect()

@@ -57,29 +57,36 @@ pub struct BranchInstance {
     pub to: BlockId,
 }
 
-/// Shows all branch instances of a stream, in the order of time; none is kept.
+/// Shows the branch instances of a stream up to a step and with it, in the order of time; none is kept.
 ///
 /// # Errors
 /// As [`indices`].
 pub fn branches(
     process: &LoadedProcess,
     stream: u32,
+    last: u64,
     seen: &mut dyn FnMut(BranchInstance),
 ) -> Result<(), Error> {
-    run(process, stream, &mut Summer { track: Track::new(&process.image), seen }, u64::MAX)
+    run(process, stream, &mut Summer { track: Track::new(&process.image), seen }, last.saturating_add(1))
 }
 
-/// Shows all steps of a stream that `wants` asks for, each with the sum of its index.
+/// Shows the steps of a stream that `wants` asks for, up to one and with it, each with the sum of its index.
 ///
 /// # Errors
 /// As [`indices`].
 pub fn steps(
     process: &LoadedProcess,
     stream: u32,
+    last: u64,
     wants: &dyn Fn(&View<'_>) -> bool,
     seen: &mut dyn FnMut(u128, &View<'_>),
 ) -> Result<(), Error> {
-    run(process, stream, &mut Stepper { track: Track::new(&process.image), wants, seen }, u64::MAX)
+    run(
+        process,
+        stream,
+        &mut Stepper { track: Track::new(&process.image), wants, seen },
+        last.saturating_add(1),
+    )
 }
 
 fn run<O: Observer>(process: &LoadedProcess, stream: u32, observer: &mut O, limit: u64) -> Result<(), Error> {

@@ -6,7 +6,7 @@
 //! program) gives the same variable.
 
 use recording::event::source;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Which inputs are variables; all others keep the values of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Inputs {
     pub stdin: bool,
     /// Arguments but the program's name.
     pub arguments: bool,
-    pub environment: bool,
+    pub environment: EnvironmentInputs,
     /// Files that were read.
     pub files: bool,
     /// Pipes, sockets and devices.
@@ -23,12 +23,38 @@ pub struct Inputs {
     pub only: Vec<String>,
 }
 
+/// Variables of the environment that are input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EnvironmentInputs {
+    #[default]
+    None,
+    All,
+    /// Those with these names.
+    Named(BTreeSet<String>),
+}
+
+impl EnvironmentInputs {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            EnvironmentInputs::None => false,
+            EnvironmentInputs::All => true,
+            EnvironmentInputs::Named(names) => names.contains(name),
+        }
+    }
+}
+
+impl From<bool> for EnvironmentInputs {
+    fn from(all: bool) -> EnvironmentInputs {
+        if all { EnvironmentInputs::All } else { EnvironmentInputs::None }
+    }
+}
+
 impl Default for Inputs {
     fn default() -> Inputs {
         Inputs {
             stdin: true,
             arguments: true,
-            environment: false,
+            environment: EnvironmentInputs::None,
             files: true,
             streams: true,
             only: Vec::new(),
@@ -72,7 +98,7 @@ impl Inputs {
             Origin::Stdin => self.stdin,
             Origin::Argument(0) => false,
             Origin::Argument(_) => self.arguments,
-            Origin::Environment(_) => self.environment,
+            Origin::Environment(name) => self.environment.has(name),
             Origin::File(_) => self.files,
             Origin::Stream(..) => self.streams,
         };

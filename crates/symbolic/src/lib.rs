@@ -80,7 +80,7 @@ pub use condition::{At, Condition, Imprecision, Kind, Reason, Site};
 pub use engine::TermContext;
 pub use index::{BranchInstance, Index, branches, indices, steps};
 pub use input::Input;
-pub use inputs::{Inputs, Origin, Variable, Variables};
+pub use inputs::{EnvironmentInputs, Inputs, Origin, Variable, Variables};
 pub use observer::{NoObserver, StepObserver, SymbolicState};
 pub use output::Output;
 pub use path::{Error, Options, Path, replay, replay_with};

@@ -195,6 +195,20 @@ fn an_instance_in_the_second_round_of_a_loop_is_found() {
     assert!(index.starts_with("main:") && index.ends_with("[1]"), "{index}");
 }
 
+/// Of some twenty decisions only those about the last character matter to an output.
+#[test]
+fn decisions_that_no_output_depends_on_are_left_out() {
+    let desk = desk("aside", "", "", "abc1234?\n");
+    let answer = ask(&desk, "");
+    let found = places(&answer);
+    assert_eq!(found[0], place("new", 18, true), "{found:?}");
+    assert!(found.iter().all(|found| found.1 == 18), "{found:?}");
+    let new = list(&answer["searched"]).iter().find(|d| d["version"] == "new").expect("the new version");
+    let count = |name: &str| new[name].as_u64().expect("a number");
+    assert!(count("irrelevant") >= 14, "{new}");
+    assert!(count("asked") + count("irrelevant") <= count("decisions"), "{new}");
+}
+
 #[test]
 fn an_index_that_is_off_by_one_is_found() {
     let desk = desk("dash", "", "%[0-9][^9-B][@t][^a-c]", "");

@@ -36,6 +36,7 @@ fn explored(source: &str, first: [u8; 3], by: By) -> (Exploration, TermContext) 
     input.parts.insert(Origin::Stdin, first.to_vec());
     let options = Options {
         by,
+        follow: symbolic::Options::default(),
         settings: Settings::default(),
         until: Instant::now() + Duration::from_secs(120),
         stop: &|| false,

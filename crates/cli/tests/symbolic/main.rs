@@ -170,7 +170,7 @@ int main(int argc, char **argv) {
     assert_eq!(f.texts(Kind::Branch), [(4, "argv[1][1] == 'y'".to_owned())]);
     assert!(f.path.status.is_some(), "the exit status is an input byte");
     let mut options = checked();
-    options.inputs.environment = true;
+    options.inputs.environment = true.into();
     options.inputs.only = vec!["HOME".into()];
     let f = followed_with(f.desk, &options);
     assert_eq!(f.texts(Kind::Branch), [(7, "env HOME[0] == '/'".to_owned())]);

@@ -104,6 +104,8 @@ pub struct Direction {
     pub relaxed: bool,
     pub conditions: u64,
     pub decisions: u64,
+    /// Decisions left out since no output depends on them.
+    pub irrelevant: u64,
     pub asked: u64,
     pub impossible: u64,
     pub found: u64,
@@ -233,6 +235,7 @@ fn direction(searched: &Searched) -> Direction {
         relaxed: searched.relaxed,
         conditions: searched.conditions,
         decisions: searched.decisions,
+        irrelevant: searched.irrelevant,
         asked: searched.asked,
         impossible: searched.impossible,
         found: searched.found,

@@ -122,7 +122,7 @@ impl AlternateArgs {
         options.libraries = !self.no_libraries;
         options.anyway = self.anyway;
         options.follow.inputs.only.clone_from(&self.only);
-        options.follow.inputs.environment = self.environment;
+        options.follow.inputs.environment = self.environment.into();
         options.follow.max_terms = self.largest;
         options.follow.fixed_floats = self.no_float;
         options.direction = match self.direction {

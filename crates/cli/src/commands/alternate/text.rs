@@ -169,6 +169,7 @@ fn summary(d: &Direction) -> String {
         (d.untried, "not tried"),
         (d.unknown, "without an answer"),
         (d.unasked, "not asked"),
+        (d.irrelevant, "left out as no output depends on them"),
     ];
     parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
     format!(

@@ -139,6 +139,7 @@ pub fn run(args: &ExploreArgs, session: &mut Session) -> Result<Exit, Failure> {
     });
     let options = Options {
         by: By::Output,
+        follow: target.subject.follow(),
         settings,
         until: Instant::now() + args.budget,
         stop: &|| stop.load(Ordering::Relaxed),

@@ -103,7 +103,7 @@ impl PathArgs {
                 stdin: !self.inputs.no_stdin,
                 arguments: !self.inputs.no_arguments,
                 files: !self.inputs.no_files,
-                environment: self.inputs.environment,
+                environment: self.inputs.environment.into(),
                 only: self.inputs.only.clone(),
                 ..Inputs::default()
             },

@@ -1,0 +1,193 @@
+//! What the outputs of a run depend on: the relevant slice of all that it puts out.
+//!
+//! Outputs are what reaches standard output, files and the exit status. A run that puts something out only because a
+//! branch went this way depends on that branch; one that puts nothing out there depends on it as well, so every
+//! executed branch with a way not taken on which something could be put out, or the program end, is part of the
+//! criterion. The slice is the plain closure of data, control and potential dependence: a run on which everything in
+//! it is decided alike puts out the same (Qi, Nguyen and Roychoudhury, *Path exploration based on symbolic output*).
+
+use externals::{Direction, flag};
+use program::inst::{BlockId, Inst, Operand};
+use program::ways::Ways;
+use replay::image::Image;
+use replay::machine::Machine;
+use replay::observer::{Observer, View};
+use replay::process::LoadedProcess;
+use slice::{Criterion, Error, Occurrence, Relevance, Request, Slicer, Variant, Wanted};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
+use symbolic::{At, Kind};
+
+/// A way out of a branch: module, function, block, and the block it leads to.
+pub type Edge = (u32, u32, BlockId, BlockId);
+
+/// Executed branches with a silent way that could have said something: no more are criteria.
+const MOST_SILENT: usize = 50_000;
+
+/// See the module's documentation.
+#[derive(Clone, Debug, Default)]
+pub struct OutputSlice {
+    /// The executed instructions in it, by their steps.
+    pub steps: HashSet<u64>,
+    /// It was cut off: steps may be missing.
+    pub cut: bool,
+    /// The ways out of branches that the run took.
+    pub taken: HashSet<Edge>,
+    /// The instruction at which it ended: module, function and number there.
+    pub end: Option<(u32, u32, u32)>,
+}
+
+impl OutputSlice {
+    /// The slice of a stream, by its index; `stop`: set from outside when it takes too long.
+    ///
+    /// # Errors
+    /// If the run does not replay.
+    pub fn of(
+        slicer: &Slicer<'_>,
+        process: &LoadedProcess,
+        stream: u32,
+        stop: Option<&AtomicBool>,
+    ) -> Result<OutputSlice, Error> {
+        // An event of a call comes when the call has run.
+        let written = slicer.io(stream)?.events.iter().filter(|e| e.out);
+        let mut criteria: HashSet<u64> = written.map(|e| e.instruction.saturating_sub(1)).collect();
+        let mut silent = Silent {
+            speaks: speaking(&process.image),
+            ways: HashMap::new(),
+            steps: Vec::new(),
+            taken: HashSet::new(),
+        };
+        let mut end = None;
+        if let Some(loaded) = process.streams.get(stream as usize) {
+            let mut machine = Machine::new(&process.image, &loaded.stream);
+            machine.run(&mut silent, u64::MAX)?;
+            end = machine.frames().last().map(|frame| {
+                let code = process.image.code(frame.function);
+                (code.module, code.function, frame.pc)
+            });
+        }
+        criteria.extend(silent.steps);
+        criteria.insert(slicer.steps(stream)?.saturating_sub(1));
+        let mut criteria: Vec<u64> = criteria.into_iter().collect();
+        criteria.sort_unstable();
+        let (steps, cut) = closure(slicer, stream, &criteria, stop)?;
+        Ok(OutputSlice { steps, cut, taken: silent.taken, end })
+    }
+}
+
+/// The steps of the relevant slice (closure) of some steps, and whether it was cut off.
+///
+/// # Errors
+/// If the run does not replay.
+pub fn closure(
+    slicer: &Slicer<'_>,
+    stream: u32,
+    steps: &[u64],
+    stop: Option<&AtomicBool>,
+) -> Result<(HashSet<u64>, bool), Error> {
+    let criteria: Vec<Criterion> = steps
+        .iter()
+        .map(|step| Criterion { at: Occurrence { stream, step: *step }, wanted: vec![Wanted::All] })
+        .collect();
+    let relevance = Relevance { variant: Variant::Closure, ..Relevance::default() };
+    let request = Request { criteria: &criteria, relevance: Some(relevance), stop };
+    let slice = slicer.ask(&request, &mut |_| {})?;
+    let of = slice.nodes.iter().filter(|n| n.at.stream == stream).map(|n| n.at.step).collect();
+    Ok((of, slice.truncated || slice.asked_back_to.is_some()))
+}
+
+/// The step of the instruction that a condition is of. What a library function decided is known when
+/// the call has come back.
+#[must_use]
+pub fn executed(process: &LoadedProcess, at: &At, kind: Kind) -> u64 {
+    let function = process.image.module(at.module).functions.get(at.function as usize);
+    let inst = function.and_then(|f| f.code.get(at.index as usize));
+    let came_back = matches!(inst, Some(Inst::Call(_))) && kind != Kind::CallTarget;
+    at.step.saturating_sub(came_back.into())
+}
+
+/// Whether each function may put something out or end the program, with all it calls.
+fn speaking(image: &Image) -> Vec<bool> {
+    let count = image.functions() as usize;
+    let mut speaks = vec![false; count];
+    loop {
+        let mut changed = false;
+        for number in 0..count {
+            let code = image.code(number as u32);
+            let function = &image.module(code.module).functions[code.function as usize];
+            if !speaks[number] && function.code.iter().any(|inst| says(image, code.module, inst, &speaks)) {
+                speaks[number] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return speaks;
+        }
+    }
+}
+
+fn says(image: &Image, module: u32, inst: &Inst, speaks: &[bool]) -> bool {
+    let Inst::Call(call) = inst else { return matches!(inst, Inst::Trap) };
+    let Operand::Symbol { symbol, offset: 0 } = call.callee else { return true };
+    let address = image.symbol(module, symbol);
+    if let Some(number) = image.function_at(address) {
+        return speaks.get(number as usize).copied().unwrap_or(true);
+    }
+    match image.external_at(address) {
+        Some((_, Some(known))) => {
+            let writes = known.io.is_some_and(|io| io.direction == Direction::Out);
+            writes || known.flags & (flag::EXITS | flag::NORETURN) != 0
+        }
+        // Nobody knows.
+        _ => true,
+    }
+}
+
+struct Silent {
+    speaks: Vec<bool>,
+    /// For each function (module and index), the ways on which something is said.
+    ways: HashMap<(u32, u32), HashSet<(BlockId, BlockId)>>,
+    steps: Vec<u64>,
+    taken: HashSet<Edge>,
+}
+
+impl Observer for Silent {
+    fn edge(&mut self, view: &View<'_>, from: BlockId, to: BlockId) {
+        let successors = match view.inst() {
+            Inst::Branch { then, otherwise, .. } => vec![*then, *otherwise],
+            switch @ Inst::Switch { .. } => switch.successors(),
+            _ => return,
+        };
+        self.taken.insert((view.code.module, view.code.function, from, to));
+        let speaks = &self.speaks;
+        let ways = self.ways.entry((view.code.module, view.code.function)).or_insert_with(|| {
+            let function = view.function();
+            let all = Ways::of(function);
+            let mut saying = HashSet::new();
+            for (block, b) in function.blocks.iter().enumerate() {
+                let Some(last) = function.code.get((b.end as usize).saturating_sub(1)) else { continue };
+                let targets = last.successors();
+                if targets.len() < 2 {
+                    continue;
+                }
+                for target in targets {
+                    let way = (block as BlockId, target);
+                    let said = all.region(way).blocks().any(|inside| {
+                        let range =
+                            function.blocks.get(inside as usize).map(|b| b.start as usize..b.end as usize);
+                        let code = range.and_then(|r| function.code.get(r)).unwrap_or_default();
+                        code.iter().any(|inst| says(view.image, view.code.module, inst, speaks))
+                    });
+                    if said {
+                        saying.insert(way);
+                    }
+                }
+            }
+            saying
+        });
+        let other_says = successors.iter().any(|other| *other != to && ways.contains(&(from, *other)));
+        if other_says && self.steps.len() < MOST_SILENT {
+            self.steps.push(view.count);
+        }
+    }
+}
