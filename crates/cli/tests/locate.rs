@@ -570,3 +570,74 @@ fn what_cannot_be_recorded_is_located_by_coverage() {
     assert_eq!(rank(&answer, "sep = up_sep;"), Some(1));
     assert_eq!(answer["lines"][0]["suspicion"], 1.0);
 }
+
+#[test]
+fn what_was_tested_is_told_as_the_line_has_it() {
+    const SEVERAL: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+#define IS_FREE(seats) ((seats) > 0 && (seats) < 9)
+int main(int argc, char **argv) {
+    int seats = atoi(argv[1]), late = atoi(argv[2]);
+    const char *answer = \"no\";
+    if (!late)
+        answer = \"maybe\";
+    if (late < 5 && seats == 2)
+        answer = \"yes\";
+    if (IS_FREE(seats))
+        puts(\"free\");
+    puts(answer);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", SEVERAL);
+    desk.file("expected", "yes\n");
+    let (answer, _) = located(&desk, "--test ./p·0·0 --expect expected --passing ./p·2·1");
+    let told = |text: &str| {
+        let entries = answer["branches"].as_array().expect("branches");
+        let entry = entries.iter().find(|entry| entry["place"]["text"].as_str().unwrap().contains(text));
+        let entry = entry.unwrap_or_else(|| panic!("{text}: {answer}"));
+        [&entry["condition"], &entry["failing"], &entry["passing"]]
+            .map(|v| v.as_str().unwrap_or("-").to_owned())
+    };
+    // Branches test `late`, not its negation.
+    assert_eq!(told("!late"), ["-", "true", "false"]);
+    assert_eq!(told("late < 5"), ["seats == 2", "false", "true"]);
+    // Nobody knows what a macro tests first.
+    let [_, failing, passing] = told("IS_FREE");
+    assert!(
+        [&*failing, &*passing] == ["false", "true"] || [&*failing, &*passing] == ["to line 13", "to line 12"]
+    );
+}
+
+#[test]
+fn a_loop_without_end_is_located_beside_runs_that_end() {
+    const ENDLESS: &str = "\
+#include <stdio.h>
+int main(void) {
+    int c = getchar(), words = 0;
+    while (c != EOF) {
+        if (c == ' ') {
+            words++;
+            c = getchar();
+        } else if (c != '-') {
+            c = getchar();
+        }
+    }
+    printf(\"%d\\n\", words);
+    return 0;
+}
+";
+    let desk = Desk::new();
+    desk.file("p.c", ENDLESS);
+    desk.file("bad.in", "a b-c");
+    desk.file("good.in", "a b c");
+    let (answer, code) = located(&desk, "--timeout 2 --test ./p·<·bad.in --passing ./p·<·good.in");
+    assert_eq!(code, 0, "{answer}");
+    let summary = answer["observation"]["summary"].as_str().unwrap();
+    assert!(summary.contains("in a loop in main (p.c:4) that did not end"), "{summary}");
+    assert!(rank(&answer, "c != '-'").is_some_and(|rank| rank <= 5), "{answer}");
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("did not end within 2 s; 0.25 s of it were recorded"), "{notes}");
+}

@@ -41,6 +41,7 @@ pub mod answer;
 pub mod beside;
 pub mod case;
 pub mod causes;
+pub mod condition;
 pub mod error;
 pub mod evidence;
 pub mod findings;

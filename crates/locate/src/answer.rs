@@ -82,7 +82,11 @@ pub struct Pool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchEntry {
     pub place: Place,
-    /// Which way it went: `true`, `false`, or the value of a switch.
+    /// What was tested, if the line tests several things and it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// Which way it went: whether the condition, or without one that of the line, was `true` or `false`; the value of
+    /// a switch; or `to line N` where it cannot be told which of several tests it is.
     pub failing: String,
     pub passing: String,
     /// Variables of the line in both runs.

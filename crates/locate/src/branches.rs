@@ -67,11 +67,8 @@ impl Branches {
     /// If the stream does not replay.
     pub fn of_run(process: &LoadedProcess, stream: u32, failure: u64) -> Result<Branches> {
         let mut branches = Branches::default();
-        symbolic::branches(process, stream, &mut |instance| {
-            if instance.step <= failure {
-                let BranchInstance { sum, step, site, to } = instance;
-                branches.push(key(sum), Branch { step, site, to });
-            }
+        symbolic::branches(process, stream, failure, &mut |BranchInstance { sum, step, site, to }| {
+            branches.push(key(sum), Branch { step, site, to });
         })?;
         Ok(branches)
     }
@@ -113,7 +110,7 @@ impl Branches {
     /// If the stream does not replay.
     pub fn compare(&self, process: &LoadedProcess, stream: u32) -> Result<(Difference, Vec<Partner>)> {
         let mut comparing = self.against();
-        symbolic::branches(process, stream, &mut |instance| {
+        symbolic::branches(process, stream, u64::MAX, &mut |instance| {
             comparing.see(key(instance.sum), instance.step, instance.to);
         })?;
         Ok(comparing.finish())
@@ -173,14 +170,14 @@ impl Comparing<'_> {
     }
 }
 
-/// The signature of a recorded stream, and the blocks that it entered, in one replay.
+/// The signature of a recorded stream up to a step, and the blocks that it entered, in one replay.
 ///
 /// # Errors
 /// If the stream does not replay.
-pub fn signature(process: &LoadedProcess, stream: u32) -> Result<(Signature, Coverage)> {
+pub fn signature(process: &LoadedProcess, stream: u32, last: u64) -> Result<(Signature, Coverage)> {
     let loaded = process.stream(stream).ok_or(crate::Error::NoStream(stream))?;
     let mut ways = Ways::default();
-    Machine::new(&process.image, &loaded.stream).run(&mut ways, u64::MAX)?;
+    Machine::new(&process.image, &loaded.stream).run(&mut ways, last.saturating_add(1))?;
     Ok((ways.signature, ways.coverage))
 }
 

@@ -125,14 +125,15 @@ fn same_values(
     }
     let mut values: HashMap<u128, (NodeId, u64)> = HashMap::new();
     let is_wanted = |view: &View<'_>| wanted.contains_key(&view.count);
-    symbolic::steps(failure.traced.process, stream, &is_wanted, &mut |sum, view| {
+    let last = wanted.keys().max().copied().unwrap_or_default();
+    symbolic::steps(failure.traced.process, stream, last, &is_wanted, &mut |sum, view| {
         if let (Some(node), Some(value)) = (wanted.get(&view.count), value(view)) {
             values.insert(sum, (*node, value));
         }
     })?;
     let mut same = HashMap::new();
     let is_site = |view: &View<'_>| sites.contains(&(view.code.module, view.code.function, view.index));
-    symbolic::steps(passing, passing_stream, &is_site, &mut |sum, view| {
+    symbolic::steps(passing, passing_stream, u64::MAX, &is_site, &mut |sum, view| {
         if let (Some((node, ours)), Some(theirs)) = (values.get(&sum), value(view)) {
             same.insert(*node, *ours == theirs);
         }

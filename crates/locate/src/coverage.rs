@@ -56,7 +56,7 @@ pub fn locate(
     let suite = build_as(&covered, Mode::Plain, stop, news)?;
     let (request, unlisted) = &with_suite(&covered, &suite)?;
     news(&News::Testing);
-    let timeout = failing_always(request, &suite)?;
+    let timeout = failing_always(request, &suite)?.timeout;
     let covering = Covering { tools: &tools, objects: objects(suite.tree()), suite: &suite, timeout };
     let (run, failing) = covering.run(&request.test, "failing")?;
     if failing.is_empty() {

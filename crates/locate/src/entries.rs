@@ -11,7 +11,9 @@ use crate::dataflow::{Differs, differing};
 use crate::failure::{Depends, Failure};
 use crate::pool::Passing;
 use explain::answer::{Place, ValuePair};
+use explain::condition::{Condition, has_one_test, negated};
 use program::inst::Inst;
+use replay::vars::POINTER;
 use slice::snapshot::line::{Decision, LineSnapshot};
 use slice::{Leaf, NodeId, Occurrence, Origin, Slicer, SlicerOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,10 +67,19 @@ pub fn branches(
             [Some(from)] if from != site => Some(failure.place(from)),
             _ => None,
         };
+        let formula = failure.formula(site);
+        let is_part = as_a_whole(&place.text).is_none();
+        let condition = formula.as_deref().filter(|_| is_part).map(|f| Condition::of(f, &place.text));
+        let next = |failing: bool| {
+            if failing { failure.slicer.next_line(at) } else { slicer.next_line(there) }
+        };
+        let (failing_way, passing_way) =
+            ways([ours.as_ref(), theirs.as_ref()], condition.as_ref(), &place.text, &next);
         let entry = BranchEntry {
-            failing: way(ours.as_ref()),
-            passing: way(theirs.as_ref()),
-            values: pairs(ours.as_ref(), theirs.as_ref()),
+            condition: condition.map(|condition| condition.written),
+            failing: failing_way,
+            passing: passing_way,
+            values: informative(pairs(ours.as_ref(), theirs.as_ref())),
             times: instances.len() as u32,
             step: at.step,
             passing_step: there.step,
@@ -104,11 +115,39 @@ fn by_line(entries: impl Iterator<Item = BranchEntry>) -> Vec<BranchEntry> {
     list
 }
 
-fn way(snapshot: Option<&LineSnapshot>) -> String {
-    match snapshot.and_then(|snapshot| snapshot.decision.as_ref()) {
-        Some(Decision::Held(held)) => held.to_string(),
-        Some(Decision::Value(value)) => value.clone(),
+/// Whether the branches of a line test the opposite of its condition, if they test all of it.
+fn as_a_whole(text: &str) -> Option<bool> {
+    if has_one_test(text) { Some(false) } else { negated(text).map(|_| true) }
+}
+
+/// Which way a branch went in both runs, in words that hold for its line.
+fn ways(
+    runs: [Option<&LineSnapshot>; 2],
+    condition: Option<&Condition<'_>>,
+    text: &str,
+    next: &dyn Fn(bool) -> Option<u32>,
+) -> (String, String) {
+    let decisions = runs.map(|snapshot| snapshot.and_then(|snapshot| snapshot.decision.clone()));
+    let is_turned = match condition {
+        Some(condition) => Some(condition.is_turned),
+        None => as_a_whole(text),
+    };
+    let word = |decision: Option<Decision>| match decision {
+        Some(Decision::Held(held)) => (held != is_turned.unwrap_or_default()).to_string(),
+        Some(Decision::Value(value)) => value,
         None => "?".to_owned(),
+    };
+    let is_truth = decisions.iter().any(|decision| matches!(decision, Some(Decision::Held(_))));
+    let [failing, passing] = decisions.map(word);
+    if !is_truth || is_turned.is_some() {
+        return (failing, passing);
+    }
+    // One of several tests, and nobody knows which: where the runs went on.
+    match (next(true), next(false)) {
+        (Some(ours), Some(theirs)) if ours != theirs => {
+            (format!("to line {ours}"), format!("to line {theirs}"))
+        }
+        _ => ("one way".to_owned(), "another way".to_owned()),
     }
 }
 
@@ -126,6 +165,13 @@ fn pairs(failing: Option<&LineSnapshot>, passing: Option<&LineSnapshot>) -> Vec<
         }
     }
     pairs
+}
+
+/// Without pointers of which nothing is known but that they are some.
+fn informative(mut values: Vec<ValuePair>) -> Vec<ValuePair> {
+    let says = |value: &Option<String>| value.as_deref() != Some(POINTER);
+    values.retain(|pair| says(&pair.good) || says(&pair.bad));
+    values
 }
 
 /// The first assignments of the failure's slice whose values differ in a passing run, one for each
@@ -236,7 +282,7 @@ pub fn lines(
     let mut list = Vec::new();
     let mut seen = BTreeSet::new();
     let mut add = |place: &Place, why: &str| {
-        if place.line > 0 && seen.insert((place.file.clone(), place.line)) {
+        if place.line > 0 && says_something(place) && seen.insert((place.file.clone(), place.line)) {
             list.push(SuspectLine { place: place.clone(), why: why.to_owned(), ..SuspectLine::default() });
         }
     };
@@ -274,12 +320,16 @@ pub fn add_executed<'l>(
     let known: BTreeSet<(String, u32)> =
         lines.iter().map(|line| (line.place.file.clone(), line.place.line)).collect();
     for (file, line) in executed.filter(|at| !at.0.starts_with('/') && !known.contains(at)) {
-        lines.push(SuspectLine {
-            place: failure.place_at(file, *line),
-            why: "executed".to_owned(),
-            ..SuspectLine::default()
-        });
+        let place = failure.place_at(file, *line);
+        if says_something(&place) {
+            lines.push(SuspectLine { place, why: "executed".to_owned(), ..SuspectLine::default() });
+        }
     }
+}
+
+/// Whether a line has more than the brackets of a block.
+fn says_something(place: &Place) -> bool {
+    place.text.trim().is_empty() || place.text.contains(|c: char| c.is_alphanumeric() || c == '_')
 }
 
 /// Lines that are shown: more than these nobody looks at.

@@ -148,6 +148,13 @@ impl<'p> Failure<'p> {
         self.sources.place(file, place.line, place.column, &program::names::readable(&function.name))
     }
 
+    /// What an instruction computes or tests, in the names of the source.
+    #[must_use]
+    pub fn formula(&self, (module, function, index): (u32, u32, u32)) -> Option<String> {
+        let model = self.traced.process.image.module(module);
+        explain::formula::formula(model, &model.functions[function as usize], index)
+    }
+
     /// The place of a node.
     #[must_use]
     pub fn place_of(&self, node: NodeId) -> Place {

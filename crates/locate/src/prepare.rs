@@ -81,13 +81,74 @@ pub(crate) fn with_suite(request: &Request, suite: &Suite) -> Result<(Request, V
     Ok((request, notes))
 }
 
+/// How long runs may take.
+pub(crate) struct Patience {
+    /// Any other test.
+    pub timeout: Duration,
+    /// The failing test did not end in this time, and that of others.
+    pub hung: Option<Duration>,
+    usual: Duration,
+}
+
+impl Patience {
+    /// How long the failing test is recorded.
+    pub(crate) fn of_recording(&self) -> Duration {
+        match self.hung {
+            Some(_) => TrialLimits::of_recorded_hang(self.usual),
+            None => (self.timeout * SLOWER).max(AT_LEAST),
+        }
+    }
+
+    pub(crate) fn note(&self) -> Option<String> {
+        let seconds = self.hung?.as_secs_f64();
+        let recorded = self.of_recording().as_secs_f64();
+        Some(format!(
+            "The failing test did not end within {seconds:.0} s; {recorded:.2} s of it were recorded. --timeout \
+             gives it longer to end."
+        ))
+    }
+}
+
+/// Recording may slow a program down so much.
+const SLOWER: u32 = 100;
+const AT_LEAST: Duration = Duration::from_secs(60);
+/// So many other tests tell how long one takes.
+const SAMPLES: usize = 3;
+/// A test that takes so many times as long as others hangs.
+const LONGER: u32 = 100;
+const HANGS_BESIDE_OTHERS: Duration = Duration::from_secs(10);
+const HANGS_ALONE: Duration = Duration::from_secs(60);
+
+/// What the first tests of the pool take, if they end.
+fn usual(request: &Request, suite: &Suite) -> Result<Option<Duration>> {
+    let mut slowest: Option<f64> = None;
+    for test in request.pool.iter().take(SAMPLES) {
+        let run = suite.run(&run_of(test, "sample"), request.limits.test.unwrap_or(HANGS_BESIDE_OTHERS))?;
+        if run.status != Status::TimedOut {
+            slowest = Some(slowest.unwrap_or_default().max(run.seconds));
+        }
+    }
+    Ok(slowest.map(Duration::from_secs_f64))
+}
+
 /// Runs the failing test as often as asked for; how long any other test may take.
-pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Duration> {
-    let limit = request.limits.test.unwrap_or(TrialLimits::GOOD);
+pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Patience> {
+    let mut limit = request.limits.test.unwrap_or(HANGS_BESIDE_OTHERS);
+    let mut usual_time = Duration::ZERO;
+    let mut hung = None;
     let mut verdicts = Vec::new();
     let mut slowest: f64 = 0.0;
     for _ in 0..request.repeat.max(1) {
-        let run = suite.run(&run_of(&request.test, "plain"), limit)?;
+        let mut run = suite.run(&run_of(&request.test, "plain"), limit)?;
+        if run.status == Status::TimedOut {
+            let usual = usual(request, suite)?;
+            let longer = usual.map_or(HANGS_ALONE, |usual| (usual * LONGER).max(HANGS_BESIDE_OTHERS));
+            usual_time = usual.unwrap_or_default();
+            if request.limits.test.is_none() && longer > limit {
+                limit = longer;
+                run = suite.run(&run_of(&request.test, "plain"), limit)?;
+            }
+        }
         if let Status::Exit(code @ (126 | 127)) = run.status {
             let said = std::fs::read_to_string(&run.stderr).unwrap_or_default();
             let why = said.lines().last().map_or_else(|| format!("exit {code}"), str::to_owned);
@@ -96,6 +157,7 @@ pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Duratio
         verdicts.push((request.test.judge(&run), run.status));
         slowest = slowest.max(run.seconds);
         if run.status == Status::TimedOut {
+            hung = Some(limit);
             break;
         }
     }
@@ -111,10 +173,11 @@ pub(crate) fn failing_always(request: &Request, suite: &Suite) -> Result<Duratio
         _ if failed < verdicts.len() => {
             Err(Error::Flaky { why: format!("it failed in {failed} of {} runs", verdicts.len()) })
         }
-        _ => Ok(request
-            .limits
-            .test
-            .unwrap_or_else(|| Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::LEAST))),
+        _ if hung.is_some() => Ok(Patience { timeout: limit, hung, usual: usual_time }),
+        _ => {
+            let timeout = Duration::from_secs_f64(slowest * 10.0).max(TrialLimits::LEAST);
+            Ok(Patience { timeout: request.limits.test.unwrap_or(timeout), hung, usual: usual_time })
+        }
     }
 }
 

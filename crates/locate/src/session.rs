@@ -31,9 +31,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use trials::{Mode, Recorded, Suite, Tools, TrialLimits, Version};
 
-/// A recorded program is slower than a plain one.
-const SLOWER: u32 = 100;
-const AT_LEAST: Duration = Duration::from_secs(60);
 /// Observations of how the program itself ended.
 const OWN_END: &[&str] = &["assertion", "abort", "signal", "exit-status", "hang"];
 /// Observations of something that ran, or did not, rather than of a value.
@@ -123,14 +120,14 @@ fn by_recordings(
     let suite = build_as(request, Mode::Instrument, stop, news)?;
     let (request, unlisted) = &with_suite(request, &suite)?;
     news(&News::Testing);
-    let timeout = failing_always(request, &suite)?;
+    let patience = failing_always(request, &suite)?;
     news(&News::Recording);
-    let recording_timeout = (timeout * SLOWER).max(AT_LEAST);
-    let failing = suite.record(&run_of(&request.test, "failing"), recording_timeout)?;
+    let failing = suite.record(&run_of(&request.test, "failing"), patience.of_recording())?;
     let mut located = Located {
         schema: SCHEMA.to_owned(),
         build: request.build.clone(),
         failing: ran(&request.test, &failing, true),
+        notes: patience.note().into_iter().collect(),
         ..Located::default()
     };
     if request.test.judge(&failing.run) != Verdict::Fail {
@@ -195,14 +192,16 @@ fn by_recordings(
     if !memory.is_empty() {
         located.notes.push(format!("{} runs of the pool are known from an earlier call.", memory.len()));
     }
+    let hang = request
+        .limits
+        .test
+        .or(patience.hung)
+        .unwrap_or_else(|| Duration::from_secs_f64(failing.run.seconds * 10.0).max(TrialLimits::LEAST));
     let means = Means {
         memory: Some(&memory),
         keep: request.keep,
         suite: &suite,
-        hang: request
-            .limits
-            .test
-            .unwrap_or_else(|| Duration::from_secs_f64(failing.run.seconds * 10.0).max(TrialLimits::LEAST)),
+        hang,
         jobs: request.jobs,
         stop,
         until: Instant::now() + request.budget,
@@ -220,7 +219,7 @@ fn by_recordings(
     if found.outcome.runs as usize >= request.pool.len() {
         memory.forget();
     }
-    flaky_nearest(request, &suite, &found, timeout, &mut located.notes)?;
+    flaky_nearest(request, &suite, &found, patience.timeout, &mut located.notes)?;
     news(&News::Comparing);
     located.pool = pool_of(&found.outcome, found.kind);
     if let Some(trouble) = &found.outcome.trouble {
@@ -229,7 +228,9 @@ fn by_recordings(
     }
     tell(&mut located, &failure, &reference, &found.outcome, &found.tests)?;
     let mut counts = found.outcome.counts;
-    let (_, coverage) = signature(&process, stream)?;
+    // A loop without end goes on as it began.
+    let last = if patience.hung.is_some() { until } else { u64::MAX };
+    let (_, coverage) = signature(&process, stream, last)?;
     counts.add(&coverage, false);
     if counts.says_something() {
         let relative = |path: &str| failure.traced.relative(path);

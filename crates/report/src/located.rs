@@ -66,7 +66,8 @@ fn ways(entry: &BranchEntry) -> String {
         0 | 1 => String::new(),
         times => format!(" ({times} times)"),
     };
-    format!("{} in the failing run, {} in the passing one{times}", entry.failing, entry.passing)
+    let condition = entry.condition.as_ref().map(|condition| format!("`{condition}` ")).unwrap_or_default();
+    format!("{condition}{} in the failing run, {} in the passing one{times}", entry.failing, entry.passing)
 }
 
 /// How the failure depends on a branch.

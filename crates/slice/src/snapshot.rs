@@ -1,6 +1,7 @@
 //! The values at an executed instruction, as text; [`line`]: at the statement it belongs to.
 
 pub mod line;
+mod next_line;
 mod paths;
 
 use crate::Result;

@@ -28,9 +28,14 @@ const NOTHING_FAILS: i32 = 6;
 const DOES_NOT_REPLAY: i32 = 3;
 /// A mutant that runs longer hangs.
 const HANG: Duration = Duration::from_secs(1);
+/// A mutant that hangs for more inputs is left out: each costs every method its limit of time.
+const MOST_HANGING: usize = 3;
 const LIMIT: Duration = Duration::from_secs(300);
 /// A fault that more inputs show is no fault that somebody has to look for.
 const MOST_FAILING: f64 = 0.6;
+
+/// What a program prints for each input; none where it does not end well.
+type Outputs = Vec<Option<Vec<u8>>>;
 
 /// What came of one fault.
 pub struct Row {
@@ -65,7 +70,8 @@ pub fn command(words: &[&str]) -> Result<()> {
             "--dev" => dev = true,
             "--faults" => faults = number()?,
             "--inputs" => inputs = number()?,
-            name => names.push(name),
+            name if PROGRAMS.contains(&name) => names.push(name),
+            other => return Err(format!("{other} is no option and none of {}", PROGRAMS.join(", "))),
         }
     }
     let tools = if dev { Tools::build_dev()? } else { Tools::build()? };
@@ -85,7 +91,7 @@ struct Bench<'t> {
     program: &'static str,
     source: String,
     directory: PathBuf,
-    expected: Vec<Option<Vec<u8>>>,
+    expected: Outputs,
 }
 
 impl<'t> Bench<'t> {
@@ -103,7 +109,7 @@ impl<'t> Bench<'t> {
         if !bench.build(&source)? {
             return Err(format!("{program} does not compile"));
         }
-        let (expected, _) = bench.outputs(inputs)?;
+        let (expected, _) = bench.outputs(inputs)?.ok_or_else(|| format!("{program} hangs"))?;
         for (number, output) in expected.iter().enumerate() {
             let output = output.clone().ok_or_else(|| format!("{program} fails for input {number}"))?;
             shell::write(&directory.join(format!("cases/{number:04}.out")), output)?;
@@ -124,19 +130,26 @@ impl<'t> Bench<'t> {
         Ok(shell::capture(&mut command, LIMIT)?.status.success())
     }
 
-    /// What the plain program prints for each input; none if it does not end well. And the time.
-    fn outputs(&self, inputs: usize) -> Result<(Vec<Option<Vec<u8>>>, f64)> {
+    /// What the plain program prints for each input (none where it does not end well), and the time.
+    /// None if it hangs for many.
+    fn outputs(&self, inputs: usize) -> Result<Option<(Outputs, f64)>> {
         let start = Instant::now();
         let mut list = Vec::new();
+        let mut hanging = 0;
         for number in 0..inputs {
             let path = self.directory.join(format!("cases/{number:04}.in"));
             let file =
                 fs::File::open(&path).map_err(|e| format!("failed to open {}: {e}", path.display()))?;
             let mut command = Command::new(self.directory.join("plain"));
+            let began = Instant::now();
             let ran = shell::capture(command.stdin(Stdio::from(file)), HANG)?;
+            hanging += usize::from(began.elapsed() >= HANG);
+            if hanging > MOST_HANGING {
+                return Ok(None);
+            }
             list.push(Some(ran.stdout).filter(|_| ran.status.code() == Some(0)));
         }
-        Ok((list, start.elapsed().as_secs_f64()))
+        Ok(Some((list, start.elapsed().as_secs_f64())))
     }
 
     /// Locates so many faults, of all operators in turn.
@@ -172,11 +185,7 @@ impl<'t> Bench<'t> {
         if !self.build(&mutant.apply(&self.source))? {
             return Ok(None);
         }
-        // Most hangs show with the first inputs.
-        if self.outputs(5)?.1 > 2.0 * HANG.as_secs_f64() {
-            return Ok(None);
-        }
-        let (outputs, plain_seconds) = self.outputs(self.expected.len())?;
+        let Some((outputs, plain_seconds)) = self.outputs(self.expected.len())? else { return Ok(None) };
         let wrong = |n: &usize| outputs[*n].is_some() && outputs[*n] != self.expected[*n];
         let failing = (0..outputs.len()).filter(|n| outputs[*n] != self.expected[*n]).count();
         let Some(shown) = (0..outputs.len()).find(wrong) else { return Ok(None) };

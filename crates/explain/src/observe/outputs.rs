@@ -200,7 +200,7 @@ fn weave(lists: &[Vec<&[u8]>], output: &[u8]) -> Vec<(usize, usize, usize, Range
 }
 
 /// For how many bytes the output goes on like the list from `next`. Whole
-/// texts only, unless the output ends or very much agrees.
+/// texts only, unless the output ends or very much of one agrees.
 fn agreement(list: &[&[u8]], next: (usize, usize), output: &[u8]) -> usize {
     let (mut whole, mut at) = (0, 0);
     let mut from = next.1;
@@ -210,7 +210,7 @@ fn agreement(list: &[&[u8]], next: (usize, usize), output: &[u8]) -> usize {
         let same = text.iter().zip(&output[at..]).take_while(|(a, b)| a == b).count();
         at += same;
         if same < text.len() {
-            return if at == output.len() || at >= TRUSTED { at } else { whole };
+            return if at == output.len() || same >= TRUSTED { at } else { whole };
         }
         whole = at;
     }
@@ -245,6 +245,17 @@ mod tests {
     fn the_longest_agreement_wins() {
         let found = woven(&[vec!["a\n", "x\n"], vec!["a\n", "b\n"]], "a\nb\na\nx\n");
         assert_eq!(found.iter().map(|f| f.0).collect::<Vec<_>>(), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn what_agrees_by_chance_behind_long_agreement_is_of_another() {
+        let line = "x".repeat(TRUSTED);
+        let found = woven(&[vec![&line, "<one>"], vec!["<two>"]], &format!("{line}<two><one>"));
+        assert_eq!(found.iter().map(|f| (f.0, f.1)).collect::<Vec<_>>(), [(0, 0), (1, 0), (0, 1)]);
+        // A pipe may take a long text in two parts.
+        let long = "y".repeat(TRUSTED) + "z";
+        let found = woven(&[vec![&long], vec!["<two>"]], &format!("{}<two>z", "y".repeat(TRUSTED)));
+        assert_eq!(found.iter().map(|f| (f.0, f.1)).collect::<Vec<_>>(), [(0, 0), (1, 0), (0, 0)]);
     }
 
     #[test]

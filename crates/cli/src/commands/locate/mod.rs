@@ -93,7 +93,8 @@ pub struct LocateArgs {
     /// Runs side by side [default: one for each core]
     #[arg(short, long, value_name = "N")]
     jobs: Option<usize>,
-    /// Seconds after which a test hangs [default: 10 times what the failing one took, at least 5]
+    /// Seconds after which a test hangs [default: 10 times what the failing one took, at least 5; the failing one: 100
+    /// times what others take, at least 10, and 60 without others]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
     /// How often the failing test is run to see whether it is flaky
