@@ -5,6 +5,8 @@
 //! * [`commands`]: one file per command. A command asks the libraries, and renders
 //!   the answer as text or as one of the JSON documents of `docs/json.md`;
 //! * [`failure`]: sentences for people and exit codes for scripts;
+//! * [`tools`], [`solvers`]: the compilers and solvers that commands use; [`signals`], [`times`], [`document`]: what
+//!   several commands share;
 //! * [`render`], [`progress`]: tables, numbers, colours, progress bars.
 //!
 //! # What must not be known here
@@ -13,12 +15,16 @@
 
 mod args;
 mod commands;
+mod document;
 mod failure;
 mod opened;
 mod progress;
 mod render;
+mod signals;
 mod solvers;
 mod source;
+mod times;
+mod tools;
 mod which;
 
 use clap::Parser;

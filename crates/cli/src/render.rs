@@ -4,6 +4,16 @@ use clap::builder::styling::{AnsiColor, Style};
 use std::fmt::Display;
 use std::io::{self, Write};
 
+/// How reports fit into this terminal.
+pub fn style() -> report::Style {
+    let style = report::Style::default();
+    match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
+        Ok(size) if size.ws_col >= 40 => report::Style { width: usize::from(size.ws_col).min(140), ..style },
+        // Nobody's window has to fit: cut less.
+        _ => report::Style { width: 160, ..style },
+    }
+}
+
 /// Colours, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paint {

@@ -1,12 +1,16 @@
 //! `relapse contract check` and `search`: is the change what it is meant to be?
 
+pub mod given;
 mod search;
 mod text;
 mod watch;
 
-use super::explain::{end_on_signals, seconds, tools};
 use crate::Session;
+use crate::document::json_to;
 use crate::failure::{Exit, Failure};
+use crate::signals::end_on_signals;
+use crate::times::seconds;
+use crate::tools::Builder;
 use clap::{Args, Subcommand};
 use contract::answer::{Answer, Verdict};
 use contract::check::{Request, check};
@@ -112,7 +116,7 @@ pub fn run(command: &ContractCommand, session: &mut Session) -> Result<Exit, Fai
     let watcher = crate::progress::Watcher::new(!args.quiet, session.watched);
     let answer = check(&request, &stop, &|news| watcher.say(watch::words(news)));
     watcher.finish();
-    let answer = answer.map_err(|error| failure(&error, stop.load(Ordering::Relaxed)))?;
+    let answer = answer.map_err(|error| given::failure(&error, stop.load(Ordering::Relaxed)))?;
     deliver(args, &answer, session)?;
     Ok(match answer.verdict {
         Verdict::Holds => Exit::Done,
@@ -125,13 +129,7 @@ fn request(args: &CheckArgs) -> Result<Request, Failure> {
     let here = std::env::current_dir().map_err(|e| {
         Failure::failed_to(Exit::Environment, format_args!("find the current directory: {e}"))
     })?;
-    let work = match &args.work {
-        Some(directory) => directory.clone(),
-        None => tools::work_directory(&here.join("contract"))?,
-    };
-    let mut found = tools::find()?;
-    let compilers = tools::compilers(&work, &found)?;
-    found.cxx = compilers.join("c++");
+    let Builder { tools, compilers, work } = Builder::new(args.work.as_ref(), &here.join("contract"))?;
     let mut tests = args.test.clone();
     if let Some(file) = &args.suite {
         tests.extend(super::locate::suite::commands(file)?.into_iter().map(|test| test.command));
@@ -150,7 +148,7 @@ fn request(args: &CheckArgs) -> Result<Request, Failure> {
         unchanged: args.unchanged.clone(),
         bounds: Bounds { calls: args.calls, bytes: args.memory << 20 },
         timeout: args.timeout.map(seconds).transpose()?,
-        tools: found,
+        tools,
         compilers: Some(compilers),
         work,
         keep: args.keep,
@@ -159,70 +157,9 @@ fn request(args: &CheckArgs) -> Result<Request, Failure> {
 
 fn deliver(args: &CheckArgs, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
     if let Some(path) = &args.json
-        && super::expose::json_to(path, answer, session)?
+        && json_to(path, answer, session)?
     {
         return Ok(());
     }
     text::write(session, answer)
-}
-
-/// The contracts that options ask about: those of a file, beside those in comments of the sources. None
-/// if nothing is asked.
-pub fn asked(
-    file: Option<&std::path::Path>,
-    intended: bool,
-) -> Result<Option<Vec<(String, contract::language::Contract)>>, Failure> {
-    match file {
-        Some(file) => contract::find::read_file(file, &file.display().to_string())
-            .map(Some)
-            .map_err(|error| failure(&error, false)),
-        None => Ok(intended.then(Vec::new)),
-    }
-}
-
-/// The sentence and the exit code for a check that there is not.
-pub fn failure(error: &contract::Error, interrupted: bool) -> Failure {
-    use contract::Error as C;
-    use trials::Error as T;
-    let failed = |exit| Failure::failed_to(exit, error);
-    match error {
-        // A sentence with its place.
-        C::Syntax { place, what } => {
-            Failure::new(Exit::BadInput, format_args!("{place}: {what}")).hint(place.caret())
-        }
-        C::NoFunction { similar, .. } => {
-            let failure = failed(Exit::BadInput);
-            match similar.as_slice() {
-                [] => failure,
-                names => failure.hint(format_args!("There is {}.", names.join(", "))),
-            }
-        }
-        C::Opaque { .. } => {
-            failed(Exit::BadInput).hint("Such functions run as they are and are not recorded inside.")
-        }
-        C::NeverCalled { .. } => failed(Exit::BadInput).hint("Name a test that calls it with --test."),
-        C::NoFunctionFollows { place } => failed(Exit::BadInput).hint(format_args!(
-            "{}\nA contract stands directly before the definition of a function that is compiled.",
-            place.caret()
-        )),
-        C::NothingToCheck => failed(Exit::Usage).hint(
-            "Write a contract as //@ before the function, name a file with --contracts, or give\n\
-             --unchanged for a refactoring. docs/contracts.md has examples.",
-        ),
-        C::Read { .. } => failed(Exit::Usage),
-        C::TestNotRun { .. } => failed(Exit::TestNotRun)
-            .hint("The test runs where the build ran. Correct --test, or have --build make what it needs."),
-        C::DoesNotBuild { .. } => failed(Exit::DoesNotBuild).hint("Correct --build."),
-        C::Trials(T::NoGit { .. }) => failed(Exit::NoGit),
-        C::Trials(T::NoSuchVersion { .. } | T::AmbiguousVersion { .. }) => failed(Exit::Usage),
-        C::Trials(T::Record { why, .. }) => {
-            Failure::failed_to(Exit::Environment, format_args!("make a recording of the test: {why}"))
-        }
-        C::Trials(T::Cancelled) if interrupted => Failure::new(Exit::OfCommand(130), "interrupted"),
-        C::Trials(T::Busy { .. }) => {
-            failed(Exit::Environment).hint("Wait for it, or name another directory with --work.")
-        }
-        C::Recording(_) | C::Replay(_) => failed(Exit::BadInput),
-        C::Trials(_) | C::Changes(_) => failed(Exit::Environment),
-    }
 }

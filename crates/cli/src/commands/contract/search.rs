@@ -2,12 +2,14 @@
 
 use super::text;
 use crate::Session;
-use crate::commands::explain::{duration, stop_on_signals};
 use crate::commands::expose::{self, workshop};
 use crate::commands::locate::suite;
+use crate::document::json_to;
 use crate::failure::{Exit, Failure};
 use crate::render::{counted, grouped};
+use crate::signals::stop_on_signals;
 use crate::solvers;
+use crate::times::duration;
 use clap::Args;
 use contract::watch::Bounds;
 use explore::contracts::{Given, Searched, search};
@@ -120,7 +122,7 @@ pub fn run(args: &SearchArgs, session: &mut Session) -> Result<Exit, Failure> {
     let searched = search(&request, &given, &stop)
         .map_err(|error| expose::failure(&error, stop.load(Ordering::Relaxed)))?;
     if let Some(path) = &args.json
-        && expose::json_to(path, &searched, session)?
+        && json_to(path, &searched, session)?
     {
         return Ok(exit(&searched));
     }

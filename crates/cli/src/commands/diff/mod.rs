@@ -113,9 +113,9 @@ pub struct MeantArgs {
 impl MeantArgs {
     /// What contracts say of two recordings, if there are any to be asked.
     pub fn ask(&self, old: &Path, new: &Path, how: &HowArgs) -> Result<Option<Intended>, Failure> {
-        let asked = super::contract::asked(self.contracts.as_deref(), self.intended)?;
+        let asked = super::contract::given::asked(self.contracts.as_deref(), self.intended)?;
         let Some(contracts) = asked else { return Ok(None) };
-        let failed = |error| super::contract::failure(&error, false);
+        let failed = |error| super::contract::given::failure(&error, false);
         let bounds = Bounds { calls: 100_000, bytes: how.memory << 20 };
         let wanted = Wanted { contracts, unchanged: None, bounds, proofs: false };
         let recordings = [&opened::recording(old)?, &opened::recording(new)?];

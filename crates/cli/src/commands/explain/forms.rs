@@ -1,8 +1,9 @@
 //! The forms in which an explanation is given.
 
-use super::{style, write};
 use crate::Session;
+use crate::document::write;
 use crate::failure::Failure;
+use crate::render::style;
 use explain::answer::Answer;
 use std::io::Write;
 use std::path::PathBuf;

@@ -22,7 +22,7 @@ pub struct MeantArgs {
 impl MeantArgs {
     /// Somebody to be asked, if there are contracts.
     pub fn intentions(&self) -> Result<Option<Intentions>, Failure> {
-        let asked = crate::commands::contract::asked(self.contracts.as_deref(), self.intended)?;
+        let asked = crate::commands::contract::given::asked(self.contracts.as_deref(), self.intended)?;
         let Some(contracts) = asked else { return Ok(None) };
         let bounds = Bounds { calls: 2000, bytes: 1 << 30 };
         let wanted = Wanted { contracts, unchanged: None, bounds, proofs: false };

@@ -3,10 +3,13 @@
 mod forms;
 mod meant;
 mod options;
-pub(super) mod tools;
 mod watch;
 
+use crate::document::write;
 use crate::failure::{Exit, Failure};
+use crate::signals::stop_on_signals;
+use crate::times::{duration, seconds};
+use crate::tools::Builder;
 use crate::{Session, solvers};
 use clap::Args;
 use explain::session::{self, Explanation, Method, Request};
@@ -16,7 +19,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use trials::{Oracle, Rule, Sink, TrialLimits};
 
 /// Find the changes that broke a test, and show how
@@ -115,41 +118,6 @@ pub fn run(args: &ExplainArgs, session: &mut Session) -> Result<Exit, Failure> {
     Ok(if explanation.answer.verified { Exit::Done } else { Exit::No })
 }
 
-/// Signals that arrive together are one: `timeout` and shells send theirs to the process and
-/// then to its group.
-const ONE_SIGNAL: Duration = Duration::from_secs(1);
-
-/// The first signal asks for the best answer so far; a later one ends the process at once, as
-/// what is computed between trials does not look at `stop`.
-pub(super) fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
-    end_on_signals(stop, None)
-}
-
-/// The same, where there is no answer before the end: after `grace`, in which builds and tests are ended, the
-/// first signal ends the process too.
-pub(super) fn end_on_signals(stop: &Arc<AtomicBool>, grace: Option<Duration>) -> std::io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-    let stop = stop.clone();
-    std::thread::spawn(move || {
-        let mut first: Option<Instant> = None;
-        for signal in signals.forever() {
-            stop.store(true, Ordering::Relaxed);
-            if let (Some(grace), None) = (grace, first) {
-                std::thread::spawn(move || {
-                    std::thread::sleep(grace);
-                    let _ = signal_hook::low_level::emulate_default_handler(signal);
-                });
-            }
-            if first.get_or_insert_with(Instant::now).elapsed() > ONE_SIGNAL {
-                // It fails for signals without a default action only.
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-            }
-        }
-    });
-    Ok(())
-}
-
 /// During a `git bisect` its marks are the versions, where none are named.
 fn bisected(options: &mut Options, here: &Path) -> Result<(), Failure> {
     if options.good.is_some() && options.bad.is_some() {
@@ -184,13 +152,7 @@ fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request
         (None, Some(OracleKind::Slower)) => Rule::Slower,
         (None, _) => Rule::SameAsGood,
     };
-    let work = match &args.work {
-        Some(directory) => directory.clone(),
-        None => tools::work_directory(here)?,
-    };
-    let mut tools = tools::find()?;
-    let compilers = tools::compilers(&work, &tools)?;
-    tools.cxx = compilers.join("c++");
+    let Builder { tools, compilers, work } = Builder::new(args.work.as_ref(), here)?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let stdin = args.stdin.as_ref().map(|path| {
         path.canonicalize().map_err(|e| {
@@ -234,31 +196,6 @@ fn request(args: &ExplainArgs, options: &Options, here: &Path) -> Result<Request
     })
 }
 
-/// `90s`, `2m`, `1.5h`; without a unit, seconds.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
-        Some(at) => text.split_at(at),
-        None => (text, "s"),
-    };
-    let factor = match unit {
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(format!("`{unit}` is no unit of time; say s, m or h")),
-    };
-    let number: f64 = number.trim().parse().map_err(|_| format!("`{number}` is no number"))?;
-    Duration::try_from_secs_f64(number * factor)
-        .ok()
-        .filter(|time| !time.is_zero())
-        .ok_or_else(|| format!("{text} makes no sense as a time"))
-}
-
-pub(super) fn seconds(seconds: f64) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero()).ok_or_else(|| {
-        Failure::new(Exit::Usage, format_args!("{seconds} seconds make no sense as a time limit"))
-    })
-}
-
 /// Writes the answer in all the forms that were asked for.
 fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session) -> Result<(), Failure> {
     let answer = &explanation.answer;
@@ -285,21 +222,6 @@ fn deliver(args: &ExplainArgs, explanation: &Explanation, session: &mut Session)
         args.forms.print(answer, session)?;
     }
     Ok(())
-}
-
-pub(super) fn style() -> report::Style {
-    let style = report::Style::default();
-    match rustix::termios::tcgetwinsize(rustix::stdio::stdout()) {
-        Ok(size) if size.ws_col >= 40 => report::Style { width: usize::from(size.ws_col).min(140), ..style },
-        // Nobody's window has to fit: cut less.
-        _ => report::Style { width: 160, ..style },
-    }
-}
-
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
-        Failure::failed_to(Exit::Environment, format_args!("write {}: {error}", path.display()))
-    })
 }
 
 /// The sentence and the exit code for an explanation that there is not.

@@ -2,9 +2,11 @@
 
 mod text;
 
-use super::explain::{duration, stop_on_signals, write};
 use super::expose::{failure, files, workshop};
+use crate::document::{json_to, write};
 use crate::failure::{Exit, Failure};
+use crate::signals::stop_on_signals;
+use crate::times::duration;
 use crate::{Session, opened, solvers};
 use alternate::{Both, Side};
 use clap::Args;
@@ -185,7 +187,7 @@ fn deliver(
         write(path, &report::explored::to_sarif(answer))?;
     }
     if let Some(path) = &args.json
-        && super::expose::json_to(path, answer, session)?
+        && json_to(path, answer, session)?
     {
         return Ok(());
     }

@@ -4,9 +4,12 @@ pub(super) mod files;
 mod text;
 mod watch;
 
-use super::explain::{duration, seconds, stop_on_signals, tools, write};
 use super::locate::suite;
+use crate::document::{json_to, write};
 use crate::failure::{Exit, Failure};
+use crate::signals::stop_on_signals;
+use crate::times::{duration, seconds};
+use crate::tools::Builder;
 use crate::{Session, solvers};
 use clap::Args;
 use contract::watch::Bounds;
@@ -188,37 +191,16 @@ pub(super) fn workshop(
     here: &Path,
     command: &str,
 ) -> Result<Workshop, Failure> {
-    let work = match work {
-        Some(directory) => directory.clone(),
-        None => tools::work_directory(&here.join(command))?,
-    };
-    let mut found = tools::find()?;
-    let compilers = tools::compilers(&work, &found)?;
-    found.cxx = compilers.join("c++");
+    let Builder { tools, compilers, work } = Builder::new(work, &here.join(command))?;
     Ok(Workshop {
         here: here.to_owned(),
         build: build.to_owned(),
         limits: TrialLimits { test: timeout.map(seconds).transpose()?, ..TrialLimits::default() },
-        tools: found,
+        tools,
         compilers: Some(compilers),
         work,
         keep,
     })
-}
-
-/// Writes an answer as a document. Whether it went to standard output, so that nothing else may.
-pub(super) fn json_to(
-    path: &Path,
-    answer: &impl serde::Serialize,
-    session: &mut Session,
-) -> Result<bool, Failure> {
-    if path.as_os_str() == "-" {
-        session.json(answer)?;
-        return Ok(true);
-    }
-    let text = serde_json::to_string_pretty(answer).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
-    write(path, &format!("{text}\n"))?;
-    Ok(false)
 }
 
 fn deliver(
@@ -263,7 +245,7 @@ pub(super) fn failure(error: &Error, interrupted: bool) -> Failure {
         Error::Trials(T::Busy { .. }) => {
             failed(Exit::Environment).hint("Wait for it, or name another directory with --work.")
         }
-        Error::Contract(error) => super::contract::failure(error, interrupted),
+        Error::Contract(error) => super::contract::given::failure(error, interrupted),
         Error::Recording(_) | Error::Replay(_) | Error::Slice(_) | Error::Symbolic(_) => {
             failed(Exit::BadInput)
         }

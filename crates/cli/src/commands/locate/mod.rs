@@ -3,8 +3,12 @@
 pub(super) mod suite;
 mod watch;
 
-use super::explain::{duration, seconds, stop_on_signals, style, tools, write};
+use crate::document::write;
 use crate::failure::{Exit, Failure};
+use crate::render::style;
+use crate::signals::stop_on_signals;
+use crate::times::{duration, seconds};
+use crate::tools::Builder;
 use crate::{Session, solvers};
 use clap::{Args, ValueEnum};
 use locate::answer::Located;
@@ -142,13 +146,7 @@ pub fn run(args: &LocateArgs, session: &mut Session) -> Result<Exit, Failure> {
 }
 
 fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
-    let work = match &args.work {
-        Some(directory) => directory.clone(),
-        None => tools::work_directory(&here.join("locate"))?,
-    };
-    let mut found = tools::find()?;
-    let compilers = tools::compilers(&work, &found)?;
-    found.cxx = compilers.join("c++");
+    let Builder { tools, compilers, work } = Builder::new(args.work.as_ref(), &here.join("locate"))?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let absolute = |path: &PathBuf| {
         path.canonicalize().map_err(|e| {
@@ -181,7 +179,7 @@ fn request(args: &LocateArgs, here: &Path) -> Result<Request, Failure> {
         jobs: args.jobs.unwrap_or(cores).max(1),
         repeat: args.repeat.max(1) as usize,
         limits: TrialLimits { test: args.timeout.map(seconds).transpose()?, ..TrialLimits::default() },
-        tools: found,
+        tools,
         compilers: Some(compilers),
         work,
         keep: args.keep,

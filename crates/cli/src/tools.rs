@@ -1,4 +1,4 @@
-//! The programs and the directory that an explanation works with.
+//! The compilers and the directory that commands build versions with.
 
 use crate::commands::compile;
 use crate::failure::{Exit, Failure};
@@ -6,8 +6,31 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use trials::Tools;
 
+/// What versions are built with, and where.
+pub struct Builder {
+    pub tools: Tools,
+    /// A directory in which the usual names of compilers are ours.
+    pub compilers: PathBuf,
+    pub work: PathBuf,
+}
+
+impl Builder {
+    /// `work` is the directory that the user names, if any; otherwise `key` gives a project's command one of its own
+    /// in the user's cache directory.
+    pub fn new(work: Option<&PathBuf>, key: &Path) -> Result<Builder, Failure> {
+        let work = match work {
+            Some(directory) => directory.clone(),
+            None => work_directory(key)?,
+        };
+        let mut tools = find()?;
+        let compilers = compilers(&work, &tools)?;
+        tools.cxx = compilers.join("c++");
+        Ok(Builder { tools, compilers, work })
+    }
+}
+
 /// The compiler drivers beside this executable.
-pub fn find() -> Result<Tools, Failure> {
+fn find() -> Result<Tools, Failure> {
     let compile::Programs { relapse, cc } = compile::programs()?;
     let Some(clang) = driver::clang() else {
         return Err(Failure::failed_to(Exit::NoClang, "find clang 22, which builds the versions")
@@ -25,8 +48,8 @@ pub fn find() -> Result<Tools, Failure> {
     })
 }
 
-/// A directory in which the usual names of compilers are ours.
-pub fn compilers(work: &Path, tools: &Tools) -> Result<PathBuf, Failure> {
+/// Makes the directory of [`Builder::compilers`].
+fn compilers(work: &Path, tools: &Tools) -> Result<PathBuf, Failure> {
     let directory = std::path::absolute(work.join("compilers")).unwrap_or_else(|_| work.join("compilers"));
     driver::shims(&directory, &tools.cc).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
     Ok(directory)
@@ -39,7 +62,7 @@ fn identity(cc: &Path) -> String {
 }
 
 /// A directory of this project's own in the user's cache directory.
-pub fn work_directory(here: &Path) -> Result<PathBuf, Failure> {
+fn work_directory(here: &Path) -> Result<PathBuf, Failure> {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME")
         .filter(|p| p.is_absolute())

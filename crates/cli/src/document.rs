@@ -1,0 +1,23 @@
+//! Answers as files.
+
+use crate::Session;
+use crate::failure::{Exit, Failure};
+use std::path::Path;
+
+/// Writes a text into a file.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| {
+        Failure::failed_to(Exit::Environment, format_args!("write {}: {error}", path.display()))
+    })
+}
+
+/// Writes an answer as a document. Whether it went to standard output, so that nothing else may.
+pub fn json_to(path: &Path, answer: &impl serde::Serialize, session: &mut Session) -> Result<bool, Failure> {
+    if path.as_os_str() == "-" {
+        session.json(answer)?;
+        return Ok(true);
+    }
+    let text = serde_json::to_string_pretty(answer).map_err(|e| Failure::failed_to(Exit::Environment, e))?;
+    write(path, &format!("{text}\n"))?;
+    Ok(false)
+}
