@@ -1,10 +1,9 @@
-//! Measures what it takes to find a known fault in phases and along chains:
-//! `by_phases RECORDING failure|SINK@BYTE FILE:LINE…`, the lines being those at fault.
+//! Measures the effort to find a known fault in phases and along chains: `by_phases RECORDING
+//! failure|SINK@BYTE FILE:LINE…`, where the lines are the faulty ones.
 //!
-//! Somebody who knows what every value should be looks at a level and names the first wrong
-//! one: the first that came from a line at fault. Writes figures as lines of `name=value`;
-//! `cargo xtask bench slice` makes a table of them. Slices are relevant ones, so that a branch
-//! that wrongly skipped something is in them.
+//! The oracle knows every correct value: at each level it names the first wrong one, that is the first that
+//! depends on a faulty line. Writes figures as lines of `name=value`; `cargo xtask bench slice` makes a
+//! table of them. Uses relevant slices, so that they contain a branch that wrongly skipped something.
 
 use replay::process::{LoadedProcess, Options};
 use slice::phases::{Level, Oracle, Phased};
@@ -12,7 +11,7 @@ use slice::{Criterion, NodeId, Relevance, Slice, Slicer, SlicerOptions};
 use std::error::Error;
 use std::path::Path;
 
-/// Knows which executions came from a line at fault.
+/// An oracle that knows which executions depend on a faulty line.
 struct Knowing {
     wrong: Vec<bool>,
 }
@@ -83,7 +82,7 @@ fn place(slicer: &Slicer<'_>, slice: &Slice, node: NodeId) -> (String, u32) {
     (module.file_path(place.file), place.line)
 }
 
-/// Of every execution, whether it needed one of some.
+/// For every execution, whether it depends on one of some.
 fn came_from(slice: &Slice, some: &[NodeId]) -> Vec<bool> {
     let mut wrong = vec![false; slice.nodes.len()];
     let mut work = some.to_vec();

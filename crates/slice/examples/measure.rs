@@ -1,15 +1,14 @@
 //! Measures slices of a recording: `measure RECORDING dynamic|relevant [QUESTIONS [LIMIT]]`.
 //!
-//! Asks for all that executed instructions used, at places spread evenly over the
-//! longest stream of the first process, the last one among them. Writes figures as
-//! lines of `name=value`; `cargo xtask bench slice` makes a table of them. `relevant` slices are
-//! made within the usual limit or another one. The last question's time is also given by
-//! itself. Of relevant slices it says how long the static analysis took, how many came to their
-//! limit, and whether pointers had to be followed less exactly.
+//! Slices for all operands of executed instructions, at steps spread evenly over the longest stream of the
+//! first process, including the last one. Writes figures as lines of `name=value`; `cargo xtask bench slice`
+//! makes a table of them. `relevant` slices use the usual limit or another one. The time of the last
+//! question is also reported separately. For relevant slices it reports how long the static analysis took,
+//! how many slices reached their limit, and whether the points-to analysis fell back to a coarser one.
 //!
-//! With dynamic ones it also says how long a plain replay takes, and a question about the last 1 % of
-//! the run: when an instruction that ran there ran last, and with which values. It is asked of two slicers,
-//! the second of which finds the timeline that the first has kept. No timeline is left behind.
+//! For dynamic slices it also reports the time of a plain replay, and of a question about the last 1 % of
+//! the run: the last execution of an instruction that ran there, and its values. Two slicers answer it; the
+//! second finds the timeline that the first has stored. The timelines are deleted at the end.
 
 use replay::machine::Machine;
 use replay::observer::Null;
@@ -91,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Seconds until a new slicer has said when the instruction of a step ran last, with which values.
+/// Seconds until a new slicer has found the last execution of a step's instruction, with its values.
 fn near_the_end(process: &LoadedProcess, at: Occurrence) -> Result<f64, Box<dyn Error>> {
     let started = Instant::now();
     let slicer = Slicer::new(process, SlicerOptions { keep_timeline: true, ..SlicerOptions::default() });

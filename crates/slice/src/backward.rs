@@ -1,16 +1,15 @@
 //! The backward pass over one stream: gen/kill of live registers, memory and control.
 //!
-//! The pass visits executed fragments from the last to the first. It keeps what is *live*:
-//! registers of activations and bytes of memory whose last definition is still to be found, and
-//! *pending* control dependences, blocks whose controlling branch is still to be found. An
-//! instruction that defines something live, or controls a pending block, becomes a node of the
-//! slice; its operands come to be live and its block pending. There is one transfer function
-//! ([`transfer`]) for dynamic and relevant slices, whether nodes are kept or only counted: that
-//! is up to the [`Sink`].
+//! The pass visits executed fragments from the last to the first. It keeps what is *live*: registers of
+//! activations and bytes of memory whose last definition has not been reached yet, and *pending* control
+//! dependences: blocks whose controlling branch has not been reached yet. An instruction that defines
+//! something live, or controls a pending block, becomes a node of the slice; its operands become live and
+//! its block pending. There is one transfer function ([`transfer`]) for dynamic and relevant slices, whether
+//! nodes are kept or only counted: the [`Sink`] decides that.
 //!
-//! A phi is transparent: the uses of its result become uses of the incoming register. But where
-//! the edge itself chose the value, the jump or branch that took the edge is a definition too.
-//! A constant comes in that way, and so does a register that was computed before the branch.
+//! A phi is transparent: the uses of its result become uses of the incoming register. But where the edge
+//! itself chose the value, the jump or branch that took the edge is a definition too. This holds for an
+//! incoming constant, and for a register that was computed before the branch.
 
 mod activation;
 mod calls;
@@ -60,40 +59,40 @@ pub struct Backward<'w, 'a, 'p> {
     #[allow(clippy::vec_box)] // they go from list to list at every call
     activations: Vec<Box<Activation>>,
     memory: LiveMemory,
-    /// Relevant slices: bytes that were there before anything defined them; an alternative of an
-    /// earlier branch could have.
+    /// Relevant slices: live bytes that existed before any definition that was seen; an alternative of an
+    /// earlier branch could have defined them.
     initial: LiveMemory,
     /// The edge just crossed chose values that are live.
     chosen: UseList,
-    /// Control came here by a jump out of the step before.
+    /// Uses of a jump by which the step before left its code, if control arrived here by one.
     landing: UseList,
-    /// Criteria by step, what other streams read after a step, and calls that started threads.
+    /// Criteria by step, ranges that other streams read after a step, and calls that started threads.
     asked: BTreeMap<u64, Vec<(usize, &'w Criterion)>>,
     read_after: BTreeMap<u64, Vec<LiveRange>>,
     starts: BTreeMap<u64, UseList>,
-    /// No step behind this one is in the three; none if no step is.
+    /// The last step in the three maps above; `None` if they are empty.
     last_query: Option<u64>,
-    /// Where the thread's `errno` is, if the program has asked for it.
+    /// The address of the thread's `errno`, if the program has requested it.
     pub errno: Option<u64>,
-    /// Where the library shows what was written to streams without a file.
+    /// Where the library publishes what was written to streams without a file.
     pub memory_streams: &'w [Shown],
-    /// The step that is visited.
+    /// The step being visited.
     position: u64,
     pub inter_thread: Vec<InterThreadUse>,
-    /// The stream is that of a thread, which a call in another one started.
+    /// The stream belongs to a thread that a call in another stream started.
     is_thread: bool,
     /// Uses of that call.
     pub uses_of_start: UseList,
     /// For a relevant slice.
     pub relevant: Option<Relevant<'w>>,
-    /// Activations that are over, by function.
+    /// Finished activations, by function, for reuse.
     #[allow(clippy::vec_box)]
     pool: FxHashMap<u32, Vec<Box<Activation>>>,
-    /// Registers that phis of the edge are copies of, and the bits of them that are live.
+    /// The source registers of the edge's phis, with their live bits: the work list of a parallel copy.
     moved: Vec<(Reg, u64, UseList)>,
 }
 
-/// Activations of each function that are kept for later ones.
+/// How many activations of each function are kept for reuse.
 const POOL: usize = 16;
 
 impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
@@ -122,26 +121,26 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// Asks, as criterion number `n`.
+    /// Adds criterion number `n`.
     pub fn ask(&mut self, n: usize, criterion: &'w Criterion) {
         self.asked.entry(criterion.at.step).or_default().push((n, criterion));
         self.last_query = self.last_query();
     }
 
-    /// Bytes are live after a step.
+    /// Makes bytes live after a step.
     pub fn ask_after(&mut self, step: u64, ranges: Vec<LiveRange>) {
         self.read_after.entry(step).or_default().extend(ranges);
         self.last_query = self.last_query();
     }
 
-    /// The call of a step that started a thread is used.
+    /// Makes a step's call that started a thread used.
     pub fn ask_start(&mut self, step: u64, uses: UseList) {
         let place = self.starts.entry(step).or_default();
         *place = self.sink.uses.join(*place, uses);
         self.last_query = self.last_query();
     }
 
-    /// The last step anything is asked about.
+    /// The last step with a query.
     pub fn last_query(&self) -> Option<u64> {
         let all = [
             self.asked.keys().next_back(),
@@ -155,7 +154,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         self.sink.slice.nodes.len()
     }
 
-    /// Nothing is live any more, and no query is to come.
+    /// Nothing is live any more, and no query is left.
     pub fn is_done(&self) -> bool {
         !self.has_live_memory()
             && self.last_query.is_none()
@@ -164,9 +163,9 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             && self.activations.iter().all(|a| a.is_idle())
     }
 
-    /// Whether a segment cannot change anything of what is live, by its summary: no query is
-    /// about it, only instructions ran, all in activations of which nothing is live, and they wrote to
-    /// no line of which anything is.
+    /// Whether a segment cannot change the live state, by its summary: it has no query, only instructions
+    /// ran, all of them in activations without live registers, and they wrote to no line of memory with a
+    /// live byte.
     pub fn can_skip(&self, summary: &Summary, (begin, end): (u64, u64)) -> bool {
         let asked = self.asked.range(begin..=end).next().is_some()
             || self.read_after.range(begin..=end).next().is_some()
@@ -182,7 +181,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
             && self.memory.lines().is_some_and(|mut lines| !lines.any(|line| summary.may_write(line)))
     }
 
-    /// Goes over a segment that changes nothing and begins with a step.
+    /// Passes over a segment that changes nothing; `begin` is its first step.
     pub fn skip(&mut self, summary: &Summary, begin: u64) {
         self.unwind(summary.depth.saturating_sub(1));
         self.position = begin;
@@ -199,7 +198,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         self.memory.touches(start, len) || self.initial.touches(start, len)
     }
 
-    /// The stream has no more steps: what is still live was there before.
+    /// The stream has no earlier steps: what is still live existed before it.
     pub fn finish(&mut self) {
         for range in self.memory.drain() {
             if is_hidden(range.start) {
@@ -212,7 +211,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// Brings the stack of activations down to a depth.
+    /// Pops activations down to a depth.
     #[inline]
     fn unwind(&mut self, depth: u32) {
         while self.activations.len() > depth as usize {
@@ -222,8 +221,8 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// Brings the stack of activations to a depth; the place of the innermost one, which has room
-    /// for what is live in it.
+    /// Brings the stack of activations to a depth. Returns the index of the innermost one, whose sets are
+    /// allocated.
     #[inline]
     fn enter(&mut self, depth: u32, function: u32) -> Checked<usize> {
         self.unwind(depth);
@@ -255,7 +254,8 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         Sets::new(facts.function(function).slots, facts.get(function).decided.len())
     }
 
-    /// Functions with many registers are called often: empty sets are used again.
+    /// Returns an activation to the pool if its sets are empty: functions with many registers are called
+    /// often, and allocating their sets is expensive.
     fn recycle(&mut self, mut activation: Box<Activation>) {
         let is_empty = !activation.has_live() && !activation.has_pending() && activation.is_allocated();
         if let Some(function) = activation.function.filter(|_| is_empty) {
@@ -267,7 +267,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// An activation of a function in which nothing is live yet.
+    /// An activation of a function, without anything live.
     fn fresh(&mut self, function: u32) -> Box<Activation> {
         match self.pool.get_mut(&function).and_then(Vec::pop) {
             Some(pooled) => pooled,
@@ -279,20 +279,20 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// Bits of a register of an activation are used by a node.
+    /// A node uses bits of a register of an activation.
     #[inline]
     fn use_reg(&mut self, f: usize, reg: Reg, bits: u64, consumer: Consumer) {
         self.activations[f].use_reg(reg, bits, consumer, &mut self.sink.uses);
     }
 
-    /// Memory is used by a node.
+    /// A node uses memory.
     #[inline]
     fn use_memory(&mut self, address: u64, len: u64, consumer: Consumer) {
         let uses = self.sink.uses.one(consumer, Dependence::Memory { address, len });
         self.make_memory_live(address, len, uses);
     }
 
-    /// The same for bits of at most eight bytes.
+    /// A node uses some bits of at most eight bytes.
     fn use_bits(&mut self, address: u64, len: u64, bits: u64, consumer: Consumer) {
         if bits == demanded_bits::ALL {
             return self.use_memory(address, len, consumer);
@@ -322,8 +322,8 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// Registers are defined here: their uses, and the bits that these demand; of more than one
-    /// register all.
+    /// Kills registers. Returns their uses and the bits that these demand; for more than one register, all
+    /// bits.
     #[inline]
     fn kill_regs(&mut self, f: usize, dst: Reg, count: u32) -> (UseList, u64) {
         let (mut uses, mut bits) = (UseList::default(), 0);
@@ -337,7 +337,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         (uses, if count == 1 { bits } else { demanded_bits::ALL })
     }
 
-    /// Bits of at most eight bytes that are live: bit 0 is the lowest of the first byte.
+    /// The live bits of at most eight bytes; bit 0 is the lowest bit of the first byte.
     fn live_bits(&self, address: u64, len: u32) -> u64 {
         match self.initial.is_empty() {
             true => self.memory.bits(address, len),
@@ -345,7 +345,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         }
     }
 
-    /// Bytes are defined here, by one thing.
+    /// Kills bytes that have a single definition.
     #[inline]
     fn kill_memory(&mut self, address: u64, len: u64) -> UseList {
         if !self.initial.is_empty() {
@@ -354,7 +354,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         self.memory.kill_uses(address, len, &mut self.sink.uses)
     }
 
-    /// Bits of a word are defined here.
+    /// Kills bits of a word.
     fn kill_bits(&mut self, address: u64, bits: u64) -> UseList {
         if !self.initial.is_empty() {
             self.initial.kill_bits(address, bits, &mut self.sink.uses);
@@ -362,7 +362,7 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         self.memory.kill_bits(address, bits, &mut self.sink.uses)
     }
 
-    /// Bytes are defined here, each by something else.
+    /// Kills bytes whose ranges have separate definitions.
     fn kill_ranges(&mut self, address: u64, len: u64) -> Vec<LiveRange> {
         if !self.initial.is_empty() {
             self.initial.kill(address, len);
@@ -370,18 +370,18 @@ impl<'w, 'a, 'p> Backward<'w, 'a, 'p> {
         self.memory.kill(address, len)
     }
 
-    /// A node's block is pending: the branch that let it run is still to be found.
+    /// Makes a node's block pending: the branch that controls it has not been reached yet.
     #[inline]
     fn add_pending(&mut self, f: usize, function: u32, block: BlockId, consumer: Consumer) {
         let facts = self.sink.facts.get(function);
-        // The first activation was called from outside: there is nothing to find.
+        // The first activation was called from outside the program: no branch controls it.
         if f == 0 && !self.is_thread && !facts.decided[block as usize] {
             return;
         }
         self.activations[f].add_pending(block, consumer, &mut self.sink.uses);
     }
 
-    /// Control went over an edge: the phis at its end are copies.
+    /// Control took an edge: the phis of its target are copies.
     fn edge(&mut self, depth: u32, function: u32, from: BlockId, to: BlockId) {
         let f = depth as usize - 1;
         let activation = self.activations.get_mut(f);

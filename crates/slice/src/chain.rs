@@ -1,12 +1,11 @@
 //! "This value came from there": a slice without plain copies.
 //!
-//! A value travels: it is stored and loaded, passed and returned, widened,
-//! merged where ways meet. None of that says anything about why it is what it
-//! is. A chain has only the links that do: computations, inputs, constants, and
-//! the decisions that chose among them. A library function computes as well: `strtol` from its
-//! text, `rand` from its state. Only where nothing is known of what it read is it an input.
-//! Headers of installed libraries are passed through as well: what `std::vector` did inside leads
-//! to the line that called it. The address of a variable comes from nowhere.
+//! A value is moved around: stored and loaded, passed and returned, widened, merged at joins. None of these
+//! explains its value. A chain has only the links that do: computations, inputs, constants, and the
+//! decisions that chose among them. A library function computes as well: `strtol` from its text, `rand` from
+//! its state. It is an input only where nothing is known of what it read. Code in headers of installed
+//! libraries is passed through: what `std::vector` did inside leads to the line that called it. The address
+//! of a variable has no origin.
 
 use crate::slice::{Dependence, Needs, NodeId, Site, Slice};
 use crate::slicer::Slicer;
@@ -15,20 +14,20 @@ use program::inst::{ArgTy, Call, CastOp, Inst, Operand, Reg, Ty};
 use replay::effects::is_hidden;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a link says.
+/// The kind of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// The question.
+    /// The start of the chain.
     Asked,
     /// A value was computed from others.
     Computed,
     /// A constant of the program.
     Constant,
-    /// A value came from outside: a library function, a read, a clock.
+    /// A value from outside the program: a library function, a read, a clock.
     Input,
-    /// A branch was taken one way.
+    /// A branch chose one of its successors.
     Decided,
-    /// A call that made everything in the called function happen.
+    /// A call, on which everything in the callee depends.
     Called,
 }
 
@@ -37,19 +36,17 @@ pub enum Kind {
 pub struct Link {
     pub node: NodeId,
     pub kind: Kind,
-    /// Links (by index in the chain) whose values it used, and what it called
-    /// them: the register, or the bytes.
+    /// Links (by index in the chain) whose values it used, and how it used them: as a register, or as bytes.
     pub from: Vec<(usize, Dependence)>,
-    /// The links that decided that it ran, or that a value came to it over the
-    /// copies that are left out.
+    /// The links that decided that it ran, or that a value reached it through copies that are left out.
     pub because: Vec<usize>,
 }
 
-/// How much of a chain is wanted.
+/// Limits of a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainOptions {
     pub max_links: usize,
-    /// Also the decisions, and where they came from.
+    /// Also include the decisions and their origins.
     pub decisions: bool,
 }
 
@@ -59,7 +56,7 @@ impl Default for ChainOptions {
     }
 }
 
-/// The chain that leads to a node, nearest links first.
+/// The chain from a node back to its origins, nearest links first.
 #[must_use]
 pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOptions) -> Vec<Link> {
     let needs = slice.needs();
@@ -112,7 +109,7 @@ pub fn chain(slicer: &Slicer<'_>, slice: &Slice, from: NodeId, options: ChainOpt
     links
 }
 
-/// Inside of a library no more is followed from one link.
+/// At most so many executions inside a library are passed through from one link.
 const MOST_PASSED: usize = 1 << 16;
 
 struct Way<'w, 'p> {
@@ -139,7 +136,7 @@ impl Way<'_, '_> {
         module.is_library(place.file)
     }
 
-    /// The node made the address of a variable.
+    /// The node computed the address of a variable.
     fn is_address(&self, node: NodeId) -> bool {
         matches!(
             self.inst(node),
@@ -165,9 +162,8 @@ impl Way<'_, '_> {
         }
     }
 
-    /// What a library function made its values of: memory of the program and numbers, else the
-    /// state that another function left behind. Which memory it was given says nothing about the
-    /// value.
+    /// The sources of a library function's results: memory of the program and numbers; else the state that
+    /// another function set. The memory that it was passed does not explain the value.
     fn read_by(&self, node: NodeId, call: &Call) -> Vec<(NodeId, Dependence)> {
         let needs = self.needs.of(node);
         let numbers: Vec<Reg> = call
@@ -196,8 +192,8 @@ impl Way<'_, '_> {
         needs.iter().filter(|(producer, how)| is_state(how) && left_by_another(*producer)).copied().collect()
     }
 
-    /// The value that `consumer` needed from `producer`, back to where it is not
-    /// a plain copy any more; and the branches that decided that it was copied.
+    /// Follows plain copies from the value that `consumer` needed from `producer`. Returns the nodes that
+    /// are not copies, and the branches that decided that it was copied.
     fn origins(&self, consumer: NodeId, producer: NodeId, how: Dependence) -> (Vec<NodeId>, Vec<NodeId>) {
         let mut ends = Vec::new();
         let mut decisions = Vec::new();
@@ -227,7 +223,7 @@ impl Way<'_, '_> {
                     }
                     work.extend(sources.into_iter().map(|(source, how)| (node, source, how)));
                 }
-                // A copy of what nobody in the program made, or no copy at all.
+                // A copy of a value that no execution in the program made, or not a copy.
                 _ if !ends.contains(&node) => ends.push(node),
                 _ => {}
             }
@@ -237,7 +233,7 @@ impl Way<'_, '_> {
         (ends, decisions)
     }
 
-    /// If an instruction only passed a value on: what it passed on.
+    /// The sources of an instruction that only copies a value.
     fn copied(&self, consumer: NodeId, node: NodeId, how: Dependence) -> Option<Vec<(NodeId, Dependence)>> {
         let needs = self.needs.of(node);
         let registers = |wanted: &[Reg]| -> Vec<(NodeId, Dependence)> {
@@ -283,7 +279,7 @@ impl Way<'_, '_> {
                 (copies && matches!(how, Dependence::Memory { .. })).then(memory)
             }
             Inst::Call(call) => {
-                // The parameter says which argument.
+                // The parameter identifies the argument.
                 let Dependence::Register(reg) = how else { return Some(memory()) };
                 let site = self.slice.nodes[consumer as usize].site;
                 let module = self.slicer.process().image.module(site.module);
@@ -305,8 +301,7 @@ impl Way<'_, '_> {
                 let address = image.symbol(site.module, symbol).wrapping_add_signed(offset);
                 image.function_at(address).is_none()
             }
-            // Through a pointer: it has arguments or a callee of ours if we saw
-            // the callee's return.
+            // A call through a pointer stays in the program if the slice has executions of its callee.
             _ => !self.slice.needed_by(node).any(|(c, how)| {
                 how == Dependence::Call
                     && self.slice.nodes[c as usize].depth > self.slice.nodes[node as usize].depth

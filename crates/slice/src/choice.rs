@@ -1,17 +1,17 @@
 //! Which edges choose the value of a phi.
 //!
-//! A phi copies the register that comes in over the edge taken. In `m = a < b ? a : b` both
-//! registers were computed before the branch, so nothing that ran after it shows in the value: the
-//! edge is the definition, and with it the branch that chose the edge. A phi of a variable that no
-//! arm assigned is different. In `if (c) m = a;` with `c` false the incoming register is the one
-//! that `m` had at the branch: that the branch did not change it is a potential dependence, which
-//! relevant slices follow, and no dynamic one.
+//! A phi copies the incoming register of the edge taken. In `m = a < b ? a : b` both registers were computed
+//! before the branch, so the value does not depend on anything that ran after it: the edge is the
+//! definition, and with it the branch that chose the edge. A phi of a variable that no arm assigned is
+//! different. In `if (c) m = a;` with `c` false the incoming register is the one that `m` had at the branch:
+//! that the branch left it unchanged is a potential dependence, which relevant slices follow, and not a
+//! dynamic one.
 //!
-//! So an edge chooses the incoming register if a branch that chose the edge came after the
-//! register's definition (some path leads from the branch to the edge without the definition), and
-//! no variable that the phi stands for had that register at the branch. The branch that chose an edge is the one at its start, or, if an unconditional jump is there,
-//! those that control its block. A phi without a variable is the value of an expression (`?:`,
-//! `&&`).
+//! So an edge chooses the incoming register if a branch that chose the edge came after the register's
+//! definition (some path leads from the branch to the edge without the definition), and no variable that the
+//! phi represents had that register at the branch. The branch that chose an edge is the one at its source
+//! or, if the source ends in an unconditional jump, those that control the source's block. A phi without a
+//! variable is the value of an expression (`?:`, `&&`).
 //!
 //! Registers whose definition ran after the branch need no rule: the definition is in the slice,
 //! and its control dependence leads to the branch.
@@ -27,7 +27,7 @@ pub struct Choices<'f> {
     graph: Graph,
     /// Per block, the branches that control it.
     parents: Vec<Vec<BlockId>>,
-    /// The block that defines each register; none for parameters.
+    /// The block that defines each register; `None` for parameters.
     defined_in: Vec<Option<BlockId>>,
     bindings: Bindings<'f>,
 }
@@ -50,7 +50,7 @@ impl<'f> Choices<'f> {
         Choices { function, graph, parents, defined_in, bindings: Bindings::of(function) }
     }
 
-    /// Whether the edge from a block chooses the value of a phi, where a register comes in.
+    /// Whether the edge from a block chooses the value of a phi with this incoming register.
     pub fn is_choice(&self, from: BlockId, phi: Reg, incoming: Reg) -> bool {
         let here = [from];
         let is_branch = self.graph.successors(from).len() > 1;
@@ -62,7 +62,8 @@ impl<'f> Choices<'f> {
         chosen_by.iter().any(|branch| is_before(*branch) && !self.is_value_at(*branch, phi, incoming))
     }
 
-    /// Whether a path leads from the end of a block to the end of another without a third.
+    /// Whether a path leads from the end of block `start` to the end of block `end` without passing
+    /// `without`.
     fn reaches(&self, start: BlockId, end: BlockId, without: BlockId) -> bool {
         if start == end {
             return true;
@@ -83,7 +84,7 @@ impl<'f> Choices<'f> {
         false
     }
 
-    /// Whether a variable that a phi stands for had a register at the branch of a block.
+    /// Whether a variable that a phi represents had a register at the branch of a block.
     fn is_value_at(&self, branch: BlockId, phi: Reg, reg: Reg) -> bool {
         let index = self.function.blocks[branch as usize].end - 1;
         let is_in = |home: Home, reg: Reg| matches!(home, Home::Value(Operand::Reg(r), _) if r == reg);

@@ -1,4 +1,4 @@
-//! Where a slice begins.
+//! The criteria from which a slice begins.
 
 use crate::output_effects::StandardStream;
 use program::inst::Reg;
@@ -13,14 +13,14 @@ pub struct Occurrence {
     pub step: u64,
 }
 
-/// What is asked about an occurrence.
+/// What a criterion requires at an occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// All it used, and why it ran.
+    /// All its operands, and why it ran.
     All,
     /// Why it ran; not its values.
     Ran,
-    /// The register slots of its frame, as they were when it ran.
+    /// Registers of its activation, as they were when it ran.
     Registers(Vec<Reg>),
     /// Bytes of memory as they were just before it ran.
     Memory { address: u64, len: u64 },
@@ -32,7 +32,7 @@ pub enum Wanted {
     Omitted(StandardStream),
 }
 
-/// A question: why was this so, here?
+/// A slicing criterion: why did this execution, or these values, come about?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Criterion {
     pub at: Occurrence,
@@ -40,7 +40,7 @@ pub struct Criterion {
 }
 
 impl Criterion {
-    /// Asks also what kept earlier bytes from being written, if the name is `stdout` or `stderr`.
+    /// Adds what kept earlier bytes from being written, if the name is `stdout` or `stderr`.
     #[must_use]
     pub fn with_omitted(mut self, sink: &str) -> Criterion {
         self.wanted.extend(StandardStream::named(sink).map(Wanted::Omitted));

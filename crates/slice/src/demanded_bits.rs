@@ -1,12 +1,11 @@
-//! Demanded bits: which bits of its operands an instruction needs, for those of its result that
-//! are used.
+//! Demanded bits: which bits of its operands an instruction needs for the used bits of its result.
 //!
-//! Compilers pass a small structure in one register, keep flags side by side in a word, and read a
-//! bit-field by a shift and a mask. A slice that follows whole registers takes in what the
-//! neighbours came from. So a live register has the set of bits that its uses demand, in the
-//! backward pass as in the analysis of the same name in optimisers, but along what ran.
+//! Compilers pass a small structure in one register, keep flags side by side in a word, and read a bit-field
+//! by a shift and a mask. A slice that follows whole registers includes the origins of neighbouring fields.
+//! So a live register has the set of bits that its uses demand: as in the analysis of the same name in
+//! optimisers, but along the executed trace.
 //!
-//! Where nothing is known of an instruction, it needs its operands as a whole.
+//! An instruction whose bits are not modelled needs its operands as a whole.
 
 use program::inst::{BinOp, CastOp, Inst, Operand, Pure, Ty};
 
@@ -19,9 +18,9 @@ pub fn low(bits: u32) -> u64 {
     if bits >= 64 { ALL } else { (1 << bits) - 1 }
 }
 
-/// Bits that an instruction without access to memory needs of each of its operands for some bits of its
-/// result. None if it makes them the same whatever its operands are, as
-/// `flags |= READY` does; that it ran at all still matters.
+/// The bits of each operand that an instruction without memory access needs for some bits of its result.
+/// Zero if these bits are the same for all operands, as for `flags |= READY`; that the instruction ran still
+/// matters.
 pub fn of_operands(inst: &Inst, demanded: u64) -> u64 {
     match inst {
         Inst::Copy { .. } => demanded,
@@ -49,7 +48,7 @@ fn of_cast(op: CastOp, from: u32, to: u32, demanded: u64) -> u64 {
     }
 }
 
-/// Bits of a number for those of it shifted down, with copies of its sign above.
+/// The bits of a number that are needed for `demanded` bits of the number shifted right, sign-extended.
 fn with_sign(demanded: u64, shift: u32, bits: u32) -> u64 {
     let kept = bits - shift;
     let sign = if demanded & !low(kept) == 0 { 0 } else { 1 << (bits - 1) };
@@ -70,7 +69,7 @@ fn of_binary(op: BinOp, bits: u32, operands: (Operand, Operand), demanded: u64) 
         (BinOp::And, _) => demanded & constant.unwrap_or(ALL),
         (BinOp::Or, _) => demanded & !constant.unwrap_or(0),
         (BinOp::Xor, _) => demanded,
-        // Carries go upwards.
+        // Carries propagate upwards.
         (BinOp::Add | BinOp::Sub | BinOp::Mul, _) => low(64 - demanded.leading_zeros()),
         (BinOp::Shl, Some(n)) => demanded >> n,
         (BinOp::LShr, Some(n)) => demanded << n & low(bits),
@@ -107,7 +106,7 @@ mod tests {
     }
 
     proptest! {
-        /// Other bits of the operands make no difference to the bits that are demanded.
+        /// Other bits of the operands do not change the demanded bits.
         #[test]
         fn what_is_not_needed_has_no_effect(
             op in 0..OPS.len(), bits in prop::sample::select(vec![8u32, 16, 32, 64]),

@@ -1,11 +1,10 @@
-//! The executions of a line: when it runs, and what expressions hold before and after.
+//! The executions of a line: when it runs, and the values of expressions before and after.
 //!
-//! Replay reports instructions after they ran. A debugger shows a variable before the
-//! line runs, so values are taken when the *next* instruction is known to be the line's
-//! first, and again when control has left the line. A line runs anew when control
-//! comes again to a block of it: each round of a `while` that stands on one line counts. The jump
-//! from the end of a loop's body, which has the line of the loop, goes on with the condition: that
-//! is one execution.
+//! Replay reports instructions after they ran. A debugger shows a variable before the line runs, so values
+//! are taken when the *next* instruction is known to be the line's first, and again when control has left
+//! the line. A new execution begins when control reaches a block of the line again: each iteration of a
+//! `while` on a single line counts. The jump from the end of a loop's body has the line of the loop and
+//! continues with the condition: that is one execution.
 
 use crate::moment::{Moment, Side};
 use crate::slice::Site;
@@ -21,36 +20,36 @@ use std::collections::HashMap;
 /// One execution of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// Its number among those where the condition holds, from 1, over all streams watched.
+    /// Its number among those where the condition holds, from 1, over all watched streams.
     pub number: u64,
-    /// Its first step, and its last one on the line; none if it did not come to its end.
+    /// Its first step, and its last one on the line; `None` if it did not complete.
     pub first: u64,
     pub last: Option<u64>,
-    /// How deep the activation is, from 1.
+    /// Call depth of the activation, from 1.
     pub depth: u32,
     pub module: u32,
     pub function: u32,
-    /// Of each expression, its text.
+    /// The text of each expression's value.
     pub before: Vec<Option<String>>,
-    /// `None` if the line did not come to its end.
+    /// `None` if the line did not complete.
     pub after: Option<Vec<Option<String>>>,
 }
 
-/// An execution that has not come to its end.
+/// An execution that has not completed.
 #[derive(Clone)]
 struct Running {
     /// Its first instruction.
     first: u32,
-    /// Where it came to blocks, its first instruction included.
+    /// Its first instruction, and those at which it entered blocks.
     entered: Vec<u32>,
-    /// Index in `executions`; none for one that is not kept.
+    /// Index in `executions`; `None` if it is not kept.
     kept: Option<usize>,
 }
 
 /// For each module and function, which instructions belong to the line.
 pub type Marks = Vec<Vec<Option<Box<[bool]>>>>;
 
-/// The instructions of some sites as marks.
+/// Marks the instructions of some sites.
 #[must_use]
 pub fn marks(image: &Image, sites: &[Site]) -> Marks {
     let mut marks: Marks = Vec::new();
@@ -66,10 +65,10 @@ pub fn marks(image: &Image, sites: &[Site]) -> Marks {
     marks
 }
 
-/// Which executions are kept, of those where the condition holds.
+/// Which of the executions are kept where the condition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// So many, from the first on.
+    /// At most so many, from the first on.
     First(usize),
     /// One, by its number.
     Number(u64),
@@ -84,23 +83,23 @@ pub struct Watch<'a> {
     expressions: &'a [Expression],
     condition: Option<&'a Expression>,
     keep: Keep,
-    /// Executions that begin before this step are counted only.
+    /// Executions that begin before this step are only counted.
     from: u64,
     bindings: HashMap<(u32, u32), Bindings<'a>>,
     touched: Touched<'a>,
-    /// The execution under way in each frame.
+    /// The execution in progress in each frame.
     running: Vec<Option<Running>>,
     /// Executions where the condition holds, so far.
     pub count: u64,
     pub executions: Vec<Execution>,
-    /// The line ran, whatever the condition says.
+    /// The line ran, whether or not the condition holds.
     pub has_run: bool,
-    /// There were more than are kept.
+    /// There were more executions than are kept.
     pub truncated: bool,
-    /// What is wrong with the condition or an expression: its text, the error, and the first
-    /// instruction of the line where it was evaluated.
+    /// The first error in the condition or an expression: its text, the error, and the first instruction of
+    /// the line where it was evaluated.
     pub error: Option<(String, Error, Site)>,
-    /// They could be evaluated at least once, all of them.
+    /// All of them could be evaluated at least once.
     pub succeeded: bool,
 }
 
@@ -132,7 +131,7 @@ impl<'a> Watch<'a> {
         Watch { from, ..self }
     }
 
-    /// With what is to be evaluated: expressions that are shown, and a condition.
+    /// Evaluates a condition, and expressions whose values are kept.
     #[must_use]
     pub fn evaluating(self, expressions: &'a [Expression], condition: Option<&'a Expression>) -> Watch<'a> {
         Watch { expressions, condition, ..self }
@@ -150,28 +149,28 @@ impl<'a> Watch<'a> {
         sites
     }
 
-    /// An execution is under way in an activation of that depth or deeper.
+    /// An execution is in progress in an activation of that depth or deeper.
     pub(crate) fn is_under_way(&self, depth: u32) -> bool {
         self.running.iter().skip(depth as usize).any(Option::is_some)
     }
 
-    /// Steps were left out; these variables were touched before the next one.
+    /// Continues after steps that were left out; these variables were touched before the next one.
     pub(crate) fn resume(&mut self, touched: Touched<'a>) {
         self.touched = touched;
     }
 
-    /// The executions before were so many, in other streams.
+    /// Begins to count after so many executions in other streams.
     #[must_use]
     pub fn after(self, count: u64) -> Watch<'a> {
         Watch { count, ..self }
     }
 
-    /// Executions that begin from now on are passed over.
+    /// Keeps no execution that begins from now on.
     pub(crate) fn keep_no_more(&mut self) {
         self.keep = Keep::First(0);
     }
 
-    /// The instruction of the view is about to run, and nothing before was watched.
+    /// The instruction of the view is about to run, and no step before it was watched.
     pub fn begin(&mut self, view: &View<'_>) {
         self.about_to(view, view.index, view.count);
     }
@@ -180,7 +179,7 @@ impl<'a> Watch<'a> {
         self.marks.get(view.code.module as usize)?.get(view.code.function as usize)?.as_deref()
     }
 
-    /// Instruction `next` of the function is about to run, as number `count` of the stream.
+    /// Instruction `next` of the function is about to run, at step `count` of the stream.
     fn about_to(&mut self, view: &View<'_>, next: u32, count: u64) {
         let Some(marked) = self.marked(view) else { return };
         let depth = view.depth as usize;
@@ -198,12 +197,13 @@ impl<'a> Watch<'a> {
             }
             (Some(running), true) if enters => running.entered.push(next),
             (Some(_), false) => {
-                // Here the variables still have their values on the way that was taken.
+                // `view` is still at the line's last instruction, so variables are read with the bindings of the
+                // path that was taken.
                 if on_line(view.index) {
                     self.leave(view);
                 }
-                // Instructions without a place belong to their neighbours: the line may
-                // go on after them.
+                // Instructions without a source location belong to their neighbours: the line may continue
+                // after them.
                 if there.place().line != 0 {
                     self.running[depth] = None;
                 }
@@ -218,7 +218,7 @@ impl<'a> Watch<'a> {
             Some(Running { first: view.index, entered: vec![view.index], kept });
     }
 
-    /// Where an execution that begins is kept.
+    /// Starts an execution. Returns its index, if it is kept.
     fn started(&mut self, view: &View<'_>) -> Option<usize> {
         self.has_run = true;
         if !self.holds(view) {
@@ -273,7 +273,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The frame is left.
+    /// The frame is popped.
     fn finish(&mut self, view: &View<'_>) {
         if self.marked(view).is_some_and(|marked| marked[view.index as usize]) {
             self.leave(view);
@@ -308,8 +308,8 @@ impl<'a> Watch<'a> {
         self.error.get_or_insert_with(|| (text.to_owned(), error, site));
     }
 
-    /// Asks something of a moment of the execution that began with instruction `first`. Names
-    /// stand for what they do there or, if a block begins on the line, further on.
+    /// Evaluates `ask` at a moment of the execution that began with instruction `first`. Names are looked up
+    /// there or, if a block begins on the line, at later instructions of the line.
     fn at<'v, T>(
         &mut self,
         view: &View<'v>,
@@ -357,7 +357,7 @@ impl Observer for Watch<'_> {
         self.touched.step(view, effect);
         match view.inst() {
             Inst::Return { .. } => self.finish(view),
-            // Goes on in `returned`, `external` or `landed`.
+            // Continues in `returned`, `external` or `landed`.
             Inst::Call(_) => {}
             inst if inst.is_terminator() => {}
             _ => self.about_to(view, view.index + 1, view.count + 1),
@@ -372,7 +372,7 @@ impl Observer for Watch<'_> {
     }
 
     fn enter(&mut self, view: &View<'_>, _outside: bool) {
-        // Whatever was running in this frame was left by a longjmp.
+        // Anything in progress in this frame was left by a longjmp.
         self.running.truncate(view.depth as usize);
         self.about_to(view, 0, view.count);
     }

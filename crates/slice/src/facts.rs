@@ -1,4 +1,4 @@
-//! What is known of a function before anything runs.
+//! Static facts of functions.
 
 use crate::choice::Choices;
 use crate::summary::{FunctionSummary, PhiMove};
@@ -12,14 +12,14 @@ use std::sync::OnceLock;
 pub struct Facts {
     /// The block of each instruction.
     pub block_of: Vec<BlockId>,
-    /// For each block, as a set of bits, the blocks whose running its last
-    /// instruction decides; empty if it decides nothing.
+    /// For each block, as a bit set, the blocks that its last instruction controls; empty if it controls
+    /// none.
     controls: Vec<Vec<u64>>,
-    /// The same without the words that are empty: number of a word, and its bits.
+    /// The same without empty words: index of the word, and its bits.
     masks: Vec<Vec<(u32, u64)>>,
-    /// For each block, whether any branch of the function decides about it.
+    /// For each block, whether any branch of the function controls it.
     pub decided: Vec<bool>,
-    /// Words of a set of blocks.
+    /// Number of words in a set of blocks.
     pub words: usize,
 }
 
@@ -35,7 +35,7 @@ impl Facts {
         let mut decided = vec![false; function.blocks.len()];
         for (b, parents) in graph.control_dependence().into_iter().enumerate() {
             for a in parents {
-                // An endless loop gets an invisible way out; nobody decides there.
+                // An endless loop gets an artificial exit edge; no branch decides there.
                 if graph.successors(a).len() > 1 {
                     let set: &mut Vec<u64> = &mut controls[a as usize];
                     set.resize(words, 0);
@@ -51,18 +51,18 @@ impl Facts {
         Facts { block_of, controls, masks, decided, words }
     }
 
-    /// The blocks that the last instruction of `block` decides about, word by word.
+    /// The blocks that the last instruction of `block` controls, word by word.
     pub fn masks(&self, block: BlockId) -> &[(u32, u64)] {
         &self.masks[block as usize]
     }
 
-    /// The blocks that the last instruction of `block` decides about.
+    /// The blocks that the last instruction of `block` controls.
     pub fn controls(&self, block: BlockId) -> &[u64] {
         &self.controls[block as usize]
     }
 }
 
-/// Facts of all functions of an image, each made when first needed.
+/// Facts of all functions of an image, each computed when first needed.
 pub struct AllFacts<'i> {
     pub image: &'i Image,
     all: Vec<OnceLock<Facts>>,
@@ -105,7 +105,7 @@ impl<'i> AllFacts<'i> {
         })
     }
 
-    /// What the transfer function needs to know of a function.
+    /// The static input of the transfer function.
     pub fn summary(&self, number: u32) -> &FunctionSummary {
         self.summaries[number as usize].get_or_init(|| FunctionSummary::of(self, number))
     }

@@ -1,5 +1,4 @@
-//! What a `printf`-like call read beyond its format: the strings, and the
-//! arguments in a `va_list`.
+//! What a `printf`-like call read beyond its format: strings, and the arguments in a `va_list`.
 
 use externals::FormatArgs;
 use externals::format::{Number, Parser, Piece, Size};
@@ -7,12 +6,11 @@ use replay::code::CallSite;
 use replay::memory::Memory;
 use replay::observer::{ExternalCall, View};
 
-/// Formats and strings are followed no further than this.
+/// Formats and strings are read up to this length.
 const LIMIT: usize = 1 << 20;
 
-/// Ranges (address, length) the call read because its format said so. The
-/// memory is that after the call, when the format is known; `list` is as it was
-/// before the call, which moves it on.
+/// Ranges (address, length) that the call read because of its format. The view is that after the call;
+/// `list` is the `va_list` before the call, which advances it.
 pub fn reads(view: &View<'_>, call: &ExternalCall<'_>, list: Option<List>) -> Vec<(u64, u64)> {
     let mut out = Vec::new();
     let Some(format) = call.known.and_then(|k| k.format).filter(|f| !f.input) else { return out };
@@ -25,7 +23,7 @@ pub fn reads(view: &View<'_>, call: &ExternalCall<'_>, list: Option<List>) -> Ve
             Some(list.unwrap_or_else(|| List::at(arg(slot), view.memory)))
         }
     };
-    // Of arguments passed as such, where each one's slots are.
+    // For variadic arguments passed in registers: the first slot of each.
     let mut slot = 0;
     let mut passed = Vec::new();
     for a in &call.site.args {
@@ -61,21 +59,21 @@ pub fn reads(view: &View<'_>, call: &ExternalCall<'_>, list: Option<List>) -> Ve
                 _ => LIMIT,
             };
             let len = view.memory.peek_string(value, most.min(LIMIT)).len();
-            // The NUL is looked at unless the precision ends it before.
+            // The NUL is read unless the precision ends the string before it.
             out.push((value, (len + usize::from(len < most)) as u64));
         }
     }
     out
 }
 
-/// The `va_list` that a call is about to be given.
+/// The `va_list` that is about to be passed to a call.
 pub fn list_of(view: &View<'_>, site: &CallSite) -> Option<List> {
     let FormatArgs::List(slot) = site.known?.format?.args else { return None };
     let src = site.args.iter().flat_map(|a| a.src..a.src + a.slots).nth(slot.into())?;
     Some(List::at(view.regs.get(src as usize).copied()?, view.memory))
 }
 
-/// A `va_list` being walked through.
+/// An iterator over a `va_list`.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
     gp: u64,
@@ -94,7 +92,7 @@ impl List {
         }
     }
 
-    /// The place of the next argument.
+    /// The address of the next argument.
     fn next(&mut self, float: bool, long: bool, out: &mut Vec<(u64, u64)>) -> u64 {
         let (at, len) = if float && long {
             let at = self.overflow.wrapping_add(15) & !15;

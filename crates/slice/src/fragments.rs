@@ -1,12 +1,12 @@
-//! Fragments: basic blocks split behind every call.
+//! Fragments: basic blocks split after every call.
 //!
-//! Nothing else runs between the instructions of a fragment, so the trace of a segment needs one
-//! word for each executed fragment.
+//! Nothing else runs between the instructions of a fragment, so the trace of a segment needs one word per
+//! executed fragment.
 
 use program::inst::{BlockId, Inst};
 use program::model::Function;
 
-/// Instructions that always run one after the other.
+/// Instructions that always run in sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
     pub start: u32,
@@ -19,7 +19,7 @@ pub struct Fragment {
 pub struct FragmentExec {
     /// Number of the function in the image.
     pub function: u32,
-    /// Activations on the stack, the running one included.
+    /// Number of activations on the stack, including the running one.
     pub depth: u32,
     pub fragment: u32,
     /// First and last instruction that ran.
@@ -27,11 +27,11 @@ pub struct FragmentExec {
     pub last: u32,
     /// Step of the first one.
     pub step: u64,
-    /// Where the operands of the function's first instruction would be in the segment's trace.
+    /// The index in the segment's trace at which the operands of the function's first instruction would be.
     pub base: u64,
 }
 
-/// The fragments of a function, and the one of each instruction.
+/// The fragments of a function, and the fragment of each instruction.
 pub fn split(function: &Function) -> (Vec<Fragment>, Vec<u32>) {
     let mut fragments = Vec::new();
     let mut fragment_of = vec![0; function.code.len()];

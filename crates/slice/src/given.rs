@@ -1,8 +1,8 @@
-//! What a program was given by the call that started it: arguments, and variables of the environment.
+//! What a program received from the call that started it: arguments and environment variables.
 //!
-//! `exec` and its kin replace the program of a process; `posix_spawn`, `system` and `popen` start one
-//! in another process. A call that is not told an environment passes on that of its process: then the
-//! last call of `setenv` that set the variable is asked for, which may have been before a fork.
+//! `exec` and its variants replace the program of a process; `posix_spawn`, `system` and `popen` start one
+//! in another process. A call without an environment parameter passes on the environment of its process:
+//! then the criterion is the last `setenv` call that set the variable, which may have been before a fork.
 
 use crate::Result;
 use crate::criterion::{Criterion, Occurrence, Wanted};
@@ -15,11 +15,11 @@ use replay::effects::variable_address;
 use replay::image::Image;
 use replay::observer::View;
 
-/// Variables of an environment that are looked at.
+/// At most so many variables of an environment are searched.
 const MOST: u64 = 4096;
 
 impl Slicer<'_> {
-    /// The call of `exec` by which this program gave way to one that received this.
+    /// The call of `exec` that replaced this program by the one that received this.
     pub(crate) fn executed_with(&self, received: &Received) -> Result<Vec<Criterion>> {
         for stream in 0..self.process().streams.len() as u32 {
             let Some((at, machine)) = self.exec_call(stream)? else { continue };
@@ -28,8 +28,8 @@ impl Slicer<'_> {
         Ok(Vec::new())
     }
 
-    /// The call by which this process started another one with these arguments, that received this. None
-    /// if several calls could have.
+    /// The call by which this process started another one with these arguments that received this. Empty if
+    /// several calls could have.
     pub(crate) fn started_with(&self, received: &Received, arguments: &[String]) -> Result<Vec<Criterion>> {
         let is_it = |started: &&Started| match &started.command[..] {
             [line] if starts_shell(&started.function) => {
@@ -47,12 +47,12 @@ impl Slicer<'_> {
     }
 }
 
-/// It takes a line for a shell.
+/// The function takes a command line for a shell.
 fn starts_shell(function: &str) -> bool {
     matches!(function, "system" | "popen")
 }
 
-/// The call under way as what gave a program something.
+/// The criterion for the current call as the giver of an argument or variable.
 fn giving(view: &View<'_>, at: Occurrence, received: &Received) -> Option<Criterion> {
     let Inst::Call(call) = view.inst() else { return None };
     let (function, _) = view.image.external_at(view.value(call.callee))?;
@@ -67,7 +67,7 @@ fn giving(view: &View<'_>, at: Occurrence, received: &Received) -> Option<Criter
 fn argument(view: &View<'_>, call: &Call, function: &str, number: usize, text: &[u8]) -> Option<Vec<Wanted>> {
     let value = |slot: usize| call.args.get(slot).map(|arg| view.value(arg.value));
     let array = match function {
-        // The command as a whole.
+        // The whole command line.
         "system" | "popen" => {
             let address = value(0)?;
             let line = view.memory.peek_string(address, 1 << 16);
@@ -93,7 +93,7 @@ fn argument(view: &View<'_>, call: &Call, function: &str, number: usize, text: &
     Some(wanted)
 }
 
-/// A text at an address, and that the call ran; none if another one is there.
+/// A text at an address, and that the call ran; `None` if the memory holds another text.
 fn texts(view: &View<'_>, address: u64, text: &[u8]) -> Option<Vec<Wanted>> {
     let is_there = view.memory.peek_string(address, text.len() + 1) == text;
     is_there.then(|| vec![Wanted::Ran, Wanted::Memory { address, len: text.len() as u64 }])
@@ -104,7 +104,7 @@ fn variable(view: &View<'_>, call: &Call, function: &str, name: &str, text: &[u8
     let array = match function {
         "execve" | "execvpe" | "fexecve" => value(2),
         "posix_spawn" | "posix_spawnp" => value(5),
-        // Behind the null pointer.
+        // After the terminating null pointer.
         "execle" => (1..call.args.len()).find(|n| value(*n) == Some(0)).and_then(|n| value(n + 1)),
         _ => None,
     };
@@ -121,12 +121,12 @@ fn variable(view: &View<'_>, call: &Call, function: &str, name: &str, text: &[u8
     }
 }
 
-/// Whether an array is the one that the library keeps: what `environ` points to.
+/// Whether an array is the library's own: the one that `environ` points to.
 fn is_environment(view: &View<'_>, array: u64) -> bool {
     environ(view.image).into_iter().any(|address| pointer(view, address) == array)
 }
 
-/// Where the variables of the library are that point to the environment.
+/// Addresses of the library's variables that point to the environment.
 fn environ(image: &Image) -> Vec<u64> {
     let mut all = Vec::new();
     for (_, loaded) in image.modules() {

@@ -1,17 +1,17 @@
-//! Bytes that one process of a recording hands over to another.
+//! Bytes that one process of a recording passes to another.
 //!
-//! A slice ends at the calls that take bytes in. Where another process of the recording wrote
-//! these bytes, to the pipe or the file they were read from, the way back goes on there: what
-//! was [received](Slicer::received) by one process was [sent](Slicer::sent) by another, and the
-//! calls that sent it are criteria of a slice of that process. What a program got as arguments
-//! or in its environment was [given](crate::given) by the call that started it.
+//! A slice ends at the calls that read input. Where another process of the recording wrote these bytes, to
+//! the pipe or the file they were read from, slicing continues there: what one process
+//! [received](Slicer::received), another one [sent](Slicer::sent), and the calls that sent it are criteria
+//! of a slice of that process. What a program got as arguments or in its environment was
+//! [given](crate::given) by the call that started it.
 //!
-//! Pipes, sockets and files have names in a recording: `pipe:[123]`, the [ends](Ends) of a connection,
-//! or a path. Bytes of a file are found
-//! by their offset. So are those of a pipe or a connection with one writer, or with several that wrote
-//! one after the other. Where writers took turns, what a call took in must be one writer's and
-//! nowhere else in what it wrote. In all cases the bytes must be equal: a file may have been written
-//! anew in between. What cannot be found is not followed.
+//! Pipes, sockets and files have names in a recording: `pipe:[123]`, the [ends](Ends) of a connection, or a
+//! path. Bytes of a file are matched by their offset. So are those of a pipe or a connection with one
+//! writer, or with several that wrote one after the other. Where the output of several writers is
+//! interleaved, the bytes that a call read must occur exactly once in the output of one writer. In all cases
+//! the bytes must be equal: a file may have been overwritten in between. What cannot be matched is not
+//! followed.
 
 use crate::Result;
 use crate::criterion::Criterion;
@@ -23,46 +23,46 @@ use replay::io::{IoEvent, Source};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-/// More bytes than this of one source are not followed.
+/// At most so many bytes of one source are followed.
 const MOST: u64 = 1 << 16;
 
-/// Bytes that a slice depends on and that its process took in.
+/// Bytes that a slice depends on and that its process read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     pub from: Channel,
-    /// Where they are in it.
+    /// Their offsets in the channel.
     pub bytes: Range<u64>,
-    /// What they were.
+    /// Their values.
     pub text: Vec<u8>,
-    /// All that the calls that took them in took in.
+    /// All bytes that the reading calls read.
     pub around: Vec<u8>,
-    /// One of the executions that took them in, or that needed them.
+    /// One of the executions that read them, or that needed them.
     pub node: NodeId,
 }
 
-/// What a process sent of what another one received.
+/// The part of what another process received that this process sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The calls that did.
+    /// The calls that sent it.
     pub criteria: Vec<Criterion>,
     pub text: Vec<u8>,
 }
 
-/// How bytes come from one process to another.
+/// How bytes get from one process to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Channel {
     File(String),
     Pipe(String),
     /// One direction of a connection.
     Socket(Ends),
-    /// The argument of this number.
+    /// The argument with this index.
     Argument(usize),
-    /// The variable of the environment.
+    /// The environment variable with this name.
     Variable(String),
 }
 
-/// What the two ends of a connection are called. A program that was given a socket without addresses
-/// may not know one of them.
+/// Names of the two ends of a connection. A program that inherited a socket without addresses may not know
+/// one of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ends {
     from: Option<String>,
@@ -70,7 +70,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// By what stands behind the `socket:` of a name: `[5]`, `[5] LOCAL > PEER`.
+    /// Parses what follows `socket:` in a name: `[5]`, `[5] LOCAL > PEER`.
     fn named(name: &str, out: bool) -> Ends {
         let (number, ends) = name.split_once(' ').unwrap_or((name, ""));
         let (local, peer) = match ends.split_once(" > ") {
@@ -81,7 +81,7 @@ impl Ends {
         if out { Ends { from: local, to: peer } } else { Ends { from: peer, to: local } }
     }
 
-    /// Whether both can be the same connection, as far as they know it.
+    /// Whether both can be the same connection, as far as their ends are known.
     fn meet(&self, other: &Ends) -> bool {
         let equal = |a: &Option<String>, b: &Option<String>| Some(a.as_ref()? == b.as_ref()?);
         let ends = [equal(&self.from, &other.from), equal(&self.to, &other.to)];
@@ -90,8 +90,7 @@ impl Ends {
 }
 
 impl Channel {
-    /// How a process names what it reads from or writes to, if another process may be at the
-    /// other end.
+    /// The channel of a source, if another process may be at the other end.
     fn of(source: &Source, out: bool) -> Option<Channel> {
         match source.kind {
             ARGV => return Some(Channel::Argument(source.fd.max(0) as usize)),
@@ -116,7 +115,7 @@ impl Channel {
         }
     }
 
-    /// Positions in it are counted by each process for itself, and what was read is gone.
+    /// Each process counts positions in it separately, and bytes that were read are consumed.
     pub(crate) fn is_stream(&self) -> bool {
         match self {
             Channel::Pipe(_) | Channel::Socket(_) => true,
@@ -124,7 +123,7 @@ impl Channel {
         }
     }
 
-    /// It is given to a program when it starts.
+    /// It is passed to a program when it starts.
     pub(crate) fn is_given(&self) -> bool {
         match self {
             Channel::Argument(_) | Channel::Variable(_) => true,
@@ -133,18 +132,18 @@ impl Channel {
     }
 }
 
-/// Where bytes of a source were taken in: part of the bytes, and by what.
+/// Bytes of a channel that were read, and a node that read them.
 #[derive(Default)]
 struct Taken {
-    /// By offset: the byte.
+    /// The needed bytes, by offset.
     text: BTreeMap<u64, u8>,
     around: BTreeMap<u64, u8>,
     node: NodeId,
 }
 
 impl Slicer<'_> {
-    /// Bytes that a slice depends on and that came from files, pipes, sockets, arguments or the
-    /// environment. What is more than is followed is left out.
+    /// Bytes that a slice depends on and that came from files, pipes, sockets, arguments or the environment.
+    /// Channels with too many such bytes are left out.
     ///
     /// # Errors
     /// If replay fails.
@@ -190,7 +189,7 @@ impl Slicer<'_> {
         Ok(received)
     }
 
-    /// What the process wrote to this, or read from it, as far as it has no gaps.
+    /// What the process wrote to a channel, or read from it, up to the first gap.
     ///
     /// # Errors
     /// If replay fails.
@@ -215,7 +214,7 @@ impl Slicer<'_> {
         Ok(all)
     }
 
-    /// The pipe that standard output or error goes to, if it goes to one.
+    /// The pipe that standard output or error goes to, if it is one.
     ///
     /// # Errors
     /// If replay fails.
@@ -233,8 +232,8 @@ impl Slicer<'_> {
         Ok(None)
     }
 
-    /// What this process wrote of what another process received; none if it wrote none of it.
-    /// `before`: how many bytes others wrote to the pipe before, if that is known.
+    /// The part of what another process received that this process wrote; `None` if it wrote none of it.
+    /// `before`: how many bytes other processes wrote to the pipe before, if that is known.
     ///
     /// # Errors
     /// If replay fails.
@@ -251,7 +250,7 @@ impl Slicer<'_> {
                     return Ok(None);
                 }
                 let skipped = (from - received.bytes.start) as usize;
-                // A forked process counts on from where the other one was.
+                // A forked process continues the offsets of its parent.
                 let first = written.first_key_value().map_or(0, |(at, _)| *at);
                 (first + (from - before), &received.text[skipped..skipped + (to - from) as usize])
             }
@@ -270,13 +269,13 @@ impl Slicer<'_> {
         Ok((!criteria.is_empty()).then(|| Sent { criteria, text: text.to_vec() }))
     }
 
-    /// All that the process wrote to a channel, or read from it, by offset, and how it names it. None if
-    /// it has several connections that this one could be.
+    /// All that the process wrote to a channel, or read from it, by offset, and its name for the channel.
+    /// `None` if several connections match.
     fn transferred(&self, channel: &Channel, written: bool) -> Result<Option<(String, BTreeMap<u64, u8>)>> {
         let (mut name, mut bytes): (Option<String>, _) = (None, BTreeMap::new());
         for stream in 0..self.process().streams.len() as u32 {
             let io = self.io(stream)?;
-            // What was written before a fork, the process wrote that forked.
+            // The parent wrote what was written before a fork.
             let own = if written { self.shared_steps(stream)?.unwrap_or(0) } else { 0 };
             for event in io.events.iter().filter(|e| e.out == written && e.instruction >= own) {
                 let source = &io.sources[event.source];
@@ -293,8 +292,8 @@ impl Slicer<'_> {
     }
 }
 
-/// Where in a pipe each of several writers began, if they wrote one after the other: what was read
-/// is what they wrote, in some order. What was not read any more may be missing at the end.
+/// The offset in a pipe at which each of several writers began, if they wrote one after the other: what was
+/// read is the concatenation of what they wrote, in some order. Bytes at the end may not have been read.
 #[must_use]
 pub fn in_sequence(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
     let mut starts = vec![None; written.len()];
@@ -303,7 +302,7 @@ pub fn in_sequence(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
         let rest = &read[at..];
         let fits = |text: &[u8]| !text.is_empty() && (rest.starts_with(text) || text.starts_with(rest));
         let open = (0..written.len()).filter(|n| starts[*n].is_none() && !rest.is_empty());
-        // The first of the longest.
+        // The first one of greatest length.
         let next = open.filter(|n| fits(&written[*n])).rev().max_by_key(|n| written[*n].len());
         let Some(next) = next else { return starts };
         starts[next] = Some(at as u64);
@@ -311,7 +310,7 @@ pub fn in_sequence(read: &[u8], written: &[Vec<u8>]) -> Vec<Option<u64>> {
     }
 }
 
-/// Arguments and variables that leaves of a slice are bytes of, or that a call looked up.
+/// Arguments and variables that contain leaves of a slice, or that a call looked up.
 fn given(slice: &Slice, event: &IoEvent, channel: &Channel, all: &mut BTreeMap<Channel, Taken>) {
     if let Channel::Variable(name) = channel {
         let state = variable_address(name.as_bytes());
@@ -325,7 +324,7 @@ fn given(slice: &Slice, event: &IoEvent, channel: &Channel, all: &mut BTreeMap<C
             continue;
         };
         if let Some(mut range) = overlap(event, address, len) {
-            // A variable is given as a whole.
+            // A variable is taken as a whole.
             if let Channel::Variable(_) = channel {
                 range = Part { start: 0, end: event.bytes.len() as u64 };
             }
@@ -334,7 +333,7 @@ fn given(slice: &Slice, event: &IoEvent, channel: &Channel, all: &mut BTreeMap<C
     }
 }
 
-/// Which bytes of an event, counted from its first, were needed of the call that took them in.
+/// The bytes of an event, relative to its first, that were needed from the reading call.
 fn needed(slice: &Slice, node: NodeId, event: &IoEvent, is_asked: bool) -> BTreeSet<Part> {
     let whole = Part { start: 0, end: event.bytes.len() as u64 };
     if is_asked {
@@ -348,14 +347,14 @@ fn needed(slice: &Slice, node: NodeId, event: &IoEvent, is_asked: bool) -> BTree
                 overlap(event, address, len)
             }
             Dependence::Memory { .. } | Dependence::Thread { .. } => Some(whole),
-            // A character that is returned; but not how many bytes there were.
+            // A returned character counts; the number of bytes read does not.
             Dependence::Register(_) | Dependence::Return(_) => (!in_memory).then_some(whole),
             _ => None,
         })
         .collect()
 }
 
-/// Bytes of an event, counted from its first.
+/// A range of bytes of an event, relative to its first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Part {
     start: u64,
@@ -376,7 +375,7 @@ fn take(all: &mut BTreeMap<Channel, Taken>, channel: &Channel, event: &IoEvent, 
     taken.around.extend(bytes());
 }
 
-/// Sorted numbers as ranges without gaps.
+/// Groups sorted numbers into maximal ranges.
 fn ranges(numbers: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
     for number in numbers {
@@ -416,7 +415,7 @@ mod tests {
         assert!(ends(client, true).meet(&ends(server, false)));
         assert!(!ends(client, true).meet(&ends(server, true)), "the other direction");
         assert!(!ends(client, true).meet(&ends("[8] 127.0.0.1:80 > 127.0.0.1:4001", false)));
-        // Of a pair, a program that was given one end knows that alone.
+        // In a socket pair, a program that inherited one end knows only that end.
         assert!(ends("[5] [5] > [6]", true).meet(&ends("[6]", false)));
         assert!(ends("[5]", true).meet(&ends("[6] [6] > [5]", false)));
         assert!(!ends("[5]", true).meet(&ends("[6]", false)), "nothing is known");

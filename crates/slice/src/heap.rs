@@ -1,4 +1,4 @@
-//! Blocks of the heap: where, when and by which calls they were allocated.
+//! Heap blocks: where, when and by which calls they were allocated.
 
 use program::points_to::CHAIN;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::OnceLock;
 
-/// A function and an instruction of it.
+/// Function, and index of an instruction in it.
 type Call = (u32, u32);
 
-/// Chains of calls that allocated something, each once: the innermost first, and no longer than
-/// matters.
+/// Interned call chains of allocations: innermost call first, truncated to the length that the points-to
+/// analysis distinguishes.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Chains {
     list: Vec<Vec<Call>>,
     #[serde(skip)]
     index: HashMap<Vec<Call>, u32>,
-    /// The one last met, which is often the next.
+    /// The last chain that was interned, which is often the next.
     #[serde(skip)]
     last: u32,
 }
@@ -26,12 +26,12 @@ impl Chains {
         self.list.len() as u32
     }
 
-    /// All functions in them.
+    /// All functions in the chains.
     pub fn functions(&self) -> impl Iterator<Item = u32> + '_ {
         self.list.iter().flatten().map(|call| call.0)
     }
 
-    /// The number of a chain.
+    /// Interns a chain.
     pub fn of(&mut self, calls: impl Iterator<Item = Call> + Clone) -> u32 {
         let calls = calls.take(CHAIN);
         if self.list.get(self.last as usize).is_some_and(|l| l.iter().copied().eq(calls.clone())) {
@@ -46,38 +46,38 @@ impl Chains {
     }
 }
 
-/// A block.
+/// An allocated block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocated {
     pub stream: u32,
     pub step: u64,
     pub size: u64,
-    /// The calls, by their number.
+    /// Number of its call chain.
     pub chain: u32,
 }
 
-/// A block that an address was in.
+/// The block that contained an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     pub start: u64,
     pub block: Allocated,
-    /// If it is the answer for all addresses from the block's start up to here as well, and for
-    /// all steps from the block's on up to the one asked about.
+    /// If the block is also the answer for all addresses from its start up to this one, and for all steps
+    /// from its allocation up to the queried step.
     pub until: Option<u64>,
 }
 
-/// All blocks.
+/// All blocks of a process.
 #[derive(Default)]
 pub struct Heap {
-    /// By address, in the order in which they were.
+    /// By address, then by stream and step.
     blocks: BTreeMap<u64, Vec<Allocated>>,
     chains: Vec<Vec<Call>>,
-    /// For each start, in order, how far the blocks from there or before reach.
+    /// For each start in ascending order, the greatest end of all blocks with that start or a lower one.
     reach: OnceLock<Vec<(u64, u64)>>,
 }
 
 impl Heap {
-    /// Takes in the chains of a stream; gives the number of the first.
+    /// Adds the chains of a stream. Returns the number of the first.
     pub fn take_in(&mut self, chains: &Chains) -> u32 {
         let first = self.chains.len() as u32;
         self.chains.extend_from_slice(&chains.list);
@@ -92,10 +92,10 @@ impl Heap {
         self.blocks.entry(address).or_default().push(block);
     }
 
-    /// The block that an address was in.
+    /// The block that contained an address at a step.
     pub fn find(&self, address: u64, stream: u32, step: u64) -> Option<Found> {
-        // The last block of this stream at the nearest start is most often the one, and then it
-        // is for all addresses up to the next start.
+        // The last block of this stream at the nearest start is most often the one; then it is the answer
+        // for all addresses up to the next start.
         let (start, all) = self.blocks.range(..=address).next_back()?;
         let before = all[..all.partition_point(|b| (b.stream, b.step) <= (stream, step))].last();
         if let Some(block) = before.filter(|b| b.stream == stream && address - start < b.size) {
@@ -108,7 +108,7 @@ impl Heap {
         Some(Found { start, block, until: None })
     }
 
-    /// Whether a block is the only one that ever was where it is.
+    /// Whether no other block ever overlapped this one.
     pub fn is_alone(&self, start: u64, block: &Allocated) -> bool {
         let reach = self.reach.get_or_init(|| {
             let mut most = 0;
@@ -127,10 +127,10 @@ impl Heap {
     }
 
     fn search(&self, address: u64, stream: u32, step: u64) -> Option<(u64, Allocated)> {
-        // Blocks that were there before, and were smaller, may lie between.
+        // Blocks from earlier, which were smaller, may be in between.
         self.blocks.range(..=address).rev().take(16).find_map(|(start, all)| {
             let covers = |b: &&Allocated| address - start < b.size;
-            // Stream by stream, and there in order.
+            // Sorted by stream, then by step.
             let before = &all[..all.partition_point(|b| (b.stream, b.step) <= (stream, step))];
             let own = before.iter().rev().take_while(|b| b.stream == stream).find(covers);
             let block = own.or_else(|| all.iter().rev().filter(|b| b.stream != stream).find(covers))?;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a search for each address and step.
+        /// Compares with a search for each address and step.
         #[test]
         fn a_block_is_found_for_all_it_is_said_to_be(
             blocks in proptest::collection::vec((0u64..60, 0u32..2, 0u64..9, 1u64..30), 1..20),

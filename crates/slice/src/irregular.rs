@@ -1,4 +1,4 @@
-//! Irregular events of a segment: what happens beside the steps of fragments.
+//! Irregular events of a segment: everything apart from the steps of fragments.
 
 use crate::formatted::{self, List};
 use program::inst::{ArgTy, Inst};
@@ -8,29 +8,29 @@ use replay::code::{Code, Op};
 use replay::effects;
 use replay::observer::{ExternalCall, Moment, Observer, View};
 
-/// No index.
+/// The index of nothing.
 const NONE: u32 = u32::MAX;
 
-/// One thing that happened. `depth` counts activations, the running one
-/// included; `function` is a number in the image.
+/// One event. `depth` is the number of activations, including the running one; `function` is a number in the
+/// image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// The step before went over this edge.
+    /// The step before took this edge.
     Edge { depth: u32, from: u32, to: u32 },
-    /// The activation `depth` began; `copies` indexes [`Irregular::copies`].
+    /// The activation at `depth` was entered; `copies` indexes [`Irregular::copies`].
     Enter { function: u32, depth: u32, outside: bool, copies: u32 },
-    /// The call of activation `depth` left the program and has returned.
+    /// The external call of the activation at `depth` has returned.
     External { depth: u32, call: u32 },
-    /// Control came back to the call at `index` by a jump.
+    /// Control returned to the call at `index` by a jump.
     Landed { function: u32, index: u32, depth: u32 },
-    /// Code outside caught a jump or an exception out of functions that it had called back. The
-    /// call of activation `depth` is under way again.
+    /// Code outside the program caught a jump or an exception that left functions which it had called back.
+    /// The call of the activation at `depth` is in progress again.
     Unwound { depth: u32 },
     /// An event changed memory: an index in [`Irregular::changes`].
     Changed { depth: u32, change: u32 },
-    /// A load saw what the thread did not write: an index in [`Irregular::misses`].
+    /// A load read what the thread had not written: an index in [`Irregular::misses`].
     Missed { miss: u32 },
-    /// A variadic argument was put into memory: an index in [`Irregular::spills`].
+    /// A variadic argument was stored to memory: an index in [`Irregular::spills`].
     Spilled { depth: u32, spill: u32 },
 }
 
@@ -41,9 +41,9 @@ pub struct Outside {
     pub index: u32,
     pub reads: Vec<(u64, u64)>,
     pub writes: Vec<(u64, u64)>,
-    /// Bytes that went between memory and files: to, from, length.
+    /// Bytes that were copied between memory and files: to, from, length.
     pub transfers: Vec<(u64, u64, u64)>,
-    /// State of the library that it added to: where that is.
+    /// The address of library state that the call appended to.
     pub appends: Option<u64>,
     pub known: Option<&'static externals::External>,
 }
@@ -56,7 +56,7 @@ pub enum Change {
     Zeroed { address: u64, len: u64 },
 }
 
-/// A load that the recording had to correct.
+/// A load whose value the recording corrected.
 #[derive(Clone, Debug)]
 pub struct Miss {
     pub step: u64,
@@ -68,7 +68,7 @@ pub struct Miss {
     pub seq: Option<u64>,
 }
 
-/// A parameter passed by value: where the function's copy is.
+/// A by-value parameter: the address of the callee's copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
     pub parameter: u32,
@@ -76,7 +76,7 @@ pub struct Copied {
     pub len: u64,
 }
 
-/// A variadic argument in memory: its number among the call's arguments.
+/// A variadic argument in memory: its index among the call's arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Spill {
     pub argument: u32,
@@ -93,16 +93,16 @@ pub struct Irregular {
     pub misses: Vec<Miss>,
     pub copies: Vec<Vec<Copied>>,
     pub spills: Vec<Spill>,
-    /// Addresses of the by-value arguments of a call that has any, in order.
+    /// Addresses of the by-value arguments of each call that has any, in order.
     pub passed: Vec<Vec<u64>>,
-    /// The `va_list` of the call under way, if it has one and a format.
+    /// The `va_list` of the call in progress, if it has one and a format.
     listed: Option<List>,
-    /// The function of the last step: where its code is, and its number.
+    /// The function of the last step: address of its code, and its number.
     last: (usize, u32),
 }
 
 impl Irregular {
-    /// The number of the function that runs.
+    /// The number of the running function.
     #[inline]
     pub fn number(&mut self, view: &View<'_>) -> u32 {
         let at = std::ptr::from_ref::<Code>(view.code).addr();
@@ -113,7 +113,7 @@ impl Irregular {
         self.last.1
     }
 
-    /// A call is about to be made. The number of its by-value arguments in [`Irregular::passed`], if
+    /// A call is about to be made. Returns the index of its by-value arguments in [`Irregular::passed`], if
     /// it has any.
     pub fn calling(&mut self, view: &View<'_>) -> Option<u32> {
         let Inst::Call(call) = view.inst() else { return None };
@@ -199,7 +199,7 @@ impl Observer for Irregular {
     }
 }
 
-/// Without ranges that lie in others.
+/// Removes ranges that lie in others.
 fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     if ranges.len() > 1 {
         ranges.sort_unstable_by_key(|(at, len)| (*at, std::cmp::Reverse(*len)));
@@ -214,7 +214,7 @@ fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// The by-value parameters of the function just entered.
+/// The by-value parameters of a function just entered.
 fn copied(function: &Function, view: &View<'_>) -> Vec<Copied> {
     let mut out = Vec::new();
     for (number, p) in function.params.iter().enumerate() {

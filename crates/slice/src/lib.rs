@@ -1,48 +1,47 @@
-//! Why a value is what it is: dynamic dependences and slices.
+//! Dynamic dependences and slices: why does a value come about?
 //!
-//! A *slice* is the set of executed instructions that a value, or the fact that
-//! something ran at all, came from: through registers, through memory, through
-//! the branches that decided, across calls, library functions and threads. It
-//! is computed backwards over a recording, one segment of the replay at a time.
+//! A *slice* is the set of executed instructions on which a value, or the execution of an instruction,
+//! depends: through registers, through memory, through controlling branches, across calls, library functions
+//! and threads. It is computed backwards over a recording, one segment of the replay at a time.
 //!
 //! # What lives here
-//! * [`criterion`]: the question;
-//! * [`slicer`]: a recorded process made ready for questions;
-//! * [`slice`](mod@slice): the answer, a graph of executed instructions;
+//! * [`criterion`]: slicing criteria;
+//! * [`slicer`]: a recorded process, prepared for slicing;
+//! * [`slice`](mod@slice): the result, a graph of executed instructions;
 //! * [`visits`]: when a source line last ran; [`executions`]: every time, with values;
-//! * [`questions`]: what people ask, as criteria; [`occurrences`]: which execution of a line, and
-//!   what an expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
-//!   `outputs`, `texts`: what made the bytes that were written, by offset and by what they say;
+//! * [`questions`]: users' questions as criteria; [`occurrences`]: a chosen execution of a line, and what an
+//!   expression reads there; [`moment`], [`touched`]: variables and memory as expressions see them;
+//!   `outputs`, `texts`: the origin of written bytes, by their offset and by their text;
 //! * [`handover`], [`writers`](mod@writers): bytes that one process of a recording wrote and another read;
-//!   `given`: what a program was given when it was started;
+//!   `given`: what a program received when it was started;
 //! * [`started`]: calls by which a process started programs that may not be recorded;
-//! * [`nearby`]: what they could have meant;
-//! * [`snapshot`]: the values at executed instructions and statements, for showing;
-//! * [`chain`](mod@chain): the answer without plain copies;
-//! * [`relevance`]: slices that also follow what could have gone another way; `output_effects`: what could
-//!   have been written;
-//! * [`phases`]: the answer level by level, as what phases of the run gave to each other;
-//! * [`timeline`]: what the first pass found, kept beside the recording; `summaries`: of each segment, so that
-//!   one that cannot matter is not replayed; `watching`: the segments in which a line runs;
+//! * [`nearby`]: suggestions for questions without an answer;
+//! * [`snapshot`]: the values at executed instructions and statements, for display;
+//! * [`chain`](mod@chain): a slice without plain copies;
+//! * [`relevance`]: slices that also follow potential dependences; `output_effects`: output that could have
+//!   been written;
+//! * [`phases`]: a slice level by level, as data flow between phases of the run;
+//! * [`timeline`]: results of the first pass, stored beside the recording; `summaries`: a summary of each
+//!   segment, so that segments that cannot matter are not replayed; `watching`: the segments in which a line
+//!   runs;
 //! * `prepared`: the first pass over a run; `segment_trace`, `irregular`, `fragments`, `formatted`: the
-//!   trace of one segment; `pipeline`: replayed while another is processed;
-//! * `backward`: the backward pass over it; `live`, `uses`, `provenance`: what is live, and for
-//!   which nodes; `demanded_bits`: which bits of a register; `facts`, `summary`, `library`, `heap`, `memory_streams`: what is known of the
-//!   program beside.
+//!   trace of one segment; `pipeline`: replay of the next segment while one is processed;
+//! * `backward`: the backward pass over the traces; `live`, `uses`, `provenance`: what is live, and for
+//!   which nodes; `demanded_bits`: which bits of a register; `facts`, `summary`, `library`, `heap`,
+//!   `memory_streams`: static and whole-run facts about the program.
 //!
 //! # What must not be known here
-//! Good and bad versions, changes, terminals. Source files are names and line
-//! numbers; nothing here opens one.
+//! Good and bad versions, changes, terminals. Source files are names and line numbers; no source file is
+//! opened here.
 //!
 //! # How
-//! Dynamic slicing after Wang and Roychoudhury, *Dynamic slicing on Java
-//! bytecode traces*: the backward pass keeps the live places (registers of an
-//! activation, bytes of memory) whose last definition is still to be found, and
-//! for every activation the blocks whose controlling branch is still to be found.
-//! An instruction that defines a live place, or controls a pending block, is a node
-//! of the slice, and what it uses comes to be live. Of a register those bits are live that are
-//! demanded, so that what lies beside them in a word is no part of the slice. Nothing is stored but the trace
-//! of a segment or two, and time is near-linear in the steps visited.
+//! Dynamic slicing after Wang and Roychoudhury, *Dynamic slicing on Java bytecode traces*: the backward pass
+//! keeps the live locations (registers of an activation, bytes of memory) whose last definition has not been
+//! reached yet, and for every activation the blocks whose controlling branch has not been reached yet. An
+//! instruction that defines a live location, or controls a pending block, is a node of the slice, and its
+//! operands become live. Only the demanded bits of a register are live, so that unrelated bits of the same
+//! word are not part of the slice. Only the traces of a segment or two are stored, and time is near-linear
+//! in the steps visited.
 //!
 //! # Example
 //! ```no_run
@@ -112,7 +111,7 @@ pub use snapshot::{Named, Snapshot};
 pub use texts::put_together;
 pub use visits::Visit;
 
-/// What can go wrong: replay fails, or a question is about nothing.
+/// Errors: replay fails, or a question refers to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -125,12 +124,12 @@ pub enum Error {
     NoStep { stream: u32, step: u64, steps: u64 },
     #[error(transparent)]
     Expression(Box<WrongExpression>),
-    /// It was stopped from outside.
+    /// The operation was cancelled by the caller.
     #[error("go on: it was stopped")]
     Stopped,
 }
 
-/// An expression that has no value, and the names that have one.
+/// An expression that cannot be evaluated, and the names that are in scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("evaluate the expression: {error}")]
 pub struct WrongExpression {

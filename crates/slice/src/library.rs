@@ -1,9 +1,9 @@
-//! What the table of C library functions says, in the words of analyses of pointers.
+//! The table of C library functions, translated for the points-to analysis.
 
 use externals::{FormatArgs, Len, Model, Place, Ret, flag};
 use program::outside::{Effect, Outside, Returned};
 
-/// The table.
+/// The table of externals, as the points-to analysis uses it.
 pub struct Table;
 
 impl Outside for Table {
@@ -58,7 +58,7 @@ impl Outside for Table {
             _ => {}
         }
         if known.has(flag::MOVES) {
-            // What the old block pointed to may be found in the new one.
+            // Pointers in the old block may be found in the new one.
             effect.returns.push(Returned::Same(0));
         }
         match known.ret {
@@ -74,7 +74,7 @@ impl Outside for Table {
                 effect.returns.push(Returned::Kept);
             }
             "pthread_getspecific" | "tss_get" => effect.returns.push(Returned::Kept),
-            // Functions nothing is known of.
+            // They return functions that are not known.
             "dlsym" | "dlvsym" => return None,
             _ => {}
         }

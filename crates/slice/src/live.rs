@@ -1,11 +1,11 @@
-//! Live memory: bytes whose last definition before the current step is still to be found.
+//! Live memory: bytes whose last definition before the current step has not been reached yet.
 //!
-//! A page has one bit a byte, so that asking about a store costs a look-up and a mask. Who uses
-//! the bytes is kept as runs beside the bits; a page without runs has live bytes that are
-//! untracked and definite, which is all there is once the slice has reached its bound.
+//! A page has one bit per byte, so that testing a store costs a look-up and a mask. The uses of the bytes
+//! are stored as runs beside the bits; live bytes outside all runs are untracked and definite. Once the
+//! slice has reached its bound, all live bytes are.
 //!
-//! Of a byte with members of a bit-field only some bits may be live. Such bytes are few, and
-//! kept apart; a byte may be live as a whole for some uses and in part for others.
+//! Of a byte with members of a bit-field only some bits may be live. Such bytes are few, and stored
+//! separately; a byte may be live as a whole for some uses and in part for others.
 
 use crate::uses::{UseList, Uses};
 use rustc_hash::FxHashMap;
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 const PAGE: u64 = 4096;
 const WORDS: usize = (PAGE / 64) as usize;
-/// Pages whose place is kept at hand.
+/// Size of the direct-mapped cache from page numbers to indices.
 const CACHED: u64 = 256;
 const NOWHERE: u32 = u32::MAX;
-/// With more pages than these the lines are not listed.
+/// With more pages than this, the live lines are not listed.
 const MOST_PAGES: usize = 4096;
 
 /// Live bytes with the same uses.
@@ -39,7 +39,7 @@ struct Run {
 struct Page {
     number: u64,
     live: [u64; WORDS],
-    /// Runs that are tracked, in order; they do not overlap.
+    /// Tracked runs in ascending order, without overlaps.
     runs: Vec<Run>,
 }
 
@@ -51,7 +51,7 @@ pub struct LiveMemory {
     cache: Vec<Cell<(u64, u32)>>,
     /// Bytes that are live as a whole.
     bytes: u64,
-    /// Bytes of which some bits are live: which ones, and for whom.
+    /// Partly live bytes: masks of bits with their uses.
     partial: BTreeMap<u64, Vec<(u8, UseList)>>,
 }
 
@@ -113,7 +113,7 @@ impl Page {
         }
     }
 
-    /// Makes bytes live; how many were not.
+    /// Makes bytes live. Returns how many were not.
     fn make_live(&mut self, from: u16, to: u16, uses: UseList, arena: &mut Uses) -> u64 {
         if uses.is_tracked() || !self.runs.is_empty() {
             self.add_runs(from, to, uses, arena);
@@ -128,7 +128,7 @@ impl Page {
 
     fn add_runs(&mut self, from: u16, to: u16, uses: UseList, arena: &mut Uses) {
         let at = self.runs.partition_point(|r| r.end <= from);
-        // Most often the bytes are not live, or live as a whole.
+        // Most often the bytes are not live, or exactly one run.
         if let Some(run) = self.runs.get_mut(at).filter(|run| (run.start, run.end) == (from, to)) {
             run.uses = arena.join(run.uses, uses);
             return;
@@ -161,7 +161,7 @@ impl Page {
         self.replace_runs(from, to, new);
     }
 
-    /// Puts runs in place of those among bytes `from..to`.
+    /// Replaces the runs among bytes `from..to`.
     fn replace_runs(&mut self, from: u16, to: u16, mut new: Vec<Run>) {
         let first = self.runs.partition_point(|r| r.end <= from);
         let last = self.runs.partition_point(|r| r.start < to);
@@ -174,7 +174,7 @@ impl Page {
         self.runs.splice(first..last, new);
     }
 
-    /// Ends the liveness of bytes; how many were live.
+    /// Kills bytes. Returns how many were live.
     fn kill(&mut self, from: u16, to: u16) -> u64 {
         if !self.runs.is_empty() {
             let first = self.runs.partition_point(|r| r.end <= from);
@@ -194,7 +194,7 @@ impl Page {
 }
 
 impl LiveMemory {
-    /// The lines of 64 bytes with anything live, by number; none if there are very many.
+    /// The 64-byte lines with live bytes, by number; `None` if there are very many pages.
     pub fn lines(&self) -> Option<impl Iterator<Item = u64> + '_> {
         let of_page = |page: &Page| {
             let number = page.number;
@@ -234,7 +234,7 @@ impl LiveMemory {
     #[cold]
     fn add(&mut self, number: u64) -> usize {
         if self.cache.is_empty() {
-            // No address is on that page.
+            // The key of an empty entry: no address is on that page.
             self.cache = vec![Cell::new((u64::MAX, NOWHERE)); CACHED as usize];
         }
         self.places.insert(number, self.pages.len() as u32);
@@ -242,7 +242,7 @@ impl LiveMemory {
         self.look_up(number) as usize
     }
 
-    /// Calls `f` with the place of each page that a range touches, and which bytes of it.
+    /// Calls `f` with the index of each page that a range touches, and the bytes within it.
     #[inline]
     fn parts(&self, start: u64, len: u64, mut f: impl FnMut(usize, u16, u16)) {
         let (offset, number) = (start % PAGE, start / PAGE);
@@ -261,7 +261,7 @@ impl LiveMemory {
             });
             return;
         }
-        // A range of more pages than there are.
+        // The range covers more pages than exist here.
         let mut pages: Vec<u64> = self.pages.iter().map(|p| p.number).collect();
         pages.sort_unstable();
         for number in pages {
@@ -283,7 +283,7 @@ impl LiveMemory {
         any || (!self.partial.is_empty() && self.partial.range(bytes(start, len)).next().is_some())
     }
 
-    /// Makes some bits of a byte live for further uses; whether any was not.
+    /// Makes some bits of a byte live. Returns whether any of them was not.
     pub fn make_bits_live(&mut self, at: u64, mask: u8, uses: UseList, arena: &mut Uses) -> bool {
         let parts = self.partial.entry(at).or_default();
         let is_new = parts.iter().fold(mask, |left, part| left & !part.0) != 0;
@@ -294,7 +294,7 @@ impl LiveMemory {
         is_new
     }
 
-    /// Bits of at most eight bytes that are live: bit 0 is the lowest of the first.
+    /// The live bits of at most eight bytes; bit 0 is the lowest bit of the first byte.
     pub fn bits(&self, start: u64, len: u32) -> u64 {
         let mut bits = 0;
         let mut add = |at: u64, mask: u8| bits |= u64::from(mask) << (8 * (at - start));
@@ -314,7 +314,8 @@ impl LiveMemory {
         bits
     }
 
-    /// Bits of a word are defined here: who uses one of them. The others stay live.
+    /// Kills bits of a word. Returns the uses of all entries that have any of them. The other bits stay
+    /// live.
     pub fn kill_bits(&mut self, start: u64, mask: u64, arena: &mut Uses) -> UseList {
         let mut uses = UseList::default();
         for (at, mask) in bytes_of(start, mask) {
@@ -335,7 +336,7 @@ impl LiveMemory {
         uses
     }
 
-    /// Makes a range live for further uses; whether any byte was not live.
+    /// Makes a range live for further uses. Returns whether any byte was not live.
     #[inline]
     pub fn make_live(&mut self, start: u64, len: u64, uses: UseList, arena: &mut Uses) -> bool {
         let before = self.bytes;
@@ -347,8 +348,8 @@ impl LiveMemory {
         self.bytes != before
     }
 
-    /// Calls `f` with the live ranges in a range: those that are live as a whole, in order, then
-    /// those of which some bits are.
+    /// Calls `f` with the live ranges in a range: first the wholly live ones in ascending order, then the
+    /// partly live bytes.
     pub fn ranges(&self, start: u64, len: u64, mut f: impl FnMut(LiveRange)) {
         self.ranges_of_whole(start, len, &mut f);
         if !self.partial.is_empty() {
@@ -371,7 +372,7 @@ impl LiveMemory {
         });
     }
 
-    /// Ends the liveness of a range, which is defined here: what was live of it.
+    /// Kills a range, which is defined here. Returns its live ranges.
     pub fn kill(&mut self, start: u64, len: u64) -> Vec<LiveRange> {
         let mut all: Vec<LiveRange> = Vec::new();
         self.ranges(start, len, |range| match all.last_mut() {
@@ -384,7 +385,7 @@ impl LiveMemory {
         all
     }
 
-    /// The same, as one list.
+    /// Kills a range. Returns the joined uses of its live ranges.
     #[inline]
     pub fn kill_uses(&mut self, start: u64, len: u64, arena: &mut Uses) -> UseList {
         let mut uses = UseList::default();
@@ -437,7 +438,7 @@ impl LiveMemory {
         }
     }
 
-    /// All that is left.
+    /// Kills and returns everything that is live.
     pub fn drain(&mut self) -> Vec<LiveRange> {
         self.kill(0, u64::MAX)
     }
@@ -448,13 +449,13 @@ fn bytes(start: u64, len: u64) -> std::ops::Range<u64> {
     start..start.saturating_add(len)
 }
 
-/// The bytes of a word that have bits of a mask, with those bits.
+/// The bytes of a word in which a mask has bits, with those bits.
 fn bytes_of(start: u64, mask: u64) -> impl Iterator<Item = (u64, u8)> {
     let all = (0..8).map(move |n| (start.wrapping_add(n), (mask >> (8 * n)) as u8));
     all.filter(|byte| byte.1 != 0)
 }
 
-/// Calls `f` with number and bytes of each page of a range.
+/// Calls `f` with the number and the bytes of each page of a range.
 #[inline]
 fn each_page(start: u64, end: u64, mut f: impl FnMut(u64, u16, u16)) {
     let mut at = start;
@@ -477,7 +478,7 @@ mod tests {
     const SIZE: u64 = 9000;
 
     proptest! {
-        /// Against one set of consumers a byte.
+        /// Compares with one set of consumers per byte.
         #[test]
         fn live_memory_is_sets_of_bytes(
             ops in proptest::collection::vec((0u8..4, 0u64..8400, 0u64..5000), 1..40),
@@ -526,7 +527,7 @@ mod tests {
             prop_assert_eq!(left, bytes.iter().flatten().count() as u64);
         }
 
-        /// Against one set of consumers a bit.
+        /// Compares with one set of consumers per bit.
         #[test]
         fn live_bits_are_sets_of_bits(
             ops in proptest::collection::vec((0u8..4, 0u64..20, 0u64..12, any::<u64>(), 0u32..64), 1..40),
@@ -547,7 +548,7 @@ mod tests {
                         for (at, mask) in bytes_of(start, mask) {
                             is_new |= live.make_bits_live(at, mask, one, &mut arena);
                         }
-                        // Bytes live as a whole and in part are not compared.
+                        // Bytes that are live both as a whole and in part are not compared.
                         prop_assert!(is_new || here.iter().all(|bit| !bits[*bit].is_empty()));
                     }
                     _ => {

@@ -1,19 +1,18 @@
-//! Where what was written to streams without a file shows in memory.
+//! The memory in which the library publishes what was written to streams without a file.
 //!
-//! `fmemopen` is given a buffer. `open_memstream` is given the addresses of two variables, which hold the
-//! address and the size of a buffer of the library's once the stream is flushed or closed. The
-//! library writes all of these unseen: the program finds other bytes there than it knew. The
-//! buffer's address is what it finds in the variable, and its end is taken to be where the next
-//! block of the heap begins.
+//! `fmemopen` takes a buffer. `open_memstream` takes the addresses of two variables, which hold the address
+//! and the size of a buffer of the library once the stream is flushed or closed. The library's writes to all
+//! of these are not recorded: the program's next load finds changed bytes. The buffer's address is the value
+//! that a load finds in the variable, and its end is assumed to be the start of the next heap block.
 
 use crate::heap::Allocated;
 use replay::observer::{ExternalCall, View};
 use serde::{Deserialize, Serialize};
 
-/// Memory that shows what was written to a stream.
+/// Memory in which the contents of a stream are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
-    /// The step since when it does.
+    /// The first step at which they are.
     pub since: u64,
     pub start: u64,
     pub len: u64,
@@ -21,19 +20,19 @@ pub struct Shown {
     pub file: u64,
 }
 
-/// No buffer of the library's is taken to be longer.
+/// The assumed greatest length of a buffer of the library.
 const LONGEST: u64 = 1 << 20;
 
-/// Collects them in the first pass over a stream.
+/// Collects such memory in the first pass over a stream.
 #[derive(Default)]
 pub struct MemoryStreams {
     shown: Vec<Shown>,
-    /// Variables that hold the address of a buffer, and the stream.
+    /// Variables that hold the address of a buffer, and the `FILE` of the stream.
     pointers: Vec<(u64, u64)>,
 }
 
 impl MemoryStreams {
-    /// A call has returned.
+    /// An external call has returned.
     pub fn opened(&mut self, view: &View<'_>, call: &ExternalCall<'_>) {
         let Some(known) = call.known else { return };
         let file = call.result.first().copied().unwrap_or(0);
@@ -50,7 +49,7 @@ impl MemoryStreams {
         }
     }
 
-    /// A load saw something that the program did not write.
+    /// A load read bytes that the program had not written.
     pub fn missed(&mut self, view: &View<'_>, address: u64) {
         let Some((_, file)) = self.pointers.iter().rev().find(|(at, _)| *at == address) else { return };
         let start = view.memory.peek_word(address, 8);
@@ -60,7 +59,7 @@ impl MemoryStreams {
         }
     }
 
-    /// In the order of time; buffers end before the blocks that the program allocated.
+    /// The published memory in order of time. Buffers end before the next block that the program allocated.
     pub fn finish(mut self, allocated: &[(u64, Allocated)]) -> Vec<Shown> {
         for shown in self.shown.iter_mut().filter(|shown| shown.len == LONGEST) {
             let behind = allocated.iter().map(|block| block.0).filter(|at| *at > shown.start);

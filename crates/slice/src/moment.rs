@@ -1,4 +1,4 @@
-//! A moment of a replay as C expressions see it.
+//! A moment of a replay as scope of C expressions.
 
 use crate::criterion::Wanted;
 use crate::touched::Touched;
@@ -10,12 +10,12 @@ use replay::constants::Initial;
 use replay::observer::View;
 use replay::vars::{self, Bindings, Data, Limits, Value};
 
-/// What is asked of a moment.
+/// When an expression is evaluated, relative to an instruction.
 #[derive(Clone, Copy)]
 pub enum Side {
     /// Before the instruction of the view.
     Before,
-    /// After it, before control goes on.
+    /// After it, before control is transferred.
     After,
 }
 
@@ -23,10 +23,10 @@ pub enum Side {
 pub struct Moment<'v, 'b> {
     pub view: View<'v>,
     pub bindings: &'b Bindings<'b>,
-    /// Instructions at which names are looked up, in this order: a block may begin on a line.
+    /// Instructions at which names are looked up, in this order: a block scope may begin within a line.
     pub lookups: &'b [u32],
     pub side: Side,
-    /// What was read or written before.
+    /// Memory that was read or written before.
     pub touched: &'b Touched<'b>,
 }
 
@@ -56,7 +56,7 @@ impl<'v> Moment<'v, '_> {
         expression::evaluate(expression, self)
     }
 
-    /// The value of an expression as text; none if it has none here.
+    /// The value of an expression as text; `None` if it has no value here.
     ///
     /// # Errors
     /// If the expression is wrong.
@@ -73,7 +73,7 @@ impl<'v> Moment<'v, '_> {
         }
     }
 
-    /// Where the bytes are that an evaluation read.
+    /// The criteria for the bytes that an evaluation read.
     #[must_use]
     pub fn wanted(&self, reads: &[Read]) -> Vec<Wanted> {
         let mut wanted = Vec::new();
@@ -106,7 +106,7 @@ impl<'v> Moment<'v, '_> {
                 model::Home::Value(Operand::Reg(r), ty) => {
                     wanted.push(Wanted::Registers((r..r + ty.slots()).collect()));
                 }
-                // A constant comes from nowhere else than the line itself.
+                // A constant originates in the line itself.
                 model::Home::Value(..) => wanted.push(Wanted::Ran),
                 model::Home::Memory(o, d) => wanted.push(memory(self.view.value(o).wrapping_add_signed(d))),
                 model::Home::Frame(d) => wanted.push(memory(self.view.frame.wrapping_add(d))),
@@ -132,7 +132,7 @@ impl<'v> Scope<'v> for Moment<'v, '_> {
             let ty = Type::of(module, self.view.function().variables[number as usize].ty);
             return Some(Variable { ty, home: self.home(number), number });
         }
-        // A `static` variable of a function is a symbol with the function's name before it.
+        // A `static` variable of a function is a symbol with the function's name as prefix.
         let inner = format!("{}.{name}", self.view.function().name);
         let (ty, home) = self
             .symbol(self.view.code.module, &inner)
@@ -145,7 +145,7 @@ impl<'v> Scope<'v> for Moment<'v, '_> {
         for (n, byte) in out.iter_mut().enumerate().filter(|(_, byte)| **byte == 0) {
             match self.touched.initial(address.wrapping_add(n as u64)) {
                 Some(Initial::Byte(initial)) => *byte = initial,
-                // Where it points to is not known.
+                // The address it points to is not known.
                 Some(Initial::Address) => return false,
                 None => {}
             }
@@ -155,7 +155,7 @@ impl<'v> Scope<'v> for Moment<'v, '_> {
 }
 
 impl<'v> Moment<'v, '_> {
-    /// What a name of a module stands for outside of functions.
+    /// The file-scope meaning of a name in a module.
     fn symbol(&self, module: u32, name: &str) -> Option<(Type<'v>, Home)> {
         let image = self.view.image;
         let model = image.module(module);
@@ -180,7 +180,7 @@ impl<'v> Moment<'v, '_> {
     }
 }
 
-/// A value as text.
+/// Formats a value as text.
 pub(crate) fn shown(value: &Evaluated<'_>, data: Data<'_>, limits: Limits) -> String {
     let Evaluated { ty, bytes, known, .. } = value;
     let mut wide = [0; 16];
@@ -204,8 +204,7 @@ pub(crate) fn shown(value: &Evaluated<'_>, data: Data<'_>, limits: Limits) -> St
     }
 }
 
-/// Names that stand for something at an instruction: those of the function first, then
-/// those of the file.
+/// Names in scope at an instruction: those of the function first, then those of the file.
 pub(crate) fn names(
     module: &Module,
     function: &Function,

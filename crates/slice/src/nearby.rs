@@ -1,5 +1,5 @@
-//! What could have been meant: for questions about lines that never ran, names that mean
-//! nothing, and files that are not the only ones of their name.
+//! Suggestions for questions without an answer: lines that never ran, unknown names, and ambiguous file
+//! names.
 
 use crate::Result;
 use crate::slicer::Slicer;
@@ -8,8 +8,8 @@ use replay::image::Image;
 use replay::observer::{Effect, Observer, View};
 use std::collections::{BTreeSet, HashMap};
 
-/// The line itself if it has code, else the next one that has in the same function; none
-/// outside of functions.
+/// The line itself if it has code, else the next line of the same function that has; `None` outside of
+/// functions.
 #[must_use]
 pub fn nearest_statement(image: &Image, file: &str, line: u32) -> Option<u32> {
     let mut next: Option<u32> = None;
@@ -33,7 +33,7 @@ pub fn nearest_statement(image: &Image, file: &str, line: u32) -> Option<u32> {
 }
 
 impl Slicer<'_> {
-    /// The source files that a name means, by the end of their paths.
+    /// The source files that a name may denote: those whose paths end with it.
     #[must_use]
     pub fn files_named(&self, file: &str) -> Vec<String> {
         let models = self.process.image.modules().map(|(_, m)| &m.model);

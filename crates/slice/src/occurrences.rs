@@ -1,4 +1,4 @@
-//! Which execution of a line is meant, and what is asked about it.
+//! Selects an execution of a line, and makes criteria for it.
 
 use crate::criterion::{Criterion, Occurrence, Wanted};
 use crate::executions::{Execution, Keep, Marks, Watch, marks};
@@ -12,8 +12,8 @@ use replay::observer::{Effect, Null, Observer, View};
 use replay::vars::Bindings;
 use std::collections::{BTreeMap, HashSet};
 
-/// One of the executions of a line: of those where the condition holds and that begin before
-/// a step, the one with the number, or else the last.
+/// One of the executions of a line: among those where the condition holds and that begin before a step, the
+/// one with the given number, or else the last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Which {
     /// From 1, in the order of streams.
@@ -31,7 +31,7 @@ impl Which {
 }
 
 impl Slicer<'_> {
-    /// The execution of a line that is meant, and its stream; none if there is none.
+    /// The selected execution of a line, and its stream, if there is one.
     ///
     /// # Errors
     /// If the condition is wrong, or replay fails.
@@ -72,7 +72,7 @@ impl Slicer<'_> {
         }
     }
 
-    /// Where an execution ends that was still under way when `machine` was stopped.
+    /// The last step of an execution that had not completed when `machine` was stopped.
     fn end_of(
         &self,
         machine: &mut Machine<'_>,
@@ -97,11 +97,11 @@ impl Slicer<'_> {
         Ok(watch.executions[0].last)
     }
 
-    /// The last execution, found from the end.
+    /// The last execution, found by a search from the end.
     fn last_execution(&self, sites: &[Site], marks: &Marks) -> Result<Option<(u32, Execution)>> {
         let sites: HashSet<Site> = sites.iter().copied().collect();
         let Some(visit) = self.find_visit(&sites)? else { return Ok(None) };
-        // Rounds of a loop on one line are executions of their own.
+        // Iterations of a loop on one line are separate executions.
         let mut watch = Watch::new(&self.process.image, marks, Keep::LastBefore(u64::MAX));
         let mut machine = self.machine_at(visit.first)?;
         if let Some(view) = machine.view() {
@@ -112,8 +112,8 @@ impl Slicer<'_> {
         Ok(found.map(|e| (visit.first.stream, Execution { last: e.last.or(Some(visit.last.step)), ..e })))
     }
 
-    /// All that an execution of a line used; of the last one, what each of the line's
-    /// instructions used when it last ran.
+    /// Criteria for all operands in an execution of a line; for the last execution, the operands of each of
+    /// the line's instructions in its own last execution.
     ///
     /// # Errors
     /// If the condition is wrong, or replay fails.
@@ -130,7 +130,8 @@ impl Slicer<'_> {
         Ok(at.map(|at| Criterion { at, wanted: vec![Wanted::All] }).collect())
     }
 
-    /// What an expression reads before an execution of a line; none if the line never ran so.
+    /// A criterion for what an expression reads before an execution of a line; `None` if there is no such
+    /// execution.
     ///
     /// # Errors
     /// If the expression or the condition is wrong, or replay fails.
@@ -146,7 +147,7 @@ impl Slicer<'_> {
         let mut machine = self.machine_at(Occurrence { stream, step: execution.first })?;
         let touched = self.touched(Occurrence { stream, step: execution.first })?;
         let mut first_error = None;
-        // A variable may come to be, or a block begin, on the line.
+        // A variable may come into scope, or a block begin, within the line.
         for step in execution.first..=execution.last.unwrap_or(execution.first) {
             machine.run(&mut Null, step)?;
             let Some(view) = machine.view() else { break };
@@ -165,7 +166,7 @@ impl Slicer<'_> {
                 Ok(value) => {
                     let mut wanted = moment.wanted(&value.reads);
                     if wanted.is_empty() {
-                        // Constants come from nowhere else than the line itself.
+                        // Constants originate in the line itself.
                         wanted.push(Wanted::Ran);
                     }
                     return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted }));
@@ -185,14 +186,14 @@ impl Slicer<'_> {
         }
     }
 
-    /// An error with the names that could have been meant.
+    /// An error with the names in scope, as suggestions.
     fn wrong(&self, text: String, error: expression::Error, site: Site) -> Error {
         let names = names_at(&self.process.image, site);
         Error::Expression(Box::new(WrongExpression { text, error, names }))
     }
 }
 
-/// Names that stand for something at an instruction.
+/// Names in scope at an instruction.
 #[must_use]
 pub fn names_at(image: &replay::image::Image, site: Site) -> Vec<String> {
     let module = image.module(site.module);

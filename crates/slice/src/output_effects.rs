@@ -1,9 +1,9 @@
-//! Which standard streams an instruction may write to, with all that it calls.
+//! Which standard streams an instruction may write to, including its callees.
 //!
-//! The table of externals says which argument of an output function is the stream or descriptor.
-//! Which one it is follows from where the value comes from: a load of `stdout` or `stderr`, a
-//! constant, a parameter of all calls of a function. A value out of other memory may be either,
-//! and what `fopen` returned is neither. A function that is not in the table does not write.
+//! The table of externals records which argument of an output function is the stream or descriptor. A
+//! flow-insensitive data-flow analysis finds its possible values: a load of `stdout` or `stderr`, a
+//! constant, a parameter over all calls of a function. A value loaded from other memory may be either, and
+//! what `fopen` returned is neither. A function that is not in the table does not write.
 
 use crate::library::Table;
 use crate::summary::parameters;
@@ -25,7 +25,7 @@ pub enum StandardStream {
 }
 
 impl StandardStream {
-    /// By the name that people give it: `stdout` or `stderr`.
+    /// By its name in C: `stdout` or `stderr`.
     #[must_use]
     pub fn named(name: &str) -> Option<StandardStream> {
         match name {
@@ -84,20 +84,20 @@ impl BitAnd for Streams {
     }
 }
 
-/// A successor of a branch, and what may be written if it is taken.
+/// A successor of a branch, and the streams that may be written to if it is taken.
 type Alternative = (BlockId, Streams);
 
-/// What a call may call.
+/// The possible callees of a call.
 #[derive(Default)]
 struct Callees {
-    /// Modelled functions, and whether they get the arguments of the call.
+    /// Modelled functions, and whether they receive the arguments of the call.
     functions: BTreeMap<u32, bool>,
     externals: Vec<&'static External>,
 }
 
 /// See the module's documentation.
 pub struct OutputEffects {
-    /// What each block of each function may write to, with all that it calls.
+    /// The streams that each block of each function may write to, including callees.
     blocks: Vec<Vec<Streams>>,
     functions: Vec<Streams>,
     /// By function and block.
@@ -105,7 +105,7 @@ pub struct OutputEffects {
 }
 
 impl OutputEffects {
-    /// `entries` were called from outside.
+    /// `entries` are functions that were called from outside the program.
     pub fn new(whole: &Whole<'_>, may: &MayDefine, entries: &[u32]) -> OutputEffects {
         let calls = callees(whole, may);
         let handles = Handles::new(whole, &calls, entries);
@@ -149,12 +149,12 @@ impl OutputEffects {
         OutputEffects { blocks, functions, alternatives }
     }
 
-    /// What a function may write to, with all that it calls.
+    /// The streams that a function may write to, including its callees.
     pub fn of_function(&self, function: u32) -> Streams {
         self.functions[function as usize]
     }
 
-    /// The successors of a block's branch by which anything may be written.
+    /// The successors of a block's branch on which anything may be written.
     pub fn alternatives(&self, function: u32, block: BlockId, ways: &Ways, branch: &Inst) -> &[Alternative] {
         self.alternatives[function as usize][block as usize].get_or_init(|| {
             let of = &self.blocks[function as usize];
@@ -206,7 +206,7 @@ fn callees(whole: &Whole<'_>, may: &MayDefine) -> Vec<BTreeMap<u32, Callees>> {
     all
 }
 
-/// Which standard streams the registers of functions may be a `FILE *` or a descriptor of.
+/// For each register of each function, of which standard streams it may be the `FILE *` or the descriptor.
 struct Handles {
     functions: Vec<Vec<Streams>>,
 }
@@ -237,7 +237,7 @@ impl Handles {
         all
     }
 
-    /// The values of a function that follow from its parameters.
+    /// Propagates within a function, until nothing changes.
     fn flow(&mut self, whole: &Whole<'_>, f: u32, calls: &BTreeMap<u32, Callees>) {
         let function = whole.function(f);
         loop {
@@ -286,7 +286,7 @@ impl Handles {
         }
     }
 
-    /// A function gets the arguments of a call.
+    /// Propagates the arguments of a call to a callee's parameters.
     fn pass(&mut self, whole: &Whole<'_>, (caller, call): (u32, &Call), callee: u32) -> bool {
         let mut is_new = false;
         for (reg, number, slot) in parameters(whole.function(callee)) {
@@ -296,7 +296,7 @@ impl Handles {
         is_new
     }
 
-    /// Nothing is known of a function's arguments.
+    /// Sets a function's parameters to "any stream", because its arguments are not known.
     fn give_any(&mut self, whole: &Whole<'_>, callee: u32) -> bool {
         let mut is_new = false;
         for (reg, ..) in parameters(whole.function(callee)) {
@@ -305,7 +305,7 @@ impl Handles {
         is_new
     }
 
-    /// What a call to a function of the table may write to.
+    /// The streams that a call to a function of the table may write to.
     fn written(&self, f: u32, call: &Call, known: &External) -> Streams {
         match known.io.filter(|io| io.direction == Direction::Out).map(|io| io.channel) {
             Some(Channel::Stdout) => StandardStream::Output.into(),
@@ -320,7 +320,7 @@ impl Handles {
     }
 }
 
-/// The argument that is passed in a slot, and which of its slots that is.
+/// The argument that is passed in a slot, and the slot's index within the argument.
 fn argument(call: &Call, slot: u32) -> Option<(Operand, u32)> {
     let mut first = 0;
     call.args.iter().find_map(|arg| {
@@ -330,19 +330,19 @@ fn argument(call: &Call, slot: u32) -> Option<(Operand, u32)> {
     })
 }
 
-/// The standard stream whose variable an operand is the address of.
+/// The standard stream whose variable has this address.
 fn stream_at(whole: &Whole<'_>, f: u32, address: Operand) -> Option<StandardStream> {
     let Operand::Symbol { symbol, offset: 0 } = address else { return None };
     StandardStream::named(&whole.part(f).model.symbols.get(symbol as usize)?.name)
 }
 
-/// What the result of a call may be.
+/// The possible values of a call's result.
 fn returned(callees: &Callees) -> Streams {
     let is_known = callees.functions.is_empty() && !callees.externals.is_empty();
     if is_known && callees.externals.iter().all(|e| opens_another(e)) { Streams::NONE } else { Streams::ALL }
 }
 
-/// Whether a function opens something that is not one of the standard streams.
+/// Whether a function returns a handle that is none of the standard streams.
 fn opens_another(known: &External) -> bool {
     let again = ["dup", "fcntl", "fdopen", "freopen"];
     known.has(flag::OPENS) && !again.iter().any(|name| known.name.starts_with(name))

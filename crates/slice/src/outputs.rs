@@ -1,4 +1,4 @@
-//! What of a call made which bytes that it wrote.
+//! Which operands of an output call each written byte came from.
 
 use crate::criterion::{Criterion, Occurrence, Wanted};
 use externals::format::{Conversion, Number, Parser, Piece, Size};
@@ -8,21 +8,21 @@ use replay::format::Formatted;
 use replay::io::IoEvent;
 use replay::observer::{ExternalCall, View};
 
-/// Formats and strings are followed no further than this.
+/// Formats and strings are read up to this length.
 const LIMIT: usize = 1 << 20;
 
-/// What made some bytes of an output.
+/// The origin of some bytes of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// Nothing less than all that the call used.
+    /// All operands of the call.
     Call,
-    /// The call by being made: text of a format, a constant.
+    /// The execution of the call: literal text of a format, a constant.
     Ran,
-    /// Register slots of the function that called.
+    /// Registers of the calling function.
     Registers { first: Reg, slots: u32 },
     /// Memory, byte by byte.
     Bytes(Text),
-    /// Memory as a whole: how long the text is says how many blanks stand beside it.
+    /// Memory as a whole: the padding depends on the length of the text.
     Whole(Text, u64),
 }
 
@@ -34,7 +34,7 @@ pub struct Text {
     pub pointer: Option<Reg>,
 }
 
-/// Bytes that were made in the same way.
+/// Bytes with the same origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     pub len: u64,
@@ -49,12 +49,12 @@ pub struct Output {
     /// Of the first byte in the sink.
     pub offset: u64,
     pub len: u64,
-    /// From the first byte on. Bytes behind the last part were made by the call.
+    /// From the first byte on. Bytes after the last part have the origin [`Made::Call`].
     pub parts: Vec<Part>,
 }
 
 impl Output {
-    /// What made a byte of it, counted from its first, and which byte of the part it is.
+    /// The origin of a byte, relative to the first, and its index in the part.
     pub fn made(&self, byte: u64) -> (Made, u64) {
         let mut start = 0;
         for part in &self.parts {
@@ -67,20 +67,20 @@ impl Output {
     }
 }
 
-/// A call's output without what made it: all that the call used.
+/// A call's output without further detail: its origin is all operands of the call.
 pub fn whole(event: &IoEvent) -> Output {
-    // The call has run when its event comes.
+    // The event is recorded after the call has run.
     let step = event.instruction.saturating_sub(1);
     Output { step, offset: event.offset, len: event.length, parts: Vec::new() }
 }
 
-/// What made the bytes of an event, seen when its call has come back.
+/// The parts of an event, determined when its call has returned.
 pub fn parts(view: &View<'_>, call: &ExternalCall<'_>, event: &IoEvent) -> Vec<Part> {
     let Inst::Call(inst) = view.inst() else { return Vec::new() };
     let known = call.known;
     let mut parts = match (&event.format, known.and_then(|k| k.format)) {
         (Some(formatted), Some(format)) => Shown { view, call, inst, format }.parts(formatted),
-        // What a library put out is in memory of the runtime's own: all that the call used made it.
+        // What a library wrote is in the runtime's own memory: its origin is all operands of the call.
         _ if event.address != 0 && known.is_some_and(|known| known.io.is_some()) => {
             let text = Text { address: event.address, pointer: None };
             vec![Part { len: event.length, made: Made::Bytes(text) }]
@@ -91,7 +91,7 @@ pub fn parts(view: &View<'_>, call: &ExternalCall<'_>, event: &IoEvent) -> Vec<P
         }
         _ => Vec::new(),
     };
-    // A call may have written less than it had.
+    // A call may have written less than it was given.
     let mut left = event.length;
     for part in &mut parts {
         part.len = part.len.min(left);
@@ -101,16 +101,16 @@ pub fn parts(view: &View<'_>, call: &ExternalCall<'_>, event: &IoEvent) -> Vec<P
     parts
 }
 
-/// A value that is passed as it is.
+/// The origin of a value that is passed as it is.
 fn plain(operand: Operand, slots: u32) -> Made {
     match operand {
         Operand::Reg(first) => Made::Registers { first, slots },
-        // A constant comes from nowhere else than the line itself.
+        // A constant originates in the line itself.
         Operand::Const(_) | Operand::Symbol { .. } => Made::Ran,
     }
 }
 
-/// Argument `number` of those that begin at an argument slot, and how many slots it has.
+/// Argument `number` of those that begin at an argument slot, and its number of slots.
 fn argument(call: &Call, first: u32, number: u32) -> Option<(Operand, u32)> {
     let mut at = 0;
     let mut from = Vec::new();
@@ -123,7 +123,7 @@ fn argument(call: &Call, first: u32, number: u32) -> Option<(Operand, u32)> {
     from.get(number as usize).copied()
 }
 
-/// A call that formats.
+/// A call of a formatting function.
 struct Shown<'c> {
     view: &'c View<'c>,
     call: &'c ExternalCall<'c>,
@@ -161,7 +161,7 @@ impl Shown<'_> {
         all
     }
 
-    /// The bytes of one conversion.
+    /// Adds the bytes of one conversion.
     fn converted(&self, first: u32, number: u32, c: &Conversion, len: u64, all: &mut Vec<Part>) {
         let Some((operand, slots)) = argument(self.inst, first, number) else {
             return all.push(Part { len, made: Made::Call });
@@ -176,7 +176,7 @@ impl Shown<'_> {
         let most = match c.precision {
             Number::Fixed(n) => n as usize,
             Number::Arg(n) => match argument(self.inst, first, n) {
-                // A negative one is none.
+                // A negative precision counts as none.
                 Some((given, _)) => usize::try_from(self.view.value(given) as u32 as i32).unwrap_or(LIMIT),
                 None => LIMIT,
             },
@@ -189,14 +189,14 @@ impl Shown<'_> {
         };
         let text = Text { address, pointer };
         let body = Part { len: shown.min(len), made: Made::Bytes(text) };
-        // The NUL says how long it is, unless the precision does.
+        // The NUL determines the length, unless the precision does.
         let read = shown + u64::from(shown < most as u64);
         let blanks = Part { len: len - body.len, made: Made::Whole(text, read) };
         all.extend(if c.left { [body, blanks] } else { [blanks, body] }.iter().filter(|p| p.len > 0));
     }
 }
 
-/// What is asked when a byte of an output is asked about, counted from its first byte.
+/// The criterion for a byte of an output, relative to its first byte.
 pub fn criterion(stream: u32, output: &Output, byte: u64) -> Criterion {
     let pointer = |text: Text| text.pointer.map(|r| Wanted::Registers(vec![r]));
     let memory = |address, len| Wanted::Memory { address, len };
@@ -214,7 +214,7 @@ pub fn criterion(stream: u32, output: &Output, byte: u64) -> Criterion {
     Criterion { at: Occurrence { stream, step: output.step }, wanted }
 }
 
-/// Whether an output is meant by a name: `stdout`, `stderr`, or the end of a path.
+/// Whether `asked` denotes an output: `stdout`, `stderr`, or the end of its path.
 pub fn is_meant(kind: u8, name: &str, asked: &str) -> bool {
     recording::event::source::name(kind) == asked || std::path::Path::new(name).ends_with(asked)
 }

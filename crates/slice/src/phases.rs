@@ -1,17 +1,17 @@
-//! A run in phases, and what one phase gave to another.
+//! A run divided into phases, and the data flow between them.
 //!
-//! A slice can have more lines than anybody reads. Here the run is cut into a few phases, and
-//! only dependences between phases are shown, with values; whoever knows which of those values
-//! is the first wrong one goes on with the phase that made it, which is cut in its turn
-//! (*hierarchical dynamic slicing*, Wang and Roychoudhury). A loop is a phase, then each of its
-//! iterations; so is a call; what has neither is cut into statements.
+//! A slice can have too many lines to read. Here the run is divided into a few phases, and only dependences
+//! between phases are shown, with values. The user finds the first wrong one among these values and
+//! continues with the phase that produced it, which is divided in turn (*hierarchical dynamic slicing*, Wang
+//! and Roychoudhury). A loop is a phase, then each of its iterations; so is a call; code with neither is
+//! divided into statements.
 //!
-//! One slice is enough for all levels: each is a part of its graph.
+//! One slice serves all levels: each level is a part of its graph.
 //!
 //! * [`divide`]: where phases begin and end;
-//! * [`search`]: from level to level, asking somebody;
-//! * [`explore`]: without levels, to compare with;
-//! * [`tree`](mod@tree): all levels at once, as far as there is room;
+//! * [`search`]: descends from level to level, with an oracle;
+//! * [`explore`]: a search without levels, for comparison;
+//! * [`tree`](mod@tree): all levels at once, within limits;
 //! * [`told`]: levels in words.
 
 pub mod divide;
@@ -28,41 +28,41 @@ pub use search::{Descent, Found, Oracle, Search, Turn};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
-/// What one phase made and another used.
+/// A dependence of one phase on another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// The execution that made it, or decided.
+    /// The execution that produced the value or decided.
     pub node: NodeId,
     pub how: Dependence,
-    /// Index of the phase it was made in.
+    /// Index of the producing phase.
     pub made_in: usize,
-    /// Indices of the phases it was used in, in order.
+    /// Indices of the using phases, in ascending order.
     pub used_in: Vec<usize>,
 }
 
-/// Module, function and line of what made something, whether it decided, and the phase it ran in.
+/// Module, function and line of the producer, whether it decided, and its phase.
 type Key = (u32, u32, u32, bool, usize);
 
-/// A part of a run, cut into phases.
+/// A part of a run, divided into phases.
 #[derive(Clone, Debug)]
 pub struct Level {
     pub window: Window,
-    /// What is asked about.
+    /// The node whose slice is shown.
     pub from: NodeId,
     pub phases: Vec<Phase>,
     /// Index of the phase that `from` is in.
     pub at: usize,
-    /// What phases gave to others, in the order in which it was made.
+    /// Dependences between phases, in the order in which they were produced.
     pub flows: Vec<Flow>,
 }
 
-/// A slice, ready to be looked at in phases.
+/// A slice with what is needed to divide it into phases.
 pub struct Phased<'s, 'p> {
     pub slicer: &'s Slicer<'p>,
     pub slice: &'s Slice,
-    /// How it is cut.
+    /// How it is divided.
     pub division: Division,
-    /// Set by somebody else when no further level is wanted, not even the one being made.
+    /// Set by another thread to cancel, including the level in progress.
     pub stop: Option<&'s AtomicBool>,
     needs: Needs,
 }
@@ -73,7 +73,7 @@ impl<'s, 'p> Phased<'s, 'p> {
         Phased { slicer, slice, division: Division::default(), stop: None, needs: slice.needs() }
     }
 
-    /// Everything up to a node, of its stream.
+    /// The window from the start of a node's stream up to the node.
     ///
     /// # Errors
     /// If replay fails.
@@ -87,7 +87,7 @@ impl<'s, 'p> Phased<'s, 'p> {
         })
     }
 
-    /// Cuts a window into phases, and finds what they gave to each other on the way to a node.
+    /// Divides a window into phases, and finds the dependences between them on the paths to a node.
     ///
     /// # Errors
     /// If replay fails, or it was stopped.
@@ -99,7 +99,7 @@ impl<'s, 'p> Phased<'s, 'p> {
             if at.stream != window.stream || !window.steps.contains(&step) {
                 return None;
             }
-            // They cover the window, in order.
+            // The phases cover the window, in order.
             Some(phases.partition_point(|p| p.window.steps.end <= step)).filter(|p| *p < phases.len())
         };
         let at = phase_of(from);
@@ -109,7 +109,7 @@ impl<'s, 'p> Phased<'s, 'p> {
         Ok(Level { window: window.clone(), from, phases, at, flows })
     }
 
-    /// What phases gave to others on the way to a node: of each phase, line and kind the last.
+    /// Dependences between phases on the paths to a node: for each phase, line and kind the last one.
     fn flows(&self, from: NodeId, phase_of: &impl Fn(NodeId) -> Option<usize>) -> Vec<Flow> {
         let mut flows: BTreeMap<Key, Flow> = BTreeMap::new();
         let needs = |node: NodeId| self.needs.of(node).iter().copied();
@@ -148,9 +148,9 @@ impl<'s, 'p> Phased<'s, 'p> {
     }
 }
 
-/// Walks back from a node and tells of every dependence of one phase on another: what made it,
-/// how it was used, in which phase it was made and in which used. What has no name for people was
-/// made by the compiler and is looked through: whoever used it used what it was made of.
+/// Follows dependences back from a node and reports those between phases to `tell`: the producer, how it was
+/// used, its phase, and the using phase. A node without a source line was generated by the compiler and is
+/// transparent: its operands count as used by its user.
 fn crossings<I: Iterator<Item = (NodeId, Dependence)>>(
     from: NodeId,
     needs: impl Fn(NodeId) -> I,
@@ -180,14 +180,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By the definition: every chain from the question over any edges, cut at named nodes.
+    /// By the definition: every path from the start over any edges, cut at named nodes.
     fn all_chains(
         edges: &[(NodeId, NodeId)],
         phases: &[Option<usize>],
         named: &[bool],
     ) -> BTreeSet<(NodeId, usize, usize)> {
         let mut found = BTreeSet::new();
-        // A chain as its last node, and the last on it that somebody could see.
+        // A path, represented by its last node and the last named node on it.
         let mut chains = BTreeSet::from([(0, 0)]);
         loop {
             let longer: BTreeSet<(NodeId, NodeId)> = chains

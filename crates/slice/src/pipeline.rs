@@ -1,16 +1,16 @@
-//! A pipeline of two stages: a second thread makes things in the order in which they are consumed.
+//! A two-stage pipeline: a second thread produces items in the order in which they are consumed.
 //!
-//! The backward pass consumes one segment after the other, and replaying one takes about as long
-//! as processing it: while one is processed, the next is replayed. The first is not worth a
-//! thread, as most questions are answered by it.
+//! The backward pass consumes one segment after the other, and replaying one takes about as long as
+//! processing it: while one is processed, the next is replayed. The first item is produced without a thread,
+//! because it suffices for most questions.
 
 use std::sync::mpsc::{self, TryRecvError};
 
-/// Things that are ready before they are consumed.
+/// Items that are produced ahead.
 const READY: usize = 1;
 
-/// Makes `count` things by `make`, which may use one again that is done with, and gives them
-/// to `take` in order until that says that it has enough.
+/// Produces `count` items with `make`, which may recycle one that was consumed, and passes them to `take` in
+/// order until `take` returns `false`.
 pub fn pipeline<T: Send, E: Send>(
     count: usize,
     make: impl Fn(usize, Option<T>) -> Result<T, E> + Sync,
@@ -42,7 +42,7 @@ pub fn pipeline<T: Send, E: Send>(
         let mut used = Some(first);
         for number in 1..count {
             if let Some(used) = used.take() {
-                // Nobody there any more: all is made.
+                // The producer may have finished.
                 let _ = give_back.send(used);
             }
             let Ok(made) = receive.recv() else { break };

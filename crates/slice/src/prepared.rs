@@ -1,4 +1,4 @@
-//! The first pass over a stream: checkpoints for later ones, and what is seen on the way.
+//! The first pass over a stream: checkpoints for later passes, and facts that it collects.
 
 use crate::heap::{Allocated, Chains};
 use crate::memory_streams::{MemoryStreams, Shown};
@@ -17,32 +17,32 @@ use replay::tape::Stream;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// One stream: its checkpoints, and what the pass that made them saw.
+/// A stream: its checkpoints, and what the pass that made them collected.
 pub struct Prepared<'p> {
     pub checkpoints: Checkpoints<'p>,
     pub seen: Seen,
 }
 
-/// What the first pass over a stream saw.
+/// What the first pass over a stream collected.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Seen {
     pub summaries: Summaries,
     pub io: IoList,
     pub starts: Vec<Start>,
-    /// Blocks of the heap that were allocated, by address.
+    /// Allocated heap blocks, by address.
     pub allocated: Vec<(u64, Allocated)>,
     pub chains: Chains,
     pub entry: Option<Entry>,
-    /// Functions that were called from outside.
+    /// Functions that were called from outside the program.
     pub entries: BTreeSet<u32>,
-    /// Where the thread's `errno` is, if the program has asked for it.
+    /// The address of the thread's `errno`, if the program has requested it.
     pub errno: Option<u64>,
-    /// Where the library shows what was written to streams without a file, in the order of time.
+    /// Memory in which the library publishes what was written to streams without a file, in order of time.
     pub memory_streams: Vec<Shown>,
 }
 
 impl Seen {
-    /// Whether all numbers in it are of something.
+    /// Whether all indices in it are within bounds.
     pub fn is_sound(&self, image: &Image) -> bool {
         self.io.events.iter().all(|e| e.source < self.io.sources.len())
             && self.allocated.iter().all(|(_, block)| block.chain < self.chains.len())
@@ -66,8 +66,8 @@ pub struct Start {
 pub type Entry = (u32, u64);
 
 impl<'p> Prepared<'p> {
-    /// A stream of a process as its timeline has it, or else replayed, with a checkpoint every so many
-    /// instructions. The timeline is written then, if it is to be kept.
+    /// Loads a stream from its timeline, or else replays it, with a checkpoint every so many instructions.
+    /// Then the timeline is written, if `keep` is set.
     pub fn new(process: &'p LoadedProcess, stream: &'p LoadedStream, every: u64, keep: bool) -> Prepared<'p> {
         let image = &process.image;
         let file = timeline::path(process, stream);
@@ -79,7 +79,7 @@ impl<'p> Prepared<'p> {
         let made = Prepared::replayed(image, &stream.stream, every);
         if let Some(file) = file.filter(|_| keep && made.checkpoints.len() > 1) {
             let bytes = timeline::encode(image, &stream.stream, every, &made.checkpoints, &made.seen);
-            // Without it, the next question takes longer.
+            // If writing fails, the next question takes longer.
             let _ = bytes.map(|bytes| timeline::write(&file, &bytes));
         }
         made
@@ -115,15 +115,14 @@ struct First<'p> {
     touched: Touched<'p>,
     io: Collector,
     starts: Vec<Start>,
-    /// Blocks of the heap, by address.
+    /// Heap blocks, by address.
     allocated: Vec<(u64, Allocated)>,
     chains: Chains,
-    /// The stream of a thread that the call under way has started.
+    /// The stream of a thread that the call in progress has started.
     started: Option<u32>,
-    /// The function the stream began with (module and number there), and its
-    /// first argument.
+    /// The function the stream began with (module, and index in it), and its first argument.
     entry: Option<(u32, u32, u64)>,
-    /// All functions that were called from outside: module and number there.
+    /// All functions that were called from outside: module, and index in it.
     entries: BTreeSet<(u32, u32)>,
     errno: Option<u64>,
     memory_streams: MemoryStreams,

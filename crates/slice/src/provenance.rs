@@ -1,58 +1,58 @@
-//! Provenance in relevant slices: whether a place is live definitely, or only for branch
-//! alternatives that could have mattered.
+//! Provenance in relevant slices: whether something is live definitely, or only for branch alternatives that
+//! could have mattered.
 //!
-//! In a dynamic slice everything is live definitely. In a relevant slice the operands of a dummy
-//! branch are live for a *group*, and groups are united as control dependence leads from their
-//! members to a common branch. Groups are a union-find forest, so that uniting two costs nothing,
-//! whatever is live for them. A provenance also holds the phis that a value has passed, by which
-//! is decided whether an alternative would have brought in another one.
+//! In a dynamic slice everything is live definitely. In a relevant slice the operands of a dummy branch are
+//! live for a *group*, and groups are united when control dependence leads from their members to a common
+//! branch. Groups form a union-find forest, so that uniting two takes near-constant time, independent of how
+//! much is live for them. A provenance also has the set of phis that a value has passed; these decide
+//! whether an alternative would have brought in another value.
 
 use program::inst::Reg;
 use rustc_hash::FxHashMap as Map;
 
-/// A number in [`Provenances`].
+/// Index in [`Provenances`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Provenance(u32);
 
 impl Provenance {
-    /// Live definitely, and passed by no phi.
+    /// Definitely live, and passed no phi.
     pub const DEFINITE: Provenance = Provenance(0);
 }
 
-/// A number of a group.
+/// Number of a group.
 pub type Group = u32;
 
-/// A number of a set of groups.
+/// Number of a set of groups.
 type Groups = u32;
 
-/// Definitely live: for which groups as well makes no difference.
+/// Definitely live; for which groups as well makes no difference.
 const DEFINITELY: Groups = 0;
 
-/// Answers that are cached.
+/// Entries of each cache.
 const CACHED: usize = 4096;
 
-/// A number of a set of phis; 0 is the empty one.
+/// Number of a set of phis; 0 is the empty set.
 pub type Phis = u32;
 
-/// What a provenance says.
+/// An interned provenance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Reason {
     by: Groups,
     through: Phis,
 }
 
-/// All provenances and groups of a pass, interned: a pass makes millions of provenances, and most
-/// of what is asked was asked before.
+/// All provenances and groups of a pass, interned: a pass makes millions of provenances, most of them
+/// repeatedly.
 pub struct Provenances {
     list: Vec<Reason>,
     index: Map<Reason, Provenance>,
-    /// Sets of groups: where each is in `members`.
+    /// Sets of groups, as ranges of `members`.
     sets: Vec<(u32, u32)>,
     members: Vec<Group>,
     joined: Map<(Groups, Groups), Groups>,
-    /// The provenance of each group alone, once it is needed.
+    /// The provenance of each group alone, once it was needed.
     alone: Vec<Option<Provenance>>,
-    /// What was asked last, by a hash of it: two provenances, and a provenance and a phi.
+    /// Direct-mapped caches of results: for two provenances, and for a provenance and a phi.
     cached_joined: Vec<(Provenance, Provenance, Provenance)>,
     cached_passed: Vec<(Provenance, Reg, Provenance)>,
     phis: Vec<Vec<Reg>>,
@@ -72,7 +72,7 @@ impl Default for Provenances {
             members: Vec::new(),
             joined: Map::default(),
             alone: Vec::new(),
-            // What is there at first is true: nothing changes by being joined with itself.
+            // The initial entries are valid: joining a provenance with itself does not change it.
             cached_joined: vec![(Provenance::DEFINITE, Provenance::DEFINITE, Provenance::DEFINITE); CACHED],
             cached_passed: vec![(Provenance::DEFINITE, Reg::MAX, Provenance::DEFINITE); CACHED],
             phis: vec![Vec::new()],
@@ -89,17 +89,17 @@ impl Provenances {
         self.list[provenance.0 as usize]
     }
 
-    /// Whether it is live for something that is in the slice by itself.
+    /// Whether it is live for a node that is definitely in the slice.
     pub fn is_definite(&self, provenance: Provenance) -> bool {
         self.get(provenance).by == DEFINITELY
     }
 
-    /// Phis that the value of a register passed on its way to its uses.
+    /// The phis that the value of a register passed on the path to its uses.
     pub fn passed(&self, provenance: Provenance) -> Phis {
         self.get(provenance).through
     }
 
-    /// The phis of a set, in order.
+    /// The phis of a set, in ascending order.
     pub fn phis(&self, set: Phis) -> &[Reg] {
         &self.phis[set as usize]
     }
@@ -134,21 +134,21 @@ impl Provenances {
         self.sets.len() as Groups - 1
     }
 
-    /// Live for a group.
+    /// The provenance of being live for a group.
     pub fn of_group(&mut self, group: Group) -> Provenance {
         let group = self.find(group);
         if let Some(provenance) = self.alone[group as usize] {
             return provenance;
         }
         let reason = Reason { by: self.new_set(&[group]), through: 0 };
-        // This is the only provenance of the set: it need not be interned.
+        // No other provenance has this set: it need not be interned.
         let provenance = Provenance(self.list.len() as u32);
         self.list.push(reason);
         self.alone[group as usize] = Some(provenance);
         provenance
     }
 
-    /// Live for both.
+    /// The provenance of being live for both.
     pub fn join(&mut self, a: Provenance, b: Provenance) -> Provenance {
         if a == b {
             return a;
@@ -207,7 +207,7 @@ impl Provenances {
         set
     }
 
-    /// The same, after the value went through a phi.
+    /// The provenance after the value passed a phi.
     pub fn through(&mut self, provenance: Provenance, phi: Reg) -> Provenance {
         let place = (provenance.0.wrapping_mul(31) ^ phi) as usize % CACHED;
         let (x, y, known) = self.cached_passed[place];
@@ -238,7 +238,7 @@ impl Provenances {
         self.parent.len() as Group - 1
     }
 
-    /// The group that a group is part of now.
+    /// The representative of a group.
     pub fn find(&mut self, mut group: Group) -> Group {
         while self.parent[group as usize] != group {
             let up = self.parent[self.parent[group as usize] as usize];
@@ -248,7 +248,7 @@ impl Provenances {
         group
     }
 
-    /// Makes two groups one.
+    /// Unites two groups.
     pub fn unite(&mut self, a: Group, b: Group) -> Group {
         let (a, b) = (self.find(a), self.find(b));
         let (small, large) = (a.max(b), a.min(b));
@@ -256,7 +256,7 @@ impl Provenances {
         large
     }
 
-    /// Whether it is live for more than these groups (which must be found ones).
+    /// Whether it is live for more than these groups (which must be representatives).
     pub fn is_beyond(&mut self, provenance: Provenance, groups: &[Group]) -> bool {
         let by = self.get(provenance).by;
         if by == DEFINITELY || groups.is_empty() {
@@ -277,13 +277,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Provenances against sets, groups against partitions.
+        /// Compares provenances with sets, and groups with partitions.
         #[test]
         fn tags_are_sets(ops in proptest::collection::vec((0u8..4, 0usize..8, 0usize..8), 1..60)) {
             let mut provenances = Provenances::default();
             let groups: Vec<Group> = (0..8).map(|_| provenances.new_group()).collect();
             let mut part: Vec<usize> = (0..8).collect();
-            // Each of the places: whether sure, its groups, its phis.
+            // For each location: whether definitely live, its groups, its phis.
             let mut model: Vec<(bool, BTreeSet<usize>, BTreeSet<Reg>)> =
                 (0..8).map(|g| (false, BTreeSet::from([g]), BTreeSet::new())).collect();
             let mut real: Vec<Provenance> = groups.iter().map(|g| provenances.of_group(*g)).collect();

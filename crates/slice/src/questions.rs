@@ -1,4 +1,4 @@
-//! Questions as people ask them: about a line, a byte of output, the failure.
+//! Users' questions as criteria: about a line, a byte of output, the failure.
 
 use crate::Result;
 use crate::criterion::{Criterion, Occurrence, Wanted};
@@ -12,7 +12,7 @@ use replay::machine::{End, Machine};
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 
 impl Slicer<'_> {
-    /// All that the last executions of a line's instructions used.
+    /// Criteria for all operands of the last executions of a line's instructions.
     ///
     /// # Errors
     /// If replay fails.
@@ -21,8 +21,8 @@ impl Slicer<'_> {
         Ok(last.into_iter().map(|(_, at)| Criterion { at, wanted: vec![Wanted::All] }).collect())
     }
 
-    /// What made a byte of an output: `stdout`, `stderr`, or a file by the end of
-    /// its path. None if no recorded call wrote that byte.
+    /// A criterion for a byte of an output: `stdout`, `stderr`, or a file by the end of its path. `None` if
+    /// no recorded call wrote that byte.
     ///
     /// # Errors
     /// If replay fails.
@@ -32,8 +32,8 @@ impl Slicer<'_> {
         Ok(Some(outputs::criterion(stream, &output, offset - output.offset)))
     }
 
-    /// The last call that wrote a byte of an output: its stream, and the index of its event
-    /// in the stream's list.
+    /// The last call that wrote a byte of an output: its stream, and the index of its event in the stream's
+    /// list.
     pub(crate) fn writer(&self, sink: &str, offset: u64) -> Result<Option<(u32, usize)>> {
         for stream in 0..self.process.streams.len() as u32 {
             let io = self.io(stream)?;
@@ -49,20 +49,20 @@ impl Slicer<'_> {
         Ok(None)
     }
 
-    /// What made the bytes of an event of a stream's list.
+    /// The call that wrote an event of a stream's list, with the origins of the bytes.
     pub(crate) fn output(&self, stream: u32, event: usize) -> Result<Output> {
         let event = &self.io(stream)?.events[event];
         let mut output = outputs::whole(event);
         let at = Occurrence { stream, step: output.step };
         let mut caller = Caller { event, parts: Vec::new() };
-        // A call that calls back takes more steps, and is asked about as a whole.
+        // A call that calls back takes more steps, and is not divided into parts.
         self.machine_at(at)?.run(&mut caller, at.step + 1)?;
         output.parts = caller.parts;
         Ok(output)
     }
 
-    /// Where the first byte is that the process wrote to standard output or error: what a
-    /// shell's redirection puts it to may have had bytes before. None if it wrote none.
+    /// The offset of the first byte that the process wrote to standard output or error: the target of a
+    /// shell's redirection may have had bytes before. `None` if it wrote none.
     ///
     /// # Errors
     /// If replay fails.
@@ -81,7 +81,7 @@ impl Slicer<'_> {
         Ok(first)
     }
 
-    /// Whether the process ended, and with success.
+    /// Whether the process exited successfully.
     ///
     /// # Errors
     /// If replay fails.
@@ -97,8 +97,8 @@ impl Slicer<'_> {
         Ok(succeeded)
     }
 
-    /// How many instructions a stream shares with the one that its process was forked off: those before
-    /// the fork. None if it was not, or if the other one is not recorded.
+    /// The number of instructions that a forked process's stream shares with its parent's: those before the
+    /// fork. `None` if it was not forked, or if the parent is not recorded.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -107,14 +107,13 @@ impl Slicer<'_> {
         let stream = &self.process.streams[stream as usize].stream;
         let Some(own) = stream.parts.len().checked_sub(1).filter(|parts| *parts > 0) else { return Ok(None) };
         let mut fork = Fork { own, at: None };
-        // A stream that cannot be replayed to its end may come as far as its fork.
+        // A stream that cannot be replayed to its end may still reach its fork.
         let _ = Machine::new(&self.process.image, stream).run(&mut fork, checkpoints.counters().instructions);
         Ok(fork.at)
     }
 
-    /// Where the process failed: the access that crashed, the call that aborted,
-    /// or else what decided the exit status. None if that is not in the
-    /// recording.
+    /// A criterion for the failure of the process: the access that crashed, the call that aborted, or else
+    /// what determined the exit status. `None` if it is not in the recording.
     ///
     /// # Errors
     /// If replay fails.
@@ -124,7 +123,7 @@ impl Slicer<'_> {
             let step = self.steps(stream)?;
             let machine = self.machine_at(Occurrence { stream, step })?;
             let Some(view) = machine.view() else { continue };
-            // A call out of the program has run, and has not come back.
+            // An external call has run, and has not returned.
             let step = if matches!(view.inst(), Inst::Call(_)) { step.saturating_sub(1) } else { step };
             return Ok(Some(Criterion { at: Occurrence { stream, step }, wanted: vec![Wanted::All] }));
         }
@@ -143,9 +142,9 @@ impl Slicer<'_> {
     }
 }
 
-/// Where the first event stands of the process itself.
+/// Finds the step of the first event of the process itself, after its fork.
 struct Fork {
-    /// The part of the stream that holds its events.
+    /// The part of the stream that has its events.
     own: usize,
     at: Option<u64>,
 }
@@ -160,7 +159,7 @@ impl Observer for Fork {
     }
 }
 
-/// Waits for an output call.
+/// Determines the parts of an output call's event.
 struct Caller<'e> {
     event: &'e IoEvent,
     parts: Vec<Part>,
@@ -185,7 +184,7 @@ impl Observer for Ends {
     }
 }
 
-/// Whether the process leaves by this instruction.
+/// Whether this instruction ends the process.
 pub(crate) fn leaves(view: &View<'_>) -> bool {
     match view.inst() {
         Inst::Return { .. } => view.depth == 1 && view.function().name == "main",
@@ -198,7 +197,7 @@ pub(crate) fn leaves(view: &View<'_>) -> bool {
     }
 }
 
-/// It does not come back, nor does anything else: unlike a jump, or the end of a thread.
+/// It neither returns nor continues elsewhere, unlike a jump, or the end of a thread.
 fn ends_process(known: &externals::External) -> bool {
     known.has(flag::NORETURN)
         && !known.has(flag::JUMPS)

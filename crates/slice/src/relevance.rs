@@ -1,9 +1,9 @@
-//! Which kind of slice, and what is known before anything runs about ways not taken.
+//! Kinds of slices, and the static effects of branch alternatives.
 //!
-//! A *potential dependence* leads from a use of a value to an executed branch before it (or a
-//! call through a pointer) that could have gone another way, on which the value may have been
-//! assigned anew. Slices that follow such dependences are *relevant* slices; they find what a
-//! dynamic slice cannot: the decision by which something was *not* done.
+//! A *potential dependence* leads from a use of a value to an executed branch before it (or a call through a
+//! pointer) that could have taken another successor, after which the value might have been assigned anew.
+//! Slices that follow such dependences are *relevant* slices; they find what a dynamic slice cannot: the
+//! decision by which something was *not* done.
 
 use crate::backward::{ELSEWHERE, MemoryObject};
 use crate::facts::AllFacts;
@@ -24,29 +24,27 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Which dependences a relevant slice follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// From a branch that only could have gone another way, what its condition was made of
-    /// is followed, not why the branch itself ran (Wang and Roychoudhury, *Dynamic slicing on
-    /// Java bytecode traces*).
+    /// Of a branch that only potentially matters, the operands of its condition are followed, but not why
+    /// the branch itself ran (Wang and Roychoudhury, *Dynamic slicing on Java bytecode traces*).
     #[default]
     Relevant,
-    /// Everything from everywhere: the plain closure.
+    /// All dependences of all nodes: the plain transitive closure.
     Closure,
 }
 
-/// What a relevant slice is to be.
+/// Options of a relevant slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Relevance {
     pub variant: Variant,
-    /// How exactly pointers are followed.
+    /// Precision of the points-to analysis.
     pub precision: Precision,
-    /// Whether branches count that stand in libraries: in sources of the system's.
+    /// Whether branches in libraries count, which are those in system source files.
     pub libraries: bool,
-    /// Once so many executions are part of the slice, branches are asked no more whether they
-    /// could have mattered.
+    /// Once the slice has so many executions, no more potential dependences are added.
     pub limit: u64,
 }
 
-/// The limit, unless another is asked for: about half a minute's work.
+/// The default limit: about half a minute of work.
 pub const LIMIT: u64 = 200_000_000;
 
 impl Default for Relevance {
@@ -60,21 +58,21 @@ impl Default for Relevance {
     }
 }
 
-/// Sources below these are the system's.
+/// Sources below these directories belong to the system.
 const LIBRARIES: &[&str] = &["/usr/", "/lib/", "/opt/"];
 
-/// Memory that may be assigned.
+/// Memory that an alternative may assign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Defined {
-    /// Of the frame of the activation that is running.
+    /// Ranges in the frame of the running activation.
     pub own: Vec<(u64, u64)>,
-    /// Of objects, from their start.
+    /// Ranges in objects, relative to their start.
     objects: BTreeMap<ObjectId, Vec<(u64, u64)>>,
-    /// The objects, with those that `own` is in.
+    /// The objects, including those that contain `own`.
     all: Bits,
-    /// Those that `own` is in.
+    /// Those that contain `own`.
     around: Bits,
-    /// Somewhere that has no name here: the library's memory, thread-locals.
+    /// Memory without an object here: the library's memory, thread-locals.
     pub elsewhere: bool,
 }
 
@@ -88,12 +86,12 @@ impl Defined {
         if object == ELSEWHERE { self.elsewhere } else { self.all.contains(object) }
     }
 
-    /// Whether some of an object may be assigned only if it is of the activation that runs.
+    /// Whether some part of an object may be assigned only if it belongs to the running activation.
     pub fn depends_on_activation(&self, object: ObjectId) -> bool {
         self.around.contains(object)
     }
 
-    /// What of an object may be assigned, in any activation.
+    /// The ranges of an object that may be assigned, in any activation.
     pub fn of(&self, object: ObjectId) -> &[(u64, u64)] {
         self.objects.get(&object).map_or(&[], Vec::as_slice)
     }
@@ -136,7 +134,7 @@ impl Defined {
     }
 }
 
-/// Sorts ranges, and joins those that touch.
+/// Sorts ranges, and merges those that touch.
 fn merge(ranges: &mut Vec<(u64, u64)>) {
     ranges.sort_unstable();
     let mut out: Vec<(u64, u64)> = Vec::new();
@@ -149,19 +147,19 @@ fn merge(ranges: &mut Vec<(u64, u64)>) {
     *ranges = out;
 }
 
-/// What another way may assign.
+/// What an alternative may assign.
 #[derive(Clone)]
 pub struct MayDef {
     pub defined: Arc<Defined>,
-    /// Its number among all that may ask.
+    /// The number of its query.
     pub number: u32,
 }
 
-/// One way of a branch.
+/// One successor of a branch as an alternative.
 pub struct BranchAlternative {
     pub to: BlockId,
     pub region: Region,
-    /// Registers that are assigned on the way, or by phis that it leads to.
+    /// Registers that are assigned in the region, or by phis that it leads to.
     touched: Vec<u64>,
     pub memory: MayDef,
 }
@@ -171,7 +169,7 @@ impl BranchAlternative {
         has(&self.touched, reg)
     }
 
-    /// The registers, as a set.
+    /// The registers as a bit set.
     pub fn touched(&self) -> &[u64] {
         &self.touched
     }
@@ -181,19 +179,19 @@ impl BranchAlternative {
     }
 }
 
-/// The ways of a function's branches.
+/// The alternatives of a function's branches.
 pub struct FunctionAlternatives {
     pub ways: Ways,
-    /// It stands in a source of the system's.
+    /// It is in a system source file.
     pub library: bool,
-    /// For each block, what it may store to.
+    /// For each block, the targets that it may store to.
     targets: Vec<Bits>,
-    /// For each block that ends in a branch, the ways by which anything is assigned.
+    /// For each block that ends in a branch, the alternatives on which anything is assigned.
     blocks: Vec<OnceLock<Vec<BranchAlternative>>>,
-    /// For each call through a pointer, what each function it may call may assign.
+    /// For each call through a pointer, what each possible callee may assign.
     pub calls: HashMap<u32, Vec<(u32, MayDef)>>,
-    /// Registers that were given to a variable: whoever computes one is a statement of its
-    /// own, and not part of the condition that uses it.
+    /// Registers that are the value of a variable: their definition is a statement of its own, and not part
+    /// of the condition that uses it.
     given: Vec<u64>,
 }
 
@@ -203,28 +201,28 @@ impl FunctionAlternatives {
     }
 }
 
-/// Whether a register is in a set of bits.
+/// Whether a register is in a bit set.
 fn has(bits: &[u64], reg: Reg) -> bool {
     bits.get(reg as usize / 64).is_some_and(|w| w >> (reg % 64) & 1 != 0)
 }
 
-/// What a program may do, at one precision.
+/// Static effects of a program at one precision.
 pub struct AlternativeEffects<'p> {
     whole: Whole<'p>,
     may: MayDefine,
     functions: Vec<OnceLock<FunctionAlternatives>>,
     /// Variables of static storage, by address, with their sizes.
     data: Vec<(u64, u64, ObjectId)>,
-    /// Many ways may assign the same.
+    /// Many alternatives may assign the same memory.
     known: Mutex<HashMap<(u32, Bits), Arc<Defined>>>,
     others: AtomicU32,
-    /// Functions that were called from outside.
+    /// Functions that were called from outside the program.
     entries: Vec<u32>,
     outputs: OnceLock<OutputEffects>,
 }
 
 impl<'p> AlternativeEffects<'p> {
-    /// `entries` were called from outside.
+    /// `entries` are functions that were called from outside the program.
     pub fn new(
         facts: &AllFacts<'p>,
         precision: Precision,
@@ -243,7 +241,7 @@ impl<'p> AlternativeEffects<'p> {
             Some((address, size.max(1), object))
         });
         let mut data: Vec<(u64, u64, ObjectId)> = data.collect();
-        // Of several at one address the last one counts.
+        // Of several at one address, the last one is kept.
         data.reverse();
         data.sort_by_key(|d| d.0);
         data.dedup_by_key(|d| d.0);
@@ -259,13 +257,12 @@ impl<'p> AlternativeEffects<'p> {
         }
     }
 
-    /// Whether pointers had to be followed less exactly than asked.
+    /// Whether the points-to analysis fell back to a coarser precision.
     pub fn is_coarse(&self) -> bool {
         self.may.pointers().is_coarse()
     }
 
-    /// The object that a chain of calls allocates: functions and instructions, the innermost
-    /// first.
+    /// The object that a call chain allocates: functions and instructions, innermost first.
     pub fn made(&self, chain: &[(u32, u32)]) -> Option<ObjectId> {
         let pointers = self.may.pointers();
         let mut above: Option<(u32, u32)> = None;
@@ -280,23 +277,24 @@ impl<'p> AlternativeEffects<'p> {
         pointers.objects().find(&Object::Made { instance, index })
     }
 
-    /// The variable of static storage that an address is in, and up to where that is so.
+    /// The variable of static storage that contains an address, and the end of the addresses after it with
+    /// the same answer.
     pub fn static_at(&self, address: u64) -> Option<(MemoryObject, u64)> {
         let next = self.data.partition_point(|d| d.0 <= address);
         let (start, size, object) = *self.data.get(next.checked_sub(1)?)?;
         let end = start.saturating_add(size);
-        // Another one may begin within.
+        // Another variable may begin within it.
         let until = self.data.get(next).map_or(end, |next| next.0.min(end));
         (address < end).then_some((MemoryObject { object, start, end, is_alone: true }, until))
     }
 
-    /// The variable that a place of a function's frame is in, as if the frame were at 0.
+    /// The variable that contains an offset of a function's frame, with its addresses relative to the frame.
     pub fn in_frame(&self, function: u32, offset: u64) -> Option<MemoryObject> {
         let objects = self.may.pointers().objects();
         let (object, within) = objects.in_frame(&self.whole, function, offset)?;
         let start = offset - within;
         let size = objects.size(object).unwrap_or(u64::MAX);
-        // Frames come to be where others were.
+        // Different frames occupy the same memory over time.
         Some(MemoryObject { object, start, end: start.saturating_add(size), is_alone: false })
     }
 
@@ -348,13 +346,13 @@ impl<'p> AlternativeEffects<'p> {
         }
     }
 
-    /// What a set of targets is, in a function.
+    /// The memory that a set of targets denotes in a function.
     fn other(&self, function: u32, set: Bits) -> MayDef {
         let number = self.others.fetch_add(1, Ordering::Relaxed);
-        // A panic elsewhere leaves at worst an entry out.
+        // A panic in another thread at worst loses an entry.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let defined = known.entry((function, set)).or_insert_with_key(|(_, set)| {
-            // Only a call's result can be found again at an address.
+            // Only an object that a call returned can be found at a run-time address.
             let located = |instance: u32, index: u32| {
                 let function = self.whole.function(self.may.pointers().function(instance));
                 matches!(function.code[index as usize], Inst::Call(_))
@@ -366,7 +364,7 @@ impl<'p> AlternativeEffects<'p> {
             defined.tidy();
             for (start, end) in defined.own.clone() {
                 let mut at = start;
-                // Each variable that the range touches.
+                // For each variable that the range overlaps.
                 while let Some(variable) = self.in_frame(function, at).filter(|_| at < end) {
                     defined.all.insert(variable.object);
                     defined.around.insert(variable.object);
@@ -378,7 +376,7 @@ impl<'p> AlternativeEffects<'p> {
         MayDef { defined: defined.clone(), number }
     }
 
-    /// The ways of the branch that a block ends in.
+    /// The alternatives of the branch that ends a block.
     pub fn ways(&self, function: u32, block: BlockId) -> &[BranchAlternative] {
         let all = self.get(function);
         let model = self.whole.function(function);
@@ -398,14 +396,14 @@ impl<'p> AlternativeEffects<'p> {
         self.outputs.get_or_init(|| OutputEffects::new(&self.whole, &self.may, &self.entries))
     }
 
-    /// The ways of the branch that a block ends in by which a standard stream may be written to.
+    /// The successors of a block's branch on which a standard stream may be written to.
     pub fn writing_ways(&self, function: u32, block: BlockId) -> &[(BlockId, Streams)] {
         let model = self.whole.function(function);
         let branch = &model.code[model.blocks[block as usize].end as usize - 1];
         self.outputs().alternatives(function, block, &self.get(function).ways, branch)
     }
 
-    /// The standard streams that a function may write to, with all that it calls.
+    /// The standard streams that a function may write to, including its callees.
     pub fn written_by(&self, function: u32) -> Streams {
         self.outputs().of_function(function)
     }

@@ -1,22 +1,21 @@
 //! The trace of one segment: which fragments ran, and what their instructions accessed.
 //!
-//! Of an executed fragment the backward pass must know where it ended, and the operands of its
-//! instructions: addresses and choices, whose number follows from the program. So a trace is two
-//! lists, words that say where control went, and operands in the order in which they came up:
+//! For each executed fragment the backward pass needs its end, and the operands of its instructions:
+//! addresses and choices, whose number is known statically. So a trace is two lists: words that encode
+//! control flow, and operands in execution order:
 //!
-//! | word | says | operands |
+//! | word | meaning | operands |
 //! |---|---|---|
 //! | way | a fragment ran to the end of its block, and control crossed these edges | the fragment's |
 //! | run | instructions ran up to this one | theirs |
-//! | from | the next way or run began at this instruction, not where its fragment does | |
+//! | from | the next `way` or `run` began at this instruction, not at the start of its fragment | |
 //! | enter, returned | a call of the program; the word before `returned` is the function | |
 //! | other | an irregular event: one of [`Irregular`]'s items | |
 //! | passed | by-value arguments of the call that the last run ended in | |
-//! | left | activations were left without returning | |
+//! | left | activations were popped without returning | |
 //!
-//! The activations at the end of the segment are known, so the words can be read backwards. The
-//! place of an instruction's operands follows from how many come up before it in its function
-//! ([`before`]).
+//! The activations at the end of the segment are known, so the words can be read backwards. The position of
+//! an instruction's operands follows from the number of operands before it in its function ([`before`]).
 
 use crate::fragments;
 use crate::irregular::Irregular;
@@ -29,7 +28,7 @@ use replay::machine::{self, Machine};
 use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use std::sync::OnceLock;
 
-/// A word: what, in the upper three bits, and a number.
+/// A word: its kind in the upper three bits, and a number.
 pub mod word {
     pub const WAY: u32 = 0;
     pub const RUN: u32 = 1 << 29;
@@ -43,7 +42,7 @@ pub mod word {
     pub const NUMBER: u32 = !WHAT;
 }
 
-/// For each instruction how many operands come up before it, and at the end of all.
+/// For each instruction the number of operands before it, and at the end the total.
 pub fn before(function: &Function) -> Vec<u32> {
     let mut sum = 0;
     let mut before = Vec::with_capacity(function.code.len() + 1);
@@ -55,7 +54,7 @@ pub fn before(function: &Function) -> Vec<u32> {
     before
 }
 
-/// How many operands an execution of an instruction leaves.
+/// The number of operands that an execution of an instruction records.
 fn numbers(inst: &Inst) -> u32 {
     match inst {
         Inst::Load { .. } | Inst::Store { .. } | Inst::Select { .. } => 1,
@@ -65,7 +64,7 @@ fn numbers(inst: &Inst) -> u32 {
     }
 }
 
-/// What an instruction did to memory, from the operands it left.
+/// The memory effect of an instruction, decoded from its operands.
 pub fn effect(inst: &Inst, numbers: &[u64]) -> Effect {
     match (inst, numbers) {
         (Inst::Load { ty, .. }, [address, ..]) => Effect::Load { address: *address, len: ty.bytes() },
@@ -81,8 +80,7 @@ pub fn effect(inst: &Inst, numbers: &[u64]) -> Effect {
     }
 }
 
-/// Where fragments begin, for each instruction of each function of an image, worked out when
-/// first needed.
+/// The start of the fragment of each instruction of each function of an image, computed when first needed.
 pub struct Starts<'i> {
     image: &'i Image,
     all: Vec<OnceLock<Vec<u32>>>,
@@ -93,7 +91,7 @@ impl<'i> Starts<'i> {
         Starts { image, all: (0..image.functions()).map(|_| OnceLock::new()).collect() }
     }
 
-    /// The first instruction of the fragment of an instruction.
+    /// The first instruction of an instruction's fragment.
     fn of(&self, function: u32, index: u32) -> u32 {
         let starts = self.all[function as usize].get_or_init(|| {
             let code = self.image.code(function);
@@ -105,19 +103,19 @@ impl<'i> Starts<'i> {
     }
 }
 
-/// The run under way began where its fragment does.
+/// The current run began at the start of its fragment.
 const NATURAL: u32 = u32::MAX;
 
 /// An activation: its function, and the address of its frame.
 pub type Frame = (u32, u64);
 
-/// An activation under way.
+/// An active activation.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     function: u32,
     /// The address of its frame.
     frame: u64,
-    /// Where the run began that is under way in it; not of the innermost one.
+    /// The first instruction of its current run; not maintained for the innermost activation.
     start: u32,
 }
 
@@ -127,14 +125,14 @@ pub struct SegmentTrace<'n> {
     pub words: Vec<u32>,
     pub numbers: Vec<u64>,
     pub irregular: Irregular,
-    /// Activations that were left: how many stayed, and the others.
+    /// Activations that were popped without returning: how many were kept, and the popped ones.
     pub left: Vec<(u32, Vec<Frame>)>,
     /// Frames of activations that returned, in order.
     pub returned: Vec<u64>,
     open: Vec<Open>,
-    /// Where the run under way began.
+    /// The first instruction of the current run.
     start: u32,
-    /// The instruction stepped over last, unless control has moved since.
+    /// The last instruction stepped over, unless control was transferred since.
     last: Option<u32>,
 }
 
@@ -153,7 +151,7 @@ impl<'n> SegmentTrace<'n> {
         }
     }
 
-    /// Begins anew where these activations are.
+    /// Starts a new segment with these activations.
     pub fn begin(&mut self, frames: &[machine::Frame]) {
         self.words.clear();
         self.numbers.clear();
@@ -171,19 +169,19 @@ impl<'n> SegmentTrace<'n> {
         self.start = frames.last().map_or(NATURAL, |frame| frame.pc);
     }
 
-    /// The segment ends with the machine like this.
+    /// Ends the segment in this state of the machine.
     pub fn finish(&mut self, machine: &Machine<'_>) {
         if let Some(view) = machine.view() {
             self.cut(&view);
         }
     }
 
-    /// The activations at the end, the innermost last.
+    /// The activations at the end of the segment, innermost last.
     pub fn activations(&self) -> impl Iterator<Item = Frame> + '_ {
         self.open.iter().map(|o| (o.function, o.frame))
     }
 
-    /// The run under way ends with an instruction that has run.
+    /// Ends the current run after an instruction.
     #[inline]
     fn run(&mut self, index: u32) {
         if self.start != NATURAL {
@@ -198,7 +196,7 @@ impl<'n> SegmentTrace<'n> {
         self.start = NATURAL;
     }
 
-    /// Only so many activations are left, those behind them without returning.
+    /// Pops activations down to a depth without a return.
     fn leave(&mut self, depth: usize) -> bool {
         if depth >= self.open.len() {
             return false;
@@ -210,11 +208,11 @@ impl<'n> SegmentTrace<'n> {
         true
     }
 
-    /// Something happens that is no step: what ran before it is put down.
+    /// Ends the current run before an event that is not a step.
     fn cut(&mut self, view: &View<'_>) {
         let depth = view.depth as usize;
         if self.leave(depth) {
-            // It has waited for a call.
+            // The caller was waiting for the call.
             self.last = Some(view.index);
         }
         if depth > self.open.len() {
@@ -258,7 +256,7 @@ impl<'n> SegmentTrace<'n> {
         }
     }
 
-    /// What the log has got last.
+    /// Adds a word for the last irregular item.
     fn other(&mut self) {
         self.words.push(word::OTHER | (self.irregular.items.len() as u32 - 1));
     }
@@ -296,7 +294,7 @@ impl Observer for SegmentTrace<'_> {
     #[inline]
     fn enter(&mut self, view: &View<'_>, outside: bool) {
         let function = self.irregular.number(view);
-        // A return to code outside left no word.
+        // A return to code outside the program left no word.
         self.leave((view.depth as usize).saturating_sub(1));
         if outside || view.code.by_value {
             self.irregular.enter(view, outside);
@@ -316,7 +314,7 @@ impl Observer for SegmentTrace<'_> {
     fn returned(&mut self, view: &View<'_>) {
         let (function, frame) = self.open.pop().map_or((0, 0), |o| (o.function, o.frame));
         self.returned.push(frame);
-        // It has waited for the call.
+        // The caller was waiting for the call.
         self.start = NATURAL;
         self.words.extend([function, word::RETURNED | view.index]);
         self.last = Some(view.index);
@@ -329,7 +327,7 @@ impl Observer for SegmentTrace<'_> {
     }
 
     fn landed(&mut self, view: &View<'_>) {
-        // What ran before the jump was put down at its event.
+        // What ran before the jump was recorded at the jump's event.
         self.leave(view.depth as usize);
         self.irregular.landed(view);
         self.other();

@@ -1,4 +1,4 @@
-//! The answer: which executions of which instructions, and why each.
+//! The result: executions of instructions, and their dependences.
 
 use crate::criterion::Occurrence;
 use program::inst::Reg;
@@ -18,37 +18,33 @@ pub struct Site {
 /// Index in [`Slice::nodes`].
 pub type NodeId = u32;
 
-/// How a taken instruction was needed by another one.
+/// How another instruction depends on an instruction of the slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dependence {
-    /// It made the value that the other read from this register slot of the
-    /// other's activation.
+    /// It defined the value that the other read from this register of the other's activation.
     Register(Reg),
-    /// It made these bytes, which the other read.
+    /// It wrote these bytes, which the other read.
     Memory { address: u64, len: u64 },
-    /// Its decision made the other run.
+    /// It is the branch that controlled the other.
     Control,
-    /// It called the activation in which the other stood; no branch there
-    /// decided.
+    /// It called the activation in which the other ran, and no branch there controlled the other.
     Call,
-    /// It returned the value that the other, or whoever used the call's result,
-    /// read. The register is the one of the consumer.
+    /// It returned the value that the other, or the user of the call's result, read. The register is the
+    /// consumer's.
     Return(Reg),
-    /// It made these bytes in another thread.
+    /// It wrote these bytes in another thread.
     Thread { address: u64, len: u64 },
-    /// A call out of the program under which the other was called back, and
-    /// which chose the arguments.
+    /// An external call that called the other's activation back, with arguments that it chose.
     External,
-    /// It left functions that the other, a call out of the program, had called back, by a jump
-    /// or an exception.
+    /// By a jump or an exception it left functions that the other, an external call, had called back.
     Jump,
-    /// It could have gone another way, on which what the other used might have been assigned
-    /// anew. Only in relevant slices; of those who would depend, one is named.
+    /// It could have taken another successor, after which what the other used might have been assigned anew.
+    /// Only in relevant slices; one of the dependent nodes is recorded.
     Potential,
 }
 
 impl Dependence {
-    /// Whether it made the other run, rather than gave it a value.
+    /// Whether it made the other run, rather than gave it a value: a control dependence.
     #[must_use]
     pub fn lets_run(self) -> bool {
         matches!(self, Dependence::Control | Dependence::Call)
@@ -60,28 +56,27 @@ impl Dependence {
 pub struct Node {
     pub at: Occurrence,
     pub site: Site,
-    /// Number of activations on the stack.
+    /// Call depth: the number of activations on the stack.
     pub depth: u32,
-    /// It is here only because it could have gone another way: why it ran is not followed.
+    /// It is in the slice only for a potential dependence: why it ran is not followed.
     pub potential: bool,
     /// First of its edges in the slice's list.
     pub(crate) first: u32,
 }
 
-/// Where the way back ends.
+/// Where a chain of dependences ends.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
-    /// Memory was changed by code that is not recorded, or was there from the
-    /// start: initial values of variables look like this, since nothing in the
-    /// program stores them. The variable, if there is one: its name, and where it
-    /// is defined.
+    /// Memory was changed by code that is not recorded, or was there from the start: so are initial values
+    /// of variables, since nothing in the program stores them. `variable`: the variable, if there is one,
+    /// and its definition.
     Outside { address: u64, len: u64, variable: Option<Definition> },
-    /// Nothing ever wrote these bytes: zeros from the start, or never initialised.
+    /// These bytes were never written: zeros from the start, or never initialised.
     Unwritten { address: u64, len: u64, variable: Option<Definition> },
     /// Another stream wrote these bytes, and its store was not found.
     Stream { stream: u32, address: u64, len: u64 },
-    /// A parameter of a function that was called from outside of the program
-    /// (`main`, a thread's function): its number, from 0.
+    /// A parameter of a function that was called from outside the program (`main`, a thread's function): its
+    /// index.
     Parameter { function: String, number: u32 },
 }
 
@@ -94,16 +89,16 @@ pub struct Definition {
     pub line: u32,
 }
 
-/// An end of the way back.
+/// An operand without a node that defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// Who needed it.
+    /// The node that uses it.
     pub needed_by: NodeId,
     pub how: Dependence,
     pub origin: Origin,
 }
 
-/// How often an instruction was taken, and its last execution that was.
+/// How many executions of an instruction are in the slice, and the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     pub count: u64,
@@ -122,36 +117,34 @@ pub(crate) const END: u32 = u32::MAX;
 /// See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub struct Slice {
-    /// All instructions taken.
+    /// All instructions in the slice.
     pub sites: BTreeMap<Site, Taken>,
-    /// Executions in the order they were found, those of a stream newest first
-    /// (an external call stands where it returned). The criteria come as they
-    /// are passed.
+    /// Executions in the order they were found, those of a stream newest first (an external call has the
+    /// position of its return). The nodes of criteria are among them, each when the pass reached it.
     pub nodes: Vec<Node>,
-    /// The nodes of the criteria, in their order; none if `truncated` before.
+    /// The nodes of the criteria, in their order; `None` if the bound was reached before.
     pub criteria: Vec<Option<NodeId>>,
     pub leaves: Vec<Leaf>,
-    /// State of the library that was needed as the process found it, at the addresses of
-    /// [`replay::effects`], and one that needed it.
+    /// State of the library that was used in its initial value, at the addresses of [`replay::effects`], and
+    /// a node that used it.
     pub state_from_start: Vec<(u64, NodeId)>,
-    /// There were more executions than `max_nodes`; `sites` is complete all the
-    /// same.
+    /// There were more executions than `max_nodes`; `sites` is complete nevertheless.
     pub truncated: bool,
-    /// It was stopped from outside: there is more.
+    /// It was cancelled: executions are missing.
     pub incomplete: bool,
-    /// Of a relevant slice that came to have more executions than its limit: branches before
-    /// this were not asked whether they could have mattered.
+    /// For a relevant slice that reached its limit of executions: branches before this occurrence were not
+    /// checked for potential dependences.
     pub asked_back_to: Option<Occurrence>,
-    /// Of a relevant slice: pointers were followed less exactly than asked, which would have
-    /// taken too long.
+    /// For a relevant slice: the points-to analysis fell back to a coarser precision, because the requested
+    /// one would have taken too long.
     pub coarse: bool,
-    /// Instructions walked over.
+    /// Number of instructions visited.
     pub walked: u64,
     pub(crate) edges: Vec<Edge>,
 }
 
 impl Slice {
-    /// Who needed a node, and how.
+    /// The users of a node, and how each depends on it.
     pub fn needed_by(&self, node: NodeId) -> impl Iterator<Item = (NodeId, Dependence)> + '_ {
         let mut at = self.nodes.get(node as usize).map_or(END, |n| n.first);
         std::iter::from_fn(move || {
@@ -161,8 +154,7 @@ impl Slice {
         })
     }
 
-    /// The graph the other way round: for each node what it needed, in the order
-    /// in which it was found.
+    /// The reversed graph: for each node what it depends on, in the order in which it was found.
     #[must_use]
     pub fn needs(&self) -> Needs {
         let mut starts = vec![0u32; self.nodes.len() + 1];
@@ -187,14 +179,14 @@ impl Slice {
     }
 }
 
-/// What each node needed: see [`Slice::needs`].
+/// The dependences of each node: see [`Slice::needs`].
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     starts: Vec<u32>,
     list: Vec<(NodeId, Dependence)>,
 }
 
-/// From what each node needed, in the order of nodes.
+/// Builds the table from the dependences of each node, in the order of nodes.
 impl FromIterator<Vec<(NodeId, Dependence)>> for Needs {
     fn from_iter<I: IntoIterator<Item = Vec<(NodeId, Dependence)>>>(nodes: I) -> Needs {
         let mut needs = Needs { starts: vec![0], list: Vec::new() };
@@ -207,9 +199,9 @@ impl FromIterator<Vec<(NodeId, Dependence)>> for Needs {
 }
 
 impl Needs {
-    /// The critical predicates of a node, after AFTER (Yi and others, *A Synergistic Analysis
-    /// Method for Explaining Failed Regression Tests*): what decided that it ran, and (in a
-    /// relevant slice) what could have changed a value it used had it gone another way.
+    /// The critical predicates of a node, after AFTER (Yi and others, *A Synergistic Analysis Method for
+    /// Explaining Failed Regression Tests*): the branches that control it, and (in a relevant slice) those
+    /// that could have changed a value it used by taking another successor.
     pub fn critical(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let decides = |how: &Dependence| matches!(how, Dependence::Control | Dependence::Potential);
         self.of(node).iter().filter(move |(_, how)| decides(how)).map(|x| x.0)

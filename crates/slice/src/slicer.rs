@@ -1,4 +1,4 @@
-//! A recorded process, made ready for questions.
+//! A recorded process, prepared for slicing.
 
 use crate::backward::{Backward, InterThreadUse, OmittedOutput, Relevant, Sink};
 use crate::criterion::{Criterion, Occurrence};
@@ -22,14 +22,14 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How much memory and time a slicer may take.
+/// Bounds on memory and time, and options of a slicer.
 #[derive(Clone, Copy, Debug)]
 pub struct SlicerOptions {
-    /// Instructions of a segment: this many steps are held at a time.
+    /// Instructions per segment: the trace of this many steps is in memory at a time.
     pub segment: u64,
-    /// Executed instructions listed in a slice; more are only counted.
+    /// Maximum number of nodes in a slice; further executions are only counted.
     pub max_nodes: usize,
-    /// Keep what the first pass found beside the recording, for the next question.
+    /// Store the results of the first pass beside the recording, for the next question.
     pub keep_timeline: bool,
 }
 
@@ -39,35 +39,35 @@ impl Default for SlicerOptions {
     }
 }
 
-/// How far a slice has come.
+/// Progress of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     pub stream: u32,
-    /// Instructions visited, of at most so many.
+    /// Number of instructions visited, out of at most `of`.
     pub walked: u64,
     pub of: u64,
     /// Nodes so far.
     pub nodes: usize,
 }
 
-/// A slice that is asked for.
+/// A request for a slice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'r> {
     pub criteria: &'r [Criterion],
-    /// For a relevant slice: which. None for a dynamic one.
+    /// Options of a relevant slice; `None` for a dynamic one.
     pub relevance: Option<Relevance>,
-    /// Set from outside when what was found so far is enough.
+    /// Set by another thread to cancel the slice and keep what was found so far.
     pub stop: Option<&'r AtomicBool>,
 }
 
-/// See the module's documentation. Streams are replayed when first asked about.
+/// See the module's documentation. A stream is replayed when it is first needed.
 pub struct Slicer<'p> {
     pub(crate) process: &'p LoadedProcess,
     pub(crate) options: SlicerOptions,
     pub(crate) facts: AllFacts<'p>,
     starts: Starts<'p>,
     prepared: Vec<OnceLock<Prepared<'p>>>,
-    /// What could happen, by precision.
+    /// Static effects of branch alternatives, by precision.
     potentials: [OnceLock<AlternativeEffects<'p>>; 2],
     heap: OnceLock<Heap>,
 }
@@ -101,8 +101,7 @@ impl<'p> Slicer<'p> {
         Ok(place.get_or_init(|| AlternativeEffects::new(&self.facts, precision, &entries)))
     }
 
-    /// Looks at the program as a relevant slice will need it; without this, the first such
-    /// slice does.
+    /// Computes the static analysis that relevant slices need; otherwise the first such slice does.
     ///
     /// # Errors
     /// If a stream cannot be replayed.
@@ -110,7 +109,7 @@ impl<'p> Slicer<'p> {
         self.potentials(precision).map(|_| ())
     }
 
-    /// The heap of all streams.
+    /// The heap blocks of all streams.
     fn heap(&self) -> Result<&Heap> {
         if let Some(heap) = self.heap.get() {
             return Ok(heap);
@@ -140,7 +139,7 @@ impl<'p> Slicer<'p> {
         }))
     }
 
-    /// Instructions a stream executed, as far as it can be replayed.
+    /// The number of instructions that a stream executed, as far as it can be replayed.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -148,7 +147,7 @@ impl<'p> Slicer<'p> {
         Ok(self.prepared(stream)?.checkpoints.counters().instructions)
     }
 
-    /// How a stream ended; none if its replay fails before.
+    /// How a stream ended; `None` if its replay fails before.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -173,7 +172,7 @@ impl<'p> Slicer<'p> {
         Ok(&self.prepared(stream)?.seen.io)
     }
 
-    /// The machine just before a step, or at the very end.
+    /// The machine just before a step, or at the end of the stream.
     ///
     /// # Errors
     /// If there is no such step, or replay fails.
@@ -181,18 +180,18 @@ impl<'p> Slicer<'p> {
         Ok(self.prepared(at.stream)?.checkpoints.machine_at(at.step)?)
     }
 
-    /// Everything the answers to the questions came from.
+    /// The dynamic slice of some criteria.
     ///
     /// # Errors
-    /// If a question names something that did not happen, or replay fails.
+    /// If a criterion refers to a step that does not exist, or replay fails.
     pub fn slice(&self, criteria: &[Criterion], progress: &mut dyn FnMut(Progress)) -> Result<Slice> {
         self.ask(&Request { criteria, ..Request::default() }, progress)
     }
 
-    /// The same, with what could have gone another way: see [`crate::relevance`].
+    /// The relevant slice of some criteria: see [`crate::relevance`].
     ///
     /// # Errors
-    /// If a question names something that did not happen, or replay fails.
+    /// If a criterion refers to a step that does not exist, or replay fails.
     pub fn relevant(
         &self,
         criteria: &[Criterion],
@@ -205,7 +204,7 @@ impl<'p> Slicer<'p> {
     /// A slice of any kind.
     ///
     /// # Errors
-    /// If a question names something that did not happen, or replay fails.
+    /// If a criterion refers to a step that does not exist, or replay fails.
     pub fn ask(&self, request: &Request<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Slice> {
         let criteria = request.criteria;
         let mut all = Sink::new(&self.facts, self.options.max_nodes);
@@ -235,7 +234,7 @@ impl<'p> Slicer<'p> {
         Ok(all.finish())
     }
 
-    /// One backward pass over a stream, from the last step asked about.
+    /// One backward pass over a stream, from the last step with a query.
     fn pass_over(
         &self,
         all: &mut Sink<'_, '_>,
@@ -276,7 +275,7 @@ impl<'p> Slicer<'p> {
             .filter(|s| s.instructions.start <= last && (s.index == 0 || !s.instructions.is_empty()))
             .collect();
         let summary = |n: usize| prepared.summaries.get(segments[n].index);
-        // Segments before this one need not be replayed, nor visited.
+        // Segments before this one need neither be replayed nor visited.
         let needed = AtomicUsize::new(0);
         let replay = |n: usize, used| match n < needed.load(Ordering::Relaxed) {
             true => Ok(Option::flatten(used)),
@@ -316,7 +315,7 @@ impl<'p> Slicer<'p> {
         Ok((inter_thread, start_uses))
     }
 
-    /// The calls of a stream that wrote to standard output or error, by their steps.
+    /// The calls of a stream that wrote to standard output or error, with their steps.
     fn standard_outputs(&self, stream: u32) -> Result<Vec<(u64, StandardStream)>> {
         let io = self.io(stream)?;
         let outputs = io.events.iter().filter(|e| e.out && e.length > 0);
@@ -327,7 +326,7 @@ impl<'p> Slicer<'p> {
         Ok(calls.collect())
     }
 
-    /// Replays a segment for a backward pass. The trace of an earlier one can be used again.
+    /// Replays a segment for a backward pass. The trace of an earlier segment can be recycled.
     fn replay_segment<'s>(
         &'s self,
         checkpoints: &Checkpoints<'_>,
@@ -354,8 +353,7 @@ impl<'p> Slicer<'p> {
                 match start.stream {
                     Some(number) if number == this.number => return Ok(Some((other, start.step))),
                     Some(_) => {}
-                    // The thread came to run later: its function and argument
-                    // tell which it was.
+                    // The thread first ran later: its function and argument identify it.
                     None => {
                         let same = self.process.image.function_at(start.routine) == Some(function);
                         if same && start.argument == argument {
@@ -365,11 +363,11 @@ impl<'p> Slicer<'p> {
                 }
             }
         }
-        // Of several that are alike any one will do.
+        // Several matching calls are equivalent: take the first.
         Ok(unnamed.first().copied())
     }
 
-    /// From what a stream read to who wrote it in another.
+    /// Continues from a stream's inter-thread reads at the stores in other streams.
     fn follow(
         &self,
         all: &mut Sink<'_, '_>,
@@ -406,7 +404,7 @@ impl<'p> Slicer<'p> {
         Ok(())
     }
 
-    /// The stores that uses of a stream saw, by replay.
+    /// Finds the stores that a stream's inter-thread uses read, by replay.
     fn find_writers(&self, number: u32, inter_thread: &mut [InterThreadUse]) -> Result<()> {
         let streams = self.process.streams.iter().map(|s| (s.number, &s.stream)).collect();
         let reads: Vec<replay::writers::Read> = inter_thread.iter().map(|c| c.read.clone()).collect();
@@ -420,8 +418,7 @@ impl<'p> Slicer<'p> {
         Ok(())
     }
 
-    /// Source lines of a slice: path of the file as the compiler had it, and
-    /// line.
+    /// Source lines of a slice: the file's path as in the debug information, and the line.
     #[must_use]
     pub fn lines(&self, slice: &Slice) -> BTreeSet<(String, u32)> {
         let mut lines = BTreeSet::new();
@@ -436,7 +433,7 @@ impl<'p> Slicer<'p> {
     }
 }
 
-/// What is to be done in a stream.
+/// The queries of a pass over a stream.
 #[derive(Default)]
 pub(crate) struct Todo<'c> {
     asked: Vec<(usize, &'c Criterion)>,
@@ -446,7 +443,7 @@ pub(crate) struct Todo<'c> {
 }
 
 impl<'c> Todo<'c> {
-    /// Tells the pass over a stream of so many steps.
+    /// Adds the queries to the pass over a stream with `total` steps.
     pub fn give(self, pass: &mut Backward<'c, '_, '_>, total: u64) {
         for (n, criterion) in self.asked {
             pass.ask(n, criterion);
@@ -460,7 +457,7 @@ impl<'c> Todo<'c> {
     }
 }
 
-/// What has been done, lest threads send each other round in circles.
+/// What was already done, so that threads that depend on each other do not cause endless passes.
 #[derive(Default)]
 struct Done {
     streams: HashSet<u32>,

@@ -1,4 +1,4 @@
-//! The values at an executed instruction, as text; [`line`]: at the statement it belongs to.
+//! The values at an executed instruction as text; [`line`]: at the statement that contains it.
 
 pub mod line;
 mod next_line;
@@ -15,26 +15,26 @@ use replay::machine::Machine;
 use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::vars::{self, Bindings, Data, Limits, Value, show_untyped};
 
-/// A place in the source.
+/// A source location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Where {
-    /// Path as the compiler had it; empty if unknown.
+    /// Path as in the debug information; empty if unknown.
     pub file: String,
     pub line: u32,
     pub column: u32,
     pub function: String,
 }
 
-/// A value, and what the source calls it.
+/// A value with its name in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Variable, or an expression such as `table[…]`; none if there is no name.
+    /// A variable, or an expression such as `table[…]`; `None` if there is no name.
     pub name: Option<String>,
-    /// By the variable's type if it has one, else as the instruction took it.
+    /// Formatted by the variable's type if it has one, else by the instruction's operand type.
     pub value: String,
     /// The low 64 bits.
     pub raw: u64,
-    /// The register slot, if it was in one.
+    /// The register, if the value was in one.
     pub reg: Option<Reg>,
 }
 
@@ -44,29 +44,24 @@ pub struct Snapshot {
     pub at: Option<Occurrence>,
     pub site: Option<Site>,
     pub place: Where,
-    /// Where each activation stands, innermost (which is `place`) first.
+    /// The location of each activation, innermost (which is `place`) first.
     pub stack: Vec<Where>,
-    /// What the instruction read, in the order of the model's operands. Of a
-    /// call: the callee is not among them.
+    /// What the instruction read, in the order of the model's operands, without the callee of a call.
     pub operands: Vec<Named>,
-    /// What it computed, loaded, stored, or got back from outside of the
-    /// program; none for a call of a function of the program, whose `Return`
-    /// has it as its operand.
+    /// What it computed, loaded, stored, or received from outside the program; `None` for a call of a
+    /// function of the program, whose `Return` has the value as its operand.
     pub result: Option<Named>,
-    /// Of a branch: whether it went to its first target. Of a switch, the value
-    /// is the operand.
+    /// Whether a branch took its first target. For a switch, the value is the operand.
     pub branch: Option<bool>,
-    /// Name of the function called, if this is a call.
+    /// Name of the callee, if this is a call.
     pub callee: Option<String>,
-    /// Parameters and locals as they were before the instruction ran; those
-    /// that have no value there are left out.
+    /// Parameters and locals just before the instruction; those without a value there are left out.
     pub variables: Vec<Named>,
 }
 
 impl Slicer<'_> {
-    /// Replays as far as needed and shows the values at each of the given
-    /// executions, in the given order. One step past the last is allowed: the
-    /// instruction that was about to run (its result is none).
+    /// Replays to each of the given executions and formats the values there, in the given order. One step
+    /// past the last is allowed: the instruction that was about to run, without a result.
     ///
     /// # Errors
     /// If there is no such step, or replay fails.
@@ -84,7 +79,7 @@ impl Slicer<'_> {
             }
             let checkpoints = &self.prepared(o.stream)?.checkpoints;
             let mut here = match machine.take() {
-                // Running on is cheaper than starting anew nearby.
+                // Continuing is cheaper than restarting from a checkpoint nearby.
                 Some((stream, mut m))
                     if stream == o.stream
                         && m.counters().instructions <= o.step
@@ -139,7 +134,7 @@ impl Slicer<'_> {
             Inst::Call(c) => Some(callee(&view, c.callee)),
             _ => None,
         };
-        // Operands of a step that never runs are as good now as then.
+        // The operands can be read before the step, even if it never completes.
         out.operands = names.operands(&view, inst);
         if let Inst::Branch { cond, .. } = inst {
             out.branch = Some(view.value(*cond) & 1 != 0);
@@ -188,7 +183,7 @@ fn callee(view: &View<'_>, callee: Operand) -> String {
     name.map_or_else(|| format!("{:#x}", view.value(callee)), |name| readable(name).into_owned())
 }
 
-/// The name of the function that an operand calls, as the linker knows it.
+/// The symbol name of the function that an operand calls.
 fn called<'v>(view: &View<'v>, callee: Operand) -> Option<&'v str> {
     let address = view.value(callee);
     if let Some(number) = view.image.function_at(address) {
@@ -241,7 +236,7 @@ impl Names<'_> {
         };
         let value = match declared {
             Some(t) => self.typed(view, t, raw),
-            // Pointers are compared as numbers.
+            // Comparisons have integer operands, even of pointers.
             None if reg.is_some_and(|r| self.is_address(r)) => show_untyped(Ty::Ptr, raw),
             None => show_untyped(ty, raw),
         };
@@ -261,7 +256,7 @@ impl Names<'_> {
         self.global_type(*addr, ty).or_else(|| self.local_type(*addr, ty))
     }
 
-    /// The declared type of the local variable at an address, if the access is to all of it.
+    /// The declared type of the local variable at an address, if the access covers all of it.
     fn local_type(&self, address: Operand, ty: Ty) -> Option<u32> {
         let Operand::Reg(reg) = address else { return None };
         let Inst::Frame { offset, .. } = self.definition(reg)? else { return None };
@@ -279,7 +274,7 @@ impl Names<'_> {
         })
     }
 
-    /// The declared type of the global variable at an address, if the access is to all of it.
+    /// The declared type of the global variable at an address, if the access covers all of it.
     fn global_type(&self, address: Operand, ty: Ty) -> Option<u32> {
         let Operand::Symbol { symbol, offset: 0 } = address else { return None };
         let (SymbolKind::Data { size, ty: declared, .. } | SymbolKind::ThreadLocal { size, ty: declared }) =
@@ -332,7 +327,7 @@ impl Names<'_> {
         Named { name: declared.map(|v| v.name.clone()), value, raw: raw as u64, reg: Some(dst) }
     }
 
-    /// The variable that lives in a register at an instruction.
+    /// The variable that is in a register at an instruction.
     fn variable_in(&self, index: u32, reg: Reg) -> Option<u32> {
         (0..self.function.variables.len() as u32).find(|v| {
             self.bindings
@@ -342,7 +337,7 @@ impl Names<'_> {
         })
     }
 
-    /// The variable that is said to live in a register from some place on.
+    /// A variable that is in a register from some instruction on.
     fn assigned_variable(&self, reg: Reg) -> Option<u32> {
         let b =
             self.function.bindings.iter().find(|b| {
@@ -351,8 +346,7 @@ impl Names<'_> {
         Some(b.variable)
     }
 
-    /// A name for what an operand holds, found through the instructions that
-    /// made it.
+    /// A name for an operand's value, derived from its definition.
     fn name(&self, index: u32, operand: Operand, depth: u32) -> Option<String> {
         let Operand::Reg(reg) = operand else { return self.symbol(operand).map(|s| format!("&{s}")) };
         if let Some(v) = self.variable_in(index, reg) {
@@ -372,14 +366,14 @@ impl Names<'_> {
         match operand {
             Operand::Symbol { symbol, offset: 0 } => {
                 let name = self.module.symbols.get(symbol as usize)?.name.as_str();
-                // String literals have names only the compiler knows.
+                // String literals have names that only the compiler knows.
                 (!name.starts_with(".str") && !name.is_empty()).then_some(name)
             }
             _ => None,
         }
     }
 
-    /// A name for what an address points to.
+    /// A name for the object that an address points to.
     fn pointed(&self, index: u32, address: Operand, depth: u32) -> Option<String> {
         let Operand::Reg(reg) = address else { return self.symbol(address).map(str::to_owned) };
         if depth > 0 {
@@ -407,7 +401,7 @@ impl Names<'_> {
         self.name(index, address, depth).map(|n| format!("*{n}"))
     }
 
-    /// The instruction that assigns a register; none if a phi or a call does.
+    /// The instruction that defines a register; `None` for a phi and for a parameter.
     fn definition(&self, reg: Reg) -> Option<&Inst> {
         self.function.code.iter().find(|i| i.defines().is_some_and(|(d, n)| (d..d + n).contains(&reg)))
     }

@@ -1,7 +1,7 @@
-//! Programs that a process started by a command: `system`, `popen`, `exec` and their kin.
+//! Programs that a process started by a command: `system`, `popen`, `exec` and their variants.
 //!
-//! What such a program writes is in no recording unless it is recorded itself. What it was told to
-//! do is: a question about its output is answered by the call that started it.
+//! The output of such a program is in no recording unless it is recorded itself, but its command line is: a
+//! question about its output is answered by the call that started it.
 
 use crate::Result;
 use crate::criterion::{Criterion, Occurrence, Wanted};
@@ -10,7 +10,7 @@ use program::inst::Inst;
 use replay::machine::{End, Machine};
 use replay::observer::{ExternalCall, Observer, View};
 
-/// Arguments of a command that are looked at, and the length of each.
+/// Maximum number of arguments of a command, and maximum length of each.
 const MOST: usize = 64;
 const LONGEST: usize = 1 << 16;
 
@@ -19,16 +19,16 @@ const LONGEST: usize = 1 << 16;
 pub struct Started {
     /// `system`, `execv`.
     pub function: String,
-    /// What it was told to do: a line for a shell, or words.
+    /// Its command: one line for a shell, or separate arguments.
     pub command: Vec<String>,
-    /// Where the call stands: path, and line.
+    /// Source location of the call: path, and line.
     pub file: String,
     pub line: u32,
     pub criterion: Criterion,
 }
 
 impl Slicer<'_> {
-    /// The calls by which the process started programs, in the order of streams and time.
+    /// The calls by which the process started programs, by stream and time.
     ///
     /// # Errors
     /// If replay fails.
@@ -38,7 +38,7 @@ impl Slicer<'_> {
             let mut calls = Calls { stream, found: Vec::new() };
             Machine::new(&self.process().image, &loaded.stream).run(&mut calls, u64::MAX)?;
             all.extend(calls.found);
-            // A call that never comes back was not seen to return.
+            // A successful `exec` does not return, so the observer has not seen it.
             if let Some((at, machine)) = self.exec_call(stream)? {
                 all.extend(machine.view().and_then(|view| seen(&view, at)));
             }
@@ -46,7 +46,7 @@ impl Slicer<'_> {
         Ok(all)
     }
 
-    /// The call by which a stream ended with another program, and the machine there.
+    /// The call by which a stream ended in another program, and the machine there.
     pub(crate) fn exec_call(&self, stream: u32) -> Result<Option<(Occurrence, Machine<'_>)>> {
         if self.end(stream)? != Some(End::Exec) {
             return Ok(None);
@@ -65,7 +65,7 @@ impl Observer for Calls {
     const STEPS: bool = false;
 
     fn external(&mut self, view: &View<'_>, _: &ExternalCall<'_>) {
-        // It has come back, and is counted.
+        // The call has returned and its step is counted.
         let at = Occurrence { stream: self.stream, step: view.count.saturating_sub(1) };
         self.found.extend(seen(view, at));
     }
@@ -78,7 +78,7 @@ pub(crate) fn pointer(view: &View<'_>, address: u64) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// The call under way, if it starts a program.
+/// The current call, if it starts a program.
 fn seen(view: &View<'_>, at: Occurrence) -> Option<Started> {
     let Inst::Call(call) = view.inst() else { return None };
     let (function, _) = view.image.external_at(view.value(call.callee))?;

@@ -1,14 +1,13 @@
-//! A summary of each segment: what it can be asked about without replaying it.
+//! A summary of each segment, which answers some questions without a replay of it.
 //!
-//! The first pass notes which blocks ran, which lines of memory (64 bytes) instructions wrote, how far the
-//! stack of activations went down, and whether anything else happened than instructions: calls out
-//! of the program, events of the recording, jumps; and which variables with initial values were
-//! touched for the first time. Each is an over-approximation: blocks count as run
-//! once control reached them, lines are bits of a filter by their hash (Bloom, with one hash
-//! function). So a segment may be replayed in vain, but none that matters is left out.
+//! The first pass records which blocks ran, which lines of memory (64 bytes) instructions wrote, the least
+//! depth of the call stack, whether anything other than instructions occurred (external calls, events of the
+//! recording, jumps), and which variables with initial values were touched for the first time. Each is an
+//! over-approximation: a block counts as run once control reached it, and written lines are a Bloom filter
+//! with one hash function. So a segment may be replayed in vain, but none that matters is left out.
 //!
-//! The fast loop of the replay tells the ways that control takes, and a way is one byte to
-//! set. Which blocks the ways belong to is worked out once a segment.
+//! The fast loop of the replay reports fused edges, and recording one is a store of one byte. The blocks of
+//! these edges are computed once per segment.
 
 use crate::slice::Site;
 use crate::touched::Touched;
@@ -18,13 +17,13 @@ use replay::observer::{Effect, View};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// Bits of the filter of lines, at most and at least, and instructions of a segment for one.
+/// Maximum and minimum number of bits in the filter of lines, and number of instructions per bit.
 const MOST_BITS: usize = 1 << 15;
 const LEAST_BITS: usize = 1 << 8;
 const STEPS_PER_BIT: u64 = 32;
-/// Bytes of a line, as a power of two.
+/// Log2 of the bytes of a line.
 const LINE: u32 = 6;
-/// No function has its marks here.
+/// The index of a function without marks.
 const NOWHERE: usize = usize::MAX;
 
 /// The number of a function in the image, and a block of it.
@@ -44,29 +43,29 @@ pub fn blocks_of<'s>(image: &Image, sites: impl IntoIterator<Item = &'s Site>) -
     all
 }
 
-/// Blocks of a function that ran: its number in the image, and bits.
+/// Blocks of a function that ran: its number in the image, and a bit set.
 type Ran = (u32, Vec<u64>);
 
-/// What one segment did.
+/// The summary of one segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Its set of blocks, in [`Summaries::sets`].
+    /// Index of its set of blocks in [`Summaries::sets`].
     set: u32,
-    /// The fewest activations there were while it ran.
+    /// The least number of activations while it ran.
     pub depth: u32,
-    /// Something happened that is no instruction and may have written memory.
+    /// Something other than an instruction occurred that may have written memory.
     pub irregular: bool,
-    /// Lines that were written.
+    /// Bloom filter of the written lines.
     lines: Vec<u64>,
     /// Ranges with initial values that were touched for the first time: address and length.
     pub touched: Vec<(u64, u64)>,
 }
 
-/// Of all segments of a stream, in order.
+/// The summaries of all segments of a stream, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summaries {
     segments: Vec<Summary>,
-    /// Sets of blocks, each once: segments are much alike.
+    /// Interned sets of blocks: segments are much alike.
     sets: Vec<Vec<Ran>>,
 }
 
@@ -79,8 +78,7 @@ impl Summaries {
         self.segments.get(segment)
     }
 
-    /// Whether an instruction of a function, by its block, may have run in a segment. It may if the
-    /// segment is not known.
+    /// Whether a block of a function may have run in a segment; `true` if the segment has no summary.
     pub fn may_run(&self, segment: usize, function: u32, block: u32) -> bool {
         let Some(summary) = self.get(segment) else { return true };
         let Some(set) = self.sets.get(summary.set as usize) else { return true };
@@ -102,7 +100,7 @@ impl Summaries {
 }
 
 impl Summary {
-    /// Whether an instruction may have written to a line, by its number.
+    /// Whether an instruction may have written to the line with this number.
     pub fn may_write(&self, line: u64) -> bool {
         if !self.lines.len().is_power_of_two() {
             return true;
@@ -111,7 +109,7 @@ impl Summary {
         self.lines.get(bit / 64).is_none_or(|word| word >> (bit % 64) & 1 != 0)
     }
 
-    /// Bits of the filter that are set, of how many.
+    /// Number of bits set in the filter, and its size.
     pub fn filled(&self) -> (u32, usize) {
         (self.lines.iter().map(|word| word.count_ones()).sum(), 64 * self.lines.len())
     }
@@ -123,17 +121,17 @@ fn bit(line: u64, words: usize) -> usize {
     (line.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (64 * words - 1)
 }
 
-/// Makes the summaries in the first pass; it is told what an observer is.
+/// Computes the summaries in the first pass, whose observer calls are forwarded to it.
 pub struct Summarise<'p> {
     image: &'p Image,
-    /// Where the marks of a function are, by its number: its ways, then its instructions.
+    /// Per function number, the index of its marks: one per fused edge, then one per instruction.
     places: Vec<usize>,
-    /// Functions that have marks, and where.
+    /// Functions that have marks, and their indices.
     functions: Vec<(u32, usize)>,
     marks: Vec<u8>,
-    /// The marks of the running function.
+    /// Index of the running function's marks.
     running: usize,
-    /// The fewest activations so far: of which an instruction ran, and at all.
+    /// The least number of activations so far: of those in which an instruction ran, and of all.
     low: u32,
     depth: u32,
     irregular: bool,
@@ -166,7 +164,7 @@ impl<'p> Summarise<'p> {
         }
     }
 
-    /// A segment begins with the machine like this; the one before is over.
+    /// Ends the previous segment and begins one in this state of the machine.
     pub fn checkpoint(&mut self, machine: &Machine<'_>, touched: &mut Touched<'_>) {
         self.end_segment(touched);
         self.started = true;
@@ -209,7 +207,7 @@ impl<'p> Summarise<'p> {
         self.made.segments.push(Summary { set, depth, irregular, lines, touched });
     }
 
-    /// The function of the view runs.
+    /// Sets the running function to the view's.
     #[inline]
     fn runs(&mut self, view: &View<'_>) {
         let Some(number) = view.image.function(view.code.module, view.code.function) else { return };
@@ -223,7 +221,7 @@ impl<'p> Summarise<'p> {
         }
     }
 
-    /// An instruction of the running function runs, or is the next to.
+    /// An instruction of the running function runs, or is about to.
     fn mark(&mut self, view: &View<'_>, index: u32) {
         let ways = view.code.fused.as_ref().map_or(0, |fused| fused.ways.len());
         if let Some(mark) = self.marks.get_mut(self.running.saturating_add(ways + index as usize)) {
@@ -238,7 +236,7 @@ impl<'p> Summarise<'p> {
         }
     }
 
-    /// Control of the plain loop goes to a block.
+    /// The plain loop of the replay takes an edge to a block.
     pub fn edge(&mut self, view: &View<'_>, to: u32) {
         if let Some(block) = view.function().blocks.get(to as usize) {
             self.mark(view, block.start);
@@ -261,7 +259,7 @@ impl<'p> Summarise<'p> {
         }
     }
 
-    /// Control comes back to the instruction of a view by something irregular.
+    /// Control returns to the instruction of a view by something other than a plain return.
     pub fn came_back(&mut self, view: &View<'_>) {
         self.irregular = true;
         self.low = self.low.min(view.depth);
@@ -269,7 +267,7 @@ impl<'p> Summarise<'p> {
         self.goes_on(view);
     }
 
-    /// The instruction of the view may be the last of its block, or not.
+    /// Marks the instruction of the view and the next one, which may be in another block.
     fn goes_on(&mut self, view: &View<'_>) {
         self.mark(view, view.index);
         if (view.index as usize) + 1 < view.code.ops.len() {
@@ -277,7 +275,7 @@ impl<'p> Summarise<'p> {
         }
     }
 
-    /// Something happened that is no instruction.
+    /// Something other than an instruction occurred.
     pub fn irregular(&mut self) {
         self.irregular = true;
     }
@@ -323,7 +321,7 @@ impl<'p> Summarise<'p> {
     }
 }
 
-/// The blocks of a function that its marks speak of.
+/// Decodes the marks of a function into a bit set of its blocks.
 fn blocks(image: &Image, function: u32, marks: &[u8]) -> Vec<u64> {
     let code = image.code(function);
     let blocks = &image.module(code.module).functions[code.function as usize].blocks;

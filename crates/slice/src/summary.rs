@@ -7,12 +7,12 @@ use program::inst::{ArgTy, BlockId, Inst, Operand, Reg};
 use program::model::Function;
 use std::sync::OnceLock;
 
-/// What can bring an instruction into a slice.
+/// How an instruction can become part of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Its result only.
+    /// By its result only.
     Value,
-    /// Its result, or what it stores.
+    /// By its result, or by what it stores.
     Memory,
     Jump,
     Branch,
@@ -20,19 +20,19 @@ pub enum Kind {
     Call,
 }
 
-/// What an instruction does beside computing.
+/// The effect of an instruction apart from its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     None,
     Load,
     Store,
-    /// `select`: it takes one of two values.
+    /// `select`: it selects one of two values.
     Choice,
-    /// Anything else that concerns memory.
+    /// Any other access to memory.
     Other,
 }
 
-/// A range of one of the vectors of [`FunctionSummary`].
+/// A range in one of the vectors of [`FunctionSummary`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     start: u32,
@@ -65,41 +65,41 @@ pub struct InstSummary {
     pub block: BlockId,
     /// Bytes that a load or store accesses.
     pub len: u32,
-    /// Which bits of them it uses or defines, if those of a bit-field only.
+    /// The bits of them that it uses or defines, if it accesses a bit-field.
     pub bits: Option<u64>,
-    /// Registers it uses, in [`FunctionSummary::uses`]; of a call, those that find the callee; of
-    /// a choice, its condition; of a store, the address.
+    /// Registers it uses, in [`FunctionSummary::uses`]; for a call, those of the callee; for a choice, the
+    /// condition; for a store, the address.
     pub uses: Span,
-    /// Of a choice: the registers of the first and of the second value; of a store, those of what it
-    /// stores (to a bit-field: of the new bits).
+    /// For a choice, the registers of the first and of the second value; for a store, those of the stored
+    /// value (for a bit-field: of the new bits).
     pub values: [Span; 2],
-    /// Operands in the trace that come up before it in its function.
+    /// Number of operands in the trace before its own, within its function.
     pub operands: u32,
-    /// Of a branch: the blocks that it controls, in [`FunctionSummary::masks`].
+    /// For a branch, the blocks that it controls, in [`FunctionSummary::masks`].
     pub controls: Span,
 }
 
-/// One fragment. Its instructions lie in reverse order.
+/// One fragment. Its instructions are in reverse order.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentSummary {
     pub insts: Span,
-    /// Instructions that store: numbers in [`FunctionSummary::insts`].
+    /// Instructions that store: indices in [`FunctionSummary::insts`].
     pub stores: Span,
-    /// Registers that it defines, without its call: a set in [`FunctionSummary::defined`].
+    /// Registers that it defines, except by its call: a set in [`FunctionSummary::defined`].
     pub defined: Span,
     pub first: u32,
     pub last: u32,
 }
 
-/// A phi on one edge, one register of it.
+/// A phi on one edge, for one of its registers.
 #[derive(Clone, Debug)]
 pub struct PhiMove {
     pub dst: Reg,
-    /// The incoming register; none if the incoming value is a constant.
+    /// The incoming register; `None` if the incoming value is a constant.
     pub src: Option<Reg>,
-    /// Which register of the phi it is.
+    /// Index of the register among those of the phi.
     pub slot: u32,
-    /// Whether the edge chose the value: see [`crate::choice`]. Worked out when it is asked for.
+    /// Whether the edge chose the value: see [`crate::choice`]. Computed when first needed.
     pub is_choice: OnceLock<bool>,
 }
 
@@ -108,7 +108,7 @@ struct PhiEdge {
     moves: Vec<PhiMove>,
 }
 
-/// A block that control left over an edge, as part of a fused edge of the replay.
+/// A block that control left on an edge, as part of a fused edge of the replay.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeExec {
     pub from: BlockId,
@@ -126,18 +126,18 @@ pub struct FunctionSummary {
     pub fragments: Vec<FragmentSummary>,
     pub stores: Vec<u32>,
     pub uses: Vec<Reg>,
-    /// Sets of registers: number of a word, and its bits.
+    /// Sets of registers: indices of words, with their bits.
     pub defined: Vec<(u32, u64)>,
-    /// Sets of blocks, in the same way.
+    /// Sets of blocks, in the same encoding.
     pub masks: Vec<(u32, u64)>,
-    /// In the order of the blocks that the edges lead to.
+    /// Grouped by the target blocks of the edges.
     phi_edges: Vec<PhiEdge>,
     phi_edges_to: Vec<Span>,
     /// For each fused edge of the replay its blocks, in [`FunctionSummary::edges`].
     pub fused: Vec<Span>,
     pub edges: Vec<EdgeExec>,
     pub fragment_of: Vec<u32>,
-    /// For each instruction, and at the end, how many operands come up before it.
+    /// For each instruction, and at the end, the number of operands before it.
     pub before: Vec<u32>,
 }
 
@@ -272,7 +272,7 @@ impl FunctionSummary {
         }
     }
 
-    /// What the phis at the end of an edge do.
+    /// The copies that phis perform on an edge.
     #[inline]
     pub fn phi_moves(&self, from: BlockId, to: BlockId) -> &[PhiMove] {
         let edges = self.phi_edges_to[to as usize].of(&self.phi_edges);
@@ -292,7 +292,7 @@ fn phi_edges(phis: &[program::model::Phi]) -> Vec<PhiEdge> {
                 PhiMove { dst: phi.dst + k, src, slot: k, is_choice: OnceLock::new() }
             });
             match all.iter_mut().find(|a| a.from == *from) {
-                // A block may come in twice over, with the same value.
+                // A block may be a predecessor twice, with the same value.
                 Some(known) if known.moves.iter().any(|m| m.dst == phi.dst) => {}
                 Some(known) => known.moves.extend(moves),
                 None => all.push(PhiEdge { from: *from, moves: moves.collect() }),
@@ -302,8 +302,8 @@ fn phi_edges(phis: &[program::model::Phi]) -> Vec<PhiEdge> {
     all
 }
 
-/// Parameters that are passed in registers: the register, the parameter's number, and its slot.
-/// The address of the function's own copy of a by-value parameter is no value of the caller.
+/// Parameters that are passed in registers: the register, the parameter's index, and its slot. The address
+/// of the callee's copy of a by-value parameter is not a value of the caller.
 pub fn parameters(function: &Function) -> impl Iterator<Item = (Reg, u32, u32)> + '_ {
     let passed = (0..).zip(&function.params).filter(|(_, p)| !matches!(p.ty, ArgTy::ByVal { .. }));
     passed.flat_map(|(number, p)| (0..p.ty.slots()).map(move |slot| (p.reg + slot, number, slot)))

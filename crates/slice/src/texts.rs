@@ -1,4 +1,4 @@
-//! Output by what it says: where a text is in what a process wrote, and what made it.
+//! Output by its text: the offsets of a text in what a process wrote, and its origin.
 
 use crate::Result;
 use crate::criterion::{Criterion, Wanted};
@@ -7,22 +7,23 @@ use crate::slicer::Slicer;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// More of an output is not put together.
+/// At most so many bytes of an output are assembled.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Bytes of an output that were written one behind the other.
+/// Contiguous bytes of an output.
 #[derive(Default)]
 struct Written {
     start: u64,
     bytes: Vec<u8>,
 }
 
-/// Parts of an output, each with its offset, as one text and the offset of that. Nothing of nothing.
+/// Assembles parts of an output, each with its offset, into one text with its offset. `None` if there are no
+/// parts.
 #[must_use]
 pub fn put_together<'b>(parts: impl Iterator<Item = (u64, &'b [u8])> + Clone) -> Option<(u64, Vec<u8>)> {
     let start = parts.clone().map(|(at, _)| at).min()?;
     let mut all = Vec::new();
-    // Behind a hole that a seek left in a file nothing is looked at.
+    // Parts after a hole that a seek left in a file are ignored.
     let is_near = |(at, bytes): &(u64, &[u8])| at - start + (bytes.len() as u64) <= MOST_BYTES;
     for (at, bytes) in parts.filter(is_near) {
         let from = (at - start) as usize;
@@ -36,8 +37,8 @@ pub fn put_together<'b>(parts: impl Iterator<Item = (u64, &'b [u8])> + Clone) ->
 }
 
 impl Slicer<'_> {
-    /// Where a text is in an output (see [`Slicer::ask_output`]), as offsets of its first
-    /// byte, in order. Bytes that the recording does not have are no part of any text.
+    /// The offsets at which a text occurs in an output (see [`Slicer::ask_output`]), in ascending order.
+    /// Bytes that the recording does not have match no text.
     ///
     /// # Errors
     /// If replay fails.
@@ -53,7 +54,7 @@ impl Slicer<'_> {
     }
 
     /// What the process wrote to an output, as far as it was recorded, with the offset of its first byte.
-    /// Nothing if it wrote none.
+    /// `None` if it wrote nothing.
     ///
     /// # Errors
     /// If replay fails.
@@ -69,7 +70,7 @@ impl Slicer<'_> {
             for event in io.events.iter().filter(|e| e.out && e.length > 0) {
                 let source = &io.sources[event.source];
                 if outputs::is_meant(source.kind, &source.name, sink) {
-                    // What was written last at an offset stays.
+                    // The last write at an offset is kept.
                     events.insert((source.name.as_str(), event.offset), &event.bytes);
                 }
             }
@@ -88,7 +89,7 @@ impl Slicer<'_> {
         Ok(all)
     }
 
-    /// What made some bytes of an output, one criterion for each call that wrote any.
+    /// Criteria for the origin of some bytes of an output, one for each call that wrote any.
     ///
     /// # Errors
     /// If replay fails.
@@ -115,7 +116,7 @@ impl Slicer<'_> {
     }
 }
 
-/// Adds what is wanted, neighbouring bytes as one range.
+/// Adds an item; adjacent bytes become one range.
 fn join(all: &mut Vec<Wanted>, wanted: Wanted) {
     if let Wanted::Memory { address, len } = wanted
         && let Some(Wanted::Memory { len: before, .. }) = all

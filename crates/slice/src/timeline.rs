@@ -1,21 +1,21 @@
-//! The timeline of a stream: what its first pass found, kept beside the recording.
+//! The timeline of a stream: the results of its first pass, stored beside the recording.
 //!
-//! The first question about a recording replays it from the beginning: that leaves checkpoints, a
-//! summary of each segment ([`crate::summaries`]), and lists of what is seldom ([`Seen`]). The next
-//! question finds them in a file, and replays only the segments that can matter to it.
+//! The first question about a recording replays it from the beginning: this yields checkpoints, a summary of
+//! each segment ([`crate::summaries`]), and lists of rare events ([`Seen`]). The next question reads them
+//! from a file, and replays only the segments that can matter to it.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 8 | magic |
 //! | 8 | checksum of all that follows (XXH3) |
 //! | 16 | identity |
-//! | 8, 8 | length of what was seen, packed and unpacked |
-//! | | what was seen: a zstd frame of [`Seen`] in postcard's encoding |
+//! | 8, 8 | length of the results, compressed and uncompressed |
+//! | | the results: a zstd frame of [`Seen`] in postcard's encoding |
 //! | | checkpoints ([`replay::stored`]) |
 //!
 //! The identity is a hash of the events, the modules with their addresses, the length of segments and the
-//! version of the program that wrote it: a file about anything else is passed over. So is a
-//! damaged one, and then the first pass is made again. Where nothing can be written, nothing is.
+//! version of the program that wrote it: a file with another identity is ignored. So is a damaged one, and
+//! then the first pass is repeated. Failure to write the file is not an error.
 
 use crate::Result;
 use crate::prepared::{Prepared, Seen};
@@ -30,39 +30,39 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 const MAGIC: &[u8; 8] = b"relapTL1";
-/// Fast, and good enough: this is written while somebody waits for an answer.
+/// Fast, and good enough: the file is written while the user waits for an answer.
 const LEVEL: i32 = 1;
-/// Nothing that was seen is longer.
+/// Maximum length of the results, uncompressed.
 const LONGEST: usize = 1 << 30;
-/// Pages of memory that are stored for each segment, on average, and for the first.
+/// Average number of pages of memory stored per segment, and for the first.
 const PAGES: usize = 24;
 const FIRST_PAGES: usize = 1024;
-/// Packing takes time, and reading too: no more pages than these are stored.
+/// Compressing takes time, and reading too: at most so many pages are stored.
 const MOST_PAGES: usize = 1 << 15;
 
-/// Where the timeline of a stream is kept; none if the process was not loaded from a directory.
+/// The file of a stream's timeline; `None` if the process was not loaded from a directory.
 #[must_use]
 pub fn path(process: &LoadedProcess, stream: &LoadedStream) -> Option<PathBuf> {
     Some(process.directory.as_ref()?.join(format!("t{}.timeline", stream.number)))
 }
 
-/// What is known of a segment.
+/// Facts about a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentInfo {
     pub instructions: Range<u64>,
-    /// The fewest activations there were.
+    /// The least number of activations.
     pub depth: u32,
-    /// Functions of which a block may have run, and how many blocks.
+    /// Functions of which a block may have run, and the number of these blocks.
     pub functions: usize,
     pub blocks: u32,
-    /// Bits of the filter of written lines that are set, of how many.
+    /// Number of bits set in the filter of written lines, and its size.
     pub written: (u32, usize),
-    /// Something happened that is no instruction and may have written memory.
+    /// Something other than an instruction occurred that may have written memory.
     pub irregular: bool,
     /// Reads and writes of files and the like.
     pub inputs: usize,
     pub outputs: usize,
-    /// Its beginning is stored with registers and memory.
+    /// A checkpoint with registers and memory is stored for its beginning.
     pub stored: bool,
 }
 
@@ -99,7 +99,7 @@ impl Slicer<'_> {
     }
 }
 
-/// What a timeline must be about.
+/// The identity of a timeline.
 fn identity(image: &Image, stream: &Stream, every: u64) -> [u8; 16] {
     let mut hash = Xxh3::new();
     hash.update(env!("CARGO_PKG_VERSION").as_bytes());
@@ -122,7 +122,7 @@ fn identity(image: &Image, stream: &Stream, every: u64) -> [u8; 16] {
     hash.digest128().to_le_bytes()
 }
 
-/// The timeline as bytes; none if the stream cannot be replayed to its end.
+/// Encodes a timeline; `None` if the stream cannot be replayed to its end.
 pub(crate) fn encode(
     image: &Image,
     stream: &Stream,
@@ -147,7 +147,7 @@ pub(crate) fn encode(
     Some(out)
 }
 
-/// Writes a timeline so that nobody sees half of it.
+/// Writes a timeline atomically, through a temporary file.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
@@ -159,7 +159,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     written
 }
 
-/// A timeline from bytes; none if they are damaged, or about something else.
+/// Decodes a timeline; `None` if the bytes are damaged, or have another identity.
 pub(crate) fn decode<'p>(
     image: &'p Image,
     stream: &'p Stream,

@@ -1,7 +1,7 @@
-//! Which variables of a program the recorded code has seen so far.
+//! Which variables with initial values the recorded code has accessed so far.
 //!
-//! Replay's memory holds what instrumented code wrote or saw. A variable with an initial value that
-//! was neither read nor written yet is zero there, and its value is that of the binary.
+//! Replay's memory has what instrumented code wrote or read. A variable with an initial value that was
+//! neither read nor written yet is zero there, and its value is the one in the binary.
 
 use crate::Result;
 use crate::criterion::Occurrence;
@@ -15,7 +15,7 @@ use replay::observer::{Effect, ExternalCall, Moment, Observer, View};
 use rustc_hash::FxHashMap;
 
 const PAGE: u64 = 4096;
-/// Bits of the filter of pages.
+/// Number of bits in the filter of pages.
 const FILTER: u64 = 4096;
 
 /// Bytes with an initial value that were read or written.
@@ -24,9 +24,9 @@ pub struct Touched<'a> {
     image: &'a Image,
     /// The pages that have initial values, with a bit for each byte.
     pages: FxHashMap<u64, [u64; 64]>,
-    /// Bits of the page numbers modulo [`FILTER`]: most accesses are elsewhere.
+    /// Filter of the page numbers modulo [`FILTER`]: most accesses are to other pages.
     filter: [u64; 64],
-    /// Ranges of which something was not touched before.
+    /// Ranges with at least one byte that was not touched before.
     fresh: Vec<(u64, u64)>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Touched<'a> {
         touched
     }
 
-    /// What an untouched byte holds; none if memory is to be believed.
+    /// The value of an untouched byte; `None` if the value is the one in memory.
     #[must_use]
     pub fn initial(&self, address: u64) -> Option<Initial> {
         let initial = self.image.initial(address)?;

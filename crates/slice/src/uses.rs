@@ -1,9 +1,8 @@
 //! Use lists: which nodes of the slice use a live register, byte or block.
 //!
-//! A list is a chain of edges in one arena. Chains are persistent: adding an edge makes a new
-//! head and leaves the old chain as it is, so the bytes of a range share one chain until their
-//! uses differ. When the definition of a place is found, its chain becomes the edges of the
-//! definition's node.
+//! A list is a chain of edges in one arena. Chains are persistent: adding an edge makes a new head and does
+//! not change the old chain, so the bytes of a range share one chain until their uses differ. When the pass
+//! reaches the definition of a location, its chain becomes the edges of the definition's node.
 
 use crate::provenance::{Provenance, Provenances};
 use crate::slice::{Dependence, END, Edge, NodeId};
@@ -11,11 +10,11 @@ use crate::slice::{Dependence, END, Edge, NodeId};
 /// Live, but the nodes that use it are not kept: the slice has reached its bound.
 const UNTRACKED: u32 = END - 1;
 
-/// The uses of one place. The default is "not live".
+/// The uses of one location. The default is "not live".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UseList {
     head: u32,
-    /// In a relevant slice: which branch alternatives it is live for.
+    /// In a relevant slice: the branch alternatives for which it is live.
     pub provenance: Provenance,
 }
 
@@ -26,7 +25,7 @@ impl Default for UseList {
 }
 
 impl UseList {
-    /// Live, used by no node that is kept.
+    /// Live, without a node that is kept.
     pub const UNTRACKED: UseList = UseList { head: UNTRACKED, provenance: Provenance::DEFINITE };
 
     #[inline]
@@ -39,7 +38,7 @@ impl UseList {
         if self.is_live() { self } else { UseList::UNTRACKED }
     }
 
-    /// Whether it says more than that the place is live.
+    /// Whether it records more than that the location is live.
     #[inline]
     pub fn is_tracked(self) -> bool {
         self.has_uses() || self.provenance != Provenance::DEFINITE
@@ -56,16 +55,16 @@ impl UseList {
     }
 }
 
-/// A node that uses something, and for which branch alternatives.
+/// A node that uses something, and the branch alternatives for which it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Consumer {
-    /// None if nodes are no longer kept.
+    /// `None` if nodes are no longer kept.
     pub node: Option<NodeId>,
     pub provenance: Provenance,
 }
 
 impl Consumer {
-    /// Whether a use by it says more than that the place is live.
+    /// Whether a use by it records more than that the location is live.
     #[inline]
     pub fn is_tracked(self) -> bool {
         self.node.is_some() || self.provenance != Provenance::DEFINITE
@@ -89,7 +88,7 @@ impl Uses {
         self.add(UseList::default(), consumer, how)
     }
 
-    /// The list with one more use in front.
+    /// The list with a use prepended.
     #[inline]
     pub fn add(&mut self, list: UseList, consumer: Consumer, how: Dependence) -> UseList {
         let provenance = match list.is_live() {
@@ -109,7 +108,7 @@ impl Uses {
         self.all.len() as u32 - 1
     }
 
-    /// Both lists in one: the shorter chain is copied in front of the longer one.
+    /// Joins two lists: the shorter chain is copied to the front of the longer one.
     #[inline]
     pub fn join(&mut self, a: UseList, b: UseList) -> UseList {
         if !a.is_live() {
@@ -136,7 +135,7 @@ impl Uses {
         self.copy(short, long, |how| how)
     }
 
-    /// A copy of a chain with `rest` behind it.
+    /// A copy of a chain, continued by `rest`.
     fn copy(&mut self, chain: u32, rest: u32, change: impl Fn(Dependence) -> Dependence) -> u32 {
         let (mut at, mut head, mut last) = (chain, rest, None);
         while at != END && self.all.len() < UNTRACKED as usize {
@@ -159,7 +158,7 @@ impl Uses {
         UseList { head: self.copy(list.head, END, change), ..list }
     }
 
-    /// A list with the edges of a node behind it.
+    /// A list, continued by the edges of a node.
     pub fn with_edges_of(&mut self, list: UseList, first: u32) -> u32 {
         match (list.has_uses(), first != END) {
             (true, true) => self.copy(list.head, first, |how| how),
@@ -190,7 +189,7 @@ mod tests {
     }
 
     proptest! {
-        /// Chains against vectors: no operation changes another list.
+        /// Compares chains with vectors: no operation changes another list.
         #[test]
         fn lists_are_persistent(ops in proptest::collection::vec((0u8..3, 0usize..6, 0usize..6), 1..60)) {
             let mut uses = Uses::default();

@@ -1,4 +1,4 @@
-//! When a source line ran.
+//! Finds the executions of a source line.
 
 use crate::Result;
 use crate::criterion::Occurrence;
@@ -9,20 +9,19 @@ use crate::summaries::blocks_of;
 use replay::observer::{Effect, Observer, View};
 use std::collections::{HashMap, HashSet};
 
-/// One run through a source line: steps of one activation, none of another line between
-/// them, apart from what was called.
+/// One visit of a source line: steps of one activation without steps of other lines in between, apart from
+/// callees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visit {
     pub first: Occurrence,
     pub last: Occurrence,
-    /// How deep the activation is, from 1.
+    /// Call depth of the activation, from 1.
     pub depth: u32,
 }
 
 impl Slicer<'_> {
-    /// The instructions of a source line. The file is named by the end of its
-    /// path, in whole components: `main.c` finds `/src/main.c`, not
-    /// `/src/domain.c`.
+    /// The instructions of a source line. The file is identified by the end of its path, in whole
+    /// components: `main.c` matches `/src/main.c`, but not `/src/domain.c`.
     #[must_use]
     pub fn sites_at(&self, file: &str, line: u32) -> Vec<Site> {
         let mut sites = Vec::new();
@@ -48,8 +47,8 @@ impl Slicer<'_> {
         sites
     }
 
-    /// The last execution of each instruction that was executed at all, in the
-    /// stream that executed it last by number.
+    /// The last execution of each instruction that was executed at all, in the stream with the highest
+    /// number that executed it.
     ///
     /// # Errors
     /// If replay fails.
@@ -81,7 +80,7 @@ impl Slicer<'_> {
         Ok(all)
     }
 
-    /// The last run through a source line, in the last stream that ran it.
+    /// The last visit of a source line, in the last stream that ran it.
     ///
     /// # Errors
     /// If replay fails.
@@ -90,7 +89,7 @@ impl Slicer<'_> {
         self.find_visit(&sites)
     }
 
-    /// The last run through some instructions.
+    /// The last visit of some instructions.
     pub(crate) fn find_visit(&self, sites: &HashSet<Site>) -> Result<Option<Visit>> {
         if sites.is_empty() {
             return Ok(None);
@@ -111,7 +110,7 @@ impl Slicer<'_> {
         for index in (0..checkpoints.len()).rev() {
             let may_matter = match found {
                 None => seen.summaries.may_run_any(index, &blocks),
-                // The activation may have waited for a call all along.
+                // The activation may have been waiting for a call throughout.
                 Some((_, _, depth)) => seen.summaries.get(index).is_none_or(|s| s.depth <= depth),
             };
             if !may_matter {
@@ -126,9 +125,9 @@ impl Slicer<'_> {
                     found = Some((run.first.unwrap_or(last), last, depth));
                     run
                 }
-                // It may have begun before the segment where it ended.
+                // It may have begun before the segment in which it ended.
                 Some((first, _, depth)) => {
-                    // No step at all says nothing.
+                    // A segment without steps has no information.
                     let Some(run) = activations.get(*depth as usize - 1).copied() else { continue };
                     *first = run.first.unwrap_or(*first);
                     run
@@ -147,7 +146,7 @@ pub(crate) fn ends_with(path: &str, end: &str) -> bool {
         .is_some_and(|before| before.is_empty() || before.ends_with('/') || end.starts_with('/'))
 }
 
-/// A set of instructions, quick to ask while a function runs.
+/// A set of instructions with a fast test by function.
 struct Sites<'s> {
     sites: &'s HashSet<Site>,
     functions: HashSet<(u32, u32)>,
@@ -180,24 +179,24 @@ impl Observer for Lasts<'_> {
 
 struct Runs<'s> {
     sites: Sites<'s>,
-    /// Of each activation, its run through the line so far; none before the first step.
+    /// For each activation, its run through the line so far; `None` before the first step.
     activations: Option<Vec<Run>>,
-    /// The newest: its run, last step and depth.
+    /// The latest run, with its last step and depth.
     last: Option<(Run, u64, u32)>,
 }
 
-/// The steps that an activation has made in the line without leaving it.
+/// The consecutive steps of an activation in the line.
 #[derive(Clone, Copy, Default)]
 struct Run {
-    /// The first one since the segment began; none if the last step was another line's.
+    /// The first one since the segment began; `None` if the last step was in another line.
     first: Option<u64>,
-    /// No step of the activation says where the run began: not in this segment.
+    /// The run may have begun before this segment: no step of the activation in it shows otherwise.
     goes_on: bool,
 }
 
 impl Runs<'_> {
     fn activations(&mut self, depth: usize) -> &mut Vec<Run> {
-        // Those that are there at first have begun before.
+        // The initial activations began before the segment.
         let all = self.activations.get_or_insert_with(|| vec![Run { first: None, goes_on: true }; depth]);
         all.resize(depth, Run::default());
         all
@@ -217,7 +216,7 @@ impl Observer for Runs<'_> {
     }
 
     fn enter(&mut self, view: &View<'_>, _: bool) {
-        // Code outside may call twice without a step in between.
+        // Code outside the program may call twice without a step in between.
         let before = view.depth as usize - 1;
         self.activations(before).push(Run::default());
     }

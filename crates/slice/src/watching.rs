@@ -1,4 +1,4 @@
-//! Watching a line of a stream: only segments in which it may run are replayed.
+//! Watches a line in a stream: only segments in which it may run are replayed.
 
 use crate::Result;
 use crate::executions::Watch;
@@ -9,9 +9,9 @@ use crate::touched::Touched;
 use replay::machine::Machine;
 
 impl<'p> Slicer<'p> {
-    /// Shows the steps of a stream, up to one, to the watch of a line; a segment is left out if the line does
-    /// not run in it, and no execution of the line is under way in an activation that does. The machine at the
-    /// end, if it came there.
+    /// Replays the steps of a stream, up to `end`, with the watch of a line as observer. A segment is
+    /// skipped if the line does not run in it and no execution of the line is in progress in an activation
+    /// that does. Returns the machine at the end, if the last segment was not skipped.
     ///
     /// # Errors
     /// If there is no such stream, or replay fails.

@@ -8,7 +8,7 @@ use recording::Recording;
 use replay::process::{LoadedProcess, Options};
 use std::collections::BTreeMap;
 
-/// Characters that words show of what was handed over.
+/// Maximum number of characters of a text in [`Writer::words`].
 const SHOWN: usize = 40;
 
 /// A process that wrote what another one read.
@@ -21,7 +21,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// What it wrote, in words. `short` makes paths readable.
+    /// Describes what it wrote. `short` abbreviates paths.
     #[must_use]
     pub fn words(&self, short: impl Fn(&str) -> String) -> String {
         let mut by_channel: BTreeMap<&Channel, Vec<&[u8]>> = BTreeMap::new();
@@ -45,7 +45,7 @@ impl Writer {
         by_channel.into_iter().map(one).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Takes up what else it wrote.
+    /// Adds what another one wrote.
     pub fn join(&mut self, other: Writer) {
         self.criteria.extend(other.criteria);
         self.wrote.extend(other.wrote);
@@ -58,7 +58,7 @@ struct Candidate {
     written: Vec<Option<Vec<u8>>>,
 }
 
-/// Which processes sent what one of them, `reader`, received; by their numbers in the recording.
+/// The processes that sent what another one, `reader`, received, by their index in the recording.
 ///
 /// # Errors
 /// If a process cannot be loaded or replayed.
@@ -96,7 +96,7 @@ pub fn writers(
     let mut found = vec![false; received.len()];
     for in_turns in [false, true] {
         let known = found.clone();
-        // The last that wrote it; of a pipe, others may have written the rest.
+        // The last process that wrote it; for a pipe, other processes may have written the rest.
         for (nth, Candidate { process, written }) in candidates.iter().enumerate().rev() {
             let wanted = |n: &usize| {
                 let is_shared = received[*n].from.is_stream() && !in_turns;
@@ -134,13 +134,13 @@ pub fn writers(
 
 /// How a process started the program of another one.
 enum Start<'r> {
-    /// Its own program gave way to it.
+    /// By replacing its own program.
     Executed,
-    /// In a new process, with these arguments.
+    /// In a child process, with these arguments.
     Child(&'r [String]),
 }
 
-/// How the program of `reader` was started by this process, if it was.
+/// How this process started the program of `reader`, if it did.
 fn start_of(recording: &Recording, process: usize, reader: usize) -> Option<Start<'_>> {
     let of = |process: usize| &recording.processes[process].info;
     let is_before =
@@ -153,7 +153,7 @@ fn start_of(recording: &Recording, process: usize, reader: usize) -> Option<Star
     is_child.then(|| Start::Child(&of(reader).arguments))
 }
 
-/// Where in the channels each of the candidates began to write.
+/// The offsets in the channels at which each candidate began to write.
 fn starts(
     reader: &Slicer<'_>,
     received: &[Received],

@@ -10,45 +10,45 @@ use program::inst::{BlockId, Reg};
 /// One activation of a function.
 #[derive(Default)]
 pub struct Activation {
-    /// Number of its function, once an instruction of it was seen.
+    /// Number of its function, once one of its instructions was seen.
     pub function: Option<u32>,
     sets: Sets,
-    /// Live slots of the result, and the bits of them that are.
+    /// Live slots of the result, with their live bits.
     pub returns: Vec<(u32, u64, UseList)>,
     /// Variadic arguments in memory: number, offset, length.
     pub variadic: Vec<(u32, u64, u64, UseList)>,
-    /// The call under way, if anything of it is live.
+    /// The call in progress, if anything of it is live.
     pub call: Option<Box<CallState>>,
-    /// Relevant slices: of dummy branches, by the block whose controlling branch they reach next.
+    /// Relevant slices: groups of dummy branches, by the block whose controlling branch they reach next.
     pub groups: Vec<(BlockId, Group)>,
-    /// Groups of an activation that this one called: they reach the call next.
+    /// Groups of a callee's activation: they reach the call next.
     pub groups_of_callee: Option<Group>,
-    /// Omitted output: blocks in which something was written to a stream that is asked about, or
-    /// under a branch that ends them; their controlling branches are still to be found.
+    /// Omitted output: blocks in which, or under a branch of which, a queried stream was written to, and
+    /// whose controlling branches have not been reached yet.
     pub wrote: Vec<(BlockId, Streams)>,
-    /// What an activation that this one called wrote to.
+    /// The streams that a callee's activation wrote to.
     pub callee_wrote: Streams,
-    /// Registers that only the condition of a dummy branch of the running block uses.
+    /// Registers that are used only by the condition of a dummy branch of the current block.
     pub condition_regs: Vec<Reg>,
-    /// Phis that live registers may have passed, as a set; perhaps with others.
+    /// A bit set that contains all phis which live registers passed; it may contain others.
     passed_phis: Vec<u64>,
-    /// The function that the call under way called.
+    /// The callee of the call in progress.
     pub callee: Option<u32>,
 }
 
-/// Sets of an activation; allocated when something comes to be live.
+/// The sets of an activation; allocated when something becomes live.
 #[derive(Default)]
 pub struct Sets {
-    /// Per register slot. A live register without a list is untracked.
+    /// Per register slot. A live register without a list of uses is untracked.
     regs: Vec<UseList>,
-    /// Per register slot, if it is live: the bits that its uses demand.
+    /// Per live register slot: the bits that its uses demand.
     demanded: Vec<u64>,
     live: Vec<u64>,
     live_count: usize,
-    /// Per block, the nodes whose controlling branch is still to be found.
+    /// Per block, the nodes whose controlling branch has not been reached yet.
     pending: Vec<UseList>,
     pending_bits: Vec<u64>,
-    /// Some list may be tracked.
+    /// Some list of uses may be tracked.
     tracked: bool,
 }
 
@@ -65,8 +65,8 @@ impl Sets {
         }
     }
 
-    /// Bits of a register come to be live: whether any were so before; none if there is no such
-    /// register, or no such bit.
+    /// Makes bits of a register live. Returns whether any were live before; `None` if there is no such
+    /// register, or if `bits` is zero.
     #[inline]
     fn demand(&mut self, reg: Reg, bits: u64) -> Option<bool> {
         let word = self.live.get_mut(reg as usize / 64).filter(|_| bits != 0)?;
@@ -81,7 +81,7 @@ impl Sets {
 }
 
 impl Activation {
-    /// Makes an activation without anything live as good as new.
+    /// Resets an activation in which nothing is live, for reuse.
     pub fn clear(&mut self) {
         self.returns.clear();
         self.variadic.clear();
@@ -107,7 +107,7 @@ impl Activation {
         self.sets
     }
 
-    /// Nothing of it is live.
+    /// Nothing in it is live or pending.
     pub fn is_idle(&self) -> bool {
         !self.has_live()
             && !self.has_pending()
@@ -116,7 +116,7 @@ impl Activation {
             && self.returns.is_empty()
     }
 
-    /// Whether the call under way has to be told of what it called.
+    /// Whether a callee left groups or written streams that its call has not taken over yet.
     #[inline]
     pub fn has_news_of_callee(&self) -> bool {
         self.groups_of_callee.is_some() || !self.callee_wrote.is_empty()
@@ -138,12 +138,12 @@ impl Activation {
         self.has_live() && words.iter().any(|(w, bits)| self.sets.live[*w as usize] & bits != 0)
     }
 
-    /// The live registers, as words of a set.
+    /// The live registers, as the words of a bit set.
     pub fn live_words(&self) -> &[u64] {
         &self.sets.live
     }
 
-    /// Uses of a register that is live.
+    /// Uses of a live register.
     pub fn uses(&self, reg: Reg) -> UseList {
         self.sets.regs[reg as usize].or_untracked()
     }
@@ -161,7 +161,7 @@ impl Activation {
         }
     }
 
-    /// Bits of a register are used by a node.
+    /// A node uses bits of a register.
     #[inline]
     pub fn use_reg(&mut self, reg: Reg, bits: u64, consumer: Consumer, arena: &mut Uses) {
         let sets = &mut self.sets;
@@ -174,8 +174,7 @@ impl Activation {
         }
     }
 
-    /// Ends the liveness of a register, which is defined here: its uses, and the bits of it that
-    /// they demand.
+    /// Kills a register, which is defined here. Returns its uses, and the bits that they demand.
     #[inline]
     pub fn kill(&mut self, reg: Reg) -> (UseList, u64) {
         let sets = &mut self.sets;
@@ -211,7 +210,7 @@ impl Activation {
         self.sets.pending[block]
     }
 
-    /// Adds a control dependence of an executed block that is still to be resolved.
+    /// Adds a pending control dependence for an executed block.
     #[inline]
     pub fn add_pending(&mut self, block: BlockId, consumer: Consumer, arena: &mut Uses) {
         let sets = &mut self.sets;
@@ -259,7 +258,7 @@ impl Activation {
         }
     }
 
-    /// A live register passed a phi.
+    /// Records that a live register passed a phi.
     pub fn pass_phi(&mut self, phi: Reg) {
         let word = phi as usize / 64;
         if self.passed_phis.len() <= word {
@@ -268,7 +267,7 @@ impl Activation {
         self.passed_phis[word] |= 1 << (phi % 64);
     }
 
-    /// Whether one of some registers may be live, or a phi that a live one passed.
+    /// Whether one of some registers may be live, or is a phi that a live register passed.
     #[inline]
     pub fn may_have_passed(&self, regs: &[u64]) -> bool {
         let hit = |set: &[u64]| set.iter().zip(regs).any(|(a, b)| a & b != 0);

@@ -4,9 +4,8 @@
 //! forward     call step │ Enter │ callee's steps … Return step │ Returned
 //! backward    ◄─────────────────────────────────────────────────────────
 //! ```
-//! The backward pass meets a call from its end. Uses of its result go to the callee's `Return`.
-//! What is live in the callee when its first instruction is reached (parameters, pending blocks)
-//! goes to the call.
+//! The backward pass reaches a call from its end. Uses of its result move to the callee's `Return`. What is
+//! live in the callee when its first instruction is reached (parameters, pending blocks) moves to the call.
 
 use super::trace::Operands;
 use super::transfer::{Demand, InstExec};
@@ -20,25 +19,26 @@ use crate::uses::{Consumer, UseList};
 use program::inst::{ArgTy, Call, Inst, Operand};
 use program::names::readable;
 
-/// What is live of a call that is under way; the call itself is still to be visited.
+/// What is live of a call in progress, whose instruction has not been visited yet.
 #[derive(Default)]
 pub struct CallState {
     pub uses: UseList,
-    /// Live slots of arguments: argument, slot, bits of it.
+    /// Live slots of arguments: argument, slot, live bits.
     pub arguments: Vec<(u32, u32, u64)>,
     /// Live bytes of arguments that are passed in memory: argument, offset, length.
     pub bytes: Vec<(u32, u64, u64)>,
-    /// All arguments.
+    /// All arguments are used.
     pub all: bool,
-    /// Which instruction it is, if the call left the program.
+    /// Index of the call instruction, if the call left the program.
     pub index: u32,
-    /// The call left the program; it read these ranges.
+    /// The ranges that the call read, if it left the program.
     pub reads: Option<Vec<(u64, u64)>>,
-    /// And it wrote these.
+    /// The ranges that it wrote.
     pub writes: Vec<(u64, u64)>,
-    /// Of what it read, what it found otherwise than the program knew it: written outside before.
+    /// Parts of its reads that differed from what the program had written: they were written outside the
+    /// program before the call.
     pub found: Vec<(u64, u64)>,
-    /// Its node, if it has one already.
+    /// Its node, if it has one already; the inner option is `None` if nodes are only counted.
     pub node: Option<Option<NodeId>>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn as_return(how: Dependence) -> Dependence {
 }
 
 impl Backward<'_, '_, '_> {
-    /// The call instruction of a function.
+    /// The call instruction at an index of a function.
     pub(super) fn call_inst(&self, function: u32, index: u32) -> Checked<&'_ Call> {
         match self.sink.facts.inst(function, index) {
             Inst::Call(call) => Ok(call),
@@ -59,7 +59,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// A linked call has returned: its result was made by the callee's return.
+    /// A call of a linked function has returned: the callee's return defines its result.
     pub(super) fn returned(&mut self, (function, index): (u32, u32), depth: u32, callee: u32) -> Checked<()> {
         self.unwind(depth);
         let f = depth as usize - 1;
@@ -84,7 +84,7 @@ impl Backward<'_, '_, '_> {
         Ok(())
     }
 
-    /// An activation began.
+    /// The first instruction of an activation was reached.
     pub(super) fn entered(
         &mut self,
         function: u32,
@@ -96,7 +96,7 @@ impl Backward<'_, '_, '_> {
         let f = depth as usize - 1;
         if let Some(relevant) = &mut self.relevant {
             relevant.objects.leave(depth);
-            // The call must know what it called, whether anything of that is live or not.
+            // The call must know its callee, whether anything of it is live or not.
             while self.activations.len() < f {
                 self.activations.push(Box::default());
             }
@@ -177,7 +177,7 @@ impl Backward<'_, '_, '_> {
         Ok(())
     }
 
-    /// A variadic argument was put into memory; the call will say what it was.
+    /// A variadic argument was stored to memory; its value is an operand of the call.
     pub(super) fn spilled(&mut self, spill: Spill, depth: u32) {
         let ranges = self.kill_ranges(spill.address, spill.len);
         if ranges.is_empty() {
@@ -193,7 +193,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// The call instruction itself.
+    /// The transfer function of a call instruction.
     pub(super) fn call(
         &mut self,
         operands: Operands<'_>,
@@ -265,7 +265,7 @@ impl Backward<'_, '_, '_> {
             }
         }
         self.answer(f, (it.inst.dst, it.inst.count), consumer, &demand.asked);
-        // What came to be live just before the call was so already when the call read it.
+        // What becomes live just before the call was already there when the call read it.
         for (address, len) in found {
             for range in self.kill_ranges(address, len) {
                 self.made_outside(range);
@@ -283,7 +283,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Bytes of an argument that the callee has in memory: argument, offset, length.
+    /// Uses bytes of an argument that the callee has in memory: argument, offset, length.
     fn use_argument_bytes(
         &mut self,
         f: usize,
@@ -307,7 +307,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Bytes of the memory that a by-value argument was copied from: argument, offset, length.
+    /// Uses bytes of the memory that a by-value argument was copied from: argument, offset, length.
     fn use_by_value(
         &mut self,
         call: &Call,

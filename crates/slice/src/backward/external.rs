@@ -1,4 +1,4 @@
-//! Definitions outside of the program: library functions, the kernel, other threads, jumps.
+//! Definitions outside the program: library functions, the kernel, other threads, jumps.
 
 use super::calls::{CallState, as_return};
 use super::transfer::asks_all;
@@ -14,8 +14,8 @@ use program::inst::Inst;
 use replay::effects::{is_state, state_address};
 
 impl Backward<'_, '_, '_> {
-    /// A call that left the program has returned.
-    /// `is_direct`: the step before is the call itself; nothing was called back.
+    /// A call that left the program has returned. `is_direct`: the step before is the call itself, and the
+    /// callee called nothing back.
     pub(super) fn external(&mut self, outside: &Outside, depth: u32, is_direct: bool) -> Checked<()> {
         let f = self.enter(depth, outside.function)?;
         self.note_written(f, outside);
@@ -45,7 +45,7 @@ impl Backward<'_, '_, '_> {
             ..CallState::default()
         };
         if result.is_live() || written.is_live() || is_asked {
-            // How many bytes were read does not depend on the bytes.
+            // The number of bytes read does not depend on the bytes.
             let moves = copies(outside) || !outside.transfers.is_empty();
             let is_precise = !is_asked && copied.iter().all(Option::is_some) && (!result.is_live() || moves);
             state.uses = self.sink.uses.join(result, written);
@@ -56,7 +56,7 @@ impl Backward<'_, '_, '_> {
             } else {
                 outside.reads.clone()
             };
-            // What was added to stays.
+            // The appended-to contents stay: the call uses them as well.
             for (address, len) in reads.into_iter().chain(appended.map(|at| (at, 1))) {
                 self.use_memory(address, len, Consumer::definite(node));
             }
@@ -67,7 +67,7 @@ impl Backward<'_, '_, '_> {
         Ok(())
     }
 
-    /// Something was made by the call out of the program that activation `f` has under way.
+    /// The external call that activation `f` has in progress defined something.
     pub(super) fn use_external(&mut self, f: usize, uses: UseList) -> Checked<()> {
         let mut state = self.activations[f].call.take().unwrap_or_default();
         state.uses = self.sink.uses.join(state.uses, uses);
@@ -86,15 +86,15 @@ impl Backward<'_, '_, '_> {
         Ok(())
     }
 
-    /// The call out of the program under which activation `f` was called back, if that call is in
-    /// the slice: its node, if that is kept.
+    /// The external call that called activation `f` back, if that call is in the slice: its node, if nodes
+    /// are kept.
     pub(super) fn called_back(&self, f: usize) -> Option<Option<NodeId>> {
         let call = self.activations.get(f.checked_sub(1)?)?.call.as_ref()?;
         call.reads.as_ref()?;
         call.node
     }
 
-    /// Memory was changed by an event.
+    /// An event changed memory.
     pub(super) fn changed(&mut self, change: Change, depth: u32) -> Checked<()> {
         let (address, len) = match change {
             Change::Patch { address, len } | Change::Zeroed { address, len } => (address, len),
@@ -106,7 +106,7 @@ impl Backward<'_, '_, '_> {
         if matches!(change, Change::Patch { .. })
             && under_way.is_some_and(|f| self.rearranges(f, address, len))
         {
-            // What is live of it is what was there before the call.
+            // Its live bytes are those from before the call.
             return Ok(());
         }
         if let (Change::Patch { .. }, Some(f)) = (change, under_way)
@@ -137,7 +137,7 @@ impl Backward<'_, '_, '_> {
         Ok(())
     }
 
-    /// A range was written outside of the program, unseen.
+    /// A range was written outside the program, without an event of its writer.
     pub(super) fn made_outside(&mut self, range: LiveRange) {
         if let Some(state) = self.memory_stream(range.start) {
             self.make_memory_live(state, 1, range.uses);
@@ -148,8 +148,8 @@ impl Backward<'_, '_, '_> {
         self.sink.leaf(range.uses, &origin);
     }
 
-    /// Whether the call under way read a range, so that a patch of it says what was there, not
-    /// what the call wrote (if it did not write it as well).
+    /// Whether the call in progress read a range. A patch of such a range records what was there before the
+    /// call, not what the call wrote, unless the call also wrote it.
     fn is_read(&self, f: usize, start: u64, len: u64) -> bool {
         let reads = self.activations[f].call.as_ref().and_then(|c| c.reads.as_ref());
         reads.is_some_and(|reads| covers(reads, start, len))
@@ -159,14 +159,14 @@ impl Backward<'_, '_, '_> {
         self.activations[f].call.as_ref().is_some_and(|call| covers(&call.writes, start, len))
     }
 
-    /// Whether the call under way made the range out of itself, as sorting does, and is in the
-    /// slice: then all that it read is live already.
+    /// Whether the call in progress permuted the range in place, as sorting does, and is in the slice: then
+    /// all that it read is live already.
     fn rearranges(&self, f: usize, start: u64, len: u64) -> bool {
         let is_node = self.activations[f].call.as_ref().is_some_and(|call| call.node.is_some());
         is_node && self.is_read(f, start, len) && self.is_written(f, start, len)
     }
 
-    /// A load saw what its thread had not written.
+    /// A load read bytes that its thread had not written.
     pub(super) fn missed(&mut self, miss: &Miss) {
         let ranges = self.kill_ranges(miss.address, miss.bytes.len() as u64);
         if ranges.is_empty() {
@@ -186,7 +186,7 @@ impl Backward<'_, '_, '_> {
             return;
         }
         for range in ranges {
-            // The library keeps it: who set it is known, or it has been there from the start.
+            // A variable that the library keeps: its last setter is known, or it has its initial value.
             let state = match range.start {
                 at if Some(at) == self.errno => Some(state_address(State::Errno, 0)),
                 at => self.sink.state_variable(at).or_else(|| self.memory_stream(at)),
@@ -198,14 +198,14 @@ impl Backward<'_, '_, '_> {
             let variable = self.sink.variable(range.start);
             let origin = Origin::Outside { address: range.start, len: range.len, variable };
             self.sink.leaf(range.uses, &origin);
-            // Nobody knows since when it was there: an alternative could have defined it before.
+            // It is unknown since when the bytes were there: an alternative could have defined them before.
             if self.relevant.is_some() {
                 self.initial.make_live(range.start, range.len, range.uses, &mut self.sink.uses);
             }
         }
     }
 
-    /// The state of the memory stream that shows at an address.
+    /// The state of the memory stream that is published at an address.
     fn memory_stream(&self, address: u64) -> Option<u64> {
         let shows =
             |shown: &&Shown| shown.since <= self.position && address.wrapping_sub(shown.start) < shown.len;
@@ -216,8 +216,8 @@ impl Backward<'_, '_, '_> {
             .map(|shown| state_address(State::MemoryStream, shown.file))
     }
 
-    /// The step before left functions that were called back: test frameworks do so when a check
-    /// fails. The call out of the program, if it is in the slice, did what it did by that.
+    /// The step before left functions that were called back, as test frameworks do when a check fails. The
+    /// external call, if it is in the slice, depends on that jump.
     pub(super) fn unwound(&mut self, depth: u32) {
         if let Some(caller) = self.called_back(depth as usize) {
             let one = self.sink.uses.one(Consumer::definite(caller), Dependence::Jump);
@@ -225,7 +225,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Control came back to a call by a jump out of the step before.
+    /// Control returned to a call, or to a landing, by a jump out of the step before.
     pub(super) fn landed(&mut self, function: u32, index: u32, depth: u32) -> Checked<()> {
         let f = self.enter(depth, function)?;
         let inst = self.sink.facts.inst(function, index);
@@ -237,12 +237,12 @@ impl Backward<'_, '_, '_> {
         let (result, _) = self.kill_regs(f, dst, slots);
         let mut uses = self.sink.uses.rewrite(result, as_return);
         if handler {
-            // What an exception makes run depends on the switch behind the landing.
+            // What runs because of an exception depends on the switch after the landing.
             self.landing = self.sink.uses.join(self.landing, uses);
             return Ok(());
         }
-        // What ran since then, controlled by no branch since, ran because of the jump, and because
-        // of what made the call run that it came back to.
+        // Blocks that ran after the landing and that no later branch controls depend on the jump, and on
+        // what controls the call to which control returned.
         for block in 0..self.activations[f].blocks() {
             if self.activations[f].is_pending(block) {
                 let first = self.sink.uses.iter(self.activations[f].pending_uses(block)).next();
@@ -260,7 +260,7 @@ fn covers(ranges: &[(u64, u64)], start: u64, len: u64) -> bool {
     ranges.iter().any(|(at, n)| start >= *at && start.saturating_add(len) <= at.saturating_add(*n))
 }
 
-/// Where the bytes that a copying function wrote came from.
+/// The source of bytes that a copying function wrote.
 fn source(outside: &Outside, start: u64, len: u64) -> Option<(u64, u64)> {
     let moved = outside.transfers.iter().find(|(to, _, n)| covers(&[(*to, *n)], start, len));
     if let Some((to, from, _)) = moved {
@@ -274,7 +274,7 @@ fn source(outside: &Outside, start: u64, len: u64) -> Option<(u64, u64)> {
     (offset + len <= read).then(|| (from.wrapping_add(offset), len))
 }
 
-/// The function copies one range to another, byte by byte, and returns an address.
+/// The function copies one range to another byte by byte, and returns an address.
 fn copies(outside: &Outside) -> bool {
     let copying = outside.known.is_some_and(externals::External::copies);
     copying && outside.reads.len() == 1 && outside.writes.len() == 1

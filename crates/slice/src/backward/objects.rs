@@ -1,8 +1,8 @@
-//! Which object an address is in: a variable of static storage, one of an activation, a block of
-//! the heap.
+//! Maps an address to the object that contains it: a variable of static storage, a variable of an
+//! activation, or a heap block.
 //!
-//! The pass asks about every range that comes to be live, mostly near where it asked before: so
-//! what was found is cached, with the addresses and steps for which it is the answer.
+//! The pass looks up every range that becomes live, mostly close to the last one. So results are cached,
+//! with the addresses and steps for which they hold.
 
 use crate::heap::Heap;
 use crate::relevance::AlternativeEffects;
@@ -14,12 +14,12 @@ pub struct MemoryObject {
     pub object: ObjectId,
     pub start: u64,
     pub end: u64,
-    /// Nothing else ever was there.
+    /// No other object ever overlapped it.
     pub is_alone: bool,
 }
 
-/// For which addresses and steps a place is the answer: from its start to `until`, and at all
-/// steps walked over before `since` is.
+/// A cached result, and where it holds: for addresses from the object's start to `until`, at all steps from
+/// `since` on. The pass visits steps in descending order.
 #[derive(Clone, Copy)]
 struct Cached {
     place: MemoryObject,
@@ -30,7 +30,7 @@ struct Cached {
 const NONE: Cached =
     Cached { place: MemoryObject { object: 0, start: 0, end: 0, is_alone: false }, until: 0, since: 0 };
 
-/// Objects are kept by lines of memory, for small objects, and by regions, for large ones.
+/// The cache has one table by lines of memory, for small objects, and one by regions, for large ones.
 const LINE: u32 = 6;
 const LINES: usize = 1 << 12;
 const REGION: u32 = 16;
@@ -41,16 +41,16 @@ const IN_FRAMES: usize = 1 << 10;
 pub struct Objects<'w> {
     facts: &'w AlternativeEffects<'w>,
     heap: &'w Heap,
-    /// The object that each chain of calls allocates.
+    /// The object that each allocation call chain allocates.
     made: Vec<Option<ObjectId>>,
-    /// Frames of live activations: address, size and function. The stack grows down, so the
-    /// addresses fall.
+    /// Frames of live activations: address, size and function. The stack grows down, so the addresses are
+    /// descending.
     stack: Vec<(u64, u64, u32)>,
-    /// The addresses by depth.
+    /// Addresses of the frames by depth.
     frames: Vec<Option<u64>>,
     lines: Vec<Cached>,
     regions: Vec<Cached>,
-    /// By a hash of function and offset: these, and the variable as if the frame were at 0.
+    /// By a hash of function and offset: both, and the variable with its addresses relative to the frame.
     in_frames: Vec<(u32, u64, Option<MemoryObject>)>,
 }
 
@@ -68,12 +68,12 @@ impl<'w> Objects<'w> {
         }
     }
 
-    /// The frame of a live activation.
+    /// Records the frame of a live activation.
     pub fn frame(&mut self, depth: u32, function: u32, at: u64) {
         self.leave(depth);
         self.frames.resize(depth as usize, None);
         let size = self.facts.frame_size(function);
-        // One without a frame of its own is where its caller's is.
+        // An activation without a frame of its own has the address of its caller's.
         if size > 0 {
             self.frames[depth as usize - 1] = Some(at);
             self.stack.push((at, size, function));
@@ -89,12 +89,12 @@ impl<'w> Objects<'w> {
         }
     }
 
-    /// Where the frame of an activation is, if it has one.
+    /// The address of an activation's frame, if it has one.
     pub fn frame_of(&self, f: usize) -> Option<u64> {
         self.frames.get(f).copied().flatten()
     }
 
-    /// What an address is in, at a step; steps must fall.
+    /// The object that contains an address at a step; steps must not increase between calls.
     #[inline]
     pub fn find(&mut self, stream: u32, step: u64, address: u64) -> Option<MemoryObject> {
         let line = &self.lines[(address >> LINE) as usize % LINES];

@@ -1,11 +1,11 @@
-//! Omitted output: a branch is a candidate if an alternative of it may write to a stream that is
-//! asked about, and nothing was written under the branch as it went.
+//! Omitted output: a branch is a candidate if an alternative of it may write to a queried stream, and
+//! nothing was written under the edge that it took.
 //!
-//! Byte `N` of an output is what it is also because nothing else was written before it. So a stream
-//! that is asked about stays live to the start of the run: a write does not end it, for what could
-//! have been written before that write would have moved the byte as well. What was written under a
-//! branch is known as the branch is visited: a block in which something was written reaches its
-//! controlling branch, and that branch's block the next one, as groups do.
+//! Byte `N` of an output depends also on nothing else having been written before it. So a queried stream
+//! stays live to the start of the run: a write does not kill it, because output that could have been written
+//! before that write would have moved the byte as well. What was written under a branch is known when the
+//! branch is visited: a block with a write propagates to its controlling branch, and that branch's block to
+//! the next one, as groups do.
 
 use super::relevant::contains;
 use super::{Activation, Backward};
@@ -15,23 +15,23 @@ use crate::slice::Dependence;
 use crate::uses::{Consumer, UseList};
 use program::inst::BlockId;
 
-/// What was written, and what is asked.
+/// What was written, and which streams are queried.
 #[derive(Default)]
 pub struct OmittedOutput {
-    /// Calls that wrote: their steps, in order, and the stream.
+    /// Calls that wrote: their steps in ascending order, and the stream.
     calls: Vec<(u64, StandardStream)>,
-    /// Who asks, for each stream.
+    /// The uses of each stream.
     uses: [UseList; 2],
 }
 
 impl OmittedOutput {
-    /// Calls that wrote, by their steps.
+    /// Takes the calls that wrote, with their steps.
     pub fn new(mut calls: Vec<(u64, StandardStream)>) -> OmittedOutput {
         calls.sort_by_key(|call| call.0);
         OmittedOutput { calls, uses: [UseList::default(); 2] }
     }
 
-    /// The streams that are asked about.
+    /// The queried streams.
     fn asked(&self) -> Streams {
         let all = [StandardStream::Output, StandardStream::Error];
         let asked = all.into_iter().filter(|stream| self.uses[*stream as usize].is_live());
@@ -47,7 +47,7 @@ impl OmittedOutput {
 }
 
 impl Backward<'_, '_, '_> {
-    /// A node asks what could have been written to a stream before it.
+    /// A node depends on what could have been written to a stream before it.
     pub(super) fn use_omitted(&mut self, stream: StandardStream, consumer: Consumer) {
         if let Some(relevant) = &mut self.relevant {
             let place = &mut relevant.omitted.uses[stream as usize];
@@ -55,13 +55,13 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Whether anything is asked about what could have been written.
+    /// Whether any stream is queried for omitted output.
     #[inline]
     pub(super) fn asks_omitted(&self) -> bool {
         self.relevant.as_ref().is_some_and(|r| r.omitted.uses.iter().any(|uses| uses.is_live()))
     }
 
-    /// A call out of activation `f` has returned: what it wrote was written in its block.
+    /// An external call of activation `f` has returned: records what it wrote under its block.
     pub(super) fn note_written(&mut self, f: usize, outside: &Outside) {
         let Some(relevant) = self.relevant.as_ref().filter(|_| self.asks_omitted()) else { return };
         let Some(step) = self.position.checked_sub(1) else { return };
@@ -88,8 +88,8 @@ impl Backward<'_, '_, '_> {
         activation.wrote.iter().any(|(b, _)| contains(controls, *b))
     }
 
-    /// What was written under the branch of a block, which is visited: from here on it was written
-    /// in the block itself.
+    /// The streams written under the branch of a visited block. They are then recorded for the branch's own
+    /// block.
     pub(super) fn wrote_under(&mut self, f: usize, function: u32, block: BlockId) -> Streams {
         let mut all = Streams::NONE;
         let Some(activation) = self.activations.get_mut(f) else { return all };
@@ -108,7 +108,7 @@ impl Backward<'_, '_, '_> {
         all
     }
 
-    /// What a call wrote that is visited: it was written in the call's block.
+    /// The streams that the visited call wrote to; they are recorded for the call's block.
     pub(super) fn take_callee_wrote(&mut self, f: usize, block: BlockId) -> Streams {
         let Some(activation) = self.activations.get_mut(f) else { return Streams::NONE };
         let wrote = std::mem::take(&mut activation.callee_wrote);
@@ -116,8 +116,8 @@ impl Backward<'_, '_, '_> {
         wrote
     }
 
-    /// Who asks about a stream that another way of a branch could have written to, where the branch
-    /// `wrote` to these.
+    /// Uses of a queried stream that another successor of a branch could have written to, where the taken
+    /// one `wrote` to these streams.
     pub(super) fn may_have_written(
         &self,
         function: u32,
@@ -129,8 +129,7 @@ impl Backward<'_, '_, '_> {
         self.omitted_uses(|| ways.fold(Streams::NONE, |sum, way| sum | way.1), wrote)
     }
 
-    /// Who asks about one of the streams that could have been written to, but for those that something
-    /// `wrote` to.
+    /// Uses of a queried stream that could have been written to, except streams that `wrote` contains.
     pub(super) fn omitted_uses(&self, could: impl FnOnce() -> Streams, wrote: Streams) -> Option<UseList> {
         let omitted = &self.relevant.as_ref().filter(|_| self.asks_omitted())?.omitted;
         let could = could();

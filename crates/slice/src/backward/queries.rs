@@ -1,10 +1,9 @@
-//! Live memory by the object it is part of, for the question which of it an alternative of a
-//! branch may define.
+//! An index of live memory by object, for queries whether an alternative of a branch may define any of it.
 //!
-//! A branch asks the same question at every execution, and most often nothing has come to be live
-//! since. So each query keeps how many live ranges it has seen. A range it was answered no about
-//! stays no (ranges only die); one whose answer depends on the activation is asked about again. A
-//! query that was not asked for long looks through all live ranges of the objects in question.
+//! A branch repeats its query at every execution, and most often nothing has become live since. So each
+//! query records how many live ranges it has seen. A range with a negative answer stays negative (ranges
+//! only die); a range whose answer depends on the activation is queried again. A query that was not repeated
+//! for long scans all live ranges of the objects in question.
 
 use super::objects::MemoryObject;
 use crate::relevance::Defined;
@@ -12,10 +11,10 @@ use crate::uses::UseList;
 use program::objects::ObjectId;
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 
-/// Memory that is part of nothing that has a name here.
+/// Memory outside all objects that are known here.
 pub const ELSEWHERE: ObjectId = ObjectId::MAX;
 
-/// A range that came to be live.
+/// A range that became live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LiveIn {
     pub object: ObjectId,
@@ -25,13 +24,13 @@ pub struct LiveIn {
     pub offset: u64,
 }
 
-/// Ranges of an object are noted by pieces of so many bytes.
+/// Granularity in bytes at which ranges of an object are recorded.
 const PIECE: u64 = 256;
 
 impl LiveIn {
-    /// A range of an object, with what is around it there: of large objects most often ranges near
-    /// each other come to be live. But where another object was at another time, what is live near
-    /// by may be of that.
+    /// A range, extended within its object: live ranges of large objects are most often near each other.
+    /// Where the memory held different objects at different times the range is not extended, because live
+    /// bytes next to it may belong to another object.
     pub fn object(place: MemoryObject, address: u64, len: u64) -> LiveIn {
         if !place.is_alone {
             return LiveIn { object: place.object, address, len, offset: address - place.start };
@@ -47,45 +46,45 @@ impl LiveIn {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     Yes(UseList),
-    /// Not by this execution of the branch.
+    /// Not for this execution of the branch.
     NotNow,
     No,
-    /// It is dead.
+    /// The range is dead.
     Dead,
 }
 
-/// So many ranges are remembered in the order in which they came.
+/// How many ranges are kept in order of arrival.
 const RECENT: usize = 256;
 
 #[derive(Default)]
 struct Query {
     /// How many ranges it has seen.
     seen: u64,
-    /// To be asked about again.
+    /// Ranges to query again.
     again: Vec<LiveIn>,
-    /// What it was told yes about.
+    /// The range of the last positive answer.
     hit: Option<LiveIn>,
 }
 
 #[derive(Default)]
 struct Held {
     list: Set<LiveIn>,
-    /// When there are so many, dead ranges are pruned.
+    /// The size at which dead ranges are pruned.
     prune_at: usize,
-    /// How often any were pruned.
+    /// How often ranges were pruned.
     pruned: u32,
 }
 
-/// A range that was noted lately: noting it again is quick as long as it was not pruned.
+/// A recently added range: adding it again is cheap unless it was pruned.
 #[derive(Clone, Copy)]
 struct Recent {
     live: LiveIn,
-    /// How many had come before it.
+    /// How many ranges were added before it.
     number: u64,
     pruned: u32,
 }
 
-/// So many of them.
+/// Size of the table of recently added ranges.
 const NOTED: usize = 1 << 12;
 
 /// See the module's documentation.
@@ -93,7 +92,7 @@ const NOTED: usize = 1 << 12;
 pub struct QueryCache {
     recent: Vec<LiveIn>,
     count: u64,
-    /// How many had come when a query last looked at what was new.
+    /// The count when a query last scanned new ranges.
     looked: u64,
     objects: Map<ObjectId, Held>,
     queries: Vec<Query>,
@@ -106,8 +105,8 @@ impl QueryCache {
         (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % NOTED
     }
 
-    /// A range came to be live; `is_new` if some of it was not live just before. `still`
-    /// says whether any of a range is.
+    /// Adds a range that became live; `is_new` if some of it was not live just before. `still` returns
+    /// whether any of a range is still live.
     pub fn add(&mut self, live: LiveIn, is_new: bool, still: impl Fn(&LiveIn) -> bool) {
         if self.noted.is_empty() {
             self.noted = vec![None; NOTED];
@@ -115,7 +114,7 @@ impl QueryCache {
         let held = self.objects.entry(live.object).or_default();
         let noted = &mut self.noted[Self::place(live.address)];
         let known = noted.as_mut().filter(|n| n.live == live && n.pruned == held.pruned);
-        // Every query that comes has it still before it.
+        // Later queries have not seen the range yet.
         if known.as_ref().is_some_and(|n| !is_new || n.number >= self.looked) {
             return;
         }
@@ -138,15 +137,15 @@ impl QueryCache {
         *noted = Some(Recent { live, number: self.count - 1, pruned: held.pruned });
     }
 
-    /// Whether the answer to `number` was no, and can be no other now.
+    /// Whether the answer to query `number` was no and cannot have changed.
     #[inline]
     pub fn is_settled(&self, number: u32) -> bool {
         let settled = |a: &Query| a.seen == self.count && a.again.is_empty() && a.hit.is_none();
         self.count == 0 || self.queries.get(number as usize).is_some_and(settled)
     }
 
-    /// Whether anything live could have been assigned by what `number` stands for, as far as
-    /// `try_it` says.
+    /// Whether query `number`, which may assign what `defined` contains, could have assigned anything live,
+    /// decided range by range by `try_it`.
     pub fn ask(
         &mut self,
         number: u32,
@@ -187,7 +186,7 @@ impl QueryCache {
                 Answer::No | Answer::Dead => None,
             })
         } else {
-            // All of it, those to be asked about again among them.
+            // Scans everything, including the ranges to query again.
             again.clear();
             let mut held = self.objects.iter_mut().filter(|(object, _)| defined.may_assign(**object));
             held.find_map(|(_, held)| {
@@ -232,7 +231,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// What is noted has all of the range, and beyond it nothing but the object's own.
+        /// An added range contains the whole live range, and beyond it only bytes of the same object.
         #[test]
         fn pieces_stay_in_their_objects(start in 0u64..2000, size in 1u64..2000, at in 0u64..2000, len in 1u64..600) {
             let place = MemoryObject { object: 7, start, end: start + size, is_alone: true };
@@ -243,11 +242,11 @@ mod tests {
             prop_assert!(noted.address + noted.len <= place.end.max(address + len));
         }
 
-        /// Against looking at everything each time.
+        /// Compares with a scan of everything at each query.
         #[test]
         fn askers_miss_nothing(ops in proptest::collection::vec((0u8..4, 0u32..4, 0u64..6), 1..900)) {
             let mut pending = QueryCache::default();
-            // Ranges live now, and those that some query may have now.
+            // Ranges that are live, and those that a query may currently assign.
             let (mut live, mut open) = (BTreeSet::new(), BTreeSet::new());
             for (op, object, n) in ops {
                 let address = u64::from(object) * 100 + n;
@@ -258,7 +257,7 @@ mod tests {
                         pending.add(range, is_new, |w| live.contains(&w.address));
                     }
                     1 => drop(live.remove(&address)),
-                    // Only what is open is yes, the rest is not now; odd ones never are.
+                    // Ranges in `open` are answered yes, other even ones not now, odd ones no.
                     2 if !open.remove(&address) => drop(open.insert(address)),
                     2 => {}
                     _ => {

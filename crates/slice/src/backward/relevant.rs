@@ -1,15 +1,15 @@
 //! Potential dependences: further candidate edges of the same backward pass.
 //!
-//! A branch that controls nothing in the slice may still have mattered: an alternative of it
-//! could have defined something that is live. Such a branch becomes a *dummy* node: what its
-//! condition was made of is live, but its block is not pending. The places it uses are live for a
-//! group, and groups propagate to controlling branches: what is live for a group alone is no
-//! reason to take a branch that controls its members. This is the algorithm of Wang and
-//! Roychoudhury, with their sets of "branch, wanted by it" as groups.
+//! A branch that controls nothing in the slice may still have mattered: an alternative of it could have
+//! defined something that is live. Such a branch becomes a *dummy* node: the operands of its condition
+//! become live, but its block does not become pending. What the dummy uses is live for a group, and groups
+//! propagate to controlling branches: what is live only for a group is no reason to take a branch that
+//! controls the group's members. This is the algorithm of Wang and Roychoudhury; our groups are their sets
+//! of (branch, wanted by it).
 //!
-//! The condition of a branch is computed by instructions of its own block, which belong to the
-//! dummy: if their block came to be pending, so would the dummy's. But what a variable is given
-//! there is a statement of its own: `n = n + 1; if (n < 3)`.
+//! The condition of a branch is computed by instructions of its own block, which belong to the dummy: if
+//! they made their block pending, the dummy's block would be pending too. But an assignment to a variable in
+//! that block is a statement of its own: `n = n + 1; if (n < 3)`.
 
 use super::objects::Objects;
 use super::omitted::OmittedOutput;
@@ -27,17 +27,17 @@ use crate::uses::{Consumer, UseList};
 use program::inst::{BlockId, Inst, Reg};
 use rustc_hash::FxHashMap;
 
-/// A register at the branch of an alternative: function, edge, register, phis it passed.
+/// Key of a memoised answer: function, edge, live register, phis it passed.
 type Question = (u32, BlockId, BlockId, Reg, Phis);
 
-/// What the pass must know for a relevant slice.
+/// State of the pass that only relevant slices need.
 pub struct Relevant<'w> {
     pub(super) facts: &'w AlternativeEffects<'w>,
     pub(super) objects: Objects<'w>,
     relevance: Relevance,
-    /// The edge just crossed: activation, and the block it led to.
+    /// The edge just crossed: depth of the activation, and the target block.
     edge: Option<(u32, BlockId)>,
-    /// Answers about registers.
+    /// Memoised answers about registers.
     may_define: FxHashMap<Question, bool>,
     queries: QueryCache,
     pub(super) omitted: OmittedOutput,
@@ -65,7 +65,7 @@ impl<'w> Relevant<'w> {
         self.edge = Some((depth, to));
     }
 
-    /// Where control went from the branch that is visited.
+    /// The successor taken by the branch being visited.
     #[inline]
     fn edge_of(&self, f: usize) -> Option<BlockId> {
         self.edge.filter(|(depth, _)| *depth as usize == f + 1).map(|edge| edge.1)
@@ -77,20 +77,21 @@ impl<'w> Relevant<'w> {
 }
 
 impl Backward<'_, '_, '_> {
-    /// Looks for potential dependences no more, if the slice is large enough.
+    /// Ends the search for potential dependences if the slice is large enough.
     pub fn check_limit(&mut self) {
         let enough = self.relevant.as_ref().is_some_and(|r| self.sink.executions >= r.relevance.limit);
-        // At the start there is no branch left.
+        // At the start of the stream no branch is left.
         if enough && self.position > 0 {
             self.relevant = None;
-            // It was live for alternatives alone.
+            // It was live for alternatives only.
             self.initial = LiveMemory::default();
             let at = self.at(self.position);
             self.sink.slice.asked_back_to.get_or_insert(at);
         }
     }
 
-    /// Notes which object a live range is in. If all of it was live before it may have been noted.
+    /// Records the object of a range that became live. `is_new` is false if all of it was live before, and
+    /// may have been recorded.
     pub(super) fn note_live(&mut self, address: u64, len: u64, is_new: bool) {
         let (memory, initial) = (&self.memory, &self.initial);
         if let Some(relevant) = &mut self.relevant {
@@ -103,12 +104,12 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Whether a branch that could have mattered becomes a node as any other.
+    /// Whether a potential branch becomes an ordinary node.
     pub(super) fn is_closure(&self) -> bool {
         self.relevant.as_ref().is_some_and(|r| r.relevance.variant == Variant::Closure)
     }
 
-    /// A branch or call is visited, without a part in the slice.
+    /// A branch or call is visited that is not in the slice.
     #[inline]
     pub(super) fn pass_tail(&mut self, f: usize, kind: Kind) {
         let Some(relevant) = &mut self.relevant else { return };
@@ -119,8 +120,8 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Whether no alternative of a branch could have mattered, and no group propagates to it: a
-    /// quick test that may say no although it is so.
+    /// Whether no alternative of a branch could have mattered, and no group propagates to it. This is a
+    /// quick, conservative test: it may return false even if both hold.
     #[inline]
     pub(super) fn are_alternatives_idle(&self, f: usize, function: u32, block: BlockId) -> bool {
         let Some(relevant) = &self.relevant else { return true };
@@ -151,8 +152,8 @@ impl Backward<'_, '_, '_> {
         })
     }
 
-    /// Why a branch becomes a dummy, if it does; it does not if it `is_node` anyway. Groups
-    /// propagate to it.
+    /// The uses for which a branch becomes a dummy, if it does; it does not if it `is_node` anyway.
+    /// Propagates the groups that reach the branch.
     pub(super) fn alternatives(&mut self, it: InstExec<'_>, is_node: bool) -> Checked<UseList> {
         let InstExec { f, function, .. } = it;
         let block = it.inst.block;
@@ -186,7 +187,7 @@ impl Backward<'_, '_, '_> {
         Ok(uses)
     }
 
-    /// A group now depends on the controlling branch of a block.
+    /// A group now depends on the branch that controls a block.
     fn propagate(&mut self, f: usize, block: BlockId, group: Group) {
         let groups = &mut self.activations[f].groups;
         match groups.iter_mut().find(|(b, _)| *b == block) {
@@ -195,7 +196,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// The groups of what a call called now depend on the controlling branch of the call.
+    /// The groups of a callee now depend on the branch that controls the call.
     pub(super) fn propagate_to_call(&mut self, f: usize, block: BlockId) {
         let group = self.activations.get_mut(f).and_then(|a| a.groups_of_callee.take());
         if let Some(group) = group {
@@ -203,7 +204,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Live for the dummies of a block.
+    /// The provenance of uses by the dummies of a block.
     pub(super) fn group_provenance(&mut self, f: usize, block: BlockId) -> Provenance {
         let there = self.activations[f].groups.iter().find(|(b, _)| *b == block).map(|g| g.1);
         let group = there.unwrap_or_else(|| {
@@ -214,7 +215,7 @@ impl Backward<'_, '_, '_> {
         self.sink.uses.provenances.of_group(group)
     }
 
-    /// A branch or a call becomes a dummy: what its condition was made of is live.
+    /// Makes a branch or a call a dummy: the operand of its condition becomes live.
     pub(super) fn dummy(&mut self, it: InstExec<'_>, uses: UseList) -> Checked<()> {
         let f = self.enter(it.depth, it.function)?;
         let node = self.sink.exec(self.at(it.step), (it.function, it.inst.index), it.depth, uses);
@@ -226,8 +227,8 @@ impl Backward<'_, '_, '_> {
         Ok(())
     }
 
-    /// A register is used by a dummy's condition. If nothing else uses it, whatever defines it in
-    /// this very block belongs to the dummy.
+    /// A dummy's condition uses a register. If nothing else uses it, its definition in the same block
+    /// belongs to the dummy.
     pub(super) fn use_in_condition(&mut self, f: usize, reg: Reg, bits: u64, consumer: Consumer) {
         if bits != 0 && !self.activations[f].is_live(reg) {
             self.activations[f].condition_regs.push(reg);
@@ -249,8 +250,8 @@ impl Backward<'_, '_, '_> {
         is_plain && (inst.dst..inst.dst + inst.count).any(is_of_condition)
     }
 
-    /// Whether an alternative of a branch could have defined anything that is live for others than
-    /// the groups `below`: one of its uses.
+    /// One of the uses of something live that an alternative of a branch could have defined, disregarding
+    /// uses by the groups in `below`.
     fn could_matter(
         &mut self,
         f: usize,
@@ -276,7 +277,7 @@ impl Backward<'_, '_, '_> {
         UseList::default()
     }
 
-    /// One of the uses of a place, as one that potentially depends.
+    /// Turns a list of uses into one potential dependence of its first consumer.
     pub(super) fn potentially(&mut self, uses: UseList) -> UseList {
         let first = self.sink.uses.iter(uses).next();
         let consumer = Consumer::definite(first.map(|e| e.0));
@@ -361,7 +362,7 @@ impl Backward<'_, '_, '_> {
                     }
                 }
             }
-            // What is in the frame of another activation may be in that of another execution.
+            // A byte outside this activation's frame may be in the frame of another execution's activation.
             let is_own = here.is_some_and(|here| live.address.wrapping_sub(here) < size);
             match found {
                 Some(uses) => Answer::Yes(uses),
@@ -378,8 +379,8 @@ impl Backward<'_, '_, '_> {
         queries.ask(other.number, defined, ask).unwrap_or_default()
     }
 
-    /// Why a call through a pointer becomes a dummy, if it does: another function could have been
-    /// called.
+    /// The uses for which a call through a pointer becomes a dummy, if it does: another function could have
+    /// been called.
     pub(super) fn other_callees(&mut self, it: InstExec<'_>, is_node: bool, wrote: Streams) -> UseList {
         let InstExec { f, function, inst, .. } = it;
         let Some(relevant) = &self.relevant else { return UseList::default() };

@@ -1,4 +1,4 @@
-//! Where the nodes of a slice go: a graph up to a bound, then counts alone.
+//! The sink for the nodes of a slice: it keeps a graph up to a bound, and only counts beyond it.
 
 use crate::criterion::Occurrence;
 use crate::facts::AllFacts;
@@ -8,13 +8,13 @@ use program::model::SymbolKind;
 use program::names::readable;
 use rustc_hash::FxHashMap;
 
-/// Leaves of one range are listed no further than this.
+/// At most so many leaves are recorded for one range.
 const MAX_LEAVES: usize = 1024;
 
-/// The step of a node that will be known later.
+/// The step of a node whose step is not known yet.
 const LATER: u64 = u64::MAX;
 
-/// What the passes over all streams share.
+/// State that the passes over all streams share.
 pub struct Sink<'a, 'p> {
     pub facts: &'a AllFacts<'p>,
     pub slice: Slice,
@@ -24,11 +24,11 @@ pub struct Sink<'a, 'p> {
     max_nodes: usize,
     /// Executions in the slice.
     pub executions: u64,
-    /// Variables of static storage: address, size, where defined.
+    /// Variables of static storage: address, size, definition.
     variables: Vec<(u64, u64, Definition)>,
-    /// Variables of the library that show its state: where they are, and where it is.
+    /// Variables of the library that expose its state: address of the variable, address of the state.
     states: Vec<(u64, u64)>,
-    /// Nodes of streams that were visited before.
+    /// Nodes from passes over other streams.
     known: FxHashMap<Occurrence, NodeId>,
 }
 
@@ -47,12 +47,12 @@ impl<'a, 'p> Sink<'a, 'p> {
         }
     }
 
-    /// Another pass may come across nodes of earlier ones.
+    /// Indexes the nodes so far, because a later pass may reach them again.
     pub fn remember(&mut self) {
         self.known = self.slice.nodes.iter().enumerate().map(|(i, n)| (n.at, i as NodeId)).collect();
     }
 
-    /// An execution (function and instruction) is in the slice: its node, if that is kept.
+    /// Adds an execution (function and instruction) to the slice. Returns its node, if nodes are kept.
     #[inline]
     pub fn exec(
         &mut self,
@@ -72,12 +72,12 @@ impl<'a, 'p> Sink<'a, 'p> {
         self.node(at, (function, index), depth, uses)
     }
 
-    /// The same for a call whose step, and further uses, will be known later.
+    /// Adds a call whose step and further uses are not known yet.
     pub fn exec_later(&mut self, inst: (u32, u32), depth: u32) -> Option<NodeId> {
         self.node(Occurrence { stream: 0, step: LATER }, inst, depth, UseList::default())
     }
 
-    /// They are known.
+    /// Sets the step and the uses of such a call.
     pub fn place(&mut self, node: Option<NodeId>, at: Occurrence, inst: (u32, u32), uses: UseList) {
         self.count(inst.0, inst.1, at);
         if let Some(node) = node.and_then(|n| self.slice.nodes.get_mut(n as usize)) {
@@ -126,7 +126,7 @@ impl<'a, 'p> Sink<'a, 'p> {
         }
     }
 
-    /// State of the library is needed that no call has set.
+    /// A state of the library is used that no call has set.
     pub fn note_initial_state(&mut self, state: u64, uses: UseList) {
         let first = self.uses.iter(uses).next();
         self.slice.state_from_start.extend(first.map(|(needed_by, _)| (state, needed_by)));
@@ -143,12 +143,12 @@ impl<'a, 'p> Sink<'a, 'p> {
         (address - start < *size).then(|| definition.clone())
     }
 
-    /// Where the state is that a variable of the library at this address shows.
+    /// The address of the state that a variable of the library at this address exposes.
     pub(super) fn state_variable(&self, address: u64) -> Option<u64> {
         self.states.iter().find(|(at, _)| *at == address).map(|(_, state)| *state)
     }
 
-    /// The slice, when all passes are done.
+    /// The slice, after all passes.
     pub fn finish(mut self) -> Slice {
         for (function, of) in self.counts.into_iter().enumerate().filter(|(_, of)| !of.is_empty()) {
             let code = self.facts.image.code(function as u32);
@@ -164,7 +164,7 @@ impl<'a, 'p> Sink<'a, 'p> {
     }
 }
 
-/// Variables of the library that show its state: where they are, and where it is.
+/// Variables of the library that expose its state: address of the variable, address of the state.
 fn states(image: &replay::image::Image) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for (_, loaded) in image.modules() {

@@ -1,4 +1,4 @@
-//! Reading the trace of a segment backwards.
+//! Reads the trace of a segment backwards.
 
 use super::{Backward, Checked};
 use crate::InconsistentTrace;
@@ -9,12 +9,12 @@ use crate::summary::{FunctionSummary, InstSummary};
 use program::inst::Inst;
 use replay::observer::Effect;
 
-/// What the instructions of an executed fragment accessed and chose.
+/// The operands that the trace records for an executed fragment.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Operands<'t> {
-    /// None for an instruction that did not run to its end.
+    /// `None` for an instruction that did not complete.
     all: Option<&'t [u64]>,
-    /// Addresses of by-value arguments, of the call at the fragment's end.
+    /// Addresses of the by-value arguments of the call that ends the fragment.
     pub by_value: &'t [u64],
 }
 
@@ -23,7 +23,7 @@ impl Operands<'_> {
         self.all.is_none()
     }
 
-    /// The address that a load or a store accessed; of a choice, 0 if it took its second value.
+    /// The address that a load or a store accessed; for a choice, 0 if it took its second value.
     #[inline]
     pub fn address(self, exec: &FragmentExec, inst: &InstSummary) -> Checked<u64> {
         let at = exec.base.wrapping_add(inst.operands.into());
@@ -37,14 +37,14 @@ impl Operands<'_> {
     }
 }
 
-/// The part of a trace that is not visited yet.
+/// The part of a trace that has not been visited yet.
 struct Rest<'t> {
     trace: &'t SegmentTrace<'t>,
     words: &'t [u32],
-    /// Operands and steps that are left.
+    /// Numbers of operands and steps that are left.
     operands: u64,
     steps: u64,
-    /// Functions of the activations.
+    /// Functions of the active activations.
     functions: Vec<u32>,
     by_value: &'t [u64],
 }
@@ -62,7 +62,7 @@ impl<'t> Rest<'t> {
         self.functions.len() as u32
     }
 
-    /// Instructions `first..=last` of a fragment of the innermost activation ran.
+    /// The execution of instructions `first..=last` of a fragment in the innermost activation.
     #[inline]
     fn exec(&mut self, of: &FunctionSummary, fragment: u32, first: u32, last: u32) -> Checked<FragmentExec> {
         let function = self.function()?;
@@ -74,7 +74,7 @@ impl<'t> Rest<'t> {
         Ok(FragmentExec { function, depth: self.depth(), fragment, first, last, step, base })
     }
 
-    /// Where the fragment began, if not at its first instruction.
+    /// The first instruction of a fragment that ran, if it is not the fragment's first.
     #[inline]
     fn begun(&mut self) -> Option<u32> {
         match self.words.split_last() {
@@ -163,7 +163,8 @@ impl Backward<'_, '_, '_> {
         if rest.steps == begin && rest.operands == 0 { Ok(()) } else { Err(rest.broken()) }
     }
 
-    /// Control crossed edges without anything in between; the first block may have begun late.
+    /// Visits edges that were crossed with nothing in between; the first block may have begun at a later
+    /// instruction.
     #[inline]
     fn fused_edge(&mut self, rest: &mut Rest<'_>, number: u32) -> Checked<()> {
         let mut begun = rest.begun();
@@ -180,7 +181,7 @@ impl Backward<'_, '_, '_> {
         Ok(())
     }
 
-    /// An activation of that depth exists, as far back as it began.
+    /// An activation of that depth is active, from here back to its entry.
     #[inline]
     fn is_active(&mut self, depth: u32, (function, frame): Frame) {
         if let Some(relevant) = &mut self.relevant {
@@ -188,7 +189,7 @@ impl Backward<'_, '_, '_> {
         }
     }
 
-    /// Something that is no run of instructions.
+    /// Visits an event that is not a sequence of instructions.
     fn irregular(
         &mut self,
         events: &Irregular,
@@ -216,7 +217,7 @@ impl Backward<'_, '_, '_> {
     }
 }
 
-/// Whether a call out of the program that has come back did not call back.
+/// Whether a returned external call did not call back.
 fn is_direct(words: &[u32], events: &Irregular) -> bool {
     for it in words.iter().rev() {
         let number = (it & word::NUMBER) as usize;

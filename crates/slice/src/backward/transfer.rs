@@ -11,11 +11,11 @@ use crate::uses::{Consumer, UseList};
 use program::inst::{Inst, Reg, RmwOp};
 use replay::observer::Effect;
 
-/// What is asked of an executed instruction beside what it defines.
+/// What the queries of a step require, apart from what the instruction defines.
 #[derive(Default)]
 pub(super) struct Demand<'w> {
     pub uses: UseList,
-    /// All that it used.
+    /// All operands are used.
     pub all: bool,
     pub asked: Vec<(usize, &'w Criterion)>,
 }
@@ -32,28 +32,27 @@ pub(super) struct InstExec<'s> {
 }
 
 impl<'s> InstExec<'s> {
-    /// Another instruction of the same fragment.
+    /// The same fragment's execution at another instruction.
     #[inline]
     fn at(self, exec: &FragmentExec, inst: &'s InstSummary) -> InstExec<'s> {
         InstExec { inst, step: exec.step + u64::from(inst.index - exec.first), ..self }
     }
 }
 
-/// What an instruction is a node for.
+/// Why an instruction is a node, and which operands it uses.
 struct Found {
     uses: UseList,
-    /// Registers it used for that, and the bits of them; of a choice also those of the value that it
-    /// took.
+    /// Registers it uses, with the used bits; for a choice also those of the value that it took.
     regs: [(Span, u64); 3],
-    /// Of a return: only these slots, and bits of them; of anything else all.
+    /// For a return, the used slots of its value, with their bits; `None` if all are used.
     slots: Option<Vec<(u32, u64)>>,
     reads: Reads,
-    /// Which bits it used of what it read.
+    /// Which bits of what it read are used.
     read_bits: u64,
 }
 
 impl Found {
-    /// Made of registers as a whole.
+    /// A node that uses registers as a whole.
     fn by(uses: UseList, regs: Span) -> Found {
         let none = (Span::default(), 0);
         Found { uses, regs: [(regs, ALL), none, none], slots: None, reads: Reads::default(), read_bits: ALL }
@@ -78,7 +77,7 @@ impl Reads {
 }
 
 impl<'w> Backward<'w, '_, '_> {
-    /// A fragment ran, or a part of it.
+    /// Visits an executed fragment, or the part of it that ran.
     pub(super) fn fragment(&mut self, operands: Operands<'_>, exec: &FragmentExec) -> Checked<()> {
         let of = self.sink.facts.summary(exec.function);
         let fragment = &of.fragments[exec.fragment as usize];
@@ -108,8 +107,8 @@ impl<'w> Backward<'w, '_, '_> {
         Ok(())
     }
 
-    /// The first instruction, from the end, from which on a fragment must be looked at: 0, or 1 if
-    /// its last one has no part in the slice; none if the fragment has none.
+    /// The index in `insts` (last instruction first) from which a fragment must be visited: 0, or 1 if its
+    /// tail is not in the slice. `None` if no instruction of it is.
     #[inline]
     fn first_that_matters(
         &mut self,
@@ -148,7 +147,7 @@ impl<'w> Backward<'w, '_, '_> {
         Ok(None)
     }
 
-    /// Whether the last instruction of a fragment certainly has no part in the slice.
+    /// Whether the last instruction of a fragment is certainly not in the slice.
     #[inline]
     fn is_tail_idle(&self, f: usize, function: u32, of: &FunctionSummary, tail: &InstSummary) -> bool {
         let activation = self.activations.get(f);
@@ -170,7 +169,7 @@ impl<'w> Backward<'w, '_, '_> {
         }
     }
 
-    /// What is asked of a step.
+    /// The queries at a step.
     fn demand(&mut self, it: InstExec<'_>) -> Demand<'w> {
         self.position = it.step;
         while let Some(last) = self.read_after.last_entry().filter(|last| *last.key() >= it.step) {
@@ -187,7 +186,7 @@ impl<'w> Backward<'w, '_, '_> {
         Demand { uses, all, asked }
     }
 
-    /// An instruction that was about to run when the stream ended.
+    /// Visits an instruction that was about to run when the stream ended.
     pub fn unfinished(&mut self, function: u32, index: u32, depth: u32, step: u64) -> Checked<()> {
         let of = self.sink.facts.summary(function);
         let fragment = of.fragment_of[index as usize];
@@ -258,7 +257,7 @@ impl<'w> Backward<'w, '_, '_> {
         Ok(())
     }
 
-    /// A jump or a branch.
+    /// The transfer function of a jump or a branch.
     fn transfer_control(&mut self, it: InstExec<'_>, demand: &Demand<'_>) -> Checked<Option<Found>> {
         let InstExec { f, inst, of, .. } = it;
         let arena = &mut self.sink.uses;
@@ -295,7 +294,7 @@ impl<'w> Backward<'w, '_, '_> {
                 slots.push((slot, bits));
             }
         }
-        // The call out of the program that called back did what it did by this value.
+        // The external call that called back depends on the returned value.
         if let (Some(caller), Some(reg)) = (self.called_back(f), inst.uses.of(&of.uses).first()) {
             let one = self.sink.uses.one(Consumer::definite(caller), Dependence::Return(*reg));
             uses = self.sink.uses.join(uses, one);
@@ -307,7 +306,7 @@ impl<'w> Backward<'w, '_, '_> {
         Some(Found { slots, ..Found::by(uses, inst.uses) })
     }
 
-    /// An instruction that computes, or accesses memory.
+    /// The transfer function of an instruction that computes, or accesses memory.
     #[inline]
     fn transfer_value(
         &mut self,
@@ -329,7 +328,7 @@ impl<'w> Backward<'w, '_, '_> {
                 regs[0].1 = demanded_bits::of_operands(code, bits);
             }
             Access::None => {}
-            // It did not run to its end: it accessed nothing, and chose neither value.
+            // It did not complete: it accessed nothing, and chose neither value.
             _ if operands.is_unfinished() => {
                 [regs[1], regs[2]] = inst.values.map(|registers| (registers, ALL));
             }
@@ -394,7 +393,7 @@ impl<'w> Backward<'w, '_, '_> {
         Ok(Some(Found { uses, regs, slots: None, reads, read_bits }))
     }
 
-    /// What the criteria at a step ask beyond what it used.
+    /// Adds what the criteria at a step use beyond the operands of its instruction.
     pub(super) fn answer(
         &mut self,
         f: usize,
@@ -410,7 +409,7 @@ impl<'w> Backward<'w, '_, '_> {
                 match wanted {
                     Wanted::All | Wanted::Ran => {}
                     Wanted::Registers(regs) => {
-                        // Its own result is this very instruction's.
+                        // The instruction's own result is defined by the node itself.
                         for reg in regs.iter().filter(|r| !(dst..dst + count).contains(r)) {
                             self.use_reg(f, *reg, ALL, consumer);
                         }
@@ -427,7 +426,7 @@ impl<'w> Backward<'w, '_, '_> {
     }
 }
 
-/// Whether all that an instruction used is asked for; its result is, if it is.
+/// Whether a criterion requires all operands of an instruction: explicitly, or by its result.
 pub(super) fn asks_all(asked: &[(usize, &Criterion)], (dst, count): (Reg, u32)) -> bool {
     asked.iter().flat_map(|(_, c)| &c.wanted).any(|w| match w {
         Wanted::All => true,

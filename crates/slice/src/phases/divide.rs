@@ -1,4 +1,4 @@
-//! Where phases begin and end.
+//! Divides a window of a run into phases.
 
 use crate::slicer::Slicer;
 use crate::{Error, Result};
@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How runs are cut.
+/// How runs are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
-    /// Rounds, and statements, are cut into at most about so many groups.
+    /// The approximate greatest number of groups of iterations, or of statements.
     pub groups: usize,
 }
 
@@ -23,14 +23,14 @@ impl Default for Division {
     }
 }
 
-/// What a part of a run is, so that it can be cut further.
+/// The kind of a window, which determines how it can be divided further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Activations on the stack where its own code runs.
+    /// Call depth at which its own code runs.
     pub depth: u32,
-    /// It is within this loop of its function, by the header's block.
+    /// The loop of its function that contains it, by the header's block.
     pub inside: Option<BlockId>,
-    /// It is rounds of that loop, and nothing else.
+    /// It consists of iterations of that loop.
     pub rounds: bool,
 }
 
@@ -42,16 +42,16 @@ pub struct Window {
     pub shape: Shape,
 }
 
-/// What a phase is.
+/// The kind of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PhaseKind {
     /// A loop from its entry to its exit.
     Loop,
-    /// A call, with all that was called.
+    /// A call, with everything below it.
     Call { callee: String },
-    /// Rounds of the loop, counted from 1.
+    /// Iterations of the loop, counted from 1.
     Rounds { first: u64, last: u64 },
-    /// Statements between those.
+    /// Statements between other phases.
     Statements,
 }
 
@@ -66,7 +66,7 @@ pub struct Phase {
     pub function: String,
 }
 
-/// A stretch of the code that runs at the window's own depth.
+/// A section of a window, to become a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Stretch {
     pub kind: PhaseKind,
@@ -75,8 +75,8 @@ pub(super) struct Stretch {
 }
 
 impl Slicer<'_> {
-    /// Cuts a window: at its loops; if it has none, at its calls; rounds of a loop into rounds;
-    /// and what is left into statements. The phases cover it, in order.
+    /// Divides a window: at its loops; if it has none, at its calls; a window of iterations into iterations;
+    /// and the rest into statements. The phases cover the window, in order.
     ///
     /// # Errors
     /// If replay fails, or `stop` is set before it is done.
@@ -97,7 +97,7 @@ impl Slicer<'_> {
         Ok(cover(cut, window).into_iter().map(|s| scan.phase(s, window.stream)).collect())
     }
 
-    /// Replays the segments that a window lies in.
+    /// Replays the segments that overlap a window.
     fn replay_within<O: Observer>(
         &self,
         window: &Window,
@@ -119,7 +119,7 @@ impl Slicer<'_> {
     }
 }
 
-/// Groups of rounds.
+/// Groups of iterations.
 fn rounds(starts: &[u64], window: &Window, groups: usize) -> Vec<Stretch> {
     let each = starts.len().div_ceil(groups).max(1);
     let groups: Vec<&[u64]> = starts.chunks(each).collect();
@@ -164,27 +164,27 @@ fn cover(cut: Vec<Stretch>, window: &Window) -> Vec<Stretch> {
     out
 }
 
-/// The block that an instruction stands in: blocks tile the code.
+/// The block that contains an instruction: blocks tile the code.
 pub(super) fn block_at(function: &Function, index: u32) -> BlockId {
     function.blocks.partition_point(|b| b.end <= index) as BlockId
 }
 
-/// What is seen of a window.
+/// What one replay finds in a window.
 struct Scan {
     window: Window,
     loops: Vec<Stretch>,
     calls: Vec<Stretch>,
     rounds: Vec<u64>,
     statements: Vec<u64>,
-    /// Lines of the window's own code, by when they ran; only where they change.
+    /// Lines of the window's own code with the step at which each began; only changes are stored.
     lines: Vec<(u64, u32)>,
-    /// Whose code it is; by the window's own depth, once that was seen.
+    /// File and function of the code; those at the window's own depth, once it was seen (`named`).
     file: String,
     function: String,
     named: bool,
-    /// The loop that is open, and since when.
+    /// The current loop, and its first step.
     open: Option<(BlockId, u64)>,
-    /// The call that is open: since when, and what it called.
+    /// The current call: its first step, and the callee.
     call: Option<(u64, String)>,
     before: u64,
     known: HashMap<(u32, u32), Vec<Loop>>,
@@ -233,7 +233,7 @@ impl Scan {
         }
     }
 
-    /// The outermost loop around a block that is not around the whole window.
+    /// The outermost loop around a block that does not contain the whole window.
     fn outermost(&mut self, view: &View<'_>, block: BlockId) -> Option<BlockId> {
         let key = (view.code.module, view.code.function);
         let loops = self.known.entry(key).or_insert_with(|| Graph::of(view.function()).loops());
@@ -250,7 +250,7 @@ impl Scan {
     fn phase(&self, stretch: Stretch, stream: u32) -> Phase {
         let from = self.lines.partition_point(|l| l.0 < stretch.steps.start);
         let inside = self.lines[from..].iter().take_while(|l| l.0 < stretch.steps.end).map(|l| l.1);
-        // It may begin in the middle of a line.
+        // A section may begin within a line.
         let inside: Vec<u32> = inside
             .chain(
                 from.checked_sub(1)
@@ -284,7 +284,7 @@ impl Observer for Scan {
         self.before = view.count;
         let function = view.function();
         let place = view.place();
-        // A call's window begins with the caller's instruction.
+        // The window of a call begins with the caller's instruction.
         let own = view.depth == self.window.shape.depth;
         if self.file.is_empty() || own && !self.named {
             self.named = own;

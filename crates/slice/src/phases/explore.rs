@@ -1,21 +1,21 @@
-//! The other way to look through a slice: along chains of dependences of length 1, 2, and so on,
-//! from the question, until the line that went wrong is seen. What hierarchical slices save is
-//! counted against this.
+//! The alternative to hierarchical slices: a breadth-first search along dependence chains of length 1, 2,
+//! and so on, from the criterion, until it reaches the faulty line. It is the baseline for the effort that
+//! hierarchical slices save.
 
 use super::Phased;
 use crate::slice::NodeId;
 
-/// What it took.
+/// The effort of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explored {
     /// Length of the shortest chain to an execution of the line.
     pub length: usize,
-    /// Executions at the ends of chains that are not longer.
+    /// Executions at the ends of chains of at most this length.
     pub examined: usize,
 }
 
 impl Phased<'_, '_> {
-    /// Follows chains from a question to the line of another node. None if none leads there.
+    /// Searches from a node for the line of another node. `None` if no chain leads there.
     #[must_use]
     pub fn explore(&self, from: NodeId, to: NodeId) -> Option<Explored> {
         let place = |node: NodeId| {
@@ -28,7 +28,7 @@ impl Phased<'_, '_> {
     }
 }
 
-/// The same on any graph.
+/// The same search on any graph.
 fn explore<I: Iterator<Item = NodeId>>(
     nodes: usize,
     from: NodeId,
@@ -62,7 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against all shortest ways (Floyd and Warshall).
+        /// Compares with all-pairs shortest paths (Floyd and Warshall).
         #[test]
         fn chains_are_shortest(edges in proptest::collection::vec((0u32..8, 0u32..8), 0..20), to in 0u32..8) {
             let mut far = [[usize::MAX / 4; 8]; 8];

@@ -1,65 +1,65 @@
-//! From level to level, asking somebody which value is the first wrong one.
+//! Descends from level to level; an oracle picks the first wrong value on each.
 
 use super::{Flow, Level, Phased, Window};
 use crate::slice::NodeId;
 use crate::{Error, Result};
 
-/// Nothing is cut more often than this.
+/// At most so many levels are visited.
 const MAX_LEVELS: usize = 200;
 
-/// Somebody who can tell right from wrong.
+/// An oracle that distinguishes right values from wrong ones.
 pub trait Oracle {
-    /// The first of a level's flows (there is at least one) that should not be as it is. None
-    /// if all are right: then the phase that is asked about went wrong by itself.
+    /// The first of a level's flows (there is at least one) that is wrong. `None` if all are right: then the
+    /// fault is in the phase of the queried node.
     ///
     /// # Errors
-    /// If it cannot be told.
+    /// If it cannot be decided.
     fn first_wrong(&mut self, phased: &Phased<'_, '_>, level: &Level) -> Result<Option<usize>>;
 }
 
-/// What was done on a level.
+/// The outcome of one level.
 #[derive(Clone, Debug)]
 pub struct Turn {
     pub level: Level,
-    /// Whether somebody was asked.
+    /// Whether the oracle was queried.
     pub asked: bool,
-    /// The flow that was wrong.
+    /// The wrong flow.
     pub wrong: Option<Flow>,
 }
 
-/// Where it ended.
+/// The result of a search: a window, and the node in question.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub window: Window,
     pub node: NodeId,
 }
 
-/// A search that has ended.
+/// A finished search.
 #[derive(Clone, Debug)]
 pub struct Search {
     pub turns: Vec<Turn>,
     pub found: Found,
-    /// How often somebody was asked.
+    /// The number of queries to the oracle.
     pub questions: usize,
-    /// Executions that were shown, over all levels.
+    /// The number of executions that were shown, over all levels.
     pub shown: usize,
-    /// It was stopped before it had ended.
+    /// It was cancelled before it was finished.
     pub stopped: bool,
 }
 
-/// The way into a phase.
+/// The descent into a phase.
 #[derive(Clone, Debug)]
 pub struct Descent {
-    /// Levels on which no phase gave anything to another: nobody need be asked there.
+    /// Levels without flows between phases, on which the oracle is not queried.
     pub passed: Vec<Level>,
-    /// The first that has something to ask; none if nothing can be cut any more.
+    /// The first level with flows; `None` if nothing can be divided further.
     pub level: Option<Level>,
-    /// Where it stands.
+    /// The current window and node.
     pub found: Found,
 }
 
 impl Phased<'_, '_> {
-    /// Goes from level to level until nothing can be cut any more, or it is stopped.
+    /// Descends until nothing can be divided further, or the search is cancelled.
     ///
     /// # Errors
     /// If replay fails, or the oracle does.
@@ -102,16 +102,16 @@ impl Phased<'_, '_> {
         Ok(())
     }
 
-    /// Cuts a window, and the phase that is asked about as long as there is nothing to ask.
+    /// Divides a window, and then the phase of the node until a level has flows.
     ///
     /// # Errors
-    /// If replay fails, or it was stopped.
+    /// If replay fails, or it was cancelled.
     pub fn descend(&self, mut window: Window, node: NodeId) -> Result<Descent> {
         let mut passed = Vec::new();
         let end = |passed, level, window| Descent { passed, level, found: Found { window, node } };
         while passed.len() < MAX_LEVELS {
             let level = self.level(&window, node)?;
-            // Nothing was cut: this is one statement.
+            // Nothing was divided: this is one statement.
             if level.phases.len() <= 1 && level.phases.iter().all(|p| p.window == window) {
                 break;
             }
@@ -125,15 +125,15 @@ impl Phased<'_, '_> {
         Ok(end(passed, None, window))
     }
 
-    /// Where to go on: in the phase that made what is wrong, up to there, or if nothing is in the
-    /// phase that is asked about.
+    /// The next window and node: the phase that produced the wrong value, up to that execution; if no flow
+    /// is wrong, the phase of the level's own node.
     #[must_use]
     pub fn into_phase(&self, level: &Level, wrong: Option<&Flow>) -> Option<(Window, NodeId)> {
         let (phase, node) = wrong.map_or((level.at, level.from), |f| (f.made_in, f.node));
         Some((self.until(level.phases.get(phase)?.window.clone(), node), node))
     }
 
-    /// A phase, up to the execution that is asked about.
+    /// A phase, up to the execution of a node.
     fn until(&self, mut window: Window, node: NodeId) -> Window {
         let step = self.slice.nodes[node as usize].at.step;
         window.steps.end = window.steps.end.min(step.saturating_add(1)).max(window.steps.start);

@@ -1,4 +1,4 @@
-//! Levels as plain data, for whoever shows them.
+//! Levels as plain data, for display.
 
 use super::divide::PhaseKind;
 use super::{Level, Phase, Phased};
@@ -8,35 +8,35 @@ use crate::snapshot::{Named, Snapshot};
 use replay::vars::Limits;
 use serde::{Deserialize, Serialize};
 
-/// So many variables are told at a moment.
+/// At most so many variables are recorded per place.
 const VARIABLES: usize = 24;
 
-/// A level.
+/// A level, ready for display.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldLevel {
-    /// Whose code is cut.
+    /// The function whose code is divided.
     pub function: String,
     pub phases: Vec<ToldPhase>,
-    /// In the order in which they were made.
+    /// In the order in which they were produced.
     pub flows: Vec<ToldFlow>,
 }
 
-/// A phase.
+/// A phase, ready for display.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldPhase {
-    /// `loop`, `call`, `round`, `rounds`, `statements` or `alike`.
+    /// `loop`, `call`, `round`, `rounds` or `statements`.
     pub kind: String,
-    /// Of a call what is called, of rounds which.
+    /// For a call the callee, for iterations their numbers.
     pub name: Option<String>,
     pub file: String,
     pub first_line: u32,
     pub last_line: u32,
     pub instructions: u64,
-    /// It has what is asked about.
+    /// It contains the queried node.
     pub asked: bool,
 }
 
-/// What one phase gave to others.
+/// A dependence of phases on another phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldFlow {
     #[serde(flatten)]
@@ -45,18 +45,18 @@ pub struct ToldFlow {
     pub kind: String,
     pub name: Option<String>,
     pub value: Option<String>,
-    /// Index of the phase that made it, and of those that used it.
+    /// Indices of the producing phase, and of the using ones.
     pub made_in: usize,
     pub used_in: Vec<usize>,
 }
 
-/// A line as it ran once.
+/// One execution of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldPlace {
     pub file: String,
     pub line: u32,
     pub function: String,
-    /// Parameters and locals as they were just before.
+    /// Parameters and locals just before it.
     pub variables: Vec<ToldVariable>,
 }
 
@@ -100,7 +100,7 @@ impl ToldFlow {
 }
 
 impl ToldLevel {
-    /// Calls every file by another name.
+    /// Replaces the names of all files.
     #[must_use]
     pub fn renamed(mut self, name: impl Fn(&str) -> String) -> ToldLevel {
         for phase in &mut self.phases {
@@ -114,7 +114,7 @@ impl ToldLevel {
 }
 
 impl Phased<'_, '_> {
-    /// A level in words. Replays to each of its flows.
+    /// A level, ready for display. Replays to each of its flows.
     ///
     /// # Errors
     /// If replay fails.
@@ -145,7 +145,7 @@ impl Phased<'_, '_> {
         Ok(ToldLevel { function, phases, flows })
     }
 
-    /// Where a node stands.
+    /// The line, and the variables, of a node's execution.
     ///
     /// # Errors
     /// If replay fails.

@@ -1,8 +1,8 @@
-//! All levels at once, whatever might be wrong: what a page unfolds without asking again.
+//! All levels at once, for every answer of the oracle, so that a page can unfold them without a query.
 //!
-//! Below each flow stands the level one comes to if that flow is the first wrong one. There are
-//! as many ways down as there are answers, so only so many levels are made, the upper ones
-//! first; a level that is reached on several ways is made once.
+//! The child of a flow is the level that follows if that flow is the first wrong one. Levels have as many
+//! children as there are answers, so their number is limited, and they are made breadth-first; a level that
+//! is reached along several paths is made once.
 
 use super::divide::{Shape, Window};
 use super::told::{ToldLevel, ToldPlace};
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-/// How much is made.
+/// Limits of a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     pub levels: usize,
-    /// Instructions to replay for it, roughly.
+    /// Approximate number of instructions to replay.
     pub steps: u64,
 }
 
@@ -27,7 +27,7 @@ impl Default for Room {
     }
 }
 
-/// What is replayed of each level at least.
+/// The smallest number of steps that is charged for a level: a segment is replayed at least.
 const SEGMENT: u64 = 1 << 17;
 
 /// See the module's documentation.
@@ -37,50 +37,50 @@ pub struct Tree {
     pub levels: Vec<TreeLevel>,
     /// Executions in the whole slice.
     pub executions: u64,
-    /// Ways down for which there was no room.
+    /// Children that were left out because of the limits.
     pub left_out: u64,
 }
 
-/// A level, and what is below.
+/// A level with its children.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeLevel {
-    /// How deep it is, from 1; levels on which there was nothing to ask count.
+    /// Depth from 1; levels without flows count.
     pub depth: u32,
     #[serde(flatten)]
     pub told: ToldLevel,
-    /// Below each flow.
+    /// The child of each flow.
     pub below: Vec<Below>,
-    /// If none of the flows is wrong.
+    /// The child if none of the flows is wrong.
     pub otherwise: Below,
 }
 
-/// What is below.
+/// A child of a level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Below {
     /// Index in [`Tree::levels`].
     Level(usize),
-    /// Nothing can be cut any more: it went wrong here.
+    /// Nothing can be divided further: the fault is here.
     Found(ToldPlace),
-    /// There was no room.
+    /// It was left out because of the limits.
     #[default]
     LeftOut,
 }
 
-/// What makes a level the same as another.
+/// The identity of a level.
 type Key = (u32, Range<u64>, Shape, NodeId);
 
-/// Somewhere to go down: into this window, for whom and by which answer.
+/// A worklist entry: the window and node to descend into, and the answer that leads there.
 struct Way {
     window: Window,
     node: NodeId,
     depth: u32,
-    /// The level it comes from, and the flow (none: otherwise).
+    /// The parent level, and the flow (`None`: no flow is wrong).
     from: Option<(usize, Option<usize>)>,
 }
 
 impl Tree {
-    /// Calls every file by another name.
+    /// Replaces the names of all files.
     #[must_use]
     pub fn renamed(mut self, name: impl Fn(&str) -> String) -> Tree {
         for level in &mut self.levels {
@@ -94,7 +94,7 @@ impl Tree {
         self
     }
 
-    /// Files that it names.
+    /// The files that it names.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.levels.iter().flat_map(|level| {
             let phases = level.told.phases.iter().map(|p| p.file.as_str());
@@ -109,10 +109,10 @@ impl Tree {
 }
 
 impl Phased<'_, '_> {
-    /// The tree of all levels from a question on, as far as there is room and nobody stops it.
+    /// The tree of all levels from a node, within limits and until it is cancelled.
     ///
     /// # Errors
-    /// If replay fails, or it was stopped at the first level.
+    /// If replay fails, or it was cancelled at the first level.
     pub fn tree(&self, from: NodeId, room: Room) -> Result<Tree> {
         let mut tree = Tree { executions: self.slice.nodes.len() as u64, ..Tree::default() };
         let mut known: HashMap<Key, Below> = HashMap::new();
@@ -150,7 +150,7 @@ impl Phased<'_, '_> {
         Ok(tree)
     }
 
-    /// Makes the level at the end of a way, and notes where to go on from there.
+    /// Makes the level of a worklist entry, and adds its children to the worklist.
     fn grow(&self, tree: &mut Tree, way: &Way, todo: &mut VecDeque<Way>) -> Result<Below> {
         let descent = self.descend(way.window.clone(), way.node)?;
         let depth = way.depth + descent.passed.len() as u32;

@@ -1,9 +1,8 @@
-//! The values at one executed line, as a reader of the line wants them.
+//! The values at one executed line, for display beside its text.
 //!
-//! Variables have the values they have after the statement: `x = f(a)` shows what `x`
-//! became, not what it held before `f` returned. So the run is followed from the
-//! instruction on, through the calls that the line makes, until it leaves the line or
-//! branches.
+//! Variables have their values after the statement: `x = f(a)` shows the new value of `x`, not the one from
+//! before the return of `f`. So replay continues from the instruction, through the calls in the line, until
+//! control leaves the line or branches.
 
 use super::called;
 use super::paths::{AccessPath, paths};
@@ -20,36 +19,36 @@ use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::vars::{self, Bindings, Limits, Value};
 use std::collections::BTreeSet;
 
-/// What was seen at an instruction, right after it ran.
+/// Values at an instruction, immediately after it ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineSnapshot {
-    /// Variables of the line and what it reaches through them (`x->name`), in its order, with their
-    /// values after the statement.
+    /// Variables of the line and what it reaches through them (`x->name`), in order of appearance, with
+    /// their values after the statement.
     pub variables: Vec<(String, String)>,
     /// What the instruction computed, loaded or stored.
     pub result: Option<String>,
-    /// Whether a condition held, or which case of a switch it was.
+    /// Whether a condition held, or the value of a switch.
     pub decision: Option<Decision>,
-    /// What was called.
+    /// Name of the callee.
     pub callee: Option<String>,
 }
 
-/// What a branch saw.
+/// The operand of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     Held(bool),
     Value(String),
 }
 
-/// Values are for reading in passing.
+/// Limits for a short display.
 const LIMITS: Limits = Limits { depth: 2, elements: 8, string: 60, addresses: false };
 
-/// Calls of a statement are followed for so many instructions.
+/// Calls of a statement are followed for at most so many instructions.
 const MOST_STEPS: u64 = 20_000_000;
 
 impl Slicer<'_> {
-    /// The values at the statement of an occurrence; `text` is its source line, `more` names further
-    /// variables. None if it cannot be replayed.
+    /// The values at the statement of an occurrence. `text` is its source line, `more` has names of further
+    /// variables. `None` if it cannot be replayed.
     #[must_use]
     pub fn line_snapshot(&self, at: Occurrence, text: &str, more: &str) -> Option<LineSnapshot> {
         let mut machine = self.machine_at(at).ok()?;
@@ -57,7 +56,7 @@ impl Slicer<'_> {
         let wanted = Wanted::of(text, more);
         let mut follower = Follower { step: at.step, wanted: &wanted, touched, seen: None, statement: None };
         let mut chunk = 1;
-        // A crash ends in the middle of its instruction.
+        // A crash ends within its instruction.
         while chunk < MOST_STEPS && matches!(machine.run(&mut follower, at.step + chunk), Ok(Stop::Limit)) {
             match &follower.statement {
                 Some(statement) if statement.is_open => chunk *= 16,
@@ -67,7 +66,7 @@ impl Slicer<'_> {
         if let (Some(seen), Some(true)) =
             (&mut follower.seen, follower.statement.map(|statement| statement.is_open))
         {
-            // It did not come to its end: nothing was assigned yet.
+            // The statement did not complete: nothing was assigned yet.
             let assigned = assigned(text);
             seen.variables.retain(|(name, _)| !assigned.contains(name));
         }
@@ -87,10 +86,10 @@ fn assigned(text: &str) -> BTreeSet<String> {
     sign.map(|at| words(&text[..at]).into_iter().collect()).unwrap_or_default()
 }
 
-/// Words of a line that may be variables, in order, each once.
+/// Words of a line that may be variables, in order of appearance, without duplicates.
 fn words(text: &str) -> Vec<String> {
     let mut known = BTreeSet::new();
-    // What stands in quotes is no variable.
+    // Words in quotes are not variables.
     let bare = text.lines().flat_map(|line| line.split('"').step_by(2)).collect::<Vec<_>>().join(" ");
     bare.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_'))
@@ -99,10 +98,10 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is looked up at a line.
+/// What is evaluated at a line.
 struct Wanted {
     words: Vec<String>,
-    /// Words that stand outside of all paths.
+    /// Words that occur outside all paths.
     alone: BTreeSet<String>,
     paths: Vec<AccessPath>,
 }
@@ -123,7 +122,7 @@ struct Follower<'w, 'i> {
     statement: Option<Statement>,
 }
 
-/// The rest of the statement that an instruction belongs to.
+/// The rest of the statement that contains an instruction.
 #[derive(Clone, Copy)]
 struct Statement {
     depth: u32,
@@ -205,13 +204,13 @@ fn look(view: &View<'_>, wanted: &Wanted, touched: &Touched<'_>, ran: bool) -> L
 
 fn callee(view: &View<'_>, callee: Operand) -> Option<String> {
     let name = brief(called(view, callee)?);
-    // The C library's names for the functions of a standard.
+    // The C library has versioned names for functions of a C standard.
     let plain = ["__isoc99_", "__isoc23_"].iter().find_map(|standard| name.strip_prefix(standard));
     Some(plain.map_or_else(|| name.clone(), str::to_owned))
 }
 
-/// Values of variables and of paths. A path that a called function of the program may have changed since
-/// the line read it has the value it had `earlier`, at the call.
+/// Values of variables and of paths. A path that a callee of the program may have changed since the line
+/// read it keeps the value from the call, in `earlier`.
 fn values(
     view: &View<'_>,
     wanted: &Wanted,
@@ -236,7 +235,7 @@ fn values(
         reached.push((text.clone(), crate::moment::shown(&value, vars::Data::of(view), LIMITS)));
     }
     let is_shown = |path: &AccessPath| reached.iter().any(|(text, _)| *text == path.expression.text);
-    // Of a path that is shown the root is not; members are no variables.
+    // A path's root is left out if the path is shown; members are not variables.
     let stands_for_paths = |word: &str| {
         let mut paths = wanted.paths.iter().filter(|path| path.root() == word).peekable();
         paths.peek().is_some() && !paths.any(is_shown)
@@ -269,7 +268,7 @@ fn calls_program(view: &View<'_>) -> bool {
     })
 }
 
-/// Variables of the words: locals first, then globals.
+/// Variables with these names: locals first, then globals.
 fn variables(view: &View<'_>, bindings: &Bindings<'_>, words: &[&str], ran: bool) -> Vec<(String, String)> {
     let function = view.function();
     let module = view.module();
@@ -296,7 +295,7 @@ fn variables(view: &View<'_>, bindings: &Bindings<'_>, words: &[&str], ran: bool
         });
         if let Some((ty, value)) = found {
             let shown = vars::show(module, vars::Data::of(view), ty, &value, LIMITS);
-            // A type that is only declared: nothing is known of what it consists of.
+            // The type is incomplete: its members are not known.
             if shown != "{}" {
                 list.push(((*word).to_owned(), shown));
             }
@@ -305,8 +304,8 @@ fn variables(view: &View<'_>, bindings: &Bindings<'_>, words: &[&str], ran: bool
     list
 }
 
-/// The value of an instruction that has one worth showing. What only decides, calls or makes an
-/// address is shown otherwise.
+/// The value of an instruction, if it is worth showing. Branches, calls and address computations are shown
+/// in other fields.
 fn result(view: &View<'_>, inst: &Inst) -> Option<String> {
     let is_shown = match inst {
         Inst::Bin { .. } | Inst::Float { .. } | Inst::ICmp { .. } | Inst::FCmp { .. } => true,
@@ -317,7 +316,7 @@ fn result(view: &View<'_>, inst: &Inst) -> Option<String> {
     let (operand, ty) = inst.value().filter(|_| is_shown)?;
     let mut raw = view.wide(operand);
     if let Some(field) = view.function().bit_access(view.index) {
-        // The word around a bit-field says nothing; neither does its type, which may have a sign.
+        // The word around a bit-field is not its value. Nor is its type known, which may be signed.
         raw = (raw & u128::from(field.mask)) >> field.mask.trailing_zeros();
         if raw >> field.mask.count_ones().saturating_sub(1) != 0 {
             return None;

@@ -1,16 +1,16 @@
-//! Where a run went on after a branch.
+//! The line at which a run continued after a branch.
 
 use crate::criterion::Occurrence;
 use crate::slicer::Slicer;
 use replay::machine::Stop;
 use replay::observer::{Effect, Observer, View};
 
-/// Calls within a condition are followed for so many instructions.
+/// Calls within a condition are followed for at most so many instructions.
 const MOST_STEPS: u64 = 1_000_000;
 
 impl Slicer<'_> {
-    /// The next line of the same activation that ran after an instruction and is not its own. None if there is
-    /// none: the function ended, or the run did.
+    /// The next line of the same activation that ran after an instruction and differs from its own. `None`
+    /// if the function or the run ended first.
     #[must_use]
     pub fn next_line(&self, at: Occurrence) -> Option<u32> {
         let mut machine = self.machine_at(at).ok()?;
@@ -28,9 +28,9 @@ impl Slicer<'_> {
 
 struct Follower {
     step: u64,
-    /// How deep the instruction is, and its line.
+    /// Call depth of the instruction, and its line.
     from: Option<(u32, u32)>,
-    /// What was found, once the search is over.
+    /// The result, once the search is finished.
     found: Option<Option<u32>>,
 }
 

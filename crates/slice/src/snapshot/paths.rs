@@ -1,13 +1,13 @@
 //! Access paths of a source line: `x->name`, `table[i].len`.
 //!
-//! A line is read as text, as its values are shown beside its text. What a path stands for depends
-//! on when it is asked: `p->next` is another member once `p = p->next` has run. So paths through
-//! something that the line assigns are left out.
+//! A line is parsed as text, because its values are shown beside its text. What a path denotes depends on
+//! the time: `p->next` is another member after `p = p->next`. So paths through something that the line
+//! assigns are left out.
 
 use expression::Expression;
 use std::collections::BTreeSet;
 
-/// Longer ones say nothing at a glance.
+/// Longer paths are not shown.
 const MOST_ACCESSES: usize = 4;
 
 /// A path with at least one access to a member or an element.
@@ -19,14 +19,15 @@ pub(super) struct AccessPath {
 }
 
 impl AccessPath {
-    /// The variable that it begins at.
+    /// The variable at its beginning.
     pub fn root(&self) -> &str {
         let text = &self.expression.text;
         text.find(|c| !is_of_name(c)).map_or(text, |end| &text[..end])
     }
 }
 
-/// Paths of a line, in its order, each once; and the names that stand outside of all of them.
+/// The paths of a line, in order of appearance and without duplicates, and the names that occur outside all
+/// of them.
 pub(super) fn paths(text: &str) -> (Vec<AccessPath>, BTreeSet<String>) {
     let bare = without_literals(text);
     let mut found: Vec<AccessPath> = Vec::new();
@@ -74,7 +75,7 @@ pub(super) fn paths(text: &str) -> (Vec<AccessPath>, BTreeSet<String>) {
             }
         }
     }
-    // A path through something that is assigned stands for something else afterwards.
+    // A path through something that is assigned denotes something else afterwards.
     let assigned: Vec<String> =
         found.iter().filter(|p| p.is_assigned).map(|p| p.expression.text.clone()).collect();
     let goes_through = |path: &AccessPath| {
@@ -85,7 +86,7 @@ pub(super) fn paths(text: &str) -> (Vec<AccessPath>, BTreeSet<String>) {
     (found, alone)
 }
 
-/// Whether what follows an operand assigns to it.
+/// Whether the text after an operand assigns to it.
 fn assigns(behind: &str) -> bool {
     let sign = behind.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
     let operator = &behind[..behind.len() - sign.len()];
@@ -100,7 +101,7 @@ fn end_of_name(text: &str, start: usize) -> usize {
     text[start..].find(|c| !is_of_name(c)).map_or(text.len(), |n| start + n)
 }
 
-/// Where the accesses end that follow a name.
+/// The end of the accesses that follow a name.
 fn end_of_path(text: &str, mut at: usize) -> usize {
     loop {
         let rest = &text[at..];
@@ -130,7 +131,7 @@ fn end_of_path(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The length of an index in brackets that changes nothing and calls nothing.
+/// The length of an index in brackets without assignments or calls.
 fn index(text: &str) -> Option<usize> {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -150,7 +151,7 @@ fn index(text: &str) -> Option<usize> {
     None
 }
 
-/// A line with its literals and comments as spaces.
+/// A line without comments, and with a control character in place of each string or character literal.
 fn without_literals(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut quote = None;
