@@ -1,14 +1,14 @@
-//! Figures of this crate, printed: `cargo run --release -p solver --example questions`.
+//! Prints measurements of this crate: `cargo run --release -p solver --example questions`.
 //!
-//! Terms built per second and bytes each, evaluation, and what flipping the branches of a path costs by
-//! the different ways of asking. Needs `cvc5`.
+//! Terms built per second and bytes per term, evaluation, and the cost of flipping the branches of a path by
+//! different kinds of queries. Requires `cvc5`.
 
 use std::time::{Duration, Instant};
 
 use solver::{Answer, Binary, Command, Limits, Outcome, Pool, Session, Settings, Solver, Term};
 
 fn main() {
-    // All, or those that are named.
+    // The named parts, or all.
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let parts: [(&str, fn()); 7] = [
         ("terms", terms),
@@ -26,7 +26,7 @@ fn main() {
     }
 }
 
-/// A long input, each byte compared with its neighbours and with constants, and a checksum now and then.
+/// A long input: each byte is compared with its neighbours and with constants, and a checksum is updated.
 fn long() {
     let mut pool = Pool::new();
     let mut session = Session::new(settings());
@@ -64,7 +64,7 @@ fn long() {
         nanoseconds(time, asked) / 1000.0
     );
     println!("  {:?}", session.statistics());
-    // The checksum links all of them.
+    // The checksum depends on all bytes.
     let bound = pool.evaluate(sum, &given);
     let bound = pool.constant(32, bound);
     let equal = pool.binary(Binary::Eq, sum, bound);
@@ -82,7 +82,7 @@ fn nanoseconds(time: Duration, count: usize) -> f64 {
     time.as_nanos() as f64 / count as f64
 }
 
-/// A checksum over an input that is read again and again.
+/// A checksum over an input whose bytes are read repeatedly.
 fn terms() {
     let mut pool = Pool::new();
     let start = Instant::now();
@@ -114,7 +114,7 @@ fn terms() {
     println!("{variables} variables found: {:.0} ns each", nanoseconds(start.elapsed(), pool.len()));
 }
 
-/// A path over four bytes, with the input that takes it.
+/// A path condition over four bytes, and the input that satisfies it.
 fn path(pool: &mut Pool, count: usize) -> (Vec<Term>, [u128; 4]) {
     let given = [0x41, 0x70, 0x33, 0x7a];
     let mut seed = 7_u64;
@@ -161,7 +161,7 @@ fn settings() -> Settings {
     Settings { commands, limits, ..Settings::default() }
 }
 
-/// Every branch flipped by a session, with or without the solver inside.
+/// Flips every branch with a session, with or without the internal solver.
 fn session_flips(count: usize, inside: Duration) {
     let mut pool = Pool::new();
     let (path, given) = path(&mut pool, count);
@@ -179,7 +179,7 @@ fn session_flips(count: usize, inside: Duration) {
     println!("  {:?}", session.statistics());
 }
 
-/// The same by bare pushes and pops of one process.
+/// Flips every branch with `push` and `pop` in one process.
 fn process_flips(count: usize) {
     let mut pool = Pool::new();
     let (path, _) = path(&mut pool, count);
@@ -200,7 +200,7 @@ fn process_flips(count: usize) {
     );
 }
 
-/// The same without anything shared between questions.
+/// Flips every branch without sharing anything between queries.
 fn scratch(count: usize) {
     let mut pool = Pool::new();
     let (path, _) = path(&mut pool, count);
@@ -234,7 +234,7 @@ fn scratch(count: usize) {
     println!("{count} flips, prefix shared: {:.0} us each", nanoseconds(start.elapsed(), count) / 1000.0);
 }
 
-/// Conditions on one byte: by trying values, and by the solver.
+/// Conditions on one byte: by enumeration, and by the solver.
 fn enumeration() {
     let mut pool = Pool::new();
     let byte = pool.variable(0, 8);

@@ -1,6 +1,6 @@
-//! What can go wrong with a solver.
+//! Errors of solvers.
 
-/// Something a solver did, or failed to do. Timeouts and `unknown` are answers and not errors.
+/// A failure of a solver. Timeouts and `unknown` are answers and not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("start the solver {solver}: {reason}")]

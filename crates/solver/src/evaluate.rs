@@ -6,17 +6,17 @@ use crate::pool::Pool;
 use crate::semantics;
 use rustc_hash::FxHashMap;
 
-/// Values of terms under one assignment; what was computed for one term serves the next.
+/// Values of terms under one assignment; values of subterms are memoised across terms.
 pub struct Evaluation<'a> {
     pool: &'a Pool,
     value: &'a dyn Fn(u32) -> u128,
     known: FxHashMap<Term, u128>,
-    /// Terms under evaluation; a stack of our own, because terms get deeper than the thread's.
+    /// Explicit stack of terms under evaluation, because terms can be deeper than the thread's stack allows.
     work: Vec<Term>,
 }
 
 impl<'a> Evaluation<'a> {
-    /// `value` gives each variable's value; bits above its width are dropped.
+    /// `value` returns each variable's value; bits above its width are dropped.
     pub fn new(pool: &'a Pool, value: &'a dyn Fn(u32) -> u128) -> Evaluation<'a> {
         Evaluation { pool, value, known: FxHashMap::default(), work: Vec::new() }
     }
@@ -28,7 +28,7 @@ impl<'a> Evaluation<'a> {
                 self.work.pop();
                 continue;
             }
-            // Either the value, or operands are wanted first.
+            // Either the value, or an operand that must be evaluated first.
             match self.step(t) {
                 Ok(value) => {
                     self.known.insert(t, value);
@@ -45,8 +45,8 @@ impl<'a> Evaluation<'a> {
         self.get(t).unwrap_or_default()
     }
 
-    /// Where a chain of stores wrote will be compared place by place: asked for all at once, the chain
-    /// is followed twice and not once for each store.
+    /// Pushes all indices of a chain of stores, which `element` compares one by one: so the chain is
+    /// traversed twice and not once per store.
     fn want_places(&mut self, mut array: Array) {
         while let ArrayNode::Store(old, place, _) = self.pool.array_node(array) {
             if self.get(place).is_err() {

@@ -1,14 +1,13 @@
-//! Floating point: what the operations do to bits, and terms of them.
+//! Floating point: semantics of the operations on bits, and terms of them.
 //!
-//! Numbers of IEEE 754 are bits like any others here, so that memory, unions and `memcpy` need no
-//! conversion. The machine itself computes them: evaluation and constant folding use the formats
-//! of the processor, which are those of the theory.
+//! IEEE 754 numbers are plain bits here, so that memory, unions and `memcpy` need no conversion. Evaluation
+//! and constant folding use the processor's formats, which are those of the theory.
 
 use crate::node::{Float, Node, Term};
 use crate::pool::Pool;
 use crate::semantics::{ones, signed};
 
-/// The result of an operation on operands of `from` bits, in `to` bits.
+/// The result in `to` bits of an operation on operands of `from` bits.
 pub(crate) fn evaluate(op: Float, from: u32, to: u32, a: u128, b: u128) -> u128 {
     let float = if op.takes_float() { from } else { to };
     if float == 32 { single(op, from, to, a, b) } else { double(op, from, to, a, b) }
@@ -47,7 +46,7 @@ macro_rules! operations {
 operations!(single, f32, u32);
 operations!(double, f64, u64);
 
-/// The number without its fraction, if that many bits hold it.
+/// The number without its fraction, if it fits into that many bits.
 fn whole(x: f64, width: u32, is_signed: bool) -> Option<u128> {
     let x = x.trunc();
     // Powers of two are exact.
@@ -59,7 +58,7 @@ fn fitting(width: u32, value: Option<u128>) -> u128 {
     value.map_or(1 << (width - 1), |value| value & ones(width))
 }
 
-/// The smallest number that fits, and the first that no longer does.
+/// The smallest number that fits, and the smallest larger number that does not.
 fn range(width: u32, is_signed: bool) -> (f64, f64) {
     if is_signed {
         let half = 2f64.powi(width as i32 - 1);
@@ -70,7 +69,7 @@ fn range(width: u32, is_signed: bool) -> (f64, f64) {
 }
 
 impl Pool {
-    /// An operation on numbers of IEEE 754; `width` is that of the result.
+    /// An operation on IEEE 754 numbers; `width` is that of the result.
     ///
     /// ```
     /// use solver::{Float, Pool};
@@ -92,7 +91,7 @@ impl Pool {
         }
     }
 
-    /// Whether a number of IEEE 754, without its fraction, fits into `width` bits.
+    /// Whether an IEEE 754 number, without its fraction, fits into `width` bits.
     pub fn float_fits(&mut self, a: Term, width: u32, is_signed: bool) -> Term {
         let (low, high) = range(width, is_signed);
         let whole = self.float(Float::Trunc, self.width(a), a, None);
@@ -102,7 +101,7 @@ impl Pool {
         self.and(above, below)
     }
 
-    /// A number in the format of another one.
+    /// A number in the format of `like`.
     pub fn float_constant(&mut self, like: Term, number: f64) -> Term {
         match self.width(like) {
             32 => self.constant(32, u128::from((number as f32).to_bits())),

@@ -1,19 +1,19 @@
 //! Terms over bit vectors and byte arrays: built, simplified, evaluated, printed, decided.
 //!
-//! A [`Pool`] holds the terms of one analysis. Terms are values of 1 to 128 bits over the
-//! caller's numbered variables; a truth value is a term of width 1. Every constructor simplifies,
-//! and equal terms have equal handles, so comparing two [`Term`]s compares what they mean as far
-//! as the simplifier can see. Operations are total and mean what SMT-LIB says they mean.
+//! A [`Pool`] has the terms of one analysis. Terms are values of 1 to 128 bits over the caller's numbered
+//! variables; a truth value is a term of width 1. Every constructor simplifies, and structurally equal terms
+//! have equal handles, so comparing two [`Term`]s decides equivalence as far as the simplifier can.
+//! Operations are total and have the semantics of SMT-LIB.
 //!
 //! * [`Pool::text`] writes a term as source (`stdin[3] == 'a'`), [`Script`] as SMT-LIB 2.
-//! * [`Solver`] is a stack of assertions and the solver processes that decide it: with timeouts, restarts,
-//!   values and cores, several of them raced.
-//! * [`Session`] answers questions along a path: could this condition hold as well, with which values?
-//!   It uses what it knows already, then single bytes, then a SAT solver inside this process, and last a
-//!   [`Solver`]. Every model is checked by evaluation. It also makes cores minimal.
+//! * [`Solver`] is a stack of assertions with the solver processes that decide it: with timeouts, restarts,
+//!   values and unsat cores; several solvers race.
+//! * [`Session`] answers queries along a path: is this condition also satisfiable, and with which values? It
+//!   uses cached results, then enumeration of single bytes, then a SAT solver in this process, and last a
+//!   [`Solver`]. Every model is checked by evaluation. It also minimises unsat cores.
 //!
-//! What must not be known here: programs, recordings, where a variable comes from. A caller
-//! numbers variables as it likes and names them only when something is printed.
+//! What must not be known here: programs, recordings, the origin of a variable. The caller chooses the
+//! variables' numbers, and names them only for output.
 //!
 //! ```
 //! use solver::{Binary, Pool};

@@ -1,4 +1,4 @@
-//! What a term is: handles, operations, and the view of one node.
+//! Terms: handles, operations, and the view of one node.
 
 /// A term of a [`Pool`](crate::Pool). Operands always have smaller handles than the terms made of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -9,14 +9,14 @@ pub struct Term(pub(crate) u32);
 pub struct Array(pub(crate) u32);
 
 impl Term {
-    /// The position in the pool: dense, and operands come first.
+    /// The index in the pool: dense, and operands precede the terms made of them.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl Array {
-    /// The position among the pool's arrays: dense, and a stored-to array comes first.
+    /// The index among the pool's arrays: dense, and the array that a store modifies precedes it.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -25,15 +25,15 @@ impl Array {
 /// Operations on one term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unary {
-    /// Every bit turned over; on a truth value, negation.
+    /// Bitwise complement; on a truth value, negation.
     Not,
     /// Two's complement.
     Neg,
 }
 
-/// Operations on two terms of one width. Comparisons give width 1, the others the same width.
-/// All are total: division by zero gives all ones (the remainder is the dividend), shifts by the
-/// width or more give 0, or copies of the sign.
+/// Operations on two terms of one width. Comparisons have width 1, the others the operands' width. All are
+/// total: division by zero returns all ones (the remainder is the dividend), shifts by the width or more
+/// return 0, or copies of the sign.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Binary {
     Add,
@@ -87,27 +87,26 @@ impl Binary {
         matches!(self, Binary::Eq | Binary::Ult | Binary::Ule | Binary::Slt | Binary::Sle)
     }
 
-    /// Whether operands may be exchanged.
+    /// Whether the operands can be swapped.
     pub fn is_commutative(self) -> bool {
         matches!(self, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor | Binary::Eq)
     }
 }
 
-/// Operations on numbers of IEEE 754, given as their bits: 32 or 64 of them. Rounding is to the
-/// nearest, ties to even, unless the name says otherwise. Widths of operand and result say which
-/// formats are meant.
+/// Operations on IEEE 754 numbers, represented by their 32 or 64 bits. Rounding is to the nearest, ties to
+/// even, unless the name says otherwise. The widths of operand and result determine the formats.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Float {
     Add,
     Sub,
     Mul,
     Div,
-    /// Comparisons: false if an operand is no number.
+    /// Comparisons: false if an operand is NaN.
     Eq,
     Lt,
     Le,
     Sqrt,
-    /// To a whole number, down, up, towards zero, to even, away from zero.
+    /// Rounds to an integer: down, up, towards zero, to nearest with ties to even, or ties away from zero.
     Floor,
     Ceil,
     Trunc,
@@ -115,8 +114,8 @@ pub enum Float {
     RoundAway,
     FromSigned,
     FromUnsigned,
-    /// Towards zero. What does not fit gives the sign bit alone, as x86 has it; solvers give
-    /// anything, so that a condition must say that it fits.
+    /// Towards zero. A value that does not fit gives the sign bit alone, as on x86; it is unspecified in
+    /// SMT-LIB, so a condition must guarantee that it fits.
     ToSigned,
     ToUnsigned,
     /// From one format to the other.
@@ -134,40 +133,40 @@ impl Float {
         self.is_comparison() || matches!(self, Float::Add | Float::Sub | Float::Mul | Float::Div)
     }
 
-    /// Whether the result is the bits of a number of IEEE 754.
+    /// Whether the result is the bits of an IEEE 754 number.
     pub fn gives_float(self) -> bool {
         !self.is_comparison() && !matches!(self, Float::ToSigned | Float::ToUnsigned)
     }
 
-    /// Whether operands are the bits of such numbers.
+    /// Whether the operands are the bits of such numbers.
     pub fn takes_float(self) -> bool {
         !matches!(self, Float::FromSigned | Float::FromUnsigned)
     }
 }
 
-/// One term, taken apart. Its width is [`Pool::width`](crate::Pool::width).
+/// The view of one term. Its width is [`Pool::width`](crate::Pool::width).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     Constant(u128),
-    /// The caller's number.
+    /// The caller's number of the variable.
     Variable(u32),
     Unary(Unary, Term),
     Binary(Binary, Term, Term),
-    /// The second if the first is 1, otherwise the third.
+    /// The second operand if the first is 1, otherwise the third.
     Ite(Term, Term, Term),
     /// As many bits as the term is wide, from this bit of the operand upwards.
     Extract(Term, u32),
-    /// The first operand above the second.
+    /// The first operand has the higher bits.
     Concat(Term, Term),
     Zext(Term),
     Sext(Term),
     Read(Array, Term),
-    /// The second operand only of operations that have one.
+    /// The second operand is present only for operations that have one.
     Float(Float, Term, Option<Term>),
 }
 
 impl Node {
-    /// The operands that are terms, in order; an array that is read is not among them.
+    /// The operands that are terms, in order, without the array of a read.
     pub fn operands(self) -> impl Iterator<Item = Term> {
         let all = match self {
             Node::Constant(_) | Node::Variable(_) => [None, None, None],
@@ -182,10 +181,10 @@ impl Node {
     }
 }
 
-/// One array, taken apart.
+/// The view of one array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayNode<'a> {
-    /// These elements from index 0 on, and 0 behind them.
+    /// These elements from index 0 on; all further elements are 0.
     Bytes(&'a [Term]),
     /// The array with the element at an index replaced by a value.
     Store(Array, Term, Term),

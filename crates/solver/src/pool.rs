@@ -1,14 +1,14 @@
-//! The arena: every term once, twenty bytes each and a slot of the hash table.
+//! The arena: hash-consed terms of twenty bytes each, and a slot of the hash table.
 
 use crate::node::{Array, ArrayNode, Binary, Float, Node, Term, Unary};
 use crate::semantics::ones;
 use crate::sets::{SetId, Sets};
 use crate::table::{Table, hash};
 
-/// The widest terms there are, in bits.
+/// Maximum width of a term in bits.
 pub const MAX_WIDTH: u32 = 128;
 
-/// Hash-consed terms of one analysis. Terms are only ever added.
+/// Hash-consed terms of one analysis. Terms are never removed.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     cells: Vec<Cell>,
@@ -18,12 +18,12 @@ pub struct Pool {
     wide_table: Table,
     arrays: Vec<ArrayCell>,
     array_table: Table,
-    /// Elements of all `bytes`, one after the other.
+    /// Elements of all `bytes` arrays, concatenated.
     elements: Vec<Term>,
     pub(crate) sets: Sets,
 }
 
-/// A node as it is kept: what `a`, `b` and `c` mean follows from `kind`.
+/// A stored node: the meaning of `a`, `b` and `c` depends on `kind`.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     kind: Kind,
@@ -36,9 +36,9 @@ struct Cell {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// `a` and `b` are the low and high half.
+    /// `a` and `b` are the low and high halves.
     Constant,
-    /// `a` is an index of `wide`.
+    /// `a` is an index in `wide`.
     WideConstant,
     Variable,
     Unary(Unary),
@@ -49,7 +49,7 @@ enum Kind {
     Zext,
     Sext,
     Read,
-    /// `b` repeats `a` where there is no second operand.
+    /// `b` repeats `a` if there is no second operand.
     Float(Float),
 }
 
@@ -95,7 +95,7 @@ impl Pool {
         Pool::default()
     }
 
-    /// How many terms there are.
+    /// Number of terms.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
@@ -104,7 +104,7 @@ impl Pool {
         self.cells.is_empty()
     }
 
-    /// Bytes on the heap, hash tables and spare room included.
+    /// Bytes on the heap, including hash tables and spare capacity.
     pub fn heap_bytes(&self) -> usize {
         self.cells.capacity() * size_of::<Cell>()
             + self.wide.capacity() * 16
@@ -129,7 +129,7 @@ impl Pool {
         }
     }
 
-    /// One term, taken apart.
+    /// The view of one term.
     pub fn node(&self, t: Term) -> Node {
         let Cell { kind, a, b, c, .. } = self.cells[t.index()];
         match kind {
@@ -148,7 +148,7 @@ impl Pool {
         }
     }
 
-    /// One array, taken apart.
+    /// The view of one array.
     pub fn array_node(&self, array: Array) -> ArrayNode<'_> {
         match self.arrays[array.index()].shape {
             Shape::Bytes { start, len } => {
@@ -178,12 +178,12 @@ impl Pool {
         }
     }
 
-    /// The caller's variable of this number; one number has one width throughout.
+    /// The caller's variable with this number; a number must always have the same width.
     pub fn variable(&mut self, index: u32, width: u32) -> Term {
         self.intern(Kind::Variable, check_width(width), index, 0, 0)
     }
 
-    /// A variable of at most eight bits, if there is one of this number.
+    /// A variable of at most eight bits with this number, if there is one.
     pub(crate) fn small_variable(&self, index: u32) -> Option<Term> {
         (1..=8).rev().find_map(|width| {
             let (kind, variables) = (Kind::Variable, Sets::EMPTY);
@@ -218,7 +218,7 @@ impl Pool {
         cell.variables = self.set_of_cell(cell);
         let handle = self.cells.len() as u32;
         if self.cells.len() == self.cells.capacity() {
-            // A quarter more at a time: half the spare room of doubling.
+            // Grow by a quarter: this wastes less capacity than doubling.
             self.cells.reserve_exact((self.cells.len() / 4).max(64));
         }
         self.cells.push(cell);

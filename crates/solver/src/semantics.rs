@@ -1,6 +1,6 @@
-//! What the operations do to numbers, as SMT-LIB defines them.
+//! Semantics of the operations, as in SMT-LIB.
 //!
-//! Evaluation and constant folding both use these, so they cannot disagree.
+//! Evaluation and constant folding share them, so they cannot disagree.
 
 use crate::node::{Binary, Unary};
 
@@ -9,7 +9,7 @@ pub(crate) fn ones(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
-/// The number read as two's complement of this width.
+/// The number as two's complement of this width.
 pub(crate) fn signed(width: u32, value: u128) -> i128 {
     let unused = 128 - width;
     ((value << unused) as i128) >> unused

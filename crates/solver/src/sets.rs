@@ -10,7 +10,7 @@ pub(crate) struct SetId(u32);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sets {
-    /// Where each set begins in `members`; set 0, the empty one, is not kept.
+    /// The start of each set in `members`; set 0, the empty one, is not stored.
     starts: Vec<u32>,
     members: Vec<u32>,
     table: Table,
@@ -20,7 +20,7 @@ impl Sets {
     pub const EMPTY: SetId = SetId(0);
     pub const LARGE: SetId = SetId(u32::MAX);
 
-    /// The members in order, unless there are too many to have been kept.
+    /// The members in ascending order; `None` for a set that is too large to be interned.
     pub fn members(&self, set: SetId) -> Option<&[u32]> {
         match set {
             Sets::EMPTY => Some(&[]),

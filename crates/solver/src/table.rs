@@ -1,6 +1,6 @@
-//! A hash table of handles whose keys live elsewhere: four bytes a slot.
+//! A hash table of handles whose keys are stored elsewhere: four bytes per slot.
 
-/// Marks a free slot; handles stay below it.
+/// Marks a free slot; handles are smaller.
 const FREE: u32 = u32::MAX;
 
 /// Open addressing with linear probing, at most three quarters full.
@@ -27,7 +27,7 @@ impl Table {
         }
     }
 
-    /// Adds a handle that is not in the table; `hash_of` gives the hashes of those that are.
+    /// Adds a handle that is not in the table; `hash_of` returns the hashes of those that are.
     pub fn insert(&mut self, hash: u64, handle: u32, hash_of: impl Fn(u32) -> u64) {
         assert!(handle != FREE, "more terms than handles");
         if (self.used + 1) * 4 > self.slots.len() * 3 {
@@ -56,8 +56,8 @@ impl Table {
     }
 }
 
-/// A hash of a few words: multiplied and folded, which spreads small handles well enough for
-/// linear probing and costs a multiplication a word.
+/// A hash of a few words: multiply and fold, which distributes small handles well enough for linear probing
+/// at the cost of one multiplication per word.
 pub(crate) fn hash(words: impl IntoIterator<Item = u32>) -> u64 {
     let mut state = 0x243f_6a88_85a3_08d3_u64;
     for word in words {

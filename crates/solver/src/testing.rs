@@ -1,15 +1,14 @@
-//! Random terms for property tests: one recipe, followed twice.
+//! Random terms for property tests: one recipe, executed twice.
 //!
-//! A recipe is built in a [`Pool`] through its constructors, and kept beside it as the plain
-//! operations that were asked for. The reference value comes from those, so that every
-//! simplification between the two is put to the test.
+//! A recipe is built in a [`Pool`] through its constructors, and recorded as the plain operations. The
+//! reference value is computed from the latter, so that every simplification between the two is tested.
 
 use proptest::prelude::*;
 
 use crate::semantics;
 use crate::{Array, Binary, Pool, Term, Unary};
 
-/// Widths of the variables: small ones, so that assignments can be tried exhaustively.
+/// Widths of the variables: small, so that assignments can be enumerated.
 pub const VARIABLES: [u32; 3] = [3, 2, 8];
 
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +20,7 @@ pub struct Step {
     pub number: u128,
 }
 
-/// What was asked for, operands by position among the steps.
+/// A recorded operation; operands are indices of steps.
 #[derive(Clone, Debug)]
 enum Plain {
     Constant(u128),
@@ -104,7 +103,7 @@ impl Built {
 
     fn follow(&mut self, step: Step) {
         let Step { kind, a, b, c, number } = step;
-        // Mostly something recent, so that terms get deep.
+        // Prefers recent terms, so that terms get deep.
         let pick = |by: u8, len: usize| {
             let back = if by < 160 { usize::from(by) % 6 } else { usize::from(by) };
             len - 1 - back % len
@@ -187,7 +186,7 @@ impl Built {
         self.plain_arrays.push(plain);
     }
 
-    /// The term cut or extended to a width.
+    /// The term truncated or extended to a width.
     fn fit(&mut self, at: usize, width: u32, signed: bool) -> usize {
         match self.width(at).cmp(&width) {
             std::cmp::Ordering::Equal => at,
@@ -236,7 +235,7 @@ impl Built {
     }
 }
 
-/// All assignments of the small variables, with some of the byte.
+/// All values of the small variables, with some of the byte.
 pub fn assignments() -> impl Iterator<Item = [u128; 3]> {
     (0..8)
         .flat_map(|x| (0..4).flat_map(move |y| [0, 1, 2, 5, 0x7f, 0x80, 0xfe, 0xff].map(move |z| [x, y, z])))

@@ -1,8 +1,8 @@
-//! Which variables a term depends on.
+//! The variables that a term depends on.
 //!
-//! Every term carries the handle of a set. Small sets are interned as terms are built. A term over
-//! more than a few variables carries the mark [`Sets::LARGE`], and its set is found by a walk when
-//! somebody asks: interning those as well would take quadratic memory on sums over a long input.
+//! Every term has the handle of a set. Small sets are interned as terms are built. A term over more than a
+//! few variables has the mark [`Sets::LARGE`], and its set is computed on demand by a traversal: interning
+//! those as well would take quadratic memory on sums over a long input.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use crate::pool::Pool;
 use rustc_hash::FxHashSet;
 
 impl Pool {
-    /// The variables a term depends on, in order. Free for terms over few variables; for others a
-    /// walk over the term.
+    /// The variables a term depends on, in ascending order. Free for terms over few variables; for others a
+    /// traversal of the term.
     pub fn variables(&self, t: Term) -> Cow<'_, [u32]> {
         match self.sets.members(self.set_of(t)) {
             Some(members) => Cow::Borrowed(members),
@@ -20,7 +20,7 @@ impl Pool {
         }
     }
 
-    /// The variables, if there are at most a handful: an answer without a walk.
+    /// The variables, if there are few; without a traversal.
     pub fn few_variables(&self, t: Term) -> Option<&[u32]> {
         self.sets.members(self.set_of(t))
     }

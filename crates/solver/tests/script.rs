@@ -1,4 +1,4 @@
-//! Exported scripts, given to a solver as files.
+//! Runs a real solver on exported scripts.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn cvc5(text: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// `table[stdin[0]]` is `stdin[1]`, after a store to an index that is read as well.
+/// A read from a table after a store equals 190, and index and stored index differ.
 fn with_arrays(pool: &mut Pool) -> (Term, Term) {
     let (x, y) = (pool.variable(0, 8), pool.variable(1, 8));
     let elements: Vec<Term> = (0..40).map(|value| pool.constant(8, 200 - value)).collect();
@@ -72,7 +72,7 @@ fn floating_point_is_written_in_its_theory() {
     let product = pool.float(Float::Mul, 64, number, Some(half));
     let limit = pool.float_constant(number, 99.75);
     let large = pool.float(Float::Lt, 1, limit, Some(product));
-    // 100.5 is the first whose bits end like this.
+    // 100.5 is the first value whose bits end like this.
     let whole = pool.float(Float::ToSigned, 32, product, None);
     let hundred = pool.constant(32, 100);
     let cut = pool.binary(Binary::Eq, whole, hundred);

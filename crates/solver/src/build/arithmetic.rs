@@ -32,7 +32,7 @@ impl Pool {
                     let k = self.constant(width, k.wrapping_add(c));
                     return self.binary(Binary::Sub, k, x);
                 }
-                // Minus x is its complement plus one.
+                // `-x` is `!x + 1`.
                 Node::Unary(Unary::Not, x) => {
                     let k = self.constant(width, c.wrapping_sub(1));
                     return self.binary(Binary::Sub, k, x);
@@ -64,7 +64,7 @@ impl Pool {
                 }
             }
         }
-        // Without a common bit nothing is carried.
+        // If no bit is set in both operands, there is no carry.
         self.joined(a, b).unwrap_or_else(|| self.plain(Binary::Add, a, b))
     }
 
@@ -216,7 +216,7 @@ impl Pool {
             Some(c) if c == ones(width) => return self.unary(Unary::Neg, a),
             _ => {}
         }
-        // Between numbers without a sign there is no difference, division by zero included.
+        // Signed and unsigned division agree on non-negative numbers, including division by zero.
         if self.not_negative(a) && self.not_negative(b) {
             return self.binary(Binary::UDiv, a, b);
         }
@@ -228,7 +228,7 @@ impl Pool {
         match self.as_constant(b) {
             Some(c) if c == 1 || c == ones(width) => return self.constant(width, 0),
             Some(0) => return a,
-            // Only the size of the divisor counts; the smallest number has none.
+            // Only the magnitude of the divisor matters; the smallest number has no positive counterpart.
             Some(c) if semantics::negative(width, c) && c != 1 << (width - 1) => {
                 let size = self.constant(width, c.wrapping_neg());
                 return self.binary(Binary::SRem, a, size);

@@ -1,4 +1,4 @@
-//! Arrays of bytes.
+//! Byte arrays.
 
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
@@ -9,12 +9,12 @@ const INDEX: u32 = 64;
 const ELEMENT: u32 = 8;
 
 impl Pool {
-    /// The array with these elements from index 0 on, and zeros behind them.
+    /// The array with these elements from index 0 on; all further elements are zero.
     pub fn bytes(&mut self, elements: &[Term]) -> Array {
         for &element in elements {
             assert!(self.width(element) == ELEMENT, "an element of {} bits", self.width(element));
         }
-        // Zeros at the end are what is there anyhow.
+        // Trailing zeros are implicit.
         let zeros =
             elements.iter().rev().take_while(|&&element| self.as_constant(element) == Some(0)).count();
         self.make_bytes(&elements[..elements.len() - zeros])
@@ -24,14 +24,14 @@ impl Pool {
     pub fn store(&mut self, array: Array, index: Term, value: Term) -> Array {
         self.check_index(index);
         assert!(self.width(value) == ELEMENT, "an element of {} bits", self.width(value));
-        // What is there already.
+        // Storing the value that the element already has.
         if let Node::Read(same, at) = self.node(value)
             && (same, at) == (array, index)
         {
             return array;
         }
         match self.array_node(array) {
-            // Nobody can read what was there.
+            // The older store to the same index cannot be read any more.
             ArrayNode::Store(old, at, _) if at == index => self.store(old, index, value),
             _ => self.make_store(array, index, value),
         }
@@ -51,7 +51,7 @@ impl Pool {
                         let element = usize::try_from(k).ok().and_then(|k| elements.get(k)).copied();
                         return element.unwrap_or_else(|| self.constant(ELEMENT, 0));
                     }
-                    // Only elements that the index can reach.
+                    // Only elements that the index can reach matter.
                     let reach = usize::try_from(self.most(index)).unwrap_or(usize::MAX).saturating_add(1);
                     if reach < elements.len() {
                         let elements = elements[..reach].to_vec();
@@ -75,7 +75,7 @@ impl Pool {
         assert!(self.width(index) == INDEX, "an index of {} bits", self.width(index));
     }
 
-    /// Whether two indexes are different whatever the variables are, as far as it shows at once.
+    /// Whether two indices differ under all assignments, as far as their constant offsets show.
     fn differ(&self, a: Term, b: Term) -> bool {
         let base = |t| self.offset(t).unwrap_or((t, 0));
         if let (Some(x), Some(y)) = (self.as_constant(a), self.as_constant(b)) {

@@ -1,4 +1,4 @@
-//! Complement, and, or, exclusive or; on width 1 the connectives.
+//! Complement, and, or, exclusive or; on width 1 these are the logical connectives.
 
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::Pool;
@@ -56,7 +56,7 @@ impl Pool {
         self.plain(Binary::And, a, b)
     }
 
-    /// `a & mask`: slices where the mask is a run of ones at either end.
+    /// `a & mask`: an extraction if the mask is a run of ones at either end.
     fn masked(&mut self, a: Term, mask: u128) -> Term {
         let width = self.width(a);
         if mask == 0 {
@@ -80,7 +80,7 @@ impl Pool {
         self.with_constant(Binary::And, a, mask)
     }
 
-    /// An `and`, `or` or `xor` with a constant that has no simpler form of its own.
+    /// An `and`, `or` or `xor` with a constant, if no other rule applies.
     fn with_constant(&mut self, op: Binary, a: Term, b: Term) -> Term {
         match self.node(a) {
             Node::Binary(inner, x, c) if inner == op && self.as_constant(c).is_some() => {
@@ -94,7 +94,7 @@ impl Pool {
         }
     }
 
-    /// A bitwise operation on two concatenations that are cut at the same place, or one and a constant.
+    /// A bitwise operation on two concatenations with a common split point, or on one and a constant.
     fn on_parts(&mut self, op: Binary, a: Term, b: Term) -> Option<Term> {
         let width = self.width(a);
         let cut = |pool: &Pool, t| match pool.node(t) {
@@ -116,7 +116,7 @@ impl Pool {
         Some(self.concat(high, low))
     }
 
-    /// `a & (a & x)`, `a & (a | x)` and what is dual to them, one level deep.
+    /// Absorption: `a & (a & x)`, `a & (a | x)` and their duals, one level deep.
     fn absorbed(&mut self, op: Binary, dual: Binary, a: Term, b: Term) -> Option<Term> {
         for (x, y) in [(a, b), (b, a)] {
             let Node::Binary(inner, p, q) = self.node(y) else { continue };
@@ -183,7 +183,7 @@ impl Pool {
             _ => {}
         }
         if width == 1 {
-            // Truth values differ.
+            // On truth values, inequality.
             let same = self.binary(Binary::Eq, a, b);
             return self.not(same);
         }

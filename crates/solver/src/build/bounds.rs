@@ -1,10 +1,10 @@
-//! What the shape of a term says about its size.
+//! Bounds on the value of a term that follow from its shape.
 
 use crate::node::{Binary, Node, Term};
 use crate::pool::Pool;
 use crate::semantics::{self, ones};
 
-/// How many nodes deep a bound is looked for.
+/// Search depth for a bound, in nodes.
 const DEPTH: u32 = 4;
 
 impl Pool {
@@ -16,7 +16,7 @@ impl Pool {
         }
     }
 
-    /// A number that the term, read without a sign, never exceeds.
+    /// An upper bound of the unsigned value of the term.
     pub(crate) fn most(&self, t: Term) -> u128 {
         self.most_within(t, DEPTH)
     }

@@ -51,7 +51,7 @@ impl Pool {
         self.make(Node::Ite(c, a, b), width)
     }
 
-    /// Choices between truth values are connectives where one of them is known.
+    /// Choices between truth values become connectives where an operand is known.
     fn truth_choice(&mut self, c: Term, a: Term, b: Term) -> Term {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(1), _) => return self.or(c, b),
@@ -79,7 +79,7 @@ impl Pool {
         self.make(Node::Ite(c, a, b), 1)
     }
 
-    /// A choice between two constants, taken apart.
+    /// Matches a choice between two constants.
     pub(super) fn constant_choice(&self, t: Term) -> Option<(Term, u128, u128)> {
         match self.node(t) {
             Node::Ite(c, a, b) => Some((c, self.as_constant(a)?, self.as_constant(b)?)),

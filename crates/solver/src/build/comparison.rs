@@ -1,4 +1,4 @@
-//! Orders. With a constant on one side only `Ule` and `Sle` are used.
+//! Orders. Comparisons with a constant use only `Ule` and `Sle`.
 
 use crate::node::{Binary, Node, Term};
 use crate::pool::Pool;
@@ -53,14 +53,14 @@ impl Pool {
         }
     }
 
-    /// Both operands without the zeros that extend them.
+    /// Both operands without their zero extensions.
     fn narrowed(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
         match (self.node(a), self.node(b)) {
             (Node::Zext(x), Node::Zext(y)) => {
                 let width = self.width(x).max(self.width(y));
                 Some((self.zext(x, width), self.zext(y, width)))
             }
-            // Signs kept apart, extensions keep the order of all numbers.
+            // Sign extension preserves the unsigned order: it keeps negative numbers above the others.
             (Node::Sext(x), Node::Sext(y)) if self.width(x) == self.width(y) => Some((x, y)),
             _ => None,
         }
@@ -85,7 +85,7 @@ impl Pool {
                 let k = self.constant(self.width(x), k);
                 self.binary(Binary::Ule, x, k)
             }
-            // A difference that is small without a sign: two bounds.
+            // An unsigned bound on a difference is a pair of bounds.
             Node::Binary(Binary::Add, x, c) if self.as_constant(c).is_some() => {
                 let low = self.as_constant(c).unwrap_or_default().wrapping_neg() & ones(width);
                 match low.checked_add(k) {
@@ -125,7 +125,7 @@ impl Pool {
                 self.binary(Binary::Ule, k, x)
             }
             Node::Binary(Binary::Add, _, c) if self.as_constant(c).is_some() => {
-                // The opposite of a small difference.
+                // The negation of a bound on a difference.
                 let low = self.as_constant(c).unwrap_or_default().wrapping_neg() & ones(width);
                 match low.checked_add(k - 1) {
                     Some(high) if high <= ones(width) => {
@@ -145,7 +145,7 @@ impl Pool {
             return self.truth(false);
         }
         if width == 1 {
-            // 1 stands for -1.
+            // 1 represents -1.
             return self.binary(Binary::Ult, b, a);
         }
         let smallest = 1_u128 << (width - 1);
@@ -222,7 +222,7 @@ impl Pool {
         self.plain(Binary::Sle, a, b)
     }
 
-    /// Both operands without the signs that extend them.
+    /// Both operands without their sign extensions.
     fn unsigned_extended(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
         match (self.node(a), self.node(b)) {
             (Node::Sext(x), Node::Sext(y)) => {
@@ -233,7 +233,7 @@ impl Pool {
         }
     }
 
-    /// A sign-extended term compared with a constant: `t <= k` if `above`, otherwise `k <= t`.
+    /// Compares a sign-extended term with a constant: `t <= k` if `above`, otherwise `k <= t`.
     fn sext_bound(&mut self, t: Term, k: u128, above: bool) -> Option<Term> {
         let Node::Sext(x) = self.node(t) else { return None };
         let inside = self.width(x);

@@ -1,10 +1,10 @@
-//! Equality. A constant is `b`.
+//! Equality. If an operand is constant, it is `b`.
 
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::Pool;
 use crate::semantics;
 
-/// How many choices of a chain are compared with a constant one by one.
+/// At most so many choices of a chain are compared with a constant one by one.
 const CHAIN: usize = 256;
 
 impl Pool {
@@ -34,7 +34,7 @@ impl Pool {
             }
             _ => {}
         }
-        // What was added to both, or differs by a constant only.
+        // Cancels constant summands of both sides.
         match (self.offset(a), self.offset(b)) {
             (Some((x, p)), Some((y, q))) => {
                 let difference = self.constant(self.width(a), q.wrapping_sub(p));
@@ -73,8 +73,8 @@ impl Pool {
         self.plain(Binary::Eq, a, b)
     }
 
-    /// Chains of choices are followed in a loop: `c1 ? k1 : c2 ? k2 : x` compared with `k` says which
-    /// conditions hold.
+    /// Follows chains of choices in a loop: `c1 ? k1 : c2 ? k2 : x` compared with `k` reduces to the
+    /// conditions.
     fn equals_constant(&mut self, a: Term, k: u128) -> Term {
         let mut t = a;
         let mut excluded = Vec::new();
@@ -140,10 +140,10 @@ impl Pool {
                 (Binary::Sub, Some(c), _) => return equal(self, y, c.wrapping_sub(k)),
                 (Binary::Sub, None, None) if k == 0 => return self.binary(Binary::Eq, x, y),
                 (Binary::Xor, None, None) if k == 0 => return self.binary(Binary::Eq, x, y),
-                // Bits that the operation fixes.
+                // Contradictions in the bits that the operation fixes.
                 (Binary::And, _, Some(c)) if k & !c != 0 => return self.truth(false),
                 (Binary::Or, _, Some(c)) if c & !k != 0 => return self.truth(false),
-                // An odd factor can be divided away.
+                // An odd factor has an inverse.
                 (Binary::Mul, _, Some(c)) if c & 1 == 1 => {
                     return equal(self, x, k.wrapping_mul(inverse(c)));
                 }
@@ -159,8 +159,8 @@ impl Pool {
     }
 }
 
-/// The number that gives 1 when multiplied with an odd number, modulo 2^128 and so modulo any
-/// smaller power of two; each step of Newton's doubles the bits that are right, from 3.
+/// The multiplicative inverse of an odd number modulo 2^128, and so modulo any smaller power of two. Each
+/// step of Newton's method doubles the number of correct bits, from 3.
 fn inverse(odd: u128) -> u128 {
     let mut inverse = odd;
     for _ in 0..6 {

@@ -1,12 +1,12 @@
-//! Construction: every constructor simplifies.
+//! Term construction: every constructor simplifies.
 //!
-//! Rules look a few nodes deep and never walk a whole term, so that building is constant work and
-//! no depth of terms can exhaust the stack. The exceptions are bounded by the width of a term
-//! (parts of a concatenation) or run as loops (chains of `ite` and of stores).
+//! Rules match a few nodes deep and never traverse a whole term, so that construction takes constant time
+//! and no depth of terms can exhaust the stack. The exceptions are bounded by the width of a term (parts of
+//! a concatenation) or run as loops (chains of `ite` and of stores).
 //!
-//! The normal form: moves of bits (shifts by constants, masks, extensions) are [slices](slices);
-//! constants stand on the right of commutative operations and are pulled outwards in sums;
-//! comparisons with constants use `Ule` and `Sle` only; negations are pushed into comparisons.
+//! The normal form: bit moves (shifts by constants, masks, extensions) are [slices](slices); constants are
+//! the right operands of commutative operations and are pulled outwards in sums; comparisons with constants
+//! use `Ule` and `Sle` only; negations are pushed into comparisons.
 
 mod arithmetic;
 mod arrays;
@@ -37,7 +37,7 @@ impl Pool {
         }
     }
 
-    /// Operands must be of one width; comparisons give width 1.
+    /// Operands must have the same width; comparisons have width 1.
     pub fn binary(&mut self, op: Binary, a: Term, b: Term) -> Term {
         let width = self.width(a);
         assert!(width == self.width(b), "{op:?} of {width} and {} bits", self.width(b));
@@ -83,7 +83,7 @@ impl Pool {
         }
     }
 
-    /// Turns over every bit; on a truth value, negation.
+    /// Bitwise complement; on a truth value, negation.
     pub fn not(&mut self, a: Term) -> Term {
         self.unary(Unary::Not, a)
     }
@@ -96,7 +96,7 @@ impl Pool {
         self.binary(Binary::Or, a, b)
     }
 
-    /// Without simplification.
+    /// Constructs without simplification.
     fn plain(&mut self, op: Binary, a: Term, b: Term) -> Term {
         let width = if op.is_comparison() { 1 } else { self.width(a) };
         let (a, b) =
@@ -108,7 +108,7 @@ impl Pool {
         self.constant(1, u128::from(value))
     }
 
-    /// `x + c`, taken apart.
+    /// Matches `x + c`.
     fn offset(&self, t: Term) -> Option<(Term, u128)> {
         match self.node(t) {
             Node::Binary(Binary::Add, x, c) => self.as_constant(c).map(|c| (x, c)),

@@ -1,18 +1,18 @@
-//! Moves of bits: extract, concat, extensions, shifts by constants.
+//! Bit moves: extract, concat, extensions, shifts by constants.
 //!
-//! A concatenation is a list of parts, highest first, nested to the right. Neighbouring constants
-//! and neighbouring slices of one term are one part. A zero at the top is written as `Zext` of the
-//! rest; a zero elsewhere is a constant part.
+//! A concatenation is a list of parts, highest first, nested to the right. Adjacent constants and adjacent
+//! slices of one term are merged. A zero at the top is represented by `Zext` of the rest; a zero elsewhere
+//! is a constant part.
 
 use crate::node::{Binary, Node, Term, Unary};
 use crate::pool::{MAX_WIDTH, Pool};
 use crate::semantics::{self, ones};
 
-/// How many operations deep a slice is pushed towards the leaves.
+/// Maximum depth of operations through which a slice is pushed towards the leaves.
 const DEPTH: u32 = 4;
 
 impl Pool {
-    /// `width` bits from bit `low` on.
+    /// The slice of `width` bits from bit `low` on.
     pub fn extract(&mut self, a: Term, low: u32, width: u32) -> Term {
         let whole = self.width(a);
         assert!(width >= 1 && width <= whole && low <= whole - width, "bits {low}+{width} of {whole}");
@@ -116,7 +116,7 @@ impl Pool {
         }
     }
 
-    /// `high` above `low`.
+    /// The concatenation of `high` and `low`.
     pub fn concat(&mut self, high: Term, low: Term) -> Term {
         let width = self.width(high) + self.width(low);
         assert!(width <= MAX_WIDTH, "a concatenation of {width} bits: at most {MAX_WIDTH}");
@@ -126,7 +126,7 @@ impl Pool {
         self.whole_of(parts)
     }
 
-    /// With zeros above, up to this width.
+    /// Zero extension to this width.
     pub fn zext(&mut self, a: Term, width: u32) -> Term {
         let from = self.width(a);
         assert!((from..=MAX_WIDTH).contains(&width), "{from} bits zero-extended to {width}");
@@ -140,7 +140,7 @@ impl Pool {
         self.concat(zero, a)
     }
 
-    /// With copies of the sign bit above, up to this width.
+    /// Sign extension to this width.
     pub fn sext(&mut self, a: Term, width: u32) -> Term {
         let from = self.width(a);
         assert!((from..=MAX_WIDTH).contains(&width), "{from} bits sign-extended to {width}");
@@ -188,7 +188,7 @@ impl Pool {
         }
     }
 
-    /// The concatenation of parts, highest first, none of which is one itself.
+    /// The concatenation of parts, highest first, none of which is a concatenation.
     fn whole_of(&mut self, parts: Vec<Term>) -> Term {
         let mut merged: Vec<Term> = Vec::with_capacity(parts.len());
         for part in parts {
@@ -223,7 +223,7 @@ impl Pool {
         }
     }
 
-    /// Two neighbouring parts as one.
+    /// Merges two adjacent parts, if possible.
     fn merge(&mut self, high: Term, low: Term) -> Option<Term> {
         let width = self.width(high) + self.width(low);
         if let (Some(x), Some(y)) = (self.as_constant(high), self.as_constant(low)) {
@@ -234,13 +234,13 @@ impl Pool {
             && above == below + self.width(low)
         {
             let whole = self.extract(x, below, width);
-            // Never a concatenation again: then it would have been cut before.
+            // The result is never a concatenation: the extraction would have split it before.
             return Some(whole);
         }
         None
     }
 
-    /// The low half of a concatenation may begin with a zero that is written differently at the top.
+    /// Normalises the low half of a concatenation, whose leading zero is represented differently at the top.
     fn topped(&mut self, t: Term) -> Term {
         match self.node(t) {
             Node::Concat(high, _) if self.as_constant(high) == Some(0) => {
@@ -294,8 +294,8 @@ impl Pool {
         }
     }
 
-    /// Two terms of one width that have no set bit in common, put together: their sum, their `or`
-    /// and their `xor`.
+    /// Merges two terms of one width without a common set bit: this is their sum, their `or` and their
+    /// `xor`.
     pub(super) fn joined(&mut self, a: Term, b: Term) -> Option<Term> {
         let slices = |pool: &Pool, t| matches!(pool.node(t), Node::Zext(_) | Node::Concat(..));
         if !(slices(self, a) && (slices(self, b) || self.as_constant(b).is_some())) {
@@ -333,11 +333,11 @@ impl Pool {
     }
 }
 
-/// Whether a slice of the result comes from the same slices of the operands.
+/// Whether a slice of the result depends only on the same slices of the operands.
 fn splits(op: Binary, low: u32) -> bool {
     match op {
         Binary::And | Binary::Or | Binary::Xor => true,
-        // Carries go upwards only.
+        // Carries propagate upwards only.
         Binary::Add | Binary::Sub | Binary::Mul => low == 0,
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! The simplifier against the plain meaning of what was asked for.
+//! Compares the simplifier with the semantics of the constructors.
 
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ proptest! {
         let built = Built::new(&steps);
         for &term in &built.terms {
             let variables = built.pool.variables(term);
-            // Whatever is not in the set does not matter.
+            // Variables outside the set do not matter.
             for values in assignments() {
                 let all = built.pool.evaluate(term, &|index| values[index as usize]);
                 let only = built.pool.evaluate(term, &|index| {
@@ -56,10 +56,10 @@ struct Sample {
     values: [u128; 16],
 }
 
-/// Small terms under all assignments: each operation on each of them is compared with its meaning.
+/// Small terms under all assignments: each operation on each of them is compared with its semantics.
 struct Bench {
     pool: Pool,
-    /// Takes one in so many of all combinations, at random but always the same ones.
+    /// Takes one in so many combinations, selected by a pseudo-random sequence with a fixed seed.
     sparsity: u64,
     state: u64,
 }
@@ -81,7 +81,7 @@ impl Bench {
         Sample { term: self.pool.binary(op, a.term, b.term), width, values }
     }
 
-    /// Two variables, and what can be made of them without arithmetic.
+    /// Two variables, and terms over them without arithmetic.
     fn bases(&mut self) -> Vec<Sample> {
         let (x, y) = (self.pool.variable(0, 2), self.pool.variable(1, 2));
         let sample = |term, width, value: &dyn Fn(u128, u128) -> u128| Sample {
@@ -104,7 +104,7 @@ impl Bench {
         ]
     }
 
-    /// Each operation with each constant on each side.
+    /// Applies each operation with each constant on each side.
     fn with_constants(&mut self, a: &Sample) -> Vec<Sample> {
         let mut all = Vec::new();
         for op in Binary::ALL {
@@ -178,7 +178,7 @@ fn reads_after_stores_mean_what_they_should() {
     let elements: Vec<Term> = (0..4).map(|value| pool.constant(8, 10 + value)).collect();
     let array = pool.bytes(&elements);
     let (p, q) = (pool.constant(8, 100), pool.constant(8, 200));
-    // Places as terms and as functions of the variables.
+    // Indices as terms and as functions of the variables.
     let mut places: Vec<(Term, [u128; 16])> = Vec::new();
     for offset in 0..4 {
         let k = pool.constant(64, offset);
@@ -209,7 +209,7 @@ fn reads_after_stores_mean_what_they_should() {
     }
 }
 
-/// The term made once more of its operands.
+/// The term constructed again from its operands.
 fn rebuilt(pool: &mut Pool, term: Term) -> Term {
     let width = pool.width(term);
     match pool.node(term) {
@@ -259,7 +259,7 @@ fn bytes_put_together_by_shifts_are_a_concatenation_and_come_apart_again() {
     for (index, &byte) in bytes.iter().enumerate() {
         assert_eq!(pool.extract(word, 8 * index as u32, 8), byte);
     }
-    // And compared with a constant they are compared one by one.
+    // Compared with a constant, the bytes are compared one by one.
     let constant = pool.constant(32, 0x4443_4241);
     let equal = pool.binary(Binary::Eq, word, constant);
     let mut expected = pool.constant(1, 1);

@@ -1,4 +1,4 @@
-//! The operations as circuits; the lowest bit comes first.
+//! The bit-vector operations as circuits, lowest bit first.
 
 use super::gates::{Gates, Wire};
 
@@ -24,7 +24,7 @@ impl Gates {
         bits.iter().map(|&bit| !bit).collect()
     }
 
-    /// `a - b`, and whether nothing had to be borrowed: `a >= b`.
+    /// `a - b`, and whether there was no borrow: `a >= b`.
     pub fn subtractor(&mut self, a: &[Wire], b: &[Wire]) -> (Bits, Wire) {
         let yes = self.yes;
         self.adder(a, &Gates::complement(b), yes)
@@ -40,7 +40,7 @@ impl Gates {
         let no = !self.yes;
         let known =
             |bits: &[Wire], gates: &Gates| bits.iter().filter(|&&bit| bit == no || bit == gates.yes).count();
-        // The factor with more known bits decides what is added.
+        // Add rows for the bits of the factor with more constant bits: constant bits make no gates.
         let (a, b) = if known(a, self) > known(b, self) { (b, a) } else { (a, b) };
         let mut sum = self.constant(width as u32, 0);
         for (shift, &factor) in b.iter().enumerate() {
@@ -54,12 +54,12 @@ impl Gates {
         sum
     }
 
-    /// Quotient and remainder by long division. A divisor of zero fits each time, which gives all ones
-    /// and the dividend, as it should.
+    /// Quotient and remainder by long division. A divisor of zero fits in every step, so that the quotient
+    /// is all ones and the remainder the dividend, as SMT-LIB defines it.
     pub fn division(&mut self, a: &[Wire], b: &[Wire]) -> (Bits, Bits) {
         let width = a.len();
         let no = !self.yes;
-        // One bit more than the divisor, for what is shifted out.
+        // One bit wider than the divisor, for the bit that is shifted out.
         let mut divisor = b.to_vec();
         divisor.push(no);
         let mut rest = vec![no; width + 1];
@@ -93,7 +93,7 @@ impl Gates {
         a.iter().zip(b).map(|(&a, &b)| self.mux(c, a, b)).collect()
     }
 
-    /// Shifted by a number that is no constant; `fill` comes in.
+    /// Barrel shifter for a variable distance; `fill` is shifted in.
     pub fn shift(&mut self, a: &[Wire], by: &[Wire], left: bool, fill: Wire) -> Bits {
         let width = a.len();
         let mut bits = a.to_vec();
@@ -130,7 +130,7 @@ impl Gates {
     pub fn less(&mut self, a: &[Wire], b: &[Wire], or_equal: bool) -> Wire {
         let mut less = self.known(or_equal);
         for (&x, &y) in a.iter().zip(b) {
-            // The higher bit decides unless both are the same.
+            // The higher bit decides unless both are equal.
             less = self.majority(!x, y, less);
         }
         less

@@ -1,4 +1,4 @@
-//! Gates over a SAT solver: each is made once, and not at all where an input is known.
+//! Gates over a SAT solver: hashed, and simplified where an input is constant.
 
 use batsat::{BasicSolver, Lit, SolverInterface, lbool};
 
@@ -15,7 +15,7 @@ pub(super) struct Gates {
     clause: Vec<Lit>,
 }
 
-/// A number for a wire; a wire and its opposite are neighbours.
+/// A number for a wire; a wire and its complement have adjacent numbers.
 fn number(wire: Wire) -> u32 {
     wire.var().idx() << 1 | u32::from(wire.sign())
 }
@@ -44,7 +44,7 @@ impl Gates {
         if value { self.yes } else { !self.yes }
     }
 
-    /// How many wires there are.
+    /// Number of wires.
     pub fn len(&self) -> usize {
         self.sat.num_vars() as usize
     }
@@ -96,7 +96,7 @@ impl Gates {
                 return !b;
             }
         }
-        // Signs are moved to the outside, so that opposites share a gate.
+        // Complements are moved to the output, so that complementary inputs share a gate.
         let flip = !a.sign() ^ !b.sign();
         let (a, b) = (Lit::new(a.var(), true), Lit::new(b.var(), true));
         let (a, b) = if number(a) < number(b) { (a, b) } else { (b, a) };
@@ -132,7 +132,7 @@ impl Gates {
                 self.add(&[!c, a, !out]);
                 self.add(&[c, !b, out]);
                 self.add(&[c, b, !out]);
-                // Not needed, but they let the output be known when the choice is not.
+                // These clauses are redundant, but propagate the output when the condition is unassigned.
                 self.add(&[!a, !b, out]);
                 self.add(&[a, b, !out]);
                 out
@@ -140,7 +140,7 @@ impl Gates {
         }
     }
 
-    /// At least two of three.
+    /// At least two of the three.
     pub fn majority(&mut self, a: Wire, b: Wire, c: Wire) -> Wire {
         let (yes, no) = (self.yes, !self.yes);
         for (x, y, z) in [(a, b, c), (b, c, a), (c, a, b)] {

@@ -1,8 +1,8 @@
-//! Terms as circuits inside this process, decided by an incremental SAT solver.
+//! Terms as circuits in this process, decided by an incremental SAT solver.
 //!
-//! Every term becomes wires once, and a question names the conditions that are to hold: nothing is
-//! asserted for good, so that any set of conditions can be asked about next, and what was learnt about
-//! the circuits serves all of them.
+//! The wires of every term are made once, and a query passes its conditions as assumptions: no condition is
+//! asserted permanently, so that the next query can have any set of conditions, and learnt clauses about the
+//! circuits serve all queries.
 
 mod arithmetic;
 mod gates;
@@ -17,19 +17,19 @@ use crate::pool::Pool;
 use gates::{Gates, Wire};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Circuits of more wires than this are left to others.
+/// Larger circuits, by wires, are left to solver processes.
 const WIRES: usize = 400_000;
-/// Of circuits with more wires than this, those that have little to do with a question are dropped: the
-/// SAT solver finds values for all wires there are.
+/// Circuits with more wires than this are dropped when a query needs only a small part of them: the SAT
+/// solver assigns all existing wires.
 const KEPT: usize = 3_000;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Decided {
-    /// Values of all variables that were ever asked about.
+    /// Values of all variables in any query so far.
     Sat(FxHashMap<u32, u128>),
-    /// Some of the conditions that cannot hold together.
+    /// A subset of the conditions that is unsatisfiable.
     Unsat(Vec<Term>),
-    /// Too large, or out of time.
+    /// Too large, or the time ran out.
     Undecided,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Circuit {
     gates: Gates,
     wires: FxHashMap<Term, Vec<Wire>>,
     variables: FxHashMap<u32, Vec<Wire>>,
-    /// Conditions that were asked about.
+    /// Conditions of all queries so far.
     asked: FxHashSet<Term>,
 }
 
@@ -51,7 +51,7 @@ impl Circuit {
         }
     }
 
-    /// Whether conditions can hold together, if that is found out in time.
+    /// Decides whether conditions are satisfiable together, within a time limit.
     pub fn decide(&mut self, pool: &Pool, conditions: &[Term], time: Duration) -> Decided {
         if self.gates.len() > KEPT && conditions.len() * 4 < self.asked.len() {
             *self = Circuit::new();
@@ -81,7 +81,7 @@ impl Circuit {
                 let pairs = conditions.iter().zip(&assumed);
                 let core: Vec<Term> =
                     pairs.filter(|(_, wire)| failed.contains(&wire.var().idx())).map(|(&t, _)| t).collect();
-                // Empty if two conditions are opposites, or one is false by itself.
+                // Empty if two conditions are complementary, or one is false by itself.
                 Decided::Unsat(if core.is_empty() { conditions.to_vec() } else { core })
             }
             _ => Decided::Undecided,
@@ -95,7 +95,7 @@ impl Circuit {
         }
     }
 
-    /// Makes the wires of a term and of all its parts; false if there are too many, or some that
+    /// Makes the wires of a term and of all its subterms. Returns `false` if there are too many, or if some
     /// have no circuit here.
     fn build(&mut self, pool: &Pool, root: Term) -> bool {
         let mut stack = vec![root];
@@ -109,7 +109,7 @@ impl Circuit {
             order.push(t);
             let node = pool.node(t);
             if matches!(node, Node::Float(..)) {
-                // Solvers that know the theory do better than gates of ours would.
+                // Solvers with a floating-point theory do better than bit-blasting.
                 return false;
             }
             stack.extend(node.operands());
@@ -179,7 +179,7 @@ impl Circuit {
                 let index = self.bits(pool, index);
                 self.read(pool, array, &index)
             }
-            // `build` has refused these.
+            // `build` has rejected these.
             Node::Float(..) => Vec::new(),
         }
     }
@@ -188,7 +188,7 @@ impl Circuit {
         let gates = &mut self.gates;
         let no = !gates.yes;
         let last = a.len() - 1;
-        // With the sign turned over, numbers with a sign are in the order of those without.
+        // With the sign bits flipped, signed numbers have the unsigned order.
         let moved = |bits: &[Wire]| {
             let mut bits = bits.to_vec();
             bits[last] = !bits[last];
@@ -216,7 +216,8 @@ impl Circuit {
         }
     }
 
-    /// An element: the stores compared from the last to the first, then a tree over the index's bits.
+    /// An element: a multiplexer tree over the index's bits, then the stores compared from the first to the
+    /// last.
     fn read(&mut self, pool: &Pool, mut array: Array, index: &[Wire]) -> Vec<Wire> {
         let mut stores = Vec::new();
         let elements = loop {

@@ -1,18 +1,18 @@
-//! How a solver is started.
+//! The command line of a solver.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
-/// A program that speaks SMT-LIB 2 on its standard input and output, with its arguments.
+/// A program that communicates in SMT-LIB 2 over standard input and output, with its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Command {
     pub program: OsString,
     pub arguments: Vec<OsString>,
 }
 
-/// Solvers whose arguments we know, the best first.
+/// Solvers with known arguments, in order of preference.
 const KNOWN: [(&str, &[&str]); 7] = [
     ("cvc5", &["--incremental", "--lang", "smt2"]),
     ("bitwuzla", &["--lang", "smt2"]),
@@ -31,8 +31,8 @@ impl Command {
         Command { program: program.into(), arguments: arguments.into_iter().map(Into::into).collect() }
     }
 
-    /// A command as a user writes it: a program, perhaps with arguments. A known program without
-    /// arguments gets those it needs; others get none.
+    /// Parses a user's command: a program, perhaps with arguments. A known program without arguments gets
+    /// the required ones; others get none.
     pub fn parse(text: &str) -> Option<Command> {
         let mut words = text.split_whitespace();
         let program = words.next()?;
@@ -46,7 +46,7 @@ impl Command {
         Some(Command::new(program, arguments))
     }
 
-    /// The solvers that we know and that can be started here, the best first.
+    /// The known solvers that can be started here, in order of preference.
     pub fn found() -> Vec<Command> {
         let known = ["cvc5", "bitwuzla", "z3"].into_iter().filter_map(Command::parse);
         known.filter(Command::is_present).collect()
@@ -59,7 +59,7 @@ impl Command {
         process.status().is_ok_and(|status| status.success())
     }
 
-    /// Starts the program and ends it at once.
+    /// Starts the program and kills it at once.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -67,24 +67,24 @@ impl Command {
         let mut process = Process::new(&self.program);
         process.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = process.spawn()?;
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = child.kill();
         child.wait()?;
         Ok(())
     }
 
-    /// What the solver is called in messages.
+    /// The solver's name in messages.
     pub fn name(&self) -> String {
         let name = Path::new(&self.program).file_name().unwrap_or(&self.program);
         name.to_string_lossy().into_owned()
     }
 
-    /// `timeout` for one question is passed on to a solver that takes it.
+    /// The process to start. A solver that supports it gets a time limit per query, derived from `timeout`.
     pub(super) fn process(&self, timeout: Duration) -> Process {
         let mut process = Process::new(&self.program);
         process.args(&self.arguments);
         if self.name() == "cvc5" {
-            // Later than we would kill it.
+            // Later than our own timeout.
             process.arg(format!("--tlimit-per={}", timeout.as_millis() + 1000));
         }
         process

@@ -1,9 +1,9 @@
-//! Solvers as processes that speak SMT-LIB 2 over pipes.
+//! Solver processes that communicate in SMT-LIB 2 over pipes.
 //!
-//! A [`Solver`] is a stack of assertions and one or more commands that can decide it. The first is
-//! asked alone; if it takes longer than a moment the others are given the same assertions and the
-//! first answer counts. Whoever is still busy then is killed and started anew when needed, as is a
-//! process that ended by itself or did not answer in time.
+//! A [`Solver`] is a stack of assertions and one or more commands that can decide it. The first solver
+//! starts alone; if it takes longer than a moment, the others get the same assertions, and the first answer
+//! wins. Solvers that are still running then are killed and restarted when needed; so is a process that
+//! exited or exceeded the timeout.
 
 mod command;
 mod pipe;
@@ -22,28 +22,28 @@ use stack::{Followed, Stack};
 
 pub use command::Command;
 
-/// How often a racer is looked at.
+/// Polling interval of racing solvers.
 const TURN: Duration = Duration::from_millis(2);
-/// How long a solver may take to report on an answer it has given.
+/// Timeout for a report (values, core) about an answer.
 const REPORT: Duration = Duration::from_secs(20);
 
-/// What a solver says about the assertions.
+/// A solver's answer about the assertions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     Sat,
     Unsat,
-    /// Neither, with the reason.
+    /// Undecided, with the reason.
     Unknown(String),
 }
 
-/// How solvers are used.
+/// Limits on the use of solvers.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Time for one question.
+    /// Timeout of one query.
     pub timeout: Duration,
-    /// How long the first solver is asked alone.
+    /// How long the first solver runs alone.
     pub alone: Duration,
-    /// How many solvers may work at the same time.
+    /// How many solvers may run at the same time.
     pub racers: usize,
 }
 
@@ -60,28 +60,28 @@ pub struct Solver {
     cores: bool,
     stack: Stack,
     members: Vec<Member>,
-    /// Whose answer counted last.
+    /// Index of the solver that answered last.
     winner: usize,
     restarts: u64,
 }
 
-/// One solver: its process, if it is running, and how far that has followed.
+/// One solver: its process, if it is running, and the part of the stack that it has.
 struct Member {
     command: Command,
     running: Option<(Pipe, Followed)>,
-    /// Whether the running process was told to expect floating-point numbers.
+    /// Whether the running process was started with a logic that has floating-point numbers.
     floats: bool,
 }
 
 impl Solver {
-    /// `cores`: unsatisfiable cores will be asked for, which makes solvers a little slower.
+    /// `cores`: enables unsat cores, which makes solvers a little slower.
     pub fn new(commands: Vec<Command>, limits: Limits, cores: bool) -> Solver {
         let members =
             commands.into_iter().map(|command| Member { command, running: None, floats: false }).collect();
         Solver { limits, cores, stack: Stack::new(), members, winner: 0, restarts: 0 }
     }
 
-    /// How many levels have been pushed.
+    /// Number of pushed levels.
     pub fn depth(&self) -> usize {
         self.stack.depth()
     }
@@ -94,32 +94,33 @@ impl Solver {
         self.stack.pop();
     }
 
-    /// Asserts a truth value at the present level.
+    /// Asserts a truth value at the current level.
     pub fn assert(&mut self, pool: &Pool, condition: Term) {
         self.stack.assert(pool, condition, None);
     }
 
-    /// The same with a number by which it is known in a core; numbers on the stack are different.
+    /// Asserts a truth value with a number that identifies it in an unsat core. Numbers on the stack must be
+    /// distinct.
     pub fn assert_named(&mut self, pool: &Pool, condition: Term, name: u32) {
         self.stack.assert(pool, condition, Some(name));
     }
 
-    /// How often a process had to be started again.
+    /// How often a process had to be restarted.
     pub fn restarts(&self) -> u64 {
         self.restarts
     }
 
-    /// The name of the solver whose answer counted last.
+    /// The name of the solver that answered last.
     pub fn winner(&self) -> String {
         self.members.get(self.winner).map(|member| member.command.name()).unwrap_or_default()
     }
 
-    /// Whether all assertions can hold together.
+    /// Whether all assertions are satisfiable together.
     pub fn check(&mut self) -> Result<Answer, Error> {
         let end = Instant::now() + self.limits.timeout;
         let mut first_error = None;
         let mut reason = None;
-        // Those who have been asked and have not answered.
+        // Members with a query in progress.
         let mut asked: Vec<usize> = Vec::new();
         let mut next = 0;
         let mut join = Instant::now();
@@ -142,7 +143,7 @@ impl Solver {
                 reason = Some(format!("no answer within {}", seconds(self.limits.timeout)));
                 break;
             }
-            // Alone, there is nothing to look at but the one.
+            // A single running solver needs no polling.
             let turn = match (asked.len(), next < self.members.len() && room) {
                 (1, false) => end,
                 (1, true) => join.min(end),
@@ -179,7 +180,7 @@ impl Solver {
         }
     }
 
-    /// Kills those who are still at work; they are started again when they are needed.
+    /// Kills running solvers; they are restarted when needed.
     fn stop(&mut self, members: &[usize]) {
         for &member in members {
             self.members[member].running = None;
@@ -192,7 +193,7 @@ impl Solver {
         let preamble = self.preamble(floats);
         let member = &mut self.members[member];
         if floats && !member.floats {
-            // The logic is chosen once, at the start.
+            // The logic can be set only at the start.
             member.running = None;
         }
         let (pipe, followed) = match &mut member.running {
@@ -218,8 +219,8 @@ impl Solver {
         )
     }
 
-    /// The answer, if it is there by `turn`. A process that ended before it said anything is started
-    /// once more: it may have been an accident.
+    /// The answer, if it arrives by `turn`. A process that exited without output is restarted once, in case
+    /// the cause was transient.
     fn poll(&mut self, member: usize, turn: Instant, end: Instant) -> Result<Option<Answer>, Error> {
         let Some((pipe, _)) = &mut self.members[member].running else { return Err(Error::NoSolver) };
         let said = match pipe.receive("an answer", turn) {
@@ -264,7 +265,7 @@ impl Solver {
         }
     }
 
-    /// Asks the solver that answered last for a report.
+    /// Requests a report from the solver that answered last.
     fn report(&mut self, question: String, wanted: &'static str) -> Result<Sexpr, Error> {
         let winner = self.winner;
         let solver = self.winner();
@@ -290,7 +291,8 @@ impl Solver {
         Ok(said)
     }
 
-    /// After `Sat`: the values of these variables. Those in no assertion are left out: they may be anything.
+    /// After `Sat`: the values of these variables. Variables in no assertion are left out: they are
+    /// unconstrained.
     pub fn values(&mut self, variables: &[u32]) -> Result<HashMap<u32, u128>, Error> {
         let mut asked = Vec::new();
         let mut question = String::from("(get-value (");
@@ -316,7 +318,7 @@ impl Solver {
         values.ok_or_else(|| refused(self.winner(), "values", &said))
     }
 
-    /// After `Unsat`: the numbers of assertions that cannot hold together.
+    /// After `Unsat`: the numbers of an unsatisfiable set of named assertions.
     pub fn core(&mut self) -> Result<Vec<u32>, Error> {
         let said = self.report("(get-unsat-core)\n".to_owned(), "a core")?;
         let number = |item: &Sexpr| item.atom()?.strip_prefix('n')?.parse().ok();

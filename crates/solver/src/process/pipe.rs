@@ -1,7 +1,7 @@
 //! One running solver: text in, expressions out, with a deadline.
 //!
-//! Threads move the bytes, so that neither a solver that does not read nor one that does not answer
-//! can hold us up. Dropping a pipe kills the process.
+//! Threads transfer the bytes, so that neither a solver that does not read nor one that does not answer can
+//! block the caller. Dropping a pipe kills the process.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -16,7 +16,7 @@ use super::command::Command;
 use super::sexpr::{Malformed, Reader, Sexpr, lossy};
 use crate::error::Error;
 
-/// How much of what a solver says on its standard error is kept.
+/// Maximum number of bytes kept of a solver's standard error.
 const SAID: usize = 2000;
 
 pub(super) struct Pipe {
@@ -29,11 +29,12 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// `timeout` is for solvers that can watch the clock themselves, in case nobody is left to kill them.
+    /// `timeout` is passed to solvers with a time limit of their own, in case this process is gone and
+    /// cannot kill them.
     pub fn start(command: &Command, timeout: Duration) -> Result<Pipe, Error> {
         let solver = command.name();
         let mut process = command.process(timeout);
-        // A group of its own, so that a script is killed with what it started.
+        // A process group of its own, so that a script is killed with its children.
         process.process_group(0);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = process.spawn().map_err(|reason| Error::Start { solver: solver.clone(), reason })?;
@@ -73,7 +74,7 @@ impl Pipe {
         Ok(Pipe { solver, child, input, output, reader: Reader::default(), said })
     }
 
-    /// Hands text over; that it cannot be delivered shows when an answer is waited for.
+    /// Queues text; a failure to deliver it is reported by the next `receive`.
     pub fn send(&mut self, text: String) {
         let _ = self.input.send(text);
     }
@@ -105,7 +106,7 @@ impl Pipe {
     }
 
     fn died(&mut self) -> Error {
-        // What it said on its way out may still be under way.
+        // Its last output may not have been read yet.
         let _ = self.child.wait();
         std::thread::sleep(Duration::from_millis(5));
         let mut said = self.said.lock().map(|said| lossy(&said)).unwrap_or_default();

@@ -1,14 +1,14 @@
-//! What a solver says: S-expressions, read from bytes as they arrive.
+//! The output of a solver: S-expressions, parsed incrementally from bytes.
 //!
-//! Nothing that a solver sends may cause a panic or exhaust the stack: depth is bounded, and what is
-//! no S-expression is an error.
+//! No output may cause a panic or exhaust the stack: depth is bounded, and anything that is not an
+//! S-expression is an error.
 
-/// How deep lists may be nested. Answers to our questions have four levels.
+/// Maximum depth of lists. Answers to our queries have four levels.
 const DEPTH: usize = 200;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Sexpr {
-    /// A symbol, keyword or literal; bars of a quoted symbol are gone.
+    /// A symbol, keyword or literal; the bars of a quoted symbol are removed.
     Atom(String),
     /// A string literal, without its quotes.
     Text(String),
@@ -21,13 +21,13 @@ pub(crate) enum Malformed {
     TooDeep,
 }
 
-/// Splits a stream of bytes into expressions. Bytes go in by `feed`; `next` gives what is complete.
+/// Splits a stream of bytes into expressions. `feed` adds bytes; `next` returns complete expressions.
 #[derive(Default, Debug)]
 pub(crate) struct Reader {
     bytes: Vec<u8>,
-    /// Up to here the bytes have been looked at.
+    /// The bytes before this index have been consumed.
     at: usize,
-    /// Lists that are still open.
+    /// The lists that are not closed yet.
     open: Vec<Vec<Sexpr>>,
 }
 
@@ -38,7 +38,7 @@ impl Reader {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// What has arrived but is no complete expression yet.
+    /// Bytes that arrived but are not part of a complete expression yet.
     pub fn rest(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
@@ -48,7 +48,7 @@ impl Reader {
         !self.open.is_empty() || self.rest().iter().any(|byte| !byte.is_ascii_whitespace())
     }
 
-    /// The next complete expression, or nothing if more bytes are needed.
+    /// The next complete expression, or `None` if more bytes are needed.
     pub fn next(&mut self) -> Result<Option<Sexpr>, Malformed> {
         loop {
             let Some(&first) = self.bytes.get(self.at) else { return Ok(None) };
@@ -89,7 +89,7 @@ impl Reader {
                     continue;
                 }
                 _ => {
-                    // An atom ends where something else begins; until that has arrived it may go on.
+                    // An atom ends at a delimiter; until one has arrived the atom may continue.
                     let ends = |byte: &u8| byte.is_ascii_whitespace() || b"()\";|".contains(byte);
                     let Some(len) = self.bytes[self.at..].iter().position(ends) else { return Ok(None) };
                     let atom = Sexpr::Atom(lossy(&self.bytes[self.at..self.at + len]));
@@ -108,14 +108,14 @@ impl Reader {
         self.bytes.get(from..)?.iter().position(|&byte| byte == wanted).map(|at| from + at)
     }
 
-    /// A string literal, in which two quotes stand for one.
+    /// A string literal, in which a doubled quote represents one.
     fn text(&mut self) -> Option<Sexpr> {
         let mut content = Vec::new();
         let mut from = self.at + 1;
         loop {
             let end = self.find(from, b'"')?;
             content.extend_from_slice(&self.bytes[from..end]);
-            // Whether a second quote follows is known only when the next byte is there.
+            // Whether the quote is doubled is known only when the next byte has arrived.
             if *self.bytes.get(end + 1)? != b'"' {
                 self.at = end + 1;
                 return Some(Sexpr::Text(lossy(&content)));
@@ -162,7 +162,7 @@ impl Sexpr {
                         Some(digits) => (digits, 16),
                         None => (text.strip_prefix("#b")?, 2),
                     };
-                    // A sign would be accepted otherwise.
+                    // `from_str_radix` would accept a sign.
                     let plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
                     if plain { u128::from_str_radix(digits, radix).ok() } else { None }
                 }
@@ -179,7 +179,7 @@ impl Sexpr {
         }
     }
 
-    /// The expression as text again, for messages.
+    /// The expression as text, for messages.
     pub fn shown(&self) -> String {
         let mut text = String::new();
         self.show(&mut text);
@@ -191,7 +191,7 @@ impl Sexpr {
         text
     }
 
-    /// Depth is bounded by what the reader accepts.
+    /// The recursion is bounded by the reader's limit on depth.
     fn show(&self, into: &mut String) {
         match self {
             Sexpr::Atom(text) => into.push_str(text),
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(shown("; hello\n|a b|("), ["a b"]);
         let error = &all(&[b"(error \"not \"\"so\"\" good\")"]).unwrap()[0];
         assert_eq!(error.error().as_deref(), Some("not \"so\" good"));
-        // Half an answer is none.
+        // An incomplete answer is not returned.
         assert!(shown("sat").is_empty());
         assert!(shown("(error \"x").is_empty());
         assert_eq!(all(&[b")"]), Err(Malformed::Unopened));
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// Texts that look like answers, broken in odd places.
+    /// Texts that resemble answers, split at arbitrary positions.
     fn texts() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just("(".to_owned()),
@@ -320,7 +320,7 @@ mod tests {
         fn what_is_written_is_read_again(bytes in texts()) {
             for item in all(&[&bytes]).into_iter().flatten() {
                 let text = item.shown();
-                // Bars and quotes are not written back, so only expressions without need of them.
+                // Bars and quotes are not written back, so only expressions that need none are compared.
                 let simple = !text.contains(['"', '|', '…', ';']) && !text.contains("()") && !text.is_empty()
                     && text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
                 if simple && !matches!(&item, Sexpr::Atom(atom) if atom.contains([' ', '(', ')'])) && !quoted_inside(&item) {

@@ -1,7 +1,7 @@
-//! The assertions that hold at the moment, as text, level by level.
+//! The current assertions as text, level by level.
 //!
-//! The text is kept so that it can be given again to a process that had to be started anew, and to
-//! further solvers that join in later.
+//! The text is stored so that it can be sent again to a process that was restarted, and to further solvers
+//! that join the race later.
 
 use std::fmt::Write;
 
@@ -16,15 +16,15 @@ pub(super) struct Stack {
 }
 
 struct Level {
-    /// Never used again for another level.
+    /// Unique: never reused for another level.
     id: u64,
     text: String,
 }
 
-/// How far a process has followed a stack.
+/// The part of a stack that a process has received.
 #[derive(Default)]
 pub(super) struct Followed {
-    /// The levels it has, and how much of each one's text.
+    /// The levels it has, and the number of bytes of each one's text.
     levels: Vec<(u64, usize)>,
 }
 
@@ -34,7 +34,7 @@ impl Stack {
         Stack { emitter, levels: vec![Level { id: 0, text: String::new() }], made: 0 }
     }
 
-    /// How many levels have been pushed.
+    /// Number of pushed levels.
     pub fn depth(&self) -> usize {
         self.levels.len() - 1
     }
@@ -61,7 +61,7 @@ impl Stack {
         };
     }
 
-    /// Whether an assertion ever spoke of floating-point numbers.
+    /// Whether any assertion ever contained floating-point operations.
     pub fn has_floats(&self) -> bool {
         self.emitter.has_floats()
     }
@@ -71,7 +71,7 @@ impl Stack {
         self.emitter.symbol_of(variable)
     }
 
-    /// What to say to a process so that it has the assertions of this stack and no others.
+    /// The commands that bring a process from its levels to exactly those of this stack.
     pub fn catch_up(&self, followed: &mut Followed) -> String {
         let mut text = String::new();
         let same = self.levels.iter().zip(&followed.levels).take_while(|(a, b)| a.id == b.0).count();
@@ -131,7 +131,7 @@ mod tests {
         stack.pop();
         stack.pop();
         assert_eq!((stack.depth(), stack.catch_up(&mut followed).as_str()), (0, "(pop 2)\n"));
-        // A new process is told everything.
+        // A new process receives everything.
         stack.push();
         stack.assert(&pool, b, None);
         let text = stack.catch_up(&mut Followed::default());

@@ -1,4 +1,4 @@
-//! The real solver, and small scripts that fail as solvers do.
+//! Tests with a real solver, and with small scripts that fail as solvers do.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -16,7 +16,7 @@ fn limits(timeout: u64) -> Limits {
     Limits { timeout: Duration::from_millis(timeout), alone: Duration::from_millis(50), racers: 2 }
 }
 
-/// A script that plays a solver.
+/// A script in place of a solver.
 fn script(dir: &tempfile::TempDir, name: &str, text: &str) -> Command {
     let path = dir.path().join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
@@ -24,7 +24,7 @@ fn script(dir: &tempfile::TempDir, name: &str, text: &str) -> Command {
     Command::new(path, [] as [&str; 0])
 }
 
-/// Answers each `check-sat` with what is given.
+/// A script that answers each `check-sat` with the given command.
 fn answering(answer: &str) -> String {
     format!(
         "while read line; do case $line in *check-sat*) {answer};; *get-value*) echo '((v0 #x07))';; esac; done"
@@ -66,7 +66,7 @@ fn cvc5_decides_and_gives_values_and_cores() {
 #[test]
 fn a_solver_that_hangs_is_killed_and_told_everything_again() {
     let dir = tempfile::tempdir().unwrap();
-    // Hangs the first time, then is cvc5.
+    // Hangs the first time, then runs cvc5.
     let mark = dir.path().join("mark");
     let text = format!(
         "if [ -e {0} ]; then exec cvc5 --incremental --lang smt2; fi; touch {0}; sleep 100",
@@ -148,7 +148,7 @@ fn the_first_answer_counts_and_the_slow_one_is_killed() {
     assert_eq!(solver.winner(), "cvc5");
     let pid = std::fs::read_to_string(pid).unwrap();
     assert!(!std::path::Path::new("/proc").join(pid.trim()).exists());
-    // One that cannot be started does not matter while another can.
+    // A solver that cannot be started does not matter if another one can.
     let missing = Command::new("/no/such/solver", [] as [&str; 0]);
     let mut solver = Solver::new(vec![missing, cvc5()], limits(20_000), false);
     solver.assert(&pool, seven);
@@ -158,7 +158,7 @@ fn the_first_answer_counts_and_the_slow_one_is_killed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// What a solver finds, we find as well: text and meaning agree for all operations.
+    /// A real solver agrees with evaluation for all operations.
     #[test]
     fn cvc5_means_the_same(steps in steps(5..40), values in proptest::array::uniform3(any::<u8>())) {
         let mut built = Built::new(&steps);
@@ -170,7 +170,7 @@ proptest! {
             let equal = built.pool.binary(Binary::Eq, variable, value);
             solver.assert(&built.pool, equal);
         }
-        // Some term differs from its value: that must be impossible.
+        // The assertion that some term differs from its value must be unsatisfiable.
         let mut differs = built.pool.constant(1, 0);
         for term in built.terms.clone() {
             let value = built.pool.evaluate(term, &|index| values[index as usize]);

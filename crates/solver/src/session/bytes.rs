@@ -1,8 +1,8 @@
-//! Questions that one byte decides, answered by trying all its values.
+//! Queries that single bytes decide, by enumeration of all values.
 //!
-//! The values of a variable for which a condition holds are a set of at most 256 bits, computed once
-//! per condition: all values at a time, node after node. A question about one byte is then the
-//! intersection of such sets, and a question about several fails at once if some byte has no value left.
+//! The values of a variable that satisfy a condition are a set of at most 256 bits, computed once per
+//! condition: for all values at once, node by node. A query about one byte is the intersection of such sets,
+//! and a query about several fails at once if some byte has no value left.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Model, Outcome};
 
-/// The widest variable that is enumerated.
+/// Maximum width of an enumerated variable.
 const WIDTH: u32 = 8;
 const VALUES: usize = 1 << WIDTH;
-/// Conditions of more nodes are left to others: each takes 4 KiB here.
+/// Conditions with more nodes are left to solvers: each node takes 4 KiB here.
 const NODES: usize = 256;
 
 /// A set of values.
@@ -26,12 +26,12 @@ pub(super) type Set = [u64; VALUES / 64];
 
 #[derive(Default)]
 pub(super) struct Bytes {
-    /// For each condition over one byte, the byte and the values for which it holds.
+    /// For each condition over one byte, the byte and its satisfying values.
     sets: FxHashMap<Term, Option<(u32, Set)>>,
 }
 
 impl Bytes {
-    /// An answer, if bytes on their own give it.
+    /// An outcome, if enumeration of single bytes decides it.
     pub fn decide(
         &mut self,
         pool: &Pool,
@@ -70,19 +70,19 @@ impl Bytes {
     }
 }
 
-/// The member nearest to a value.
+/// The member of a set nearest to a value.
 pub(super) fn nearest(set: &Set, value: u128) -> u128 {
     let members = (0..VALUES as u128).filter(|&at| set[at as usize / 64] >> (at % 64) & 1 == 1);
     members.min_by_key(|member| member.abs_diff(value)).unwrap_or_default()
 }
 
-/// The values of its only variable for which a condition holds.
+/// The values of a condition's only variable that satisfy it.
 fn values(pool: &Pool, condition: Term) -> Option<Set> {
     let mut left = usize::MAX;
     Rows::new(pool, &|_| 0).values(condition, None, &mut left)
 }
 
-/// Terms under all values of one variable at a time, the others as given.
+/// Values of terms for all values of one variable, with the other variables as given.
 pub(super) struct Rows<'a> {
     pool: &'a Pool,
     /// The values of terms that do not depend on the variable.
@@ -100,13 +100,13 @@ impl<'a> Rows<'a> {
         self.fixed.of(condition) == 1
     }
 
-    /// Forgets what depended on the variable that was varied.
+    /// Discards the rows that depend on the variable that was varied.
     pub fn next_variable(&mut self) {
         self.rows.clear();
     }
 
-    /// The values of a variable for which a condition holds; without a variable, of its only one. Nothing
-    /// if the variable is too wide, or if it would take more rows than there are left.
+    /// The values of a variable that satisfy a condition; if `variable` is `None`, of its only variable.
+    /// `None` if the variable is too wide, or if more rows were needed than are left.
     pub fn values(&mut self, condition: Term, variable: Option<Term>, left: &mut usize) -> Option<Set> {
         let order = self.dependent(condition, variable)?;
         *left = left.checked_sub(order.len())?;
@@ -137,14 +137,14 @@ impl<'a> Rows<'a> {
         Some(set)
     }
 
-    /// The nodes of a term that have no row yet and may depend on the variable, operands first, unless
-    /// there are too many.
+    /// The nodes of a term without a row that may depend on the variable, operands first; `None` if there
+    /// are too many.
     fn dependent(&self, root: Term, variable: Option<Term>) -> Option<Vec<Term>> {
         let pool = self.pool;
         let fixed = |t: Term| match variable {
             _ if pool.as_constant(t).is_some() => true,
             None => false,
-            // Operands are older than what is made of them.
+            // Terms older than the variable cannot contain it.
             Some(variable) if t < variable => true,
             Some(variable) => match (pool.node(variable), pool.few_variables(t)) {
                 (Node::Variable(index), Some(few)) => !few.contains(&index),

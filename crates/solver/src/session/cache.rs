@@ -1,4 +1,4 @@
-//! Answers given before.
+//! A cache of earlier answers.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,15 +6,15 @@ use crate::node::Term;
 
 use super::{Model, Outcome};
 
-/// Sets of more conditions than this are not kept: a long path would fill the memory with its
-/// prefixes, and nobody asks the same of it twice.
+/// Larger sets of conditions are not cached: a long path would fill the memory with its prefixes, and no
+/// query on it is repeated.
 const LARGEST: usize = 512;
-/// How many models are tried on a new question.
+/// Number of models that are tried on a new query.
 const MODELS: usize = 12;
 
 #[derive(Default)]
 pub(super) struct Cache {
-    /// By the set of conditions; equal terms have equal handles, so this compares structure.
+    /// By the set of conditions; equal terms have equal handles, so this is structural equality.
     answers: HashMap<Box<[Term]>, Outcome>,
     models: VecDeque<Model>,
 }
@@ -34,7 +34,7 @@ impl Cache {
         self.answers.get(&key(conditions)).cloned()
     }
 
-    /// Remembers an answer. That somebody did not know is none.
+    /// Stores an answer, unless it is `Unknown`.
     pub fn put(&mut self, conditions: &[Term], outcome: &Outcome) {
         match outcome {
             Outcome::Unknown(_) => return,
@@ -49,7 +49,7 @@ impl Cache {
         }
     }
 
-    /// The latest model that will do.
+    /// The most recently used model that satisfies a predicate.
     pub fn model(&mut self, will_do: impl Fn(&Model) -> bool) -> Option<Model> {
         let at = self.models.iter().position(will_do)?;
         let model = self.models.remove(at)?;

@@ -1,9 +1,9 @@
-//! Solver processes that hold assumptions from one question to the next.
+//! Solver processes that keep assumptions between queries.
 //!
-//! Each question brings a set of linked conditions. A process that holds some of them on its stack
-//! keeps these and is told the others, each in a level of its own: what is learnt about them stays
-//! while they stay. Questions about unrelated parts of an input take turns on a path, so several
-//! stacks are kept, and the one with most in common is used.
+//! Each query has a set of linked conditions. A process that has some of them on its stack keeps these and
+//! receives the others, in levels of their own: what the solver learnt about them stays valid while they
+//! stay on the stack. Queries about unrelated parts of an input alternate on a path, so several stacks are
+//! kept, and the one with most conditions in common is used.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,11 @@ use crate::process::{Answer, Command, Limits, Solver};
 
 use super::{Model, Outcome, Settings};
 
-/// How many stacks, and so processes of each solver, there are at most.
+/// Maximum number of stacks, and so of processes of each solver.
 const STACKS: usize = 4;
-/// So many conditions are given up for a new question rather than that a process more is started.
+/// At most so many conditions are popped for a new query before another stack is started instead.
 const GIVEN_UP: usize = 16;
-/// New conditions are spread over at most this many levels.
+/// Maximum number of levels for new conditions.
 const LEVELS: usize = 64;
 
 pub(super) struct Contexts {
@@ -31,13 +31,13 @@ pub(super) struct Contexts {
 
 struct Context {
     solver: Solver,
-    /// What is asserted, level by level.
+    /// The asserted conditions, level by level.
     held: Vec<Vec<Term>>,
     used: u64,
 }
 
 impl Context {
-    /// How many levels hold nothing but wanted conditions, and how many conditions are in them.
+    /// The number of bottom levels that have only wanted conditions, and the number of conditions in them.
     fn common(&self, wanted: &HashSet<Term>) -> (usize, usize) {
         let kept = self.held.iter().take_while(|level| level.iter().all(|t| wanted.contains(t))).count();
         (kept, self.held[..kept].iter().map(Vec::len).sum())
@@ -58,12 +58,12 @@ impl Contexts {
         self.all.iter().map(|context| context.solver.restarts()).sum()
     }
 
-    /// The solver that answered last.
+    /// The name of the solver that answered last.
     pub fn winner(&self) -> String {
         self.all.get(self.latest).map(|context| context.solver.winner()).unwrap_or_default()
     }
 
-    /// Asks a solver; the model has the values of all variables in the conditions.
+    /// Decides the conditions with a solver; the model has values of all variables in them.
     pub fn decide(&mut self, pool: &Pool, linked: &[Term], query: &[Term]) -> Result<Outcome, Error> {
         let wanted: HashSet<Term> = linked.iter().copied().collect();
         self.latest = self.choose(&wanted);
@@ -107,7 +107,7 @@ impl Contexts {
     fn choose(&mut self, wanted: &HashSet<Term>) -> usize {
         let best = self.all.iter().enumerate().max_by_key(|(_, context)| {
             let (_, kept) = context.common(wanted);
-            // With nothing in common, whoever has least to lose, then whoever waited longest.
+            // Without common conditions, the stack with the fewest conditions, then the least recently used.
             (kept, std::cmp::Reverse(context.size()), std::cmp::Reverse(context.used))
         });
         if let Some((at, context)) = best {

@@ -1,9 +1,8 @@
 //! Minimal unsatisfiable cores.
 //!
-//! A solver's core is a beginning and rarely minimal. Conditions are left out one by one: if the rest
-//! is still unsatisfiable, its own core is the next, smaller, set; if not, the condition is needed and
-//! stays needed in every smaller set. Models of satisfiable rests are kept: one that satisfies
-//! another rest as well spares a question.
+//! A solver's core is a start and rarely minimal. Conditions are removed one by one: if the rest is still
+//! unsatisfiable, its own core is the next, smaller, set; if not, the condition is needed, also in every
+//! smaller set. Models of satisfiable rests are kept: one that also satisfies another rest saves a query.
 
 use std::collections::HashSet;
 
@@ -15,11 +14,11 @@ use crate::process::{Answer, Solver};
 use super::groups::Groups;
 use super::{INSIDE, Inside, Model, Session, holds};
 
-/// Why conditions cannot hold together, or that they can.
+/// An unsatisfiable core of conditions, or the result that there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Core {
-    /// These conditions (by position, in order) cannot hold together. `minimal`: without any one of
-    /// them the others can; otherwise for some of them nobody could tell.
+    /// These conditions (by index, in ascending order) are unsatisfiable together. `minimal`: without any
+    /// one of them the others are satisfiable; otherwise this is unknown for some of them.
     Unsat {
         members: Vec<usize>,
         minimal: bool,
@@ -28,7 +27,7 @@ pub enum Core {
     Unknown(String),
 }
 
-/// What a set of conditions turned out to be.
+/// The result for a set of conditions.
 enum Verdict {
     Sat(Model),
     Unsat(Vec<usize>),
@@ -36,7 +35,7 @@ enum Verdict {
 }
 
 impl Session {
-    /// The smallest reason why conditions cannot hold together: no assumption counts, only these.
+    /// A minimal core of conditions, without the session's assumptions.
     pub fn core(&mut self, pool: &Pool, conditions: &[Term]) -> Result<Core, Error> {
         if let Some(at) = conditions.iter().position(|&t| pool.as_constant(t) == Some(0)) {
             return Ok(Core::Unsat { members: vec![at], minimal: true });
@@ -97,7 +96,7 @@ impl Session {
             Some(Inside::Unsat(core)) => {
                 let core: HashSet<Term> = core.into_iter().collect();
                 let mut seen = HashSet::new();
-                // Of equal conditions, one will do.
+                // Keeps one of several equal conditions.
                 let needed = |at: &usize| core.contains(&conditions[*at]) && seen.insert(conditions[*at]);
                 return Ok(Verdict::Unsat(set.iter().copied().filter(needed).collect()));
             }
@@ -126,7 +125,7 @@ fn decided(solver: &mut Solver, pool: &Pool, conditions: &[Term], set: &[usize])
         Answer::Unsat => {
             let named: HashSet<usize> = solver.core()?.into_iter().map(|name| name as usize).collect();
             let core: Vec<usize> = set.iter().copied().filter(|at| named.contains(at)).collect();
-            // A core of nothing would say that the solver finds truth itself impossible.
+            // An empty core would mean that the empty conjunction is unsatisfiable.
             Ok(Verdict::Unsat(if core.is_empty() { set.to_vec() } else { core }))
         }
         Answer::Sat => {
@@ -141,7 +140,7 @@ fn decided(solver: &mut Solver, pool: &Pool, conditions: &[Term], set: &[usize])
     }
 }
 
-/// A model, if it is one.
+/// Checks a model by evaluation.
 fn checked(pool: &Pool, terms: &[Term], model: Model, solver: impl Fn() -> String) -> Result<Verdict, Error> {
     if holds(pool, terms, &|v| model.value(v, 0)) {
         Ok(Verdict::Sat(model))

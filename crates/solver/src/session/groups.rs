@@ -1,9 +1,8 @@
-//! Which conditions are linked by variables they have in common.
+//! Groups of conditions that are linked by common variables.
 //!
-//! Variables are joined in a forest, and each tree lists its conditions. A condition over many
-//! variables is walked only as far as it is new: of a part that was walked before, all variables are
-//! in one tree already. So the work over a whole path grows with its nodes and not with the sum of
-//! the sizes of its conditions.
+//! Variables form a union-find forest, and each tree lists its conditions. A condition over many variables
+//! is traversed only where it is new: all variables of a part that was traversed before are in one tree
+//! already. So the work for a whole path grows with its nodes and not with the sum of its conditions' sizes.
 
 use crate::node::{Array, ArrayNode, Node, Term};
 use crate::pool::Pool;
@@ -11,17 +10,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Default, Debug)]
 pub(super) struct Groups {
-    /// Each variable's place in the forest.
+    /// Each variable's index in the forest.
     places: FxHashMap<u32, usize>,
     parents: Vec<usize>,
     /// The conditions of each root.
     conditions: Vec<Vec<usize>>,
-    /// Parts that were walked, with a place all their variables are joined with.
+    /// Parts that were traversed, each with an index in the tree of all its variables.
     walked: FxHashMap<Term, usize>,
     walked_arrays: FxHashMap<Array, usize>,
 }
 
-/// Where a walk arrived: places that are known, and parts that are new.
+/// The result of a traversal: known indices, and new parts.
 #[derive(Default)]
 struct Walk {
     places: Vec<usize>,
@@ -31,7 +30,7 @@ struct Walk {
 }
 
 impl Groups {
-    /// Adds a condition; `at` is what it is called.
+    /// Adds a condition with the number `at`.
     pub fn add(&mut self, pool: &Pool, condition: Term, at: usize) {
         let walk = self.walk(pool, &[condition]);
         let mut places = walk.places;
@@ -54,7 +53,7 @@ impl Groups {
         self.walked_arrays.extend(walk.arrays.into_iter().map(|array| (array, first)));
     }
 
-    /// The conditions that are linked with these, in the order of their numbers.
+    /// The numbers of the conditions linked with these, in ascending order.
     pub fn linked(&mut self, pool: &Pool, query: &[Term]) -> Vec<usize> {
         let walk = self.walk(pool, query);
         let known = walk.variables.iter().filter_map(|variable| self.places.get(variable).copied());
@@ -67,7 +66,7 @@ impl Groups {
         all
     }
 
-    /// All groups, each in the order of its numbers.
+    /// All groups, each in ascending order of numbers.
     pub fn all(&self) -> Vec<Vec<usize>> {
         let mut all: Vec<Vec<usize>> =
             self.conditions.iter().filter(|group| !group.is_empty()).cloned().collect();
@@ -133,7 +132,7 @@ impl Groups {
         if a == b {
             return;
         }
-        // The longer list stays where it is.
+        // Move the shorter list.
         if self.conditions[a].len() < self.conditions[b].len() {
             std::mem::swap(&mut a, &mut b);
         }
@@ -150,7 +149,7 @@ mod tests {
     use super::*;
     use crate::Binary;
 
-    /// A condition over these variables, as a sum.
+    /// A condition over these variables.
     fn condition(pool: &mut Pool, variables: &[u32], bound: u128) -> Term {
         let mut sum = pool.constant(16, bound);
         for &variable in variables {

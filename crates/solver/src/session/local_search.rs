@@ -1,8 +1,8 @@
-//! Questions that a change of a single byte answers.
+//! Queries that a change of a single byte satisfies.
 //!
-//! Most branches can be taken the other way by changing one byte, and an input with one byte changed is
-//! also the easiest to understand. So the variables of the conditions that fail are tried one by one,
-//! each with all its values while everything else stays as given.
+//! Most branches can be flipped by changing one byte, and an input with one changed byte is also the easiest
+//! to understand. So the variables of the failing conditions are tried one by one, each with all its values,
+//! while everything else stays as given.
 
 use crate::node::Term;
 use crate::pool::Pool;
@@ -10,9 +10,9 @@ use crate::pool::Pool;
 use super::Model;
 use super::bytes::{Rows, nearest};
 
-/// How many variables are tried.
+/// Maximum number of variables that are tried.
 const VARIABLES: usize = 16;
-/// How many rows of values are computed at most: some 5 ms.
+/// Maximum number of rows of values that are computed: about 5 ms.
 const ROWS: usize = 4000;
 
 /// A model that differs from the given values in one variable.
@@ -47,7 +47,8 @@ pub(super) fn one_byte(pool: &Pool, conditions: &[Term], given: &dyn Fn(u32) -> 
     None
 }
 
-/// Variables that all failing conditions have; of many, those read last and first.
+/// Variables common to all failing conditions, highest numbers first; if there are many, only those with the
+/// highest and the lowest numbers.
 fn candidates(pool: &Pool, failing: &[Term]) -> Option<Vec<u32>> {
     let (first, others) = failing.split_first()?;
     let mut all = pool.variables(*first).into_owned();

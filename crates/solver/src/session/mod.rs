@@ -1,14 +1,15 @@
-//! Questions along a path, answered with as little solving as possible.
+//! Queries along a path, with as little solving as possible.
 //!
-//! A session holds assumptions, the conditions of a path so far, and is asked what else could hold
-//! with them. For each question
+//! A session has assumptions, the conditions of a path so far, and is queried for further conditions. For
+//! each query
 //!
-//! 1. only the assumptions that are linked to it by common variables count (`groups`): the others
-//!    hold already, and their variables keep the values they have;
-//! 2. answers given before are given again, and models found before are tried (`cache`);
-//! 3. bytes are enumerated where one byte decides (`bytes`), or where changing one will do (`moves`);
-//! 4. a SAT solver inside this process has a moment to find the answer (`crate::circuit`);
-//! 5. a solver process that holds most of these assumptions already is told the rest (`contexts`).
+//! 1. only the assumptions that are linked to it by common variables count (`groups`): the others hold
+//!    already, and their variables keep their values;
+//! 2. earlier answers are reused, and earlier models are tried (`cache`);
+//! 3. bytes are enumerated where single bytes decide (`bytes`), or where changing one suffices
+//!    (`local_search`);
+//! 4. a SAT solver in this process tries for a short time (`crate::circuit`);
+//! 5. a solver process that has most of these assumptions already receives the rest (`contexts`).
 //!
 //! Every model is checked by evaluation before it is returned.
 
@@ -35,20 +36,19 @@ use groups::Groups;
 
 pub use cores::Core;
 
-/// Models are moved towards the given values, one variable after the other, while this many
-/// evaluations of conditions are not used up.
+/// Budget, in evaluations of conditions, for moving a model towards the given values one variable at a time.
 const NEARER: usize = 20_000;
 
-/// What the solver in this process is called in messages.
+/// Name of the solver in this process, in messages.
 const INSIDE: &str = "in this process";
 
-/// What a session works with.
+/// Settings of a session.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The solvers to use, the best first.
+    /// The solvers to use, in order of preference.
     pub commands: Vec<Command>,
     pub limits: Limits,
-    /// How long a question is tried inside this process before a solver is asked.
+    /// Timeout of the solver in this process, before a solver process is used.
     pub internal_timeout: Duration,
 }
 
@@ -62,20 +62,19 @@ impl Default for Settings {
     }
 }
 
-/// Values of variables that satisfy what was asked: of all variables linked to it. The others keep the
-/// values that were given.
+/// A model of a query: values of all variables linked to it. The others keep the given values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Model {
     pub values: BTreeMap<u32, u128>,
 }
 
 impl Model {
-    /// A variable's value, given its old one.
+    /// A variable's value, with the given one as default.
     pub fn value(&self, variable: u32, given: u128) -> u128 {
         self.values.get(&variable).copied().unwrap_or(given)
     }
 
-    /// The variables whose values are not the given ones, with their new values.
+    /// The variables whose values differ from the given ones, with their new values.
     pub fn changes(&self, given: &dyn Fn(u32) -> u128) -> Vec<(u32, u128)> {
         let changed =
             |(&variable, &value): (&u32, &u128)| (value != given(variable)).then_some((variable, value));
@@ -87,42 +86,42 @@ impl Model {
 pub enum Outcome {
     Sat(Model),
     Unsat,
-    /// Nobody could tell, with the reason.
+    /// Undecided, with the reason.
     Unknown(String),
 }
 
-/// What was asked, and what answered it.
+/// Counts of queries, by what answered them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
     pub queries: u64,
-    /// The condition was a constant, or contradicted an assumption word by word.
+    /// The condition was constant, or the negation of an assumption.
     pub constant: u64,
-    /// The same had been asked before.
+    /// The same query had been answered before.
     pub cached: u64,
-    /// A model found before would do.
+    /// An earlier model satisfied it.
     pub reused: u64,
-    /// By trying all values of a byte.
+    /// By enumeration of a byte's values.
     pub enumerated: u64,
     /// By changing a single byte.
     pub moved: u64,
     /// By the SAT solver in this process.
     pub internal: u64,
-    /// By a solver.
+    /// By a solver process.
     pub solved: u64,
-    /// Of those, the ones without an answer.
+    /// Those of them without an answer.
     pub unknown: u64,
-    /// Processes started again.
+    /// Restarts of processes.
     pub restarts: u64,
-    /// Time spent in this process's own solver, whether or not it found an answer.
+    /// Time spent in this process's own solver, including failed attempts.
     pub internal_time: Duration,
-    /// Time spent waiting for solvers.
+    /// Time spent waiting for solver processes.
     pub solver_time: Duration,
 }
 
-/// Assumptions, and everything learnt while answering questions about them. All terms are of one pool.
+/// Assumptions, and everything learnt while answering queries. All terms must belong to one pool.
 pub struct Session {
     settings: Settings,
-    /// In the order in which they were assumed, no conjunction among them.
+    /// In the order in which they were assumed, with conjunctions split.
     assumed: Vec<Term>,
     known: HashSet<Term>,
     impossible: bool,
@@ -131,7 +130,7 @@ pub struct Session {
     bytes: Bytes,
     circuit: Circuit,
     contexts: Contexts,
-    /// A solver that gives cores.
+    /// A solver process with unsat cores enabled.
     cores: Option<Solver>,
     statistics: Statistics,
 }
@@ -160,7 +159,7 @@ impl Session {
         }
     }
 
-    /// The assumptions as they are kept: without conjunctions and repetitions.
+    /// The assumptions, with conjunctions split and without duplicates.
     pub fn assumed(&self) -> &[Term] {
         &self.assumed
     }
@@ -181,7 +180,7 @@ impl Session {
         }
     }
 
-    /// Drops all assumptions. What was learnt stays, and processes keep what they hold.
+    /// Drops all assumptions. The cache stays, and processes keep their stacks.
     pub fn clear(&mut self) {
         self.assumed.clear();
         self.known.clear();
@@ -189,10 +188,10 @@ impl Session {
         self.groups = Groups::default();
     }
 
-    /// Whether a condition can hold together with the assumptions.
+    /// Whether a condition is satisfiable together with the assumptions.
     ///
-    /// `given` are values under which the assumptions hold. Variables that have nothing to do with the
-    /// condition keep them, and others do where that is easily had.
+    /// `given` are values that satisfy the assumptions. Variables that are not linked to the condition keep
+    /// them, and others do where that is cheap to find.
     pub fn ask(
         &mut self,
         pool: &mut Pool,
@@ -224,8 +223,8 @@ impl Session {
         self.decide(pool, &linked, &query, given)
     }
 
-    /// Whether conditions can hold together, without any assumptions: `given` is kept wherever it
-    /// satisfies all conditions that are linked by variables.
+    /// Whether conditions are satisfiable together, without the assumptions. `given` is kept for each group
+    /// of linked conditions that it satisfies.
     pub fn solve(
         &mut self,
         pool: &mut Pool,
@@ -265,7 +264,7 @@ impl Session {
         Ok(Outcome::Sat(all))
     }
 
-    /// Decides conditions that are linked to each other, `query` the new ones among them.
+    /// Decides linked conditions; `query` are the new ones.
     fn decide(
         &mut self,
         pool: &Pool,
@@ -278,7 +277,7 @@ impl Session {
             self.statistics.cached += 1;
             return Ok(outcome);
         }
-        // The new conditions are the ones that fail, so they are looked at first.
+        // The new conditions are the ones that fail, so they are evaluated first.
         let order: Vec<Term> = query.iter().chain(linked.iter().rev()).copied().collect();
         if let Some(model) = self.cache.model(|model| holds(pool, &order, &|v| model.value(v, given(v)))) {
             self.statistics.reused += 1;
@@ -323,7 +322,7 @@ impl Session {
 }
 
 impl Session {
-    /// An answer found in this process, in the time there is for it.
+    /// An answer of the solver in this process, within its timeout.
     fn try_internally(&mut self, pool: &Pool, conditions: &[Term]) -> Option<Inside> {
         if self.settings.internal_timeout.is_zero() {
             return None;
@@ -345,13 +344,13 @@ impl Session {
     }
 }
 
-/// What the solver in this process found out.
+/// The answer of the solver in this process.
 enum Inside {
     Sat(Model),
     Unsat(Vec<Term>),
 }
 
-/// The variables of conditions, each once.
+/// The variables of conditions, without duplicates.
 fn variables(pool: &Pool, conditions: impl Iterator<Item = Term>) -> Vec<u32> {
     let mut all: Vec<u32> = Vec::new();
     for condition in conditions {
@@ -370,7 +369,7 @@ pub(crate) fn conjuncts(pool: &mut Pool, condition: Term) -> Vec<Term> {
         match pool.node(t) {
             Node::Binary(Binary::And, a, b) if pool.width(t) == 1 => stack.extend([b, a]),
             Node::Unary(Unary::Not, inner) if pool.width(t) == 1 => match pool.node(inner) {
-                // Neither of two.
+                // De Morgan.
                 Node::Binary(Binary::Or, a, b) => {
                     let (a, b) = (pool.not(a), pool.not(b));
                     stack.extend([b, a]);
@@ -400,8 +399,8 @@ fn completed(pool: &Pool, conditions: &[Term], model: &Model, given: &dyn Fn(u32
     Model { values }
 }
 
-/// The model with given values put back wherever all conditions still hold: an input that is changed
-/// in few places is easier to understand.
+/// Restores given values in a model wherever all conditions still hold: an input that is changed in few
+/// places is easier to understand.
 fn minimise_change(pool: &Pool, conditions: &[Term], mut model: Model, given: &dyn Fn(u32) -> u128) -> Model {
     let mut budget = NEARER;
     let variables: Vec<u32> = model.values.keys().copied().collect();

@@ -1,4 +1,4 @@
-//! Sessions with the real solver against trying everything.
+//! Compares sessions and a real solver with exhaustive search.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::Evaluation;
 use crate::testing::{Built, VARIABLES, steps};
 
-/// With the solver inside as well, or with the process only.
+/// With the solver in this process, or with the solver process only.
 fn session(inside: bool) -> Session {
     let limits = Limits { timeout: Duration::from_secs(30), ..Limits::default() };
     let inside = Duration::from_secs(if inside { 30 } else { 0 });
@@ -19,7 +19,7 @@ fn session(inside: bool) -> Session {
     })
 }
 
-/// Whether some values of the small variables satisfy conditions.
+/// Whether some values of the variables satisfy conditions.
 fn satisfiable(pool: &Pool, conditions: &[Term]) -> bool {
     let [a, b, c] = VARIABLES.map(|width| 1_u128 << width);
     (0..a).any(|x| (0..b).any(|y| (0..c).any(|z| holds(pool, conditions, &|v| [x, y, z][v as usize]))))
@@ -62,7 +62,7 @@ proptest! {
             session.assume(&mut built.pool, condition);
             path.push(condition);
         }
-        // And all together, from any values.
+        // All together, from other values.
         let outcome = session.solve(&mut built.pool, &path, &|_| 0).unwrap();
         let Outcome::Sat(model) = outcome else { return Err(TestCaseError::fail("the path was taken")) };
         prop_assert!(holds(&built.pool, &path, &|v| model.value(v, 0)));
@@ -104,18 +104,18 @@ fn what_is_not_linked_keeps_its_values() {
     let mut session = session(false);
     let bytes: Vec<Term> = (0..6).map(|index| pool.variable(index, 8)).collect();
     let given = |v: u32| 10 + u128::from(v);
-    // Bytes 0 and 1 are linked, so are 3 and 4.
+    // Bytes 0 and 1 are linked, and so are 3 and 4.
     for (x, y) in [(0, 1), (3, 4)] {
         let less = pool.binary(Binary::Ult, bytes[x], bytes[y]);
         session.assume(&mut pool, less);
     }
     let sum = pool.binary(Binary::Mul, bytes[0], bytes[1]);
-    // No change of one byte will do.
+    // No change of one byte satisfies it.
     let query = compare(&mut pool, Binary::Eq, sum, 35);
     let Outcome::Sat(model) = session.ask(&mut pool, query, &given).unwrap() else { panic!() };
     assert_eq!(model.values.keys().copied().collect::<Vec<_>>(), [0, 1]);
     assert!(model.values[&0] < model.values[&1] && model.values[&0] * model.values[&1] % 256 == 35);
-    // The same once more costs nothing, nor does what the model satisfies as well.
+    // A repeated query is cached, and the model also satisfies a weaker one.
     let again = session.ask(&mut pool, query, &given).unwrap();
     assert_eq!(again, Outcome::Sat(model));
     let weaker = compare(&mut pool, Binary::Ule, sum, 35);
@@ -145,7 +145,7 @@ fn few_bytes_are_changed() {
 #[test]
 fn one_byte_needs_no_solver() {
     let mut pool = Pool::new();
-    // No solver at all.
+    // No solver.
     let mut session = Session::new(Settings { internal_timeout: Duration::ZERO, ..Settings::default() });
     let byte = pool.variable(0, 8);
     let digit = compare(&mut pool, Binary::Ule, byte, 57);
@@ -159,7 +159,7 @@ fn one_byte_needs_no_solver() {
     let Outcome::Sat(model) = session.ask(&mut pool, five, &given).unwrap() else { panic!() };
     assert_eq!(model.values[&0], 53);
     assert_eq!(session.ask(&mut pool, letter, &given).unwrap(), Outcome::Unsat);
-    // Even if something else is linked, no value is left.
+    // Also if another variable is linked: no value is left.
     let other = pool.variable(1, 8);
     let less = pool.binary(Binary::Ult, byte, other);
     session.assume(&mut pool, less);

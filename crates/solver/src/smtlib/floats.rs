@@ -1,7 +1,8 @@
-//! Numbers of IEEE 754 in SMT-LIB: terms are bits, the theory has a sort of its own.
+//! IEEE 754 numbers in SMT-LIB: terms are bits, the theory has a sort of its own.
 //!
-//! From bits to numbers there is a function, the other way there is none (the bits of "no number"
-//! are not determined). A result therefore gets two names: the number, and bits that stand for it.
+//! SMT-LIB has a function from bits to numbers, but none in the other direction (the bits of NaN are not
+//! determined). A result therefore gets two symbols: the number, and bits that are constrained to represent
+//! it.
 
 use std::fmt::Write;
 
@@ -12,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::{Emitter, Entered, Piece, bits};
 
 impl Emitter<'_> {
-    /// Names the result of an operation, as a number and as bits.
+    /// Defines the result of an operation, as a number and as bits.
     pub(super) fn define_float(
         &mut self,
         pool: &Pool,
@@ -79,7 +80,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Bits of exponent and significand, the hidden one included.
+/// Bits of exponent and significand, including the hidden bit.
 fn format_of(width: u32) -> (u32, u32) {
     if width == 32 { (8, 24) } else { (11, 53) }
 }

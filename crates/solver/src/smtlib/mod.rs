@@ -1,8 +1,8 @@
 //! Terms as SMT-LIB 2, in the theories of bit vectors, arrays and floating point.
 //!
-//! Shared parts are written once, as definitions, so that text grows with the number of nodes and
-//! not with the size of the tree. What was defined stays defined until the scope is left, which
-//! makes the next assertion of a path cost only what is new in it.
+//! Shared subterms are written once, as definitions, so that text grows with the number of nodes and not
+//! with the size of the tree. A definition stays valid until its scope is popped, so the next assertion of a
+//! path costs only what is new in it.
 
 mod floats;
 mod script;
@@ -15,19 +15,19 @@ use rustc_hash::FxHashMap;
 
 pub use script::{Assertion, Script};
 
-/// An expression of more nodes than this is given a name even if it is used once: another
-/// assertion may use it again.
+/// An expression with more nodes than this is named even if it is used once: another assertion may use it
+/// again.
 const INLINE: usize = 8;
 
 pub(crate) const ARRAY_SORT: &str = "(Array (_ BitVec 64) (_ BitVec 8))";
 
-/// What has been declared and defined so far, by scope.
+/// The declarations and definitions so far, by scope.
 pub(crate) struct Emitter<'a> {
     symbol: Box<dyn Fn(u32) -> String + 'a>,
     variables: FxHashMap<u32, String>,
     terms: FxHashMap<Term, String>,
     arrays: FxHashMap<Array, String>,
-    /// What was entered, in order, and where scopes began in it.
+    /// Entries in order, and the start of each scope among them.
     log: Vec<Entered>,
     scopes: Vec<usize>,
     /// Something was written in the theory of floating point.
@@ -47,7 +47,7 @@ struct Piece {
 }
 
 impl<'a> Emitter<'a> {
-    /// `symbol` gives the symbol for each variable: different ones for different variables.
+    /// `symbol` returns the symbol of each variable; symbols must be distinct.
     pub fn new(symbol: impl Fn(u32) -> String + 'a) -> Emitter<'a> {
         Emitter {
             symbol: Box::new(symbol),
@@ -64,7 +64,7 @@ impl<'a> Emitter<'a> {
         self.scopes.push(self.log.len());
     }
 
-    /// Forgets what was entered since the last push.
+    /// Forgets the entries since the last push.
     pub fn pop(&mut self) {
         let start = self.scopes.pop().unwrap_or(0);
         for entered in self.log.drain(start..) {
@@ -84,13 +84,13 @@ impl<'a> Emitter<'a> {
         self.variables.get(&variable).map(String::as_str)
     }
 
-    /// Writes what a truth value needs, and returns an expression of sort Bool for it.
+    /// Writes the definitions that a truth value needs, and returns an expression of sort Bool for it.
     pub fn condition(&mut self, pool: &Pool, t: Term, out: &mut String) -> String {
         let pieces = self.define(pool, t, out);
         self.as_bool(pool, t, &pieces)
     }
 
-    /// Declares and defines whatever a term is made of. Pieces that were not given a name are returned.
+    /// Declares and defines the subterms of a term. Returns the pieces without a name.
     fn define(&mut self, pool: &Pool, root: Term, out: &mut String) -> FxHashMap<Term, Piece> {
         let (order, uses) = self.unknown(pool, root);
         let mut pieces: FxHashMap<Term, Piece> = FxHashMap::default();
@@ -129,7 +129,7 @@ impl<'a> Emitter<'a> {
         pieces
     }
 
-    /// The parts of a term that have no name yet, operands first, and how often each is used.
+    /// The subterms without a name, operands first, and how often each is used.
     fn unknown(&self, pool: &Pool, root: Term) -> (Vec<Term>, FxHashMap<Term, u32>) {
         let mut uses: FxHashMap<Term, u32> = FxHashMap::default();
         let mut arrays: FxHashMap<Array, ()> = FxHashMap::default();
@@ -180,7 +180,7 @@ impl<'a> Emitter<'a> {
         self.log.push(Entered::Variable(index));
     }
 
-    /// Behind its elements an array is zero: said of the places that are read.
+    /// Asserts that an array is zero after its elements, for an index that is read.
     fn bound(
         &self,
         pool: &Pool,
@@ -205,10 +205,10 @@ impl<'a> Emitter<'a> {
         let _ = writeln!(out, "(assert (or (bvult {index} {end}) (= (select {base} {index}) #x00)))");
     }
 
-    /// Declares an array and says what its elements are. (A chain of stores over a constant array says
-    /// the same, but solvers get lost in it.)
+    /// Declares an array and asserts its elements. (A chain of stores over a constant array is equivalent,
+    /// but slow in solvers.)
     fn define_array(&mut self, pool: &Pool, array: Array, pieces: &FxHashMap<Term, Piece>, out: &mut String) {
-        // From the outermost store inwards to what is known, then outwards again.
+        // From the outermost store inwards to what is defined, then outwards again.
         let mut chain = Vec::new();
         let mut at = array;
         while !self.arrays.contains_key(&at) {

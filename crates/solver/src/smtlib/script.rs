@@ -1,4 +1,4 @@
-//! A whole script, for a file: any solver accepts it.
+//! A complete script for a file, acceptable to any solver.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use crate::pool::Pool;
 
 use super::Emitter;
 
-/// What is asserted, and under which name it appears in a core.
+/// A condition to assert, with its name in a core.
 #[derive(Clone, Debug)]
 pub struct Assertion {
     pub condition: Term,
@@ -31,17 +31,17 @@ impl Assertion {
     }
 }
 
-/// What a script asks besides `check-sat`.
+/// The commands of a script in addition to `check-sat`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Script {
-    /// The values of all variables, if satisfiable.
+    /// `get-value` for all variables.
     pub values: bool,
-    /// The named assertions that are unsatisfiable together.
+    /// `get-unsat-core` over the named assertions.
     pub core: bool,
 }
 
 impl Script {
-    /// The script that asserts these conditions; `name` gives the variables' names.
+    /// The script that asserts these conditions; `name` returns the variables' names.
     ///
     /// ```
     /// use solver::{Assertion, Binary, Pool, Script};
@@ -105,7 +105,7 @@ impl Script {
     }
 }
 
-/// Names made into symbols, different for different variables.
+/// Names as symbols, distinct for distinct variables.
 struct Symbols {
     known: std::collections::HashMap<u32, String>,
 }
@@ -131,8 +131,8 @@ fn unique(symbol: String, taken: &mut HashSet<String>) -> String {
     candidate
 }
 
-/// Any text as a symbol: between bars, where everything but bars and backslashes may stand. `|x|` is
-/// the same symbol as `x`, so words with a meaning, and our own names, get a mark.
+/// Any text as a quoted symbol, in which bars and backslashes are not allowed. `|x|` is the same symbol as
+/// `x`, so reserved words, and the names of our definitions, get a mark.
 fn quoted(name: &str) -> String {
     let clean = |c: char| if matches!(c, '|' | '\\') || c.is_control() || !c.is_ascii() { '_' } else { c };
     let mark = if has_meaning(name) { "'" } else { "" };
@@ -146,7 +146,7 @@ fn has_meaning(name: &str) -> bool {
     ];
     let ours =
         name.strip_prefix(['t', 'a']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    // Symbols of the standard that are no words are made of these; no input has such a name.
+    // The standard's symbols that are not words consist of these; no input has such a name.
     let signs = name.chars().all(|c| "=<>+-*/~&^%$@.?!_".contains(c));
     ours || signs || name.starts_with("bv") || WORDS.contains(&name)
 }
@@ -191,7 +191,7 @@ mod tests {
                 );
             }
         }
-        // As trees, terms of this depth would not fit into the universe.
+        // Written as trees, terms of this depth would not fit into any memory.
         assert!(lengths[1] < lengths[0] * 5 / 2, "{lengths:?}");
     }
 }

@@ -2,16 +2,16 @@
 
 use crate::semantics;
 
-/// What a constant stands beside.
+/// The context in which a constant is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Use {
     /// An operation: a number.
     Plain,
     /// `==`: a byte is a character.
     Equal,
-    /// An order: a byte that can be printed is a character.
+    /// An order: a printable byte is a character.
     Order,
-    /// An order of numbers with a sign.
+    /// A signed order.
     Signed,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn number(width: u32, value: u128, used: Use) -> String {
             unsigned(value as u128)
         };
     }
-    // Minus something small is what a programmer wrote.
+    // A small negative number is most likely what the programmer wrote.
     if used == Use::Equal && width >= 16 && semantics::negative(width, value) {
         let size = semantics::signed(width, value).unsigned_abs();
         if size < 10_000 {
@@ -60,7 +60,7 @@ fn character(value: u8, control: bool) -> Option<String> {
     }
 }
 
-/// Bytes as a C string, if each can be printed.
+/// Bytes as a C string, if all can be printed.
 pub(super) fn string(bytes: &[u8]) -> Option<String> {
     let mut text = String::from("\"");
     for &byte in bytes {

@@ -1,4 +1,4 @@
-//! Floating-point operations as a programmer writes them.
+//! Floating-point operations in C's notation.
 
 use super::{Level, Shown, Writer};
 use crate::node::{Float, Node, Term};
@@ -33,14 +33,14 @@ impl Writer<'_> {
         }
     }
 
-    /// An operand of such an operation: a constant is the number that its bits mean.
+    /// An operand of such an operation: a constant is written as the number that its bits represent.
     fn number(&self, t: Term, budget: usize) -> Shown {
         let width = self.pool.width(t);
         match (self.pool.as_constant(t), self.pool.node(t)) {
             (Some(bits), _) if width == 32 => Shown::leaf(format!("{:?}", f32::from_bits(bits as u32))),
             (Some(bits), _) => Shown::leaf(format!("{:?}", f64::from_bits(bits as u64))),
             (None, Node::Float(..)) => self.term(t, budget),
-            // Bits that something else made are read as a number.
+            // Bits from another operation are reinterpreted as a number.
             (None, _) => self.term(t, budget).cast(&format!("{}_bits", format_of(width))),
         }
     }

@@ -1,12 +1,12 @@
-//! Terms as text that a programmer reads: `stdin[3] == 'a'`.
+//! Terms as source-like text: `stdin[3] == 'a'`.
 //!
-//! Written like C, with C's precedences and as few parentheses as they allow. Numbers have no sign
-//! unless something says so: `i8(x)` is x read with a sign. `u8(…)` says that a result is cut to 8
-//! bits; a wider result needs no mark because C's own numbers are at least 32 bits wide.
-//! Neighbouring bytes of one input that form a number are shown as such: `u32(stdin[4..8])`.
+//! Written like C, with C's precedences and as few parentheses as they allow. Numbers are unsigned unless
+//! marked: `i8(x)` is x as a signed number. `u8(…)` marks a result that is truncated to 8 bits; a wider
+//! result needs no mark because C's own numbers are at least 32 bits wide. Adjacent bytes of one input that
+//! form a number are written as such: `u32(stdin[4..8])`.
 //!
-//! Text is bounded: of a term too large for the limit the parts nearest to the root are shown, and
-//! `…` stands for the others.
+//! Text is bounded: of a term too large for the limit the parts nearest to the root are written, and `…`
+//! represents the others.
 
 mod constants;
 mod floats;
@@ -17,13 +17,13 @@ use crate::node::{ArrayNode, Binary, Node, Term, Unary};
 use crate::pool::Pool;
 use constants::Use;
 
-/// The most nodes that are ever shown, so that writing them can be recursive.
+/// Maximum number of nodes written, so that the writer can be recursive.
 const MOST: usize = 2000;
 
-/// Room for less than this is not divided any further.
+/// A smaller budget is not divided any further.
 const ROOM: usize = 6;
 
-/// How tightly an expression binds, as in C.
+/// Precedence of an expression, as in C.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Level {
     Choice,
@@ -51,7 +51,7 @@ impl Shown {
         Shown { text: text.into(), level: Level::Leaf }
     }
 
-    /// In parentheses unless it binds at least this tightly.
+    /// In parentheses unless its precedence is at least this.
     fn at(self, level: Level) -> String {
         if self.level >= level { self.text } else { format!("({})", self.text) }
     }
@@ -60,7 +60,7 @@ impl Shown {
         if left.text == "…" && right.text == "…" {
             return left;
         }
-        // Where it does not matter what is done first, the right operand needs no parentheses either.
+        // For associative operators the right operand needs no parentheses either.
         let free = matches!(sign, "&&" | "||" | "&" | "|" | "^");
         let right = right.at(if free { level } else { tighter(level) });
         Shown { text: format!("{} {sign} {right}", left.at(level)), level }
@@ -96,7 +96,7 @@ struct Writer<'a> {
 impl Pool {
     /// The term as source-like text of about `limit` names and operators at most.
     ///
-    /// Names that end in a number in brackets (`stdin[3]`) are taken for bytes of one input.
+    /// Names that end in a number in brackets (`stdin[3]`) are treated as bytes of one input.
     ///
     /// ```
     /// use solver::{Binary, Pool};
@@ -135,8 +135,7 @@ impl Writer<'_> {
         count
     }
 
-    /// How much of a budget each of two operands gets: the smaller one what it needs, if that is at
-    /// most half.
+    /// Divides a budget between two operands: the smaller one gets what it needs, if that is at most half.
     fn shares(&self, a: Term, b: Term, budget: usize) -> (usize, usize) {
         let budget = budget.saturating_sub(1);
         let (x, y) = (self.size(a, budget + 1), self.size(b, budget + 1));
@@ -162,7 +161,7 @@ impl Writer<'_> {
         if let Some(whole) = self.input_bytes(t) {
             return Shown::leaf(whole);
         }
-        // Little room for something large: one sign for all of it.
+        // Too little budget for a large term: it is elided.
         if budget <= 1 || (budget < ROOM && self.size(t, budget + 1) > budget) {
             return Shown::leaf("…");
         }
@@ -214,8 +213,8 @@ impl Writer<'_> {
         Shown::infix(left, sign, right, Level::Equality)
     }
 
-    /// A constant that is compared with a term: a character beside a byte, negative beside a
-    /// number with a sign.
+    /// A constant that is compared with a term: a character for a byte, possibly negative for a signed
+    /// number.
     fn constant_beside(&self, t: Term, value: u128, used: Use) -> Shown {
         let width = self.pool.width(t);
         Shown::leaf(constants::number(width, value, used))
@@ -246,13 +245,13 @@ impl Writer<'_> {
         }
     }
 
-    /// An operand that is read with a sign.
+    /// An operand that is read as signed.
     fn signed(&self, t: Term, budget: usize) -> Shown {
         if let Some(value) = self.pool.as_constant(t) {
             return Shown::leaf(constants::number(self.pool.width(t), value, Use::Signed));
         }
         match self.pool.node(t) {
-            // These have the sign that they seem to have.
+            // These are written with their sign already.
             Node::Sext(_) | Node::Zext(_) => self.term(t, budget),
             _ => self.term(t, budget).cast(&format!("i{}", self.pool.width(t))),
         }
@@ -264,7 +263,7 @@ impl Writer<'_> {
         let signed = |sign, level| Shown::infix(self.signed(a, x), sign, self.signed(b, y), level);
         match op {
             Binary::Add => match self.pool.as_constant(b) {
-                // Nearer to zero from below: a difference.
+                // A negative constant: a difference.
                 Some(k) if crate::semantics::negative(width, k) => {
                     let k = constants::number(
                         width,
@@ -295,7 +294,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `a && b`; bounds of one term from both sides as `'0' <= x && x <= '9'`.
+    /// `a && b`; bounds of one term from both sides are written as `'0' <= x && x <= '9'`.
     fn both(&self, a: Term, b: Term, x: usize, y: usize) -> Shown {
         let bound = |t| match self.pool.node(t) {
             Node::Binary(op @ (Binary::Ule | Binary::Sle), p, q) => Some((op, p, q)),
@@ -323,7 +322,7 @@ impl Writer<'_> {
     }
 }
 
-/// A result of few bits, marked as cut to them.
+/// Marks a result of few bits as truncated.
 fn cut(width: u32, shown: Shown) -> Shown {
     if width < 32 { shown.cast(&format!("u{width}")) } else { shown }
 }

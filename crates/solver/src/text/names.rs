@@ -1,17 +1,17 @@
-//! Bytes of one input that belong together.
+//! Adjacent bytes of one input.
 
 use crate::node::{Node, Term};
 
 use super::Writer;
 
-/// A name like `stdin[3]`, taken apart.
+/// Splits a name like `stdin[3]`.
 fn place(name: &str) -> Option<(&str, u64)> {
     let (base, index) = name.strip_suffix(']')?.rsplit_once('[')?;
     let digits = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
     if digits && !base.is_empty() { Some((base, index.parse().ok()?)) } else { None }
 }
 
-/// Neighbouring places of one input: the input, the first, and one past the last.
+/// A range of bytes of one input: the input, the first, and one past the last.
 pub(super) struct Range {
     pub base: String,
     pub start: u64,
@@ -26,7 +26,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The places of these bytes, if each is the one behind the one before.
+    /// The range of these bytes, if they are adjacent and ascending.
     pub(super) fn range(&self, bytes: impl IntoIterator<Item = Term>) -> Option<Range> {
         let mut range: Option<Range> = None;
         for byte in bytes {
@@ -45,8 +45,8 @@ impl Writer<'_> {
         range
     }
 
-    /// A concatenation of neighbouring bytes as a number: `u32(stdin[4..8])`, `u32be(…)` if the first
-    /// byte is the highest.
+    /// A concatenation of adjacent bytes as a number: `u32(stdin[4..8])`, `u32be(…)` if the first byte is
+    /// the highest.
     pub(super) fn input_bytes(&self, t: Term) -> Option<String> {
         if !matches!(self.pool.node(t), Node::Concat(..)) {
             return None;

@@ -4,7 +4,7 @@ use crate::node::{Array, ArrayNode, Binary, Node, Term, Unary};
 
 use super::{Level, Shown, Writer, constants};
 
-/// How many elements of an array are shown.
+/// Maximum number of elements of an array that are written.
 const ELEMENTS: usize = 8;
 
 impl Writer<'_> {
@@ -27,7 +27,7 @@ impl Writer<'_> {
         };
         match width {
             8 | 16 | 32 | 64 => shifted().cast(&format!("u{width}")),
-            // The top of a number is what a shift leaves.
+            // A shift alone leaves the top bits.
             _ if low + width == self.pool.width(a) => shifted(),
             _ => {
                 let mask =
@@ -45,7 +45,7 @@ impl Writer<'_> {
                 return Shown::infix(self.term(x, budget - 1), ">>", number(low), Level::Shift);
             }
         }
-        // Arithmetic that is cut before it is used as something wider says so.
+        // Arithmetic that wraps before it is extended is marked with its width.
         let wraps = match self.pool.node(a) {
             Node::Binary(op, ..) => matches!(op, Binary::Add | Binary::Sub | Binary::Mul | Binary::Shl),
             Node::Unary(Unary::Not | Unary::Neg, _) => true,
@@ -67,7 +67,7 @@ impl Writer<'_> {
         self.term(a, budget - 1).cast(&format!("i{inside}"))
     }
 
-    /// Parts moved to their places and put together.
+    /// Parts shifted into position and combined.
     pub(super) fn concat(&self, t: Term, budget: usize) -> Shown {
         let parts = self.concat_parts(t);
         let mut at = self.pool.width(t);
@@ -79,7 +79,7 @@ impl Writer<'_> {
                 continue;
             }
             let shown = match self.pool.node(part) {
-                // The lowest bits moved up: what is cut off would not have fitted.
+                // The lowest bits shifted to the top: the truncated bits are shifted out anyway.
                 Node::Extract(x, 0) if result.is_none() && at > 0 => self.term(x, share),
                 _ => self.number_part(part, share),
             };

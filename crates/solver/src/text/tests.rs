@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use crate::testing::{Built, steps};
 use crate::{Array, Binary, Pool, Term, Unary};
 
-/// Bytes 0.. are `stdin`, bytes 100.. the first argument.
+/// Bytes from 0 are `stdin`, bytes from 100 the first argument.
 fn name(index: u32) -> String {
     match index {
         0..100 => format!("stdin[{index}]"),
@@ -79,7 +79,7 @@ fn numbers_made_of_bytes_are_shown_as_one() {
     let mut d = Desk(Pool::new());
     let little = d.word(&[4, 5, 6, 7]);
     let t = d.with(Binary::Eq, little, 0x7fff_ffff);
-    // Compared with a constant they come apart again.
+    // Compared with a constant, the bytes are compared one by one.
     d.shows(t, "stdin[7] == 127 && stdin[6] == 255 && stdin[5] == 255 && stdin[4] == 255");
     let t = d.with(Binary::Ule, little, 1000);
     d.shows(t, "u32(stdin[4..8]) <= 1000");
@@ -178,10 +178,10 @@ proptest! {
         for &term in &built.terms {
             let text = built.pool.text(term, &|index| format!("v{index}"), limit);
             prop_assert!(!text.is_empty());
-            // A node takes a sign, a cast or a constant of 128 bits at worst.
+            // A node takes at most a sign, a cast or a constant of 128 bits.
             prop_assert!(text.len() <= 60 * (limit + 10), "{text}");
             let mut depth = 0_i32;
-            // A byte that is a bracket is shown as one, in quotes.
+            // A byte that is a bracket is written as one, in quotes.
             for c in text.replace("'('", "").replace("')'", "").chars() {
                 depth += match c { '(' => 1, ')' => -1, _ => 0 };
                 prop_assert!(depth >= 0, "{text}");
