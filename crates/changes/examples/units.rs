@@ -1,5 +1,4 @@
-//! Shows how the difference between two trees is cut: units, their changes, and
-//! how long it took.
+//! Shows how the difference between two trees is split: units, their changes, and the time it took.
 //!
 //! `cargo run -p relapse-changes --example units -- GOOD BAD [--lines]`
 

@@ -1,5 +1,5 @@
-//! What a change is: the smallest piece of a difference that can be reverted
-//! by itself; and the hunks changes are parts of.
+//! Defines a change, the smallest part of a difference that can be reverted by itself, and the hunks that
+//! changes belong to.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -22,12 +22,12 @@ pub type ChangeSet = BTreeSet<ChangeId>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub id: ChangeId,
-    /// The hunk it is a part of, or all of.
+    /// The hunk that contains it.
     pub hunk: HunkId,
-    /// Path in the bad version, relative to its root, with `/`; for a file
-    /// that bad has not, the path in good.
+    /// Path in the bad version, relative to its root, with `/`. For a file that does not exist in bad, the
+    /// path in good.
     pub file: String,
-    /// Path in the good version if it is another one (renamed or moved).
+    /// Path in the good version if it differs (renamed or moved).
     pub old_file: Option<String>,
     pub kind: ChangeKind,
     pub matter: Matter,
@@ -40,39 +40,37 @@ pub struct Change {
     pub new_lines: Vec<String>,
     /// The enclosing function or section as `diff -p` would show it; empty if unknown.
     pub heading: String,
-    /// The function it is of by the syntax of bad (of good for a
-    /// deletion), the first if it is of several; none outside functions and
-    /// where the syntax is not known.
+    /// The enclosing function according to the syntax of bad (of good for a deletion); the first one if there
+    /// are several. None outside functions and where the syntax is not known.
     pub function: Option<String>,
 }
 
 impl Change {
-    /// Lines of the bad version this change brought, empty for a deletion.
+    /// Lines of the bad version that this change added; empty for a deletion.
     #[must_use]
     pub fn new_range(&self) -> Range<u32> {
         self.new_start..self.new_start + u32::try_from(self.new_lines.len()).unwrap_or(u32::MAX)
     }
 
-    /// Lines of the good version this change took away.
+    /// Lines of the good version that this change removed.
     #[must_use]
     pub fn old_range(&self) -> Range<u32> {
         self.old_start..self.old_start + u32::try_from(self.old_lines.len()).unwrap_or(u32::MAX)
     }
 }
 
-/// What `diff` shows as one piece: a run of changed lines with no unchanged
-/// line between them but blank ones, or a change of a file as a whole.
+/// What `diff` shows as one block: a run of changed lines separated at most by blank unchanged lines, or a
+/// change of a file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
     pub id: HunkId,
-    /// Its parts, in order; more than one only where each can be reverted
-    /// without the others.
+    /// Its changes, in order. There is more than one only where each can be reverted without the others.
     pub changes: Vec<ChangeId>,
     /// As [`Change::file`].
     pub file: String,
 }
 
-/// What reverting does.
+/// The effect of reverting the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
@@ -82,7 +80,7 @@ pub enum ChangeKind {
     Added,
     /// The file is gone in bad.
     Deleted,
-    /// The file has another name in bad (its lines are changes of their own).
+    /// The file has a different name in bad (its line changes are separate changes).
     Renamed,
     /// The content of a file that is not text.
     Binary,
@@ -90,16 +88,16 @@ pub enum ChangeKind {
     Mode,
 }
 
-/// Whether a change can matter to a compiled program.
+/// Whether a change can affect a compiled program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matter {
     /// Code, or data, or a file of unknown kind.
     Substance,
-    /// Only white space (in a language where that means nothing).
+    /// Only white space, in a language where white space has no meaning.
     Space,
     /// Only comments.
     Comment,
-    /// The lines stand, unchanged, elsewhere in bad or good: they were moved.
+    /// The same lines occur elsewhere in bad or good: they were moved.
     Moved,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong while two trees are compared.
+//! Errors of comparing two trees.
 
 use std::io;
 use std::path::PathBuf;

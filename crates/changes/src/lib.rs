@@ -1,14 +1,11 @@
-//! The difference between two versions as small changes, and the search for
-//! the guilty ones.
+//! The difference between two versions as small changes, and the search for the guilty ones.
 //!
-//! Two rooms. [`diff`] compares two directory trees and cuts what differs into
-//! [`Change`]s: the smallest groups of lines (or whole files) that can be
-//! reverted by themselves, by the syntax of C and C++ where it can. Changes are
-//! parts of [`Hunk`]s, and hunks that a person made in one go (a block moved, a
-//! variable renamed) are [`Unit`]s. It also goes the other way: which bytes every
-//! touched file has when a given set of changes is reverted, which line of one
-//! version is which line of the other. [`search`] asks for [`Trials`] of such
-//! sets until it knows which changes make the test fail.
+//! There are two main modules. [`diff`] compares two directory trees and splits the difference into
+//! [`Change`]s: the smallest groups of lines (or whole files) that can be reverted by themselves, using the
+//! syntax of C and C++ where possible. Changes are parts of [`Hunk`]s, and hunks that a person made in one
+//! edit (a moved block, a renamed variable) are [`Unit`]s. It also provides the inverse: the bytes of every
+//! touched file when a given set of changes is reverted, and the mapping of lines between the versions.
+//! [`search`] requests [`Trials`] of such sets until it knows which changes make the test fail.
 //!
 //! ```
 //! use changes::{ChangeId, ChangeSet, DiffOptions, Outcome, Progress, Search, Structure, Trials, difference};
@@ -48,20 +45,18 @@
 //! # }
 //! ```
 //!
-//! What must not be known here: how a program is built or run, what a
-//! recording is, where versions come from. The search knows nothing but sets,
-//! outcomes, and hints ([`Structure`], compilers' diagnostics); a wrong hint costs
-//! trials and never changes whether an answer is right.
+//! What must not be known here: how a program is built or run, what a recording is, where versions come from.
+//! The search knows only sets, outcomes, and hints ([`Structure`], compilers' diagnostics). A wrong hint
+//! costs trials but never changes whether an answer is right.
 //!
 //! Invariants, each with a property test:
-//! * Reverting nothing gives bad and reverting everything gives good, byte by
-//!   byte, whatever the files hold.
-//! * What begins and ends within a hunk (a loop, a condition, a declaration) is
-//!   of one change, in both versions.
-//! * An answer that [`Search::verify`] calls minimal passes, and does not pass
-//!   with any single change put back.
-//! * Answers, and the trials that led to them, do not depend on how many trials
-//!   run side by side.
+//! * Reverting nothing gives bad and reverting everything gives good, byte by byte, whatever the files
+//!   contain.
+//! * A construct that begins and ends within a hunk (a loop, a condition, a declaration) belongs to one
+//!   change, in both versions.
+//! * An answer that [`Search::verify`] calls minimal passes, and does not pass with any single change put
+//!   back.
+//! * Answers, and the trials that led to them, do not depend on how many trials run in parallel.
 
 pub mod change;
 pub mod diff;

@@ -1,50 +1,50 @@
-//! What a trial said, and how trials are asked for.
+//! The outcome of a trial, and the interface through which the search requests trials.
 
 use crate::change::ChangeSet;
 
-/// What came of reverting some changes, building and testing.
+/// The outcome of reverting some changes, building and testing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The test passes as with the good version.
     Pass,
-    /// The test fails in the way it does with the bad version.
+    /// The test fails in the same way as with the bad version.
     Fail,
-    /// Something else: another failure, a timeout, "cannot tell", or a pass of a
-    /// program that is not sane.
+    /// Anything else: another failure, a timeout, an inconclusive test, or a pass of a program that is not
+    /// sane.
     Unresolved,
     /// It does not build.
     Broken,
 }
 
-/// Whether a program that passes is one that somebody could have written, or passes
-/// by undefined or accidental behaviour.
+/// Whether a passing program is one that a person could have written, or passes because of undefined or
+/// accidental behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sanity {
-    /// Everything that could be checked was checked.
+    /// Every check that could be made succeeded.
     Sane,
-    /// What is wrong with it, as a sentence fragment.
+    /// The defect, as a sentence fragment.
     Insane(String),
     /// Nothing could be checked.
     Unknown,
 }
 
-/// The trials, as the search sees them. Implementations remember outcomes: asking
-/// twice costs nothing.
+/// The trials, as the search sees them. Implementations memoise outcomes: requesting a set again costs
+/// nothing.
 pub trait Trials {
     /// Why a trial could not be carried out at all.
     type Error;
 
-    /// Outcomes of reverting each of these sets in the bad version, in order.
-    /// They may be tried side by side. With `until_pass`, those behind the
-    /// first that passes may be left out: the answer then ends with it.
+    /// Outcomes of reverting each of these sets in the bad version, in order. The sets may be tried in
+    /// parallel. With `until_pass`, the sets after the first passing one may be left out: the result then
+    /// ends with it.
     ///
     /// # Errors
     /// If a trial cannot be carried out (not: if it fails).
     fn outcomes(&mut self, reverted: &[ChangeSet], until_pass: bool) -> Result<Vec<Outcome>, Self::Error>;
 
-    /// As [`Trials::outcomes`], but may end with the first that has this
-    /// outcome. One after the other unless an implementation can do better.
+    /// Like [`Trials::outcomes`], but may end with the first set that has this outcome. Trials are sequential
+    /// unless an implementation can do better.
     ///
     /// # Errors
     /// As for [`Trials::outcomes`].
@@ -62,9 +62,9 @@ pub trait Trials {
         Ok(outcomes)
     }
 
-    /// Whether the touched source files of this set are correct to the compiler, without a
-    /// build. Costs a fraction of a build. `true` if nothing can be said; if `false`,
-    /// [`Trials::diagnostics`] has the errors and the set is known to be broken.
+    /// Whether the compiler accepts the touched source files of this set, without a build. Costs a fraction
+    /// of a build. `true` if unknown. If `false`, [`Trials::diagnostics`] has the errors and the set is known
+    /// to be broken.
     ///
     /// # Errors
     /// As for [`Trials::outcomes`].
@@ -79,20 +79,20 @@ pub trait Trials {
     /// As for [`Trials::outcomes`].
     fn builds(&mut self, reverted: &ChangeSet) -> Result<bool, Self::Error>;
 
-    /// Whether a set that fails does so exactly as bad does, output and all: then
-    /// nothing that was reverted mattered to the test. If it is not known, no.
+    /// Whether a set that fails does so exactly as bad does, including its output: then nothing that was
+    /// reverted affected the test. `false` if unknown.
     fn fails_alike(&mut self, reverted: &ChangeSet) -> bool {
         let _ = reverted;
         false
     }
 
-    /// Whether a set that fails shows the symptom of bad: the same exit status and the
-    /// same first difference from good. Other differences may follow.
+    /// Whether a set that fails shows the symptom of bad: the same exit status and the same first difference
+    /// from good. Other differences may follow.
     fn fails_same_way(&mut self, reverted: &ChangeSet) -> bool {
         self.fails_alike(reverted)
     }
 
-    /// Examines a set that passes: another optimisation level, sanitizers, a wider suite.
+    /// Examines a set that passes: another optimisation level, sanitizers, a larger test suite.
     ///
     /// # Errors
     /// As for [`Trials::outcomes`].
@@ -101,7 +101,7 @@ pub trait Trials {
         Ok(Sanity::Unknown)
     }
 
-    /// What the compiler said about a set that did not build, if it is known: the
-    /// first error in the first line, then what else it said.
+    /// The compiler's diagnostics for a set that did not build, if known: the first error in the first line,
+    /// then the other messages.
     fn diagnostics(&mut self, reverted: &ChangeSet) -> Option<String>;
 }

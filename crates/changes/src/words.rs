@@ -1,34 +1,33 @@
 //! The words of a line of code, and which of them it seems to declare.
 //!
-//! By the look of the line alone: C, C++ and what resembles them. Good enough
-//! for hints, which cost trials when wrong and nothing else.
+//! Uses the text of the line alone, for C, C++ and similar languages. This is precise enough for hints: a
+//! wrong one only costs trials.
 
 /// A word of a line.
 #[derive(Debug)]
 pub struct Word<'a> {
     pub text: &'a str,
-    /// It looks like its declaration.
+    /// The line seems to declare it.
     pub declared: bool,
-    /// It stands in parentheses.
+    /// It follows an opening parenthesis.
     pub parameter: bool,
 }
 
-/// Words that come before an expression or a type, not before a new name.
+/// Words that are followed by an expression or a type, not by a new name.
 const BEFORE_OTHERS: [&str; 16] = [
     "return", "else", "goto", "case", "sizeof", "in", "do", "throw", "new", "static", "const", "extern",
     "inline", "volatile", "register", "typedef",
 ];
-/// Words that nobody declares.
+/// Words that are never declared.
 const NO_NAMES: [&str; 22] = [
     "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "struct", "union",
     "enum", "const", "static", "extern", "inline", "volatile", "register", "typedef", "if", "while",
     "return",
 ];
 
-/// The words of a line, and whether it looks like their declaration: behind
-/// another word (`int x`, `struct s`), behind a word and a star (`char *p`), as
-/// the name of a macro, or as the first word of a line that ends like an
-/// enumerator (`RED,`).
+/// The words of a line, each with whether the line seems to declare it: after another word (`int x`, `struct
+/// s`), after a word and a star (`char *p`), as the name of a macro, or as the first word of a line that ends
+/// like an enumerator (`RED,`).
 #[must_use]
 pub fn words_of(line: &str) -> Vec<Word<'_>> {
     let directive = line.trim_start().starts_with('#');
@@ -59,13 +58,13 @@ pub fn words_of(line: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// A line without its comments and strings, as far as one line tells: prose
-/// looks like one declaration after the other.
+/// A line without its comments and strings, as far as one line shows them: prose would look like a series of
+/// declarations.
 #[must_use]
 pub fn code_of(line: &str) -> String {
     let mut code = String::with_capacity(line.len());
     let start = line.trim_start();
-    // Within a comment over several lines these begin with a star by custom.
+    // Within a multi-line comment, lines begin with a star by convention.
     if start.starts_with("*/") || start.starts_with("**") || start.starts_with("* ") || start == "*" {
         return code;
     }

@@ -1,19 +1,19 @@
-//! Which lines of a hunk are versions of each other.
+//! Matches the lines of a hunk that are versions of each other.
 //!
-//! Lines equal but for layout are found by a diff over tokens. Between them, few
-//! enough others are matched by the tokens they share.
+//! Lines that are equal except for layout are found by a diff over tokens. In the gaps between them, if these
+//! are small enough, lines are matched by the number of tokens they share.
 
 use super::groups::{Lines, Side};
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
 
-/// Beyond so many pairs of lines to compare, a hunk's lines are not matched.
+/// Lines are not matched if there are more pairs of lines to compare than this.
 const MOST_COMPARED: usize = 40_000;
 
 /// Lines of a hunk that are versions of each other, in order on both sides.
 pub(super) fn pairs(old: &Side, new: &Side, hunk: &Lines) -> Vec<(u32, u32)> {
-    // Equal but for layout: found by the same diff over tokens, which is fast
-    // also where a whole file was re-indented.
+    // Lines that are equal except for layout: found by one diff over tokens, which is fast even for a file
+    // that was re-indented as a whole.
     let mut unique = 0_u64;
     let mut keys = |side: &Side, range: &Range<u32>| -> Vec<(u64, Vec<u64>)> {
         range
@@ -49,8 +49,8 @@ pub(super) fn pairs(old: &Side, new: &Side, hunk: &Lines) -> Vec<(u32, u32)> {
     found
 }
 
-/// Pairs lines that share most of their tokens: the order-preserving matching
-/// with the largest sum of shared tokens.
+/// Matches lines that share most of their tokens, by the order-preserving matching with the largest sum of
+/// shared tokens.
 fn alike(old: &Side, new: &Side, gap: &Lines, found: &mut Vec<(u32, u32)>) {
     let (rows, columns) = (gap.old.len(), gap.new.len());
     if rows == 0 || columns == 0 || rows.saturating_mul(columns) > MOST_COMPARED {
@@ -112,7 +112,7 @@ fn shared(a: &[u64], b: &[u64]) -> usize {
     count
 }
 
-/// The pairs and what lies between them, without a gap.
+/// The pairs and the ranges between them, without gaps.
 pub(super) fn segments(hunk: &Lines, pairs: &[(u32, u32)]) -> Vec<Lines> {
     let mut segments = Vec::new();
     let (mut at_old, mut at_new) = (hunk.old.start, hunk.new.start);

@@ -1,12 +1,11 @@
-//! A hunk cut into parts that can live without each other, by syntax.
+//! Splits a hunk into parts that can be reverted independently, using the syntax.
 //!
-//! A cut lies at a border of two members of one list (statements of a block,
-//! entries of a table, declarations of a file) that holds the whole hunk, in
-//! both versions and at the same nesting. So no control structure is torn: what
-//! begins within the hunk ends in the same part. And parts share no name that
-//! one of them declares or assigns: a variable is never left without its
-//! declaration or with half of its values. Where in doubt the hunk stays whole:
-//! it is what somebody wrote in one go.
+//! A split point is the border between two members of one list (statements of a block, entries of a table,
+//! declarations of a file) that contains the whole hunk, in both versions and at the same nesting. So no
+//! control structure is split: a construct that begins and ends within the hunk lies within one part. Parts
+//! also share no name that one of them declares or assigns, so a variable is never left without its
+//! declaration or with only some of its assignments. In case of doubt the hunk stays whole, because its lines
+//! were written together.
 
 use super::alike::segments;
 use super::groups::{Lines, Side};
@@ -22,15 +21,14 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// The function that a group is of: in bad, or in good if bad has nothing of
-    /// the group.
+    /// The function that contains a group: in bad, or in good if the group has no lines in bad.
     pub fn function(&self, group: &Lines) -> Option<&Function> {
         let (syntax, lines) =
             if group.new.is_empty() { (&self.old, &group.old) } else { (&self.new, &group.new) };
         syntax.function(lines)
     }
 
-    /// Whether the function goes on before and behind the group.
+    /// Whether the function begins before the group and ends after it.
     pub fn is_enclosed(&self, group: &Lines) -> bool {
         let lines = if group.new.is_empty() { &group.old } else { &group.new };
         self.function(group)
@@ -38,7 +36,7 @@ impl Parsed {
     }
 }
 
-/// The parts of a hunk, without a gap; one if it cannot be cut.
+/// The parts of a hunk, without gaps; a single part if it cannot be split.
 pub(super) fn parts(
     parsed: &Parsed,
     old: &Side,
@@ -59,8 +57,8 @@ pub(super) fn parts(
         }
     };
     for segment in segments(hunk, pairs) {
-        // Lines of one version alone may be cut anywhere; of lines that were
-        // replaced by unlike ones nobody knows which replaced which.
+        // Lines that exist in only one version may be split anywhere. For replaced lines that are not alike,
+        // it is unknown which line replaced which.
         if old.is_blank(segment.old.clone()) {
             segment.new.clone().skip(1).for_each(|line| consider(segment.old.start, line));
         } else if new.is_blank(segment.new.clone()) {
@@ -87,8 +85,8 @@ fn between(hunk: &Lines, cuts: &[(u32, u32)]) -> Vec<Lines> {
     parts
 }
 
-/// Joins blank lines and comments to the part behind them, and blank lines at
-/// the end of the hunk to the part before.
+/// Joins blank lines and comments to the part that follows them, and blank lines at the end of the hunk to
+/// the part before them.
 fn with_code(old: &Side, new: &Side, parts: Vec<Lines>) -> Vec<Lines> {
     let mut out: Vec<Lines> = Vec::with_capacity(parts.len());
     let mut open: Option<Lines> = None;
@@ -112,18 +110,18 @@ fn span(a: &Lines, b: &Lines) -> Lines {
     Lines { old: a.old.start..b.old.end, new: a.new.start..b.new.end }
 }
 
-/// What the parts do with one name.
+/// The uses of one name across the parts.
 #[derive(Clone, Copy)]
 struct Mentioned {
     first: usize,
     last: usize,
-    /// First and last part that assign a part of it, or use it as a whole.
+    /// First and last part that assign a component of it or use it as a whole.
     related: Option<(usize, usize)>,
     deeds: u8,
 }
 
-/// Joins parts of which one declares or assigns what the other mentions, with
-/// all that lies between them.
+/// Merges parts if one declares or assigns a name that the other mentions, together with all parts between
+/// them.
 fn independent(
     parsed: &Parsed,
     old: &Side,
@@ -138,13 +136,13 @@ fn independent(
             [(&parsed.old, old, &part.old, hunk.old.start), (&parsed.new, new, &part.new, hunk.new.start)];
         for (syntax, side, lines, start) in sides {
             for name in syntax.names(lines) {
-                // Of a scope that begins in the hunk nothing is seen outside its part.
+                // A local name whose scope begins in the hunk is not visible outside its part.
                 if matches!(name.reach, Reach::Local(scope) if scope >= start) {
                     continue;
                 }
                 let mut deeds = name.deeds;
                 if !in_function {
-                    // Functions that write the same fields are functions of their own.
+                    // Functions that write the same fields are still independent of each other.
                     if name.world == World::Field && deeds & deed::ASSIGN != 0 {
                         deeds = deed::USE;
                     }
@@ -166,7 +164,7 @@ fn independent(
             }
         }
     }
-    // Up to which part each must reach.
+    // For each part, the last part it must be merged with.
     let mut reach: Vec<usize> = (0..parts.len()).collect();
     for mentioned in names.values() {
         let (first, last) = if mentioned.deeds & (deed::DECLARE | deed::ASSIGN) != 0 {
@@ -215,7 +213,7 @@ mod tests {
         shown.collect()
     }
 
-    /// The parts of a change of statements.
+    /// The parts of a change to statements.
     fn statements(old: &str, new: &str) -> Vec<String> {
         let function =
             |body: &str| format!("int f(int x, int y)\n{{\n  int a, b, c;\n{body}\n  end();\n}}\n");
@@ -228,10 +226,10 @@ mod tests {
             statements("a = x + 1;\nb = y + 1;", "a = x + 2;\nb = y + 2;"),
             ["a = x + 2;", "b = y + 2;"]
         );
-        // New ones too, with a blank line between them or not.
+        // Added statements too, with or without a blank line between them.
         assert_eq!(statements("", "a = 1;\n\nlog(y);"), ["a = 1;", "log(y);"]);
         assert_eq!(statements("a = 1;\nb = 2;", ""), ["a = 1;", "b = 2;"]);
-        // A statement over several lines is one.
+        // A statement that spans several lines is one part.
         assert_eq!(statements("a = x +\n 1;\nb = 1;", "a = x +\n 2 +\n 3;\nb = 2;"), ["2 +", "b = 2;"]);
     }
 
@@ -241,7 +239,7 @@ mod tests {
         assert_eq!(statements("a = 1;\na = a + 2;", "a = 3;\na = a + 4;").len(), 1);
         assert_eq!(statements("", "int n;\nlog(y);\nn = 4;").len(), 1);
         assert_eq!(statements("a = 1;\nlog(x, 1);", "scan(&x);\nlog(x, 2);").len(), 1);
-        // Neither is what only one version has.
+        // The same holds for lines that exist in only one version.
         assert_eq!(statements("b = c;\nx = 1;", "b = 2;\nc = x;").len(), 1);
     }
 
@@ -258,14 +256,14 @@ mod tests {
             format!("int f(const char *s, struct t *t)\n{{\n  char m[9];\n{body}\n  end();\n}}\n")
         };
         assert_eq!(parts(&f("copy(m, s, 1);\nputs(m, 2);"), &f("copy(m, s, 2);\nputs(m, 3);")).len(), 1);
-        // A handle is not filled by whoever gets it, nor is a constant text.
+        // A function that receives a handle or a constant string does not write to it.
         assert_eq!(parts(&f("copy(t, 1);\nputs(t, 2);"), &f("copy(t, 2);\nputs(t, 3);")).len(), 2);
         assert_eq!(parts(&f("copy(s, 1);\nputs(s, 2);"), &f("copy(s, 2);\nputs(s, 3);")).len(), 2);
     }
 
     #[test]
     fn control_structures_stay_whole() {
-        // The header is not parted from its body.
+        // A header is not separated from its body.
         assert_eq!(statements("a = 1;\nb = 1;", "for (;;)\n  a = 2;\nb = 2;"), ["for (;;)", "b = 2;"]);
         assert_eq!(statements("log(1);\nput(1);", "if (x) {\n  log(2);\n  put(2);\n}").len(), 1);
         assert_eq!(
@@ -273,10 +271,10 @@ mod tests {
                 .len(),
             1
         );
-        // Neither is a loop's end from its body.
+        // The end of a loop is not separated from its body.
         let old = "do {\n  log(1);\n  put(1);\n} while (x);";
         assert_eq!(statements(old, "do {\n  log(2);\n  put(2);\n} while (y);").len(), 1);
-        // Within an unchanged header statements are parts.
+        // Within an unchanged header, statements are separate parts.
         assert_eq!(
             statements("while (x) {\n  log(1);\n  put(1);\n}", "while (x) {\n  log(2);\n  put(2);\n}").len(),
             2
@@ -297,7 +295,7 @@ mod tests {
         assert_eq!(statements(&switch(""), &switch(cases)), ["case 1:", "case 2:"]);
         let falls = "case 1:\n  log(1);\ncase 2:\n  put(1);\n  break;\n";
         assert_eq!(statements(&switch(""), &switch(falls)).len(), 1);
-        // Within a case, statements are parts.
+        // Within a case, statements are separate parts.
         let within = |n: u32| format!("case 1:\n  log({n});\n  put({n});\n");
         assert_eq!(statements(&switch(&within(1)), &switch(&within(2))).len(), 2);
     }
@@ -311,7 +309,7 @@ mod tests {
         let valued = |a: u32, b: u32| format!("enum e {{\n  A = {a},\n  B = {b},\n  C\n}};\n");
         assert_eq!(parts(&valued(1, 2), &valued(3, 4)).len(), 2);
         assert_eq!(parts("enum e {\n  A,\n  D\n};\n", "enum e {\n  A,\n  B,\n  C,\n  D\n};\n").len(), 1);
-        // The comma behind the last one comes with the next.
+        // The comma after the last enumerator belongs to the next one.
         assert_eq!(parts("enum e {\n  A = 1\n};\n", "enum e {\n  A = 1,\n  B = 2\n};\n").len(), 1);
     }
 
@@ -330,11 +328,11 @@ mod tests {
 
     #[test]
     fn borders_of_another_nesting_are_no_cuts() {
-        // As diff shows it: the end of one function and the head of the next.
+        // As diff shows it: the end of one function and the beginning of the next.
         let old = "int f(void)\n{\n  a();\n  return 2;\n}\n";
         let new = "int f(void)\n{\n  a();\n  return 1;\n}\n\nint g(void)\n{\n  b();\n  return 2;\n}\n";
         assert_eq!(parts(old, new).len(), 1);
-        // Within `#if` the two halves stay together.
+        // The two branches of an `#if` stay together.
         let both = |n: u32| format!("#if A\nint a = {n};\n#else\nint b = {n};\n#endif\nint c;\n");
         let halves = compare("a.c", &both(1), &both(2));
         assert_eq!(halves.hunks().len(), 2);
@@ -348,7 +346,7 @@ mod tests {
         let difference = compare("a.c", old, &old.replace(", 1", ", 2"));
         assert_eq!(difference.changes().len(), 2);
         assert_eq!(difference.changes()[1].function.as_deref(), Some("f"));
-        // What cannot be parsed at all goes by lines.
+        // A text that cannot be parsed at all is split by lines.
         let broken = "} ) = = {\n] ] = if else (\n a = 1 2 3 {\n";
         assert_eq!(compare("a.c", broken, &broken.replace(" = ", " @ ")).hunks().len(), 1);
     }

@@ -1,4 +1,4 @@
-//! What a change says beyond its lines: its tokens, and the names it speaks of.
+//! What is known about a change apart from its lines: its tokens and the names it mentions.
 
 use super::cut::Parsed;
 use super::groups::{Lines, Side};
@@ -6,18 +6,18 @@ use crate::syntax::{Reach, Syntax, deed};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How a change speaks of a name.
+/// How a change mentions a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spoken {
-    /// How often in its old and new lines.
+    /// Number of mentions in its old and new lines.
     pub old: u32,
     pub new: u32,
     /// Whether old (new) lines declare or define it.
     pub old_declares: bool,
     pub new_declares: bool,
-    /// Whether the name is known beyond a function, wherever it is spoken of.
+    /// Whether the name is visible outside its function at any of the mentions.
     pub wide: bool,
-    /// Whether it is known beyond its file.
+    /// Whether it is visible outside its file.
     pub global: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Detail {
     /// Hashes of the tokens of its old and new lines.
     pub old: Vec<u64>,
     pub new: Vec<u64>,
-    /// It stands within a function that begins before and ends behind it.
+    /// It lies within a function that begins before it and ends after it.
     pub enclosed: bool,
     /// None where the syntax is not known.
     pub names: Option<Names>,

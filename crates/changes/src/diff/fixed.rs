@@ -1,5 +1,5 @@
-//! The difference that is left when the good version is replaced by bad with some changes
-//! reverted: exactly these changes.
+//! The difference that remains when the good version is replaced by bad with some changes reverted: exactly
+//! these changes.
 
 use super::Difference;
 use super::pair::{Group, Pair, offsets_of};
@@ -8,9 +8,9 @@ use crate::change::{Change, ChangeKind, ChangeSet, Hunk};
 use std::collections::HashMap;
 
 impl Difference {
-    /// The difference between bad with exactly these changes reverted, in the place of good,
-    /// and bad. Changes and hunks keep their numbers; those that are not reverted are gone, and
-    /// lines and names of good are those of the reverted tree.
+    /// The difference between bad with exactly these changes reverted, taken as good, and bad. Changes and
+    /// hunks keep their numbers. Changes that are not reverted are absent; lines and names of good are those
+    /// of the reverted tree.
     #[must_use]
     pub fn to_reverted(&self, reverted: &ChangeSet) -> Difference {
         let mut left = Difference::default();
@@ -56,7 +56,7 @@ impl Pair {
         let renamed = self.renamed.and_then(kept);
         let is_old = self.whole.is_some() || renamed.is_some();
         let mut groups = Vec::new();
-        // Lines that the reverted tree has less than bad, up to here.
+        // Lines removed and added so far in the reverted tree relative to bad.
         let (mut removed, mut added) = (0, 0);
         for group in self.groups.iter().filter(|group| reverted.contains(&group.id)) {
             let start = group.new.start + added - removed;

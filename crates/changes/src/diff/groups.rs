@@ -1,12 +1,10 @@
-//! From two texts to the smallest groups of lines that can be reverted alone.
+//! Computes the smallest groups of lines of two texts that can be reverted independently.
 //!
-//! The histogram algorithm gives hunks. Where the syntax of both versions is
-//! known, `cut` parts a hunk. Elsewhere lines and brackets must do: lines that
-//! are alike are paired, each pair is a group, and so is what lies between
-//! pairs. A cut makes sense only if both halves can live without each other, so
-//! groups are joined again while old and new lines open different numbers of
-//! brackets or end in different ways: reverting half of a brace pair only costs
-//! a build.
+//! The histogram algorithm gives hunks. Where the syntax of both versions is known, `cut` splits a hunk.
+//! Elsewhere lines and brackets are used: similar lines are paired, and each pair and each range between
+//! pairs is a group. A split is useful only if both halves can be reverted independently. So groups are
+//! merged again while old and new lines open different numbers of brackets or end differently: reverting half
+//! of a brace pair only costs a build.
 
 use super::alike::{pairs, segments};
 use super::cut::{Parsed, parts};
@@ -26,7 +24,7 @@ pub(super) struct Lines {
 /// One version of a file.
 pub(super) struct Side<'a> {
     pub text: &'a [u8],
-    /// With their ends.
+    /// Including their line ends.
     pub lines: Vec<&'a [u8]>,
     pub lexed: Lexed,
 }
@@ -46,14 +44,14 @@ impl<'a> Side<'a> {
         self.slice(&range).iter().all(|line| line.trim_ascii().is_empty())
     }
 
-    /// Its last line has no end: it glues itself to whatever follows it, so what
-    /// stands around it is reverted with it or not at all.
+    /// Its last line has no line end and would be concatenated with the line that follows. So the lines
+    /// around it can only be reverted together with it.
     fn is_unended(&self, range: &Range<u32>) -> bool {
         self.slice(range).last().is_some_and(|line| !line.ends_with(b"\n"))
     }
 }
 
-/// A hunk: runs of changed lines between which only blank lines lie.
+/// A hunk: runs of changed lines that are separated only by blank lines.
 pub(super) type Runs = Vec<Lines>;
 
 /// The hunks between two versions of a file, in order.
@@ -75,7 +73,7 @@ pub(super) fn hunks(old: &Side, new: &Side) -> Vec<Runs> {
     hunks
 }
 
-/// Cuts a hunk into groups, in order.
+/// Splits a hunk into groups, in order.
 pub(super) fn groups(
     language: Language,
     parsed: Option<&Parsed>,
@@ -93,8 +91,7 @@ pub(super) fn groups(
         if part.old.is_empty() && part.new.is_empty() {
             continue;
         }
-        // Re-indented or re-commented lines in a row are one change: cutting
-        // them tells nobody anything.
+        // Adjacent lines with only white space or comment changes are one change: splitting them has no use.
         if let Some(last) = groups.last_mut()
             && last.old.end == part.old.start
             && last.new.end == part.new.start
@@ -132,7 +129,7 @@ fn by_syntax(
     parts(parsed, old, new, &hunk, &found)
 }
 
-/// Without equal lines at its ends.
+/// Without the equal lines at its beginning and end.
 fn trimmed(old: &Side, new: &Side, part: &Lines) -> Lines {
     let (a, b) = (old.slice(&part.old), new.slice(&part.new));
     let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -146,12 +143,12 @@ fn trimmed(old: &Side, new: &Side, part: &Lines) -> Lines {
     }
 }
 
-/// What kind of change a group is; movement is seen later, over all files.
+/// Classifies a group. Moved lines are detected later, across all files.
 pub(super) fn matter(language: Language, old: &Side, new: &Side, group: &Lines) -> Matter {
     let Lines { old: o, new: n } = group;
     if language.comments == Comments::Nothing
         || old.lexed.tokens(o.start, o.end) != new.lexed.tokens(n.start, n.end)
-        // A comment that begins here swallows code further down, or one ends here.
+        // A comment that begins here extends over code below, or one ends here.
         || old.lexed.inside(o.start) != new.lexed.inside(n.start)
         || old.lexed.inside(o.end) != new.lexed.inside(n.end)
     {
@@ -163,7 +160,7 @@ pub(super) fn matter(language: Language, old: &Side, new: &Side, group: &Lines) 
     }
 }
 
-/// Cuts a hunk by lines and brackets.
+/// Splits a hunk by lines and brackets.
 fn split(old: &Side, new: &Side, hunk: &Lines) -> Vec<Lines> {
     if old.is_unended(&hunk.old) || new.is_unended(&hunk.new) {
         return vec![hunk.clone()];
@@ -177,7 +174,7 @@ fn split(old: &Side, new: &Side, hunk: &Lines) -> Vec<Lines> {
     join_dependent(old, new, &segments(hunk, &pairs(old, new, hunk)))
 }
 
-/// Cuts added (or deleted) lines at blank lines outside all brackets.
+/// Splits added (or deleted) lines at blank lines outside all brackets.
 fn paragraphs(side: &Side, range: &Range<u32>) -> impl Iterator<Item = Range<u32>> {
     let mut cuts = Vec::new();
     let mut start = range.start;
@@ -214,7 +211,7 @@ fn join_dependent(old: &Side, new: &Side, segments: &[Lines]) -> Vec<Lines> {
             groups.push(joined);
             at = end;
         } else {
-            // Its other half is not in this hunk; joining more would not help.
+            // The matching bracket is not in this hunk; merging more groups would not help.
             groups.push(segments[at].clone());
             at += 1;
         }
@@ -226,7 +223,7 @@ fn stands_alone(old: &Side, new: &Side, group: &Lines) -> bool {
     let Lines { old: o, new: n } = group;
     let balance = old.lexed.balance(o.start, o.end);
     balance == new.lexed.balance(n.start, n.end)
-        // Parameters and arguments that go on in the next line belong together.
+        // Parameters and arguments that continue on the next line belong together.
         && balance[1] <= 0
         && (o.is_empty() || n.is_empty() || old.lexed.ending(o.start, o.end) == new.lexed.ending(n.start, n.end))
 }

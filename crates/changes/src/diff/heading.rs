@@ -1,4 +1,4 @@
-//! The function or section around a line, found the way `diff -p` does.
+//! The function or section around a line, determined as `diff -p` does it.
 
 /// Lines of a file that look like headings.
 pub(super) struct Headings<'a> {
@@ -28,7 +28,7 @@ impl<'a> Headings<'a> {
     }
 }
 
-/// Begins in the first column with a name, and is not a label.
+/// Whether the line begins in the first column with a name and is not a label.
 fn heading(line: &[u8]) -> bool {
     let named = line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$'));
     let word = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();

@@ -1,31 +1,31 @@
-//! How much we must know of a language to tell code from comments and spaces.
+//! The minimum knowledge of a language that separates code from comments and spaces.
 
-/// Families of languages that share their comments and what white space means.
+/// Families of languages with the same comment syntax and the same meaning of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Language {
     pub comments: Comments,
-    /// White space within a line separates tokens and means nothing more.
+    /// White space within a line only separates tokens.
     pub free_space: bool,
-    /// A line's end is no more than white space.
+    /// A line end is equivalent to white space.
     pub free_lines: bool,
-    /// `'` opens a character only if another one closes it soon (Rust).
+    /// `'` opens a character literal only if another one closes it soon (Rust).
     pub lifetimes: bool,
-    /// A backtick opens a string that may go over lines.
+    /// A backtick opens a string that may span lines.
     pub backticks: bool,
-    /// `"""` and `'''` open strings that may go over lines.
+    /// `"""` and `'''` open strings that may span lines.
     pub triple_quotes: bool,
-    /// `#` at the beginning of a line is for the preprocessor.
+    /// `#` at the beginning of a line starts a preprocessor directive.
     pub directives: bool,
 }
 
-/// How comments look.
+/// Syntax of comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comments {
     /// `//` and `/* */`
     Slashes,
-    /// `#` at the beginning or behind a space
+    /// `#` at the beginning or after a space
     Hash,
-    /// None that we know.
+    /// No known comment syntax.
     Nothing,
 }
 
@@ -43,8 +43,7 @@ const C: Language =
 const HASH: Language = Language { comments: Comments::Hash, ..PLAIN };
 
 impl Language {
-    /// By the name of a file; what is not known is plain text, in which
-    /// everything counts.
+    /// The language by file name. A file of unknown type is plain text, in which every byte is significant.
     pub fn of(path: &str) -> Language {
         let name = path.rsplit('/').next().unwrap_or(path);
         let lower = name.to_ascii_lowercase();

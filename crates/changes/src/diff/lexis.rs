@@ -1,27 +1,27 @@
-//! Lines as a compiler sees them: tokens without spaces and comments.
+//! Lines as a compiler reads them: tokens without spaces and comments.
 //!
-//! This is no parser. It answers three questions about lines of a file: is this
-//! the same code as that (whatever the layout), how alike are two lines, and
-//! does a group of lines open more brackets than it closes.
+//! This is not a parser. It answers three questions about the lines of a file: whether two ranges have the
+//! same code (regardless of layout), how similar two lines are, and whether a group of lines opens more
+//! brackets than it closes.
 
 use super::language::{Comments, Language};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A file's lines, understood.
+/// The lines of a file, tokenised.
 pub(super) struct Lexed {
-    /// Hashes of token texts, of all lines one after another.
+    /// Hashes of token texts, of all lines in sequence.
     tokens: Vec<u64>,
     lines: Vec<LexedLine>,
 }
 
 struct LexedLine {
-    /// Where its tokens end.
+    /// Index after its last token.
     end: u32,
     /// Hash of its comment text, 0 if it has none.
     comment: u64,
     balance: Balance,
     ending: Ending,
-    /// What is open behind it.
+    /// The open construct after this line.
     inside: u64,
 }
 
@@ -33,13 +33,13 @@ pub(super) type Balance = [i32; 4];
 pub(super) enum Ending {
     /// No code.
     Blank,
-    /// A statement or block ends here, or a directive.
+    /// A statement, a block or a directive ends here.
     Closed,
-    /// The next item of a list follows.
+    /// A comma: the next item of a list follows.
     Comma,
-    /// Goes on in the next line.
+    /// The statement continues on the next line.
     Open,
-    /// By a backslash.
+    /// Continued by a backslash.
     Continued,
 }
 
@@ -61,7 +61,7 @@ impl Lexed {
         Lexed { tokens: lexer.tokens, lines: out }
     }
 
-    /// Tokens of some lines.
+    /// Tokens of a range of lines.
     pub fn tokens(&self, from: u32, to: u32) -> &[u64] {
         &self.tokens[self.token_at(from)..self.token_at(to)]
     }
@@ -70,12 +70,12 @@ impl Lexed {
         line.checked_sub(1).map_or(0, |before| self.lines[before as usize].end as usize)
     }
 
-    /// Comments of some lines.
+    /// Comments of a range of lines.
     pub fn comments(&self, from: u32, to: u32) -> impl Iterator<Item = u64> + '_ {
         self.lines[from as usize..to as usize].iter().map(|line| line.comment).filter(|comment| *comment != 0)
     }
 
-    /// What is open before a line (in a comment, in a string, in a directive).
+    /// The open construct before a line (a comment, a string, a directive).
     pub fn inside(&self, line: u32) -> u64 {
         line.checked_sub(1).map_or(0, |before| self.lines[before as usize].inside)
     }
@@ -100,12 +100,12 @@ impl Lexed {
     }
 }
 
-/// What the lexer is in the middle of at the end of a line.
+/// The construct that is open at the end of a line.
 #[derive(Clone, PartialEq, Eq)]
 enum Inside {
     Code,
     Comment,
-    /// A string that goes over lines, up to this text.
+    /// A multi-line string, ended by this text.
     Text(Vec<u8>),
 }
 
@@ -113,7 +113,7 @@ struct Lexer {
     language: Language,
     tokens: Vec<u64>,
     inside: Inside,
-    /// The last line was a directive that goes on.
+    /// The last line was a directive that is continued.
     directive: bool,
     ending: Ending,
 }
@@ -127,7 +127,7 @@ impl Lexer {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let body = text.strip_suffix(b"\r").unwrap_or(text);
         let continued = body.ends_with(b"\\");
-        // In languages where every space counts, so do carriage returns.
+        // Where every space is significant, carriage returns are too.
         let text = if self.language.free_space { body } else { text };
         let mut at = 0;
         while at < text.len() {
@@ -137,7 +137,7 @@ impl Lexer {
             self.ending = if continued { Ending::Continued } else { Ending::Closed };
         }
         let has_code = self.tokens.len() > first;
-        // In a string that goes on, the line's end is part of the string.
+        // In a multi-line string, the line end is part of the string.
         let in_text = matches!(self.inside, Inside::Text(_));
         if in_text || (has_code && (!self.language.free_lines || self.directive)) {
             self.tokens.push(NEWLINE);
@@ -160,7 +160,7 @@ impl Lexer {
         }
     }
 
-    /// Takes one token, comment or stretch of space; where to go on.
+    /// Consumes one token, comment or run of white space. Returns the position after it.
     fn step(
         &mut self,
         text: &[u8],
@@ -208,7 +208,7 @@ impl Lexer {
             }
             Comments::Hash if byte == b'#' && (at == 0 || text[at - 1].is_ascii_whitespace()) => {
                 comment.extend(rest.trim_ascii());
-                // The space before a comment belongs to it.
+                // The space before a comment belongs to the comment.
                 if at > 0 && self.tokens.len() > first && !self.language.free_space {
                     self.tokens.pop();
                 }
@@ -219,7 +219,7 @@ impl Lexer {
         at + self.code(rest, first, balance)
     }
 
-    /// Takes one token at the beginning of `rest`, which is neither space nor comment.
+    /// Consumes one token at the beginning of `rest`, which is neither space nor comment.
     fn code(&mut self, rest: &[u8], first: usize, balance: &mut Balance) -> usize {
         let byte = rest[0];
         let language = self.language;
@@ -284,7 +284,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
-/// Length of a quoted text, which ends with its line at the latest.
+/// Length of a quoted text. It ends at the end of the line at the latest.
 fn quoted(rest: &[u8]) -> usize {
     let mut at = 1;
     while at < rest.len() {

@@ -1,11 +1,10 @@
-//! The difference between two trees.
+//! Computes the difference between two trees.
 //!
-//! One file per step: `walk` lists and reads, `rename` pairs names, `pair`
-//! compares one file, `groups` finds its hunks, `alike` their lines that are
-//! versions of each other. `cut` parts them by syntax where it is known; elsewhere
-//! `groups` does so with the help of `lexis`. `detail` keeps what a change says;
-//! `moved` and `units` look across files. `state` puts versions together again;
-//! `places` translates lines.
+//! One file per step: `walk` lists and reads files, `rename` pairs file names, `pair` compares one file,
+//! `groups` finds its hunks, `alike` matches lines that are versions of each other. `cut` splits hunks by
+//! syntax where it is known; elsewhere `groups` splits them with `lexis`. `detail` keeps the tokens and names
+//! of each change; `moved` and `units` work across files. `state` reconstructs versions; `places` translates
+//! lines.
 
 mod alike;
 mod cut;
@@ -40,26 +39,24 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What to leave out of a comparison.
+/// What a comparison leaves out.
 #[derive(Clone, Debug, Default)]
 pub struct DiffOptions {
-    /// Files and directories to pass over, relative to the roots; `.git` is
-    /// passed over at any depth without being named.
+    /// Files and directories to skip, relative to the roots. `.git` is always skipped at any depth.
     pub ignore: Vec<PathBuf>,
     /// Only these files of good and of bad are compared, relative to the roots.
     pub only: Option<[Vec<PathBuf>; 2]>,
 }
 
-/// All that differs between a good and a bad version, as changes that can be
-/// reverted one by one.
+/// All differences between a good and a bad version, as changes that can be reverted one by one.
 #[derive(Default)]
 pub struct Difference {
     changes: Vec<Change>,
     hunks: Vec<Hunk>,
-    /// Of each change.
+    /// One entry per change.
     details: Vec<Detail>,
     pairs: Vec<Pair>,
-    /// Index of a pair by its name in bad and by its name in good.
+    /// Index of a pair, by its name in bad and by its name in good.
     by_new: HashMap<String, usize>,
     by_old: HashMap<String, usize>,
 }
@@ -67,8 +64,7 @@ pub struct Difference {
 /// Compares two trees.
 ///
 /// # Errors
-/// If a file or directory cannot be read, or one that differs has a name that
-/// is not UTF-8.
+/// If a file or directory cannot be read, or a differing file has a name that is not UTF-8.
 pub fn difference(good: &Path, bad: &Path, options: &DiffOptions) -> Result<Difference> {
     let (old, new) = match &options.only {
         Some([of_good, of_bad]) => (walk::look_up(good, of_good), walk::look_up(bad, of_bad)),
@@ -102,7 +98,7 @@ pub fn difference(good: &Path, bad: &Path, options: &DiffOptions) -> Result<Diff
     Ok(Difference::new(pairs))
 }
 
-/// States of the files of one listing that the other does not have.
+/// States of the files that only this listing contains.
 fn read_missing(
     root: &Path,
     here: &walk::Listing,
@@ -156,7 +152,7 @@ impl Difference {
     }
 
     /// # Panics
-    /// If the number is of another difference.
+    /// If the number belongs to another difference.
     #[must_use]
     pub fn change(&self, id: ChangeId) -> &Change {
         let at = self.changes.binary_search_by_key(&id, |change| change.id);
@@ -170,19 +166,19 @@ impl Difference {
     }
 
     /// # Panics
-    /// If the number is of another difference.
+    /// If the number belongs to another difference.
     #[must_use]
     pub fn hunk(&self, id: HunkId) -> &Hunk {
         let at = self.hunks.binary_search_by_key(&id, |hunk| hunk.id);
         &self.hunks[at.unwrap_or_else(|_| panic!("no hunk {} in this difference", id.0))]
     }
 
-    /// The names that a change speaks of, if its syntax is known.
+    /// The names that a change mentions, if its syntax is known.
     pub(crate) fn names(&self, id: ChangeId) -> Option<&Names> {
         self.details.get(id.0 as usize)?.names.as_ref()
     }
 
-    /// The set of all changes: reverted, they give good.
+    /// The set of all changes; reverting it gives good.
     #[must_use]
     pub fn all(&self) -> ChangeSet {
         self.changes.iter().map(|change| change.id).collect()

@@ -1,13 +1,13 @@
-//! Lines that were taken away here and stand there.
+//! Detects lines that were deleted in one place and added in another.
 
 use crate::change::{Change, ChangeKind, Matter};
 use std::collections::HashMap;
 
-/// Shorter blocks are equal by chance (`return 0;`).
+/// Shorter blocks may be equal by chance (`return 0;`).
 const LEAST_BYTES: usize = 24;
 
-/// Marks changes that only add (or only take away) lines which some other
-/// change takes away (or adds), all of them, in the same order.
+/// Marks changes that only add (or only delete) lines all of which another change deletes (or adds), in the
+/// same order.
 pub(super) fn mark(changes: &mut [Change]) {
     let mut moved = Vec::new();
     for (from, to) in [(true, false), (false, true)] {
@@ -35,8 +35,8 @@ fn lines(change: &Change, old: bool) -> &[String] {
     if old { &change.old_lines } else { &change.new_lines }
 }
 
-/// The lines of a change that has them on one side only, without blank ones at
-/// its ends, if they are enough to be told from others.
+/// The lines of a one-sided change, without blank lines at its ends, if they are long enough to be
+/// distinctive.
 fn block(change: &Change, old: bool) -> Option<&[String]> {
     if change.kind != ChangeKind::Lines
         || change.matter != Matter::Substance
@@ -57,7 +57,7 @@ fn index(changes: &[Change], old: bool) -> HashMap<&str, Vec<(usize, usize)>> {
         if change.kind == ChangeKind::Lines && lines(change, !old).is_empty() {
             for (at, line) in lines(change, old).iter().enumerate() {
                 let places = index.entry(line.trim()).or_default();
-                // A line repeated so often begins no block worth finding.
+                // A line that occurs this often does not identify a block.
                 if places.len() < 64 {
                     places.push((number, at));
                 }

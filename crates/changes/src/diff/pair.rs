@@ -12,25 +12,24 @@ use crate::error::{Error, Result};
 use crate::syntax::{Interest, Syntax};
 use std::ops::Range;
 
-/// A file that differs. Numbers of changes count from 0 within the pair until
-/// [`Pair::shift`] gives them their place in the whole difference.
+/// A file that differs. Change numbers are relative to the pair until [`Pair::shift`] makes them relative to
+/// the whole difference.
 pub(super) struct Pair {
-    /// None: good has no such file.
+    /// None: the file does not exist in good.
     pub old_path: Option<String>,
-    /// None: bad has no such file.
+    /// None: the file does not exist in bad.
     pub new_path: Option<String>,
     pub old: FileState,
     pub new: FileState,
-    /// The one change that stands for all of it: added, deleted, or another
-    /// kind of thing.
+    /// The single change that covers the whole file: added, deleted, or a change of file type.
     pub whole: Option<ChangeId>,
     pub renamed: Option<ChangeId>,
     pub mode: Option<ChangeId>,
     pub binary: Option<ChangeId>,
     pub groups: Vec<Group>,
-    /// Of each change, in order.
+    /// One per change, in order.
     pub details: Vec<Detail>,
-    /// Where each line begins, and at last where the text ends.
+    /// Offsets of the lines, followed by the length of the text.
     pub old_at: Vec<usize>,
     pub new_at: Vec<usize>,
 }
@@ -42,7 +41,7 @@ pub(super) struct Group {
     pub new: Range<u32>,
 }
 
-/// Text, in git's sense: no NUL near the beginning. In any encoding.
+/// Whether the content is text by git's definition: no NUL near the beginning, in any encoding.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     !bytes.iter().take(8000).any(|byte| *byte == 0)
 }
@@ -72,12 +71,12 @@ impl Pair {
         Ok((pair, changes))
     }
 
-    /// The name it goes by.
+    /// The file's name in bad, else in good.
     pub fn file(&self) -> &str {
         self.new_path.as_deref().or(self.old_path.as_deref()).unwrap_or_default()
     }
 
-    /// Its changes.
+    /// The numbers of its changes.
     pub fn ids(&self) -> impl Iterator<Item = ChangeId> + '_ {
         let whole = [self.whole, self.renamed, self.mode, self.binary].into_iter().flatten();
         whole.chain(self.groups.iter().map(|group| group.id))
@@ -145,7 +144,7 @@ impl Pair {
         let language = Language::of(self.file());
         let (old, new) = (Side::new(language, old), Side::new(language, new));
         for side in [&old, &new] {
-            // Line numbers, and the diff's own, are 31 bits wide.
+            // Line numbers, including those of the diff algorithm, have 31 bits.
             if i32::try_from(side.lines.len()).is_err() {
                 return Err(Error::TooLong { file: self.file().to_owned() });
             }
@@ -178,7 +177,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Both versions as their syntax shows them, if it does.
+    /// Parses both versions, if the grammar is known.
     fn parse(&self, old: &Side, new: &Side, hunks: &[Runs]) -> Option<Parsed> {
         let (old_path, new_path) = (self.old_path.as_deref()?, self.new_path.as_deref()?);
         let interest = |side: fn(&Lines) -> &Range<u32>| {
@@ -192,7 +191,7 @@ impl Pair {
         Some(Parsed { old: old?, new: new? })
     }
 
-    /// Details of a change of the file as a whole, which are told by its text.
+    /// Computes the details of a change to the file as a whole, from its text.
     fn detail_whole(&mut self) {
         if self.whole.is_none() {
             return;
@@ -239,7 +238,7 @@ impl Pair {
     }
 }
 
-/// Where each line of a text begins, and at last where the text ends.
+/// Offsets of the lines of a text, followed by its length.
 pub(super) fn offsets_of(text: &[u8]) -> Vec<usize> {
     offsets(&text.split_inclusive(|byte| *byte == b'\n').collect::<Vec<_>>())
 }
@@ -255,7 +254,7 @@ fn offsets(lines: &[&[u8]]) -> Vec<usize> {
     offsets
 }
 
-/// A range as people count, with its lines.
+/// A range with line numbers from 1, and its lines.
 fn numbered(lines: &[&[u8]], range: &Range<u32>) -> (u32, Vec<String>) {
     let text = lines[range.start as usize..range.end as usize].iter().map(|line| show(line)).collect();
     (if range.is_empty() { range.start } else { range.start + 1 }, text)
@@ -266,7 +265,7 @@ fn show(line: &[u8]) -> String {
     String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned()
 }
 
-/// The lines of a text, the target of a link, nothing of anything else.
+/// The lines of a text file or the target of a link; otherwise nothing.
 fn shown(state: &FileState) -> Vec<String> {
     match state {
         FileState::Content { bytes, .. } if is_text(bytes) => {

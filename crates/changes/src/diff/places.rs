@@ -1,11 +1,11 @@
-//! Lines of one version seen from the other, and the changes at a line.
+//! Translates lines between the versions and finds the changes at a line.
 
 use super::Difference;
 use super::pair::{Group, Pair};
 use crate::change::{Change, ChangeId};
 use std::ops::Range;
 
-/// From which version to which.
+/// The direction of a translation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     ToGood,
@@ -13,7 +13,7 @@ enum Way {
 }
 
 impl Way {
-    /// The lines of a group (from 0) on this side and on the other.
+    /// The lines of a group (from 0) on the source side and on the target side.
     fn sides(self, group: &Group) -> (&Range<u32>, &Range<u32>) {
         match self {
             Way::ToGood => (&group.new, &group.old),
@@ -23,20 +23,20 @@ impl Way {
 }
 
 impl Difference {
-    /// Where an unchanged line of bad stands in good: file, and line from 1.
+    /// The position in good of an unchanged line of bad: file, and line from 1.
     #[must_use]
     pub fn map_line_to_good(&self, file: &str, line: u32) -> Option<(String, u32)> {
         self.map(Way::ToGood, file, line, false)
     }
 
-    /// Where an unchanged line of good stands in bad.
+    /// The position in bad of an unchanged line of good.
     #[must_use]
     pub fn map_line_to_bad(&self, file: &str, line: u32) -> Option<(String, u32)> {
         self.map(Way::ToBad, file, line, false)
     }
 
-    /// As [`Difference::map_line_to_good`], but a replaced line has the line it
-    /// replaced as its counterpart. None for lines that were only added.
+    /// Like [`Difference::map_line_to_good`], but also maps a replaced line to the line it replaced. None for
+    /// lines that were only added.
     #[must_use]
     pub fn counterpart_in_good(&self, file: &str, line: u32) -> Option<(String, u32)> {
         self.map(Way::ToGood, file, line, true)
@@ -48,20 +48,19 @@ impl Difference {
         self.map(Way::ToBad, file, line, true)
     }
 
-    /// The change that brought this line of bad.
+    /// The change that added this line of bad.
     #[must_use]
     pub fn touching(&self, file: &str, line: u32) -> Option<&Change> {
         self.at(Way::ToGood, file, line)
     }
 
-    /// The change that took this line of good away.
+    /// The change that removed this line of good.
     #[must_use]
     pub fn touching_old(&self, file: &str, line: u32) -> Option<&Change> {
         self.at(Way::ToBad, file, line)
     }
 
-    /// Changes that took lines away right before or right behind this line of
-    /// bad and left nothing in their place.
+    /// Changes that deleted lines directly before or after this line of bad without replacing them.
     pub fn deleted_near(&self, file: &str, line: u32) -> impl Iterator<Item = &Change> {
         let groups = self.by_new.get(file).map_or(&[][..], |number| &self.pairs[*number].groups);
         // Between lines `start` and `start + 1`, counted from 1.
@@ -75,7 +74,7 @@ impl Difference {
             .map(|group| self.change(group.id))
     }
 
-    /// All changes of a file, by its name in bad (in good if bad has it not).
+    /// All changes of a file, by its name in bad (in good if it does not exist in bad).
     pub fn changes_of(&self, file: &str) -> impl Iterator<Item = &Change> {
         let first = self.changes.partition_point(|change| change.file.as_str() < file);
         self.changes[first..].iter().take_while(move |change| change.file == file)
@@ -89,7 +88,7 @@ impl Difference {
     fn map(&self, way: Way, file: &str, line: u32, replaced: bool) -> Option<(String, u32)> {
         let line = line.checked_sub(1)?;
         let Some(pair) = self.pair(way, file) else {
-            // A file bad brought is in no place in good, and the other way round.
+            // A file that was added in bad has no position in good, and vice versa.
             let elsewhere = if way == Way::ToGood { &self.by_old } else { &self.by_new };
             return (!elsewhere.contains_key(file)).then(|| (file.to_owned(), line + 1));
         };

@@ -1,4 +1,4 @@
-//! Random edits of random small C programs, and what must hold of their parts.
+//! Random edits of random small C programs, and the properties their parts must have.
 
 use super::pair::Pair;
 use super::*;
@@ -16,7 +16,7 @@ enum Statement {
     While(u8, Vec<Statement>),
     DoWhile(u8, Vec<Statement>),
     Switch(u8, Vec<Vec<Statement>>),
-    /// Under a condition of the preprocessor.
+    /// Under a preprocessor condition.
     Compiled(Vec<Statement>, Vec<Statement>),
 }
 
@@ -102,7 +102,7 @@ fn programs() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// Edits a list at a place, or a list within it.
+/// Edits a list at an index, or a list nested in it.
 fn apply(list: &mut Vec<Statement>, kind: u8, place: usize, new: &[Statement]) {
     let count = list.len();
     if count == 0 || kind == 0 {
@@ -130,7 +130,7 @@ fn parse(text: &[u8]) -> tree_sitter::Tree {
     parser.parse(text, None).unwrap()
 }
 
-/// Lines (from 0) of every control structure of a text.
+/// Line ranges (from 0) of all control structures of a text.
 fn structures(text: &str) -> Vec<Range<u32>> {
     let tree = parse(text.as_bytes());
     let mut found = Vec::new();
@@ -182,7 +182,7 @@ proptest! {
         let difference = compare(&good, &bad);
         prop_assert_eq!(content(&difference, &ChangeSet::new()), bad.as_bytes());
         prop_assert_eq!(content(&difference, &difference.all()), good.as_bytes());
-        // Each change is in one hunk and in one unit.
+        // Each change belongs to exactly one hunk and one unit.
         let hunks: Vec<ChangeId> = difference.hunks().iter().flat_map(|hunk| hunk.changes.clone()).collect();
         prop_assert!(hunks.iter().copied().eq(difference.all()));
         let mut units: Vec<ChangeId> = difference.units().into_iter().flat_map(|unit| unit.changes).collect();
@@ -190,7 +190,7 @@ proptest! {
         prop_assert_eq!(units, hunks);
         let (old, new) = (structures(&good), structures(&bad));
         for hunk in difference.hunks().iter().filter(|hunk| hunk.changes.len() > 1) {
-            // What begins and ends in the hunk does so in the same part.
+            // A construct that begins and ends in the hunk does so in the same part.
             for structure in &old {
                 let (first, last) = (structure.start + 1, structure.end);
                 let ends = [first, last].map(|line| difference.touching_old("a.c", line).map(|change| change.id));
@@ -205,7 +205,7 @@ proptest! {
                     prop_assert_eq!(ends[0], ends[1], "{}", &bad);
                 }
             }
-            // If the hunk can be reverted as a whole, so can any of its parts.
+            // If the hunk can be reverted as a whole, any subset of its parts can be reverted too.
             let whole: ChangeSet = hunk.changes.iter().copied().collect();
             let some: ChangeSet = whole.iter().copied().filter(|id| bits >> (id.0 % 64) & 1 == 1).collect();
             if !parse(&content(&difference, &whole)).root_node().has_error() {

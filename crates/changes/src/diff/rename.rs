@@ -1,20 +1,19 @@
-//! Files that have another name in bad.
+//! Detects files that have a different name in bad.
 //!
-//! Only files that are gone and files that are new are looked at. Equal
-//! contents come first, then contents that share most of their lines; an index
-//! of lines keeps this linear in practice: two files are compared only if they
-//! share a line that few others have.
+//! Only deleted and added files are considered. Equal contents are paired first, then contents that share
+//! most of their lines. An index of lines keeps this linear in practice: two files are compared only if they
+//! share a line that few other files have.
 
 use super::state::FileState;
 use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// A line that stands in more files than this tells nothing about them.
+/// A line that occurs in more files than this does not identify a file.
 const MOST_FILES_PER_LINE: usize = 32;
 
 type Files = BTreeMap<String, FileState>;
 
-/// Pairs (good's name, bad's name), each name at most once.
+/// Pairs (name in good, name in bad); each name occurs at most once.
 pub(super) fn renamed(gone: &Files, new: &Files) -> Vec<(String, String)> {
     let mut pairs = same_content(gone, new);
     let mut left_gone: BTreeMap<&str, &[u8]> = texts(gone);
@@ -41,7 +40,7 @@ fn same_content(gone: &Files, new: &Files) -> Vec<(String, String)> {
         }
     }
     let mut pairs = Vec::new();
-    // Same base name first, so that a moved directory of equal files stays in order.
+    // Equal base names first, so that the files of a moved directory with equal contents are paired in order.
     for same_base in [true, false] {
         for (path, state) in new {
             let FileState::Content { bytes, .. } = state else { continue };
@@ -70,7 +69,7 @@ fn texts(files: &Files) -> BTreeMap<&str, &[u8]> {
         .collect()
 }
 
-/// How often each line that says something stands in a text.
+/// Number of occurrences of each line with more than three characters.
 fn line_counts(text: &[u8]) -> HashMap<u64, u32> {
     let mut counts = HashMap::new();
     for line in text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| line.len() > 3) {
@@ -110,7 +109,7 @@ fn alike(gone: &BTreeMap<&str, &[u8]>, new: &BTreeMap<&str, &[u8]>) -> Vec<(Stri
                 .map(|(line, count)| (*count).min(old_counts.get(line).copied().unwrap_or(0)))
                 .sum();
             let larger = total.max(old_counts.values().sum());
-            // Sixty of a hundred lines of the larger file, as git has it by default (almost).
+            // At least 60 % of the lines of the larger file are shared (git's default is 50 %).
             if larger > 0 && u64::from(shared) * 10 >= u64::from(larger) * 6 {
                 let score = u64::from(shared) * 10_000 / u64::from(larger);
                 found.push((score, base(old) == base(path), *old, *path));

@@ -1,4 +1,4 @@
-//! What the touched files are when some changes are reverted.
+//! Computes the states of the touched files when some changes are reverted.
 
 use super::Difference;
 use super::pair::Pair;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
-/// What stands at a path.
+/// What exists at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
     Absent,
@@ -24,12 +24,12 @@ pub enum FileState {
 }
 
 impl Difference {
-    /// Every path touched by any change, and what must stand there when exactly
-    /// these changes are reverted in bad. All other files are as in bad.
+    /// Every path touched by any change, and its state when exactly these changes are reverted in bad. All
+    /// other files are as in bad.
     ///
-    /// With nothing reverted this is bad, byte by byte, with everything
-    /// reverted it is good. (Where good has a directory and bad a file of the
-    /// same name, some sets ask for both; the directory's files win.)
+    /// With nothing reverted the result equals bad, byte by byte; with everything reverted it equals good.
+    /// (Where good has a directory and bad a file of the same name, some sets require both; the directory's
+    /// files win.)
     #[must_use]
     pub fn tree(&self, reverted: &ChangeSet) -> BTreeMap<String, FileState> {
         let mut tree = BTreeMap::new();
@@ -46,8 +46,8 @@ impl Difference {
         tree
     }
 
-    /// A number for the tree that results: equal for sets of changes that give
-    /// the same files. Means nothing to another difference.
+    /// A hash of the resulting tree: equal for sets of changes that give the same files. It is meaningful
+    /// only within this difference.
     #[must_use]
     pub fn key(&self, reverted: &ChangeSet) -> [u8; 16] {
         let mut hash = Xxh3::new();
@@ -75,13 +75,13 @@ impl Difference {
 }
 
 impl Pair {
-    /// Where the file stands and what it is with these changes reverted.
+    /// The path of the file and its state with these changes reverted.
     pub(super) fn state(&self, reverted: &ChangeSet) -> (&str, FileState) {
         let is_reverted = |change: &Option<_>| change.is_some_and(|id| reverted.contains(&id));
         if let Some(id) = self.whole {
             let old = reverted.contains(&id);
             let (path, state) = if old { (&self.old_path, &self.old) } else { (&self.new_path, &self.new) };
-            // A side without a path is one on which the file is absent.
+            // A side without a path is one where the file is absent.
             let path = path.as_deref().unwrap_or_default();
             return (path, if path.is_empty() { FileState::Absent } else { state.clone() });
         }
@@ -126,7 +126,7 @@ impl Pair {
     }
 }
 
-/// A path cannot be a file and the directory of another file.
+/// A path cannot be both a file and the parent directory of another file.
 fn drop_files_in_the_way(tree: &mut BTreeMap<String, FileState>) {
     let mut in_the_way = Vec::new();
     for (path, state) in tree.iter() {

@@ -1,28 +1,28 @@
-//! A difference in figures, for JSON and for a line on the screen.
+//! A difference in figures, for JSON and for a summary line.
 
 use super::Difference;
 use crate::change::{ChangeKind, Matter};
 use serde::{Deserialize, Serialize};
 
-/// How much differs.
+/// The extent of a difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     pub changes: u32,
-    /// Changes that can matter to a compiled program.
+    /// Changes that can affect a compiled program.
     pub substantial: u32,
     pub old_lines: u32,
     pub new_lines: u32,
     pub files: Vec<FileSummary>,
 }
 
-/// How much differs in a file.
+/// The extent of the difference in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSummary {
     pub file: String,
-    /// Its name in good if that is another one.
+    /// Its name in good if it differs.
     pub old_file: Option<String>,
-    /// `added`, `deleted`, `renamed`, `binary`, `mode` or `lines`: the most
-    /// that can be said of the file as a whole.
+    /// `added`, `deleted`, `renamed`, `binary`, `mode` or `lines`: the strongest statement about the file as
+    /// a whole.
     pub kind: Option<ChangeKind>,
     pub changes: u32,
     pub old_lines: u32,
@@ -40,7 +40,7 @@ impl Difference {
             summary.old_lines += old;
             summary.new_lines += new;
             if summary.files.last().is_none_or(|file| file.file != change.file) {
-                // The first change of a file is the one about all of it, if there is one.
+                // A change of the file as a whole, if there is one, is the first change of the file.
                 summary.files.push(FileSummary {
                     file: change.file.clone(),
                     old_file: change.old_file.clone(),

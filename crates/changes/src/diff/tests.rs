@@ -1,5 +1,4 @@
-//! Differences as a whole: of random texts and trees, and of small ones made
-//! for a purpose.
+//! Tests of whole differences: of random texts and trees, and of small constructed ones.
 
 use super::*;
 use crate::change::{ChangeKind, Matter};
@@ -45,8 +44,8 @@ fn subset(difference: &Difference, bits: u64) -> ChangeSet {
     difference.changes().iter().map(|change| change.id).filter(|id| bits >> (id.0 % 64) & 1 == 1).collect()
 }
 
-/// Reverts the line changes of one text by what [`Change`] says of them, one
-/// after the other from the end: a second opinion on `tree`.
+/// Reverts the line changes of one text using the fields of [`Change`], from the last to the first: an
+/// independent implementation to compare with `tree`.
 fn revert_by_lines(difference: &Difference, good: &[u8], bad: &[u8], set: &ChangeSet) -> Vec<u8> {
     let lines = |text: &[u8]| -> Vec<Vec<u8>> {
         text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
@@ -140,8 +139,8 @@ proptest! {
         }
         // Equal trees, and only those, have equal keys.
         prop_assert_eq!(content(&a) == content(&b), difference.key(&a) == difference.key(&b));
-        // Reverting A and then what of B is left is reverting both: the rest of
-        // the difference to good is the same lines.
+        // Reverting A and then the remainder of B equals reverting both: the remaining difference to good
+        // consists of the same lines.
         let rest = Difference::new(vec![Pair::new(side(&good), side(&content(&union))).unwrap()]);
         prop_assert_eq!(rest.is_empty(), content(&union) == good);
     }
@@ -162,13 +161,13 @@ proptest! {
         if !some.is_empty() {
             unchanged_lines_map(&left, name, bytes, &bad)?;
         }
-        // Undoing what is left undoes the same.
+        // Reverting the remainder gives the same result.
         let again = left.tree(&left.all());
         prop_assert_eq!(again.get(name).unwrap_or(state), state);
     }
 }
 
-/// Whether lines that no change touches are the same on both sides.
+/// Whether lines that no change touches are equal on both sides.
 fn unchanged_lines_map(
     difference: &Difference,
     old_name: &str,
@@ -222,7 +221,7 @@ proptest! {
         for (number, change) in difference.changes().iter().enumerate() {
             prop_assert_eq!(change.id.0 as usize, number);
         }
-        // Whatever is reverted can be written down: no file is a directory.
+        // Every result can be written to disk: no file is also a directory.
         let some = reverted(&difference, &bad, &subset(&difference, bits));
         prop_assert!(!(some.contains_key("dir") && some.contains_key("dir/a.c")));
     }
@@ -261,7 +260,7 @@ fn every_change_is_part_of_a_hunk() {
     let difference = compare(&good, &bad);
     let hunks: Vec<(&str, usize)> =
         difference.hunks().iter().map(|hunk| (hunk.file.as_str(), hunk.changes.len())).collect();
-    // The blank line does not part the first hunk, the line `five` does.
+    // The blank line does not split the first hunk, the line `five` does.
     assert_eq!(hunks, [("Makefile", 4), ("Makefile", 1), ("new.c", 1), ("old.c", 1)]);
     for (number, hunk) in difference.hunks().iter().enumerate() {
         assert_eq!(hunk.id.0 as usize, number);

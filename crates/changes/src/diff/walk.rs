@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file or link as the directory listing shows it.
+/// A file or link as the directory listing reports it.
 pub(super) struct Entry {
     link: bool,
     len: u64,
@@ -29,8 +29,8 @@ impl Entry {
 /// Entries by path relative to the root.
 pub(super) type Listing = BTreeMap<PathBuf, Entry>;
 
-/// Lists a tree. Sockets, pipes and devices are passed over, and so are empty
-/// directories: no build depends on them being *different*.
+/// Lists a tree. Sockets, pipes and devices are skipped. So are empty directories: no build depends on them
+/// being *different*.
 pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing> {
     let mut listing = Listing::new();
     let mut pending = vec![PathBuf::new()];
@@ -39,7 +39,7 @@ pub(super) fn list(root: &Path, ignore: &[PathBuf]) -> Result<Listing> {
         let entries = fs::read_dir(&full).map_err(|source| Error::Read { path: full.clone(), source })?;
         for entry in entries {
             let entry = entry.map_err(|source| Error::Read { path: full.clone(), source })?;
-            // A submodule's `.git` is a file, hence no look at the type.
+            // A submodule's `.git` is a file, so the type is not checked.
             if entry.file_name() == ".git" {
                 continue;
             }
@@ -68,7 +68,7 @@ pub(super) fn look_up(root: &Path, files: &[PathBuf]) -> Result<Listing> {
     files.iter().map(entry).collect()
 }
 
-/// Reads what an entry stands for.
+/// Reads the file or link of an entry.
 pub(super) fn read(root: &Path, path: &Path, entry: &Entry) -> Result<FileState> {
     let full = root.join(path);
     if entry.link {
@@ -79,7 +79,7 @@ pub(super) fn read(root: &Path, path: &Path, entry: &Entry) -> Result<FileState>
     Ok(FileState::Content { bytes: bytes.into(), mode: entry.mode })
 }
 
-/// Both states of a path, or nothing if they are the same to a build.
+/// Both states of a path, or nothing if they are equivalent for a build.
 pub(super) fn compare(
     (good_root, good): (&Path, &Entry),
     (bad_root, bad): (&Path, &Entry),
@@ -89,7 +89,7 @@ pub(super) fn compare(
         return Ok(None);
     }
     let old = read(good_root, path, good)?;
-    // A different length saves the comparison, not the reading: both are kept.
+    // A difference in length makes the comparison unnecessary, but not the reading: both are kept.
     let new = read(bad_root, path, bad)?;
     let same = match (&old, &new) {
         (FileState::Content { bytes: a, mode: m }, FileState::Content { bytes: b, mode: n }) => {
@@ -101,8 +101,8 @@ pub(super) fn compare(
     Ok(if same { None } else { Some((old, new)) })
 }
 
-/// Of the permission bits only this one is a difference between versions; the
-/// rest depends on the umask of whoever made the tree (git keeps no more).
+/// Only the executable bits count as a difference between versions. The others depend on the umask with which
+/// the tree was created, and git does not store them.
 pub(super) fn executable(mode: u32) -> bool {
     mode & 0o111 != 0
 }

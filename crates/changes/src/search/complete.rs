@@ -1,39 +1,37 @@
-//! Completing a set so that it builds.
+//! Completes a set so that it builds.
 //!
-//! Reverted alone, a change often does not compile: it uses a name whose declaration is
-//! gone, or leaves uses of a name that it takes away. AFTER calls what must be reverted
-//! with it *auxiliary changes* and finds them by shrinking the set of all others. Compilers
-//! say what is missing, so their diagnostics are followed first: each round adds the
-//! changes that declare, or stop using, what the first error of each file is about. Only
-//! the touched files are type-checked in a round, which costs a fraction of a build.
-//! Where diagnostics say nothing, the function and the file around the set are added, then
-//! shrunk again.
+//! Reverted alone, a change often does not compile: it uses a name whose declaration was deleted, or deletes
+//! a declaration that is still used. AFTER calls the changes that must be reverted with it *auxiliary
+//! changes* and finds them by shrinking the set of all others. Compilers report what is missing, so their
+//! diagnostics are followed first: each round adds the changes that declare, or stop using, the names in the
+//! first error of each file. A round only type-checks the touched files, which costs a fraction of a build.
+//! Where diagnostics give no hint, the function and the file around the set are added, then shrunk again.
 //!
-//! The same works in the other direction: of changes put into good (everything else
-//! reverted), those that must be put in with them.
+//! The same works in the other direction: when changes are put into good (everything else is reverted), this
+//! finds the changes that must be put in with them.
 
 use super::diagnostics::{Toward, first_errors, hinted};
 use super::{Search, Stage, cut, list, set, without};
 use crate::change::ChangeSet;
 use crate::outcome::{Outcome, Trials};
 
-/// Diagnostics are followed this often before it is given up.
+/// Maximum number of rounds of following diagnostics.
 const MOST_ROUNDS: usize = 24;
-/// Shrinking what was added ends after so many checks.
+/// Maximum number of checks while shrinking the added changes.
 const MOST_CHECKS: u64 = 48;
-/// Files whose first errors are followed at once.
+/// Number of files whose first errors are followed in one round.
 const MOST_FILES: usize = 6;
-/// A completion that adds more than this, and more than [`MOST_TIMES`] what was asked for,
-/// says nothing about it any more. Between releases that holds for the file around it too:
-/// with the whole of a large file undone, most failures are gone.
+/// A completion that adds more changes than this, and more than [`MOST_TIMES`] the size of the requested set,
+/// is not evidence about that set any more. Between releases this also holds for the file around it: with a
+/// whole large file undone, most failures disappear.
 const MOST_ADDED: usize = 32;
 const MOST_TIMES: usize = 4;
-/// Between releases, changes around a set that are undone with it to be shrunk again.
+/// Between releases, maximum number of surrounding changes that are undone with a set before shrinking.
 const MOST_AROUND: usize = 128;
 
 impl<T: Trials> Search<'_, T> {
-    /// The smallest superset of `reverted` that was found to build; `None` if none was
-    /// found within reason.
+    /// The smallest superset of `reverted` that was found to build; `None` if none was found within the
+    /// limits.
     ///
     /// # Errors
     /// If a trial cannot be carried out.
@@ -62,7 +60,7 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// Adds what the compiler asks for until it builds.
+    /// Adds the changes that diagnostics hint at until the set builds.
     pub(super) fn follow_diagnostics(
         &mut self,
         reverted: &ChangeSet,
@@ -84,7 +82,7 @@ impl<T: Trials> Search<'_, T> {
                 let closest = hinted(self.structure, error, &now, toward).into_iter().next();
                 added.extend(closest.unwrap_or_default());
             }
-            // A unit goes as a whole.
+            // A unit is added as a whole.
             let added = self.structure.whole(&added);
             let next = match toward {
                 Toward::Good => &now | &added,
@@ -99,7 +97,7 @@ impl<T: Trials> Search<'_, T> {
         Ok(None)
     }
 
-    /// What made a superset build, then the functions around, then the files.
+    /// Tries a known superset that builds, then the surrounding functions, then the files.
     fn grow(&mut self, reverted: &ChangeSet) -> Result<Option<ChangeSet>, T::Error> {
         let mut tries: Vec<ChangeSet> = Vec::new();
         let known = self
@@ -125,8 +123,8 @@ impl<T: Trials> Search<'_, T> {
         Ok(None)
     }
 
-    /// Leaves out of `added` what it type-checks without, in parts that follow the
-    /// structure of the program. What is left builds.
+    /// Removes from `added`, in parts that follow the structure of the program, what is not needed to build.
+    /// The remaining set builds.
     fn shrink_added(&mut self, reverted: &ChangeSet, added: ChangeSet) -> Result<ChangeSet, T::Error> {
         let mut kept = list(&added);
         let mut left = MOST_CHECKS;
@@ -141,7 +139,7 @@ impl<T: Trials> Search<'_, T> {
             for fewer in tries {
                 left = left.saturating_sub(1);
                 let full = reverted | &set(&fewer);
-                // A test run more costs little beside the build, and may be the answer.
+                // Running the test as well costs little beside the build, and the set may be the answer.
                 if self.type_checks(&full)? && self.outcome(&full)? != Outcome::Broken {
                     smaller = Some(fewer);
                     break;

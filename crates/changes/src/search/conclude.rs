@@ -1,39 +1,39 @@
-//! From a set that passes to an answer.
+//! Turns a passing set into an answer.
 //!
-//! A passing set is made minimal, in whole units first; the program it gives is examined;
-//! its changes are put into good. What turns out not to be sane is unresolved from then on,
-//! so that the next attempt to make the set minimal goes another way.
+//! A passing set is made minimal, whole units first. The resulting program is examined, and its changes are
+//! put into good. A set that turns out not to be sane counts as unresolved from then on, so that the next
+//! minimisation takes another route.
 
 use super::minimal::by_preference;
 use super::{Found, Proof, Search, Shown, Stage, list, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Sanity, Trials};
 
-/// Sets found not to be sane before a passing set is given up.
+/// Maximum number of insane sets before a passing set is given up.
 const MOST_INSANE: usize = 6;
 
-/// A larger set says nothing yet about the cause.
+/// A larger set is not yet evidence about the cause.
 const MOST_INTERIM: usize = 24;
 
-/// Of a larger passing set a beginning is looked for first.
+/// For a larger passing set, a prefix of it that passes is searched for first.
 const MOST_AT_ONCE: usize = 128;
 
-/// Candidates whose reversion, with everything else in `full`, passes.
+/// Candidates whose reversion, together with the other changes of `full`, passes.
 #[derive(Clone, Debug)]
 pub(super) struct Passing {
     pub candidates: Vec<ChangeId>,
     pub full: ChangeSet,
 }
 
-/// What a passing set is told to be: see [`Found`].
+/// The roles of the changes of a passing set: see [`Found`].
 struct Roles {
     root: ChangeSet,
     by_chain: ChangeSet,
 }
 
 impl<T: Trials> Search<'_, T> {
-    /// Makes an answer of a passing set. Says whether it is good enough to end the search:
-    /// needed, sane and sufficient.
+    /// Turns a passing set into an answer. Returns whether it is good enough to end the search: needed, sane
+    /// and sufficient.
     pub(super) fn conclude(&mut self, passing: &Passing, ranked: &[ChangeId]) -> Result<bool, T::Error> {
         let order: Vec<ChangeId> = passing.candidates.iter().chain(ranked).copied().collect();
         let shorter = self.shortened(passing, &order)?;
@@ -46,7 +46,7 @@ impl<T: Trials> Search<'_, T> {
         if self.settle(&least, &order)? {
             return Ok(true);
         }
-        // Of a larger set, another part may be the cause: the least that breaks good.
+        // In a larger set, another part may be the cause: the smallest set that breaks good.
         if passing.full.len() > least.len() && !self.is_far() {
             let units = self.structure.whole_units(&list(&passing.full));
             if let Some(sufficient) = self.least_sufficient(&units)? {
@@ -56,9 +56,9 @@ impl<T: Trials> Search<'_, T> {
         Ok(false)
     }
 
-    /// A large passing set (a whole file of a release, say) less most of what is not needed: what
-    /// is left out of it piece by piece mostly does not build, what is completed from its most
-    /// suspicious changes on does.
+    /// A large passing set (a whole file of a release, for example) without most of what is not needed.
+    /// Subsets obtained by removing parts mostly do not build; those completed from the most suspicious
+    /// changes do.
     fn shortened(&mut self, passing: &Passing, order: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
         if passing.full.len() <= MOST_AT_ONCE {
             return Ok(None);
@@ -67,8 +67,8 @@ impl<T: Trials> Search<'_, T> {
         self.during(Stage::Shrinking, |search| search.shortest_beginning(&units, passing.full.len() / 2))
     }
 
-    /// What is answered if the search is interrupted before an answer is complete: the smallest
-    /// set known to pass. Nothing in it that may be guilty counts as auxiliary.
+    /// The answer if the search is interrupted before an answer is complete: the smallest set known to pass.
+    /// No change that may be guilty counts as auxiliary.
     pub(super) fn interim(&self) -> Option<Found> {
         let all = self.structure.all();
         let passing = self.known.iter().filter(|(set, outcome)| **outcome == Outcome::Pass && *set != all);
@@ -81,7 +81,7 @@ impl<T: Trials> Search<'_, T> {
         Some(Found { auxiliary: full - &root, root, by_chain, applied_with: ChangeSet::new(), proof })
     }
 
-    /// Whether the program without these changes was examined, and found sane.
+    /// Whether the program without these changes was examined and found sane.
     fn is_sane(&self, full: &ChangeSet) -> Shown {
         match self.examined.get(full) {
             Some(Sanity::Sane) => Shown::Yes,
@@ -94,7 +94,7 @@ impl<T: Trials> Search<'_, T> {
         self.on_chain.as_ref().is_some_and(|chain| chain.contains(id))
     }
 
-    /// An answer out of changes that break good, if undoing them helps.
+    /// Builds an answer from changes that break good, if undoing them makes bad pass.
     pub(super) fn settle_sufficient(
         &mut self,
         sufficient: &ChangeSet,
@@ -107,7 +107,7 @@ impl<T: Trials> Search<'_, T> {
         self.settle(&full, order)
     }
 
-    /// Whether the set passes and its program is sane, as far as that can be told.
+    /// Whether the set passes and its program is sane, as far as this can be checked.
     pub(super) fn accepts(&mut self, reverted: &ChangeSet) -> Result<bool, T::Error> {
         if self.outcome(reverted)? != Outcome::Pass {
             return Ok(false);
@@ -130,13 +130,13 @@ impl<T: Trials> Search<'_, T> {
         Ok(sanity)
     }
 
-    /// A minimal part of a passing set whose program is sane.
+    /// A minimal subset of a passing set whose program is sane.
     fn sane_minimal(
         &mut self,
         passing: &ChangeSet,
         order: &[ChangeId],
     ) -> Result<Option<ChangeSet>, T::Error> {
-        // What a lucky smaller set leaves out may be all that is wrong with it.
+        // The changes that an accidentally passing subset leaves out may be its only defect.
         let mut fallback = None;
         for _ in 0..MOST_INSANE {
             if self.outcome(passing)? != Outcome::Pass {
@@ -167,7 +167,7 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// Tells roles, puts the answer into good, and keeps it if it is the best so far.
+    /// Assigns roles, puts the answer into good, and keeps it if it is the best so far.
     fn settle(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<bool, T::Error> {
         let undone = self.without_superfluous(full, order)?;
         let Roles { root, by_chain } = self.roles(&undone, order)?;
@@ -187,8 +187,9 @@ impl<T: Trials> Search<'_, T> {
         Ok(applied.shown == Shown::Yes)
     }
 
-    /// A passing set less what need not be undone. It may have more than that for good's sake: good does
-    /// not build with a shorter table and all of its old entries, bad does with a longer one.
+    /// A passing set without the changes that need not be undone. It may contain such changes because of
+    /// good: good does not build with a shorter table and all of its old entries, while bad builds with a
+    /// longer one.
     fn without_superfluous(&mut self, full: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
         let units = self.structure.whole_units(&by_preference(full, order));
         let mut least = full.clone();
@@ -198,15 +199,14 @@ impl<T: Trials> Search<'_, T> {
                 least = &least - &set(unit);
             }
         }
-        // Any one of several that only fail together may stay; then each of them is a cause.
+        // If several changes only fail together, any one of them may remain; then each of them is a cause.
         let is_less = least.len() < full.len() && !least.is_empty();
         Ok(if is_less && self.accepts(&least)? { least } else { full.clone() })
     }
 
-    /// Tells the cause from what must be reverted with it. A change is the cause if it lies
-    /// on the way from the change to the failure, or if the program builds without its
-    /// reversion and then fails as bad does. That it then crashes, or does not compile, is
-    /// no proof of guilt.
+    /// Separates the cause from what must be reverted with it. A change is the cause if it lies on the chain
+    /// from the change to the failure, or if the program builds without its reversion and then fails as bad
+    /// does. A crash or a build error without its reversion is no proof of guilt.
     fn roles(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<Roles, T::Error> {
         let units = self.structure.whole_units(&by_preference(passing, order));
         let (mut root, mut by_chain) = (ChangeSet::new(), ChangeSet::new());
@@ -219,7 +219,7 @@ impl<T: Trials> Search<'_, T> {
             let on_chain = unit.iter().any(|id| self.is_on_chain(id));
             let is_cause = match outcome {
                 Some(Outcome::Broken | Outcome::Unresolved) => on_chain,
-                // What was not tried any more is not excused.
+                // A change that was not tried any more is not excluded.
                 Some(Outcome::Fail | Outcome::Pass) | None => true,
             };
             if is_cause {
@@ -230,7 +230,7 @@ impl<T: Trials> Search<'_, T> {
             }
         }
         if root.is_empty() {
-            // Everything hangs together, and no chain tells what of it is guilty.
+            // All changes depend on each other, and no chain identifies the guilty ones.
             match &self.on_chain {
                 Some(_) => root.extend(passing),
                 None => root.extend(units.first().into_iter().flatten()),

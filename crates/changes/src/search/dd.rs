@@ -1,10 +1,9 @@
-//! Delta debugging (Zeller, "Yesterday, my program worked. Today, it does not.
-//! Why?", 1999; in the simplified form of Zeller and Hildebrandt, 2002).
+//! Delta debugging (Zeller, "Yesterday, my program worked. Today, it does not. Why?", 1999; in the simplified
+//! form of Zeller and Hildebrandt, 2002).
 //!
-//! It looks for the least set of changes that, *applied to good*, fails. That
-//! is another question than which changes to revert in bad: where two changes
-//! each fail alone, it finds one of them, and reverting this one does not help.
-//! It is here for comparison, and says so by not being verified.
+//! It searches for the smallest set of changes that, *applied to good*, fails. This is a different question
+//! from which changes to revert in bad: where two changes each fail alone, it finds one of them, and
+//! reverting that one does not help. It is provided for comparison, so its result has no proof.
 
 use super::{Found, Search, cut, list, set, without};
 use crate::change::{ChangeId, ChangeSet};
@@ -20,9 +19,8 @@ impl<T: Trials> Search<'_, T> {
         self.failing(&all)
     }
 
-    /// Delta debugging over the changes that were executed; the others stay as
-    /// they are in bad. None if the test fails with all of them reverted: then
-    /// the cause is elsewhere.
+    /// Delta debugging over the executed changes; the others stay as they are in bad. None if the test fails
+    /// with all executed changes reverted: then the cause is elsewhere.
     ///
     /// # Errors
     /// If a trial cannot be carried out.
@@ -38,8 +36,8 @@ impl<T: Trials> Search<'_, T> {
         let mut parts = 2;
         while applied.len() > 1 && !self.exhausted() {
             self.suspects = applied.len();
-            // Of parts of equal size the last comes first: what stands further
-            // down in a program is mostly nearer to where it fails.
+            // Among parts of equal size the last comes first: code further down in a program is mostly closer
+            // to the failure.
             let cuts = cut(self.structure, &applied, parts);
             let mut tries: Vec<(Vec<ChangeId>, usize)> =
                 cuts.iter().rev().map(|part| (part.to_vec(), 2)).collect();

@@ -1,18 +1,17 @@
-//! What a compiler's diagnostics point at.
+//! Finds the changes that a compiler's diagnostics point at.
 //!
-//! A set of changes mostly does not build because a name is gone that the
-//! reverted lines use, or is there twice. Compilers quote the name, and say the
-//! place. Changes that mention the name more often on one side than on the
-//! other are what the reverted ones depend on.
+//! A set of changes mostly fails to build because a name used by the reverted lines is missing or is defined
+//! twice. Compilers report the name and the location. Changes that mention the name more often on one side
+//! than on the other are the ones that the reverted changes depend on.
 
 use super::structure::{Mention, Structure};
 use crate::change::{ChangeId, ChangeSet};
 use std::collections::BTreeSet;
 
-/// A hint with more changes than this is none.
+/// A hint with more changes than this is ignored.
 const MOST_HINTED: usize = 64;
 
-/// What diagnostics are read for.
+/// The direction in which a set is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Toward {
     /// Changes to revert as well.
@@ -22,7 +21,7 @@ pub(super) enum Toward {
 }
 
 impl Toward {
-    /// How often a word is mentioned on the side that is gone to, and on the other.
+    /// Number of mentions on the target side, and on the other.
     fn counts(self, mention: &Mention) -> (u32, u32) {
         match self {
             Toward::Good => (mention.old, mention.new),
@@ -38,9 +37,8 @@ impl Toward {
     }
 }
 
-/// Changes that the diagnostics about reverting `reverted` point at: the closest
-/// circle first, each without those before it. What stands in the function of the error is
-/// closer than the rest of the program: most names are local.
+/// Changes that the diagnostics about reverting `reverted` point at, as disjoint sets, closest first. Changes
+/// in the function of the error come before the rest of the program, because most names are local.
 pub(super) fn hinted(
     structure: &Structure,
     diagnostics: &str,
@@ -56,8 +54,8 @@ pub(super) fn hinted(
         near.extend(structure.near(file, *line, reverted));
     }
 
-    // Names that are missing: whoever declares them on the side we go to, or stops using them by
-    // going there, or has anything to do with them.
+    // Names that are missing: the changes that declare them on the target side, stop using them there, or
+    // mention them.
     let missing = |wanted: &dyn Fn(&Mention) -> bool| -> ChangeSet {
         let mentions = read.missing.iter().flat_map(|word| structure.mentions(word));
         fresh(&mut mentions.filter(|mention| wanted(mention)).map(|mention| mention.id))
@@ -66,7 +64,7 @@ pub(super) fn hinted(
     let more = |mention: &Mention| toward.counts(mention).0 > toward.counts(mention).1;
     let less = |mention: &Mention| toward.counts(mention).0 < toward.counts(mention).1;
     let declares = |mention: &Mention| more(mention) && toward.declares(mention);
-    // Half a block.
+    // Half of a block.
     let there = || -> ChangeSet {
         match toward {
             Toward::Good => reverted.clone(),
@@ -75,11 +73,11 @@ pub(super) fn hinted(
     };
     let halves =
         if read.syntax { fresh(&mut structure.other_halves(&there()).into_iter()) } else { ChangeSet::new() };
-    // Any other name that is spoken of.
+    // Any other quoted name.
     let named = read.named.iter().flat_map(|word| structure.mentions(word));
     let named = fresh(&mut named.filter(|mention| mention.old != mention.new).map(|mention| mention.id));
-    // What stands at the place, what declares the names used there if none is missing (with
-    // another type, then), and what mentions the same names.
+    // Changes at the location; changes that declare the names used there if none is missing (probably with
+    // another type); and changes that mention the same names.
     let mut at_place = ChangeSet::new();
     let mut declaring = ChangeSet::new();
     let mut alike = ChangeSet::new();
@@ -104,7 +102,7 @@ pub(super) fn hinted(
         missing(&|mention| declares(mention) && mention.global),
         &halves & &near,
         missing(&|mention| more(mention) && is_near(mention)),
-        // Missing files, of the compiler or of make.
+        // Missing files, reported by the compiler or by make.
         fresh(&mut read.files.iter().filter_map(|file| structure.of_file(file)).flatten().copied()),
         &named & &near,
         at_place,
@@ -130,8 +128,8 @@ pub(super) fn hinted(
     distinct
 }
 
-/// The first error of each file, in order: what is said further on about the same file often
-/// only follows from the first. Of what names no file, the first line.
+/// The first error of each file, in order: later errors in the same file often follow from the first. If the
+/// first line names no file, it is returned too.
 pub(super) fn first_errors(diagnostics: &str) -> impl Iterator<Item = &str> {
     let mut files = BTreeSet::new();
     let first = diagnostics.lines().next().unwrap_or_default();
@@ -146,9 +144,8 @@ pub(super) fn first_errors(diagnostics: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Reverted changes that diagnostics accuse, error by error: those that stand
-/// where the error was seen, else those that declare what it names, else those
-/// where the compiler's notes point.
+/// Reverted changes that diagnostics accuse, error by error: those at the location of the error, else those
+/// that declare the names it quotes, else those at the locations of the compiler's notes.
 pub(super) fn accused(structure: &Structure, diagnostics: &str, reverted: &ChangeSet) -> ChangeSet {
     let at = |place: &Option<(String, u32)>| -> ChangeSet {
         let Some((file, line)) = place else { return ChangeSet::new() };
@@ -180,7 +177,7 @@ pub(super) fn accused(structure: &Structure, diagnostics: &str, reverted: &Chang
     accused
 }
 
-/// Where a line says that an error was seen.
+/// The location of the error in a line.
 fn error_place(line: &str) -> Option<(String, u32)> {
     place_of(line, ": fatal error: ").or_else(|| place_of(line, ": error: "))
 }
@@ -191,15 +188,15 @@ fn place_of(line: &str, before: &str) -> Option<(String, u32)> {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Diagnostics {
-    /// Names said not to exist.
+    /// Names reported as missing.
     missing: BTreeSet<String>,
-    /// All names that are quoted.
+    /// All quoted names.
     named: BTreeSet<String>,
-    /// Files said not to exist.
+    /// Files reported as missing.
     files: BTreeSet<String>,
-    /// Something is half open.
+    /// A bracket or block is unbalanced.
     syntax: bool,
-    /// Where errors were seen.
+    /// Locations of errors.
     places: BTreeSet<(String, u32)>,
 }
 
@@ -260,7 +257,7 @@ impl Diagnostics {
     }
 }
 
-/// Texts in quotes of the kinds compilers, linkers and make use.
+/// Quoted texts, for all quotation marks that compilers, linkers and make use.
 fn quoted(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = line;

@@ -1,16 +1,16 @@
-//! Many suspects in one trial (group testing).
+//! Tests many suspects in one trial (group testing).
 //!
-//! Of a large difference the guilty change is often not among the first few, and
-//! to try a hundred changes one by one takes a hundred builds. Most of them have
-//! nothing to do with the test: reverted together they leave it failing exactly
-//! as before, and one trial clears them all. What spoils such a trial says so:
-//! * a change that does not build alone is named by the compiler's diagnostics, and
-//!   is taken out, by type checks alone where they can be had;
-//! * a change that breaks the test in another way makes it fail otherwise than
-//!   bad does; then halves are tried.
+//! In a large difference the guilty change is often not among the first few, and trying a hundred changes one
+//! by one takes a hundred builds. Most of them do not affect the test: reverted together they leave it
+//! failing exactly as before, and one trial clears them all. The reasons for which such a trial is
+//! inconclusive can be recognised:
+//! * a change that does not build alone is named by the compiler's diagnostics and is removed, using only
+//!   type checks where these are available;
+//! * a change that breaks the test differently makes it fail in another way than bad does; then halves are
+//!   tried.
 //!
-//! A change may be cleared wrongly, where another undoes what its reversion does.
-//! That costs time, not the answer: the searches behind this one look at all.
+//! A change may be cleared wrongly if another one undoes the effect of its reversion. That costs time but
+//! does not change the answer: the later searches include all changes.
 
 use super::diagnostics::accused;
 use super::{Search, set};
@@ -18,18 +18,18 @@ use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 use std::collections::VecDeque;
 
-/// The first group is small, as its members are the most suspicious.
+/// The first group is small because its members are the most suspicious.
 const FIRST: usize = 8;
 const LARGEST: usize = 32;
-/// Tried side by side where there are workers.
+/// Number of groups tried in parallel.
 const ABREAST: usize = 2;
-/// Members are taken out of a group this often before it is halved.
+/// Maximum number of times members are removed from a group before it is halved.
 const MOST_ROUNDS: usize = 8;
 
 /// Units that are tried together.
 type Group = Vec<Vec<ChangeId>>;
 
-/// What came of trying suspects in groups.
+/// The result of trying suspects in groups.
 #[derive(Debug, Default)]
 pub(super) struct GroupTested {
     /// The changes of a group that passes.
@@ -39,8 +39,7 @@ pub(super) struct GroupTested {
 }
 
 impl<T: Trials> Search<'_, T> {
-    /// Tries units in ever larger groups, until one passes, all were tried
-    /// or `most` trials were made.
+    /// Tries units in groups of increasing size until one passes, all were tried or `most` trials were made.
     pub(super) fn group_test(
         &mut self,
         suspects: &[Vec<ChangeId>],
@@ -95,7 +94,7 @@ impl<T: Trials> Search<'_, T> {
         Ok(group)
     }
 
-    /// What is left of a group that does not build.
+    /// The rest of a group that does not build, without the accused members.
     fn without_accused(&mut self, group: &[Vec<ChangeId>], reverted: &ChangeSet) -> Group {
         let text = self.trials.diagnostics(reverted).unwrap_or_default();
         let accused = accused(self.structure, &text, reverted);
@@ -115,7 +114,7 @@ fn groups(suspects: &[Vec<ChangeId>]) -> VecDeque<Group> {
     groups
 }
 
-/// Of one that is alone there is no half.
+/// A group of one has no halves.
 fn halves(group: &[Vec<ChangeId>]) -> Vec<Group> {
     if group.len() < 2 {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Passing sets without anything superfluous.
+//! Minimises passing sets.
 
 use super::diagnostics::{Toward, first_errors, hinted};
 use super::{Search, Stage, set};
@@ -6,17 +6,17 @@ use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 use std::ops::Range;
 
-/// Diagnostics are followed this often before it is given up.
+/// Maximum number of rounds of following diagnostics.
 const MOST_ROUNDS: usize = 6;
-/// Of a passing set of more changes than these whole files are left out first.
+/// In a passing set with more changes than this, whole files are removed first.
 const MANY: usize = 128;
-/// So many changes are gone through one by one, without trying large pieces.
+/// Sets of at most this many changes are processed one by one, without trying large parts.
 const FEW: usize = 32;
 
 impl<T: Trials> Search<'_, T> {
-    /// Leaves changes out of a passing set until putting any single one back
-    /// makes it not pass. `order` says which to keep where there is a choice,
-    /// the dearest first; what it does not name goes first of all.
+    /// Removes changes from a passing set until putting any single one back makes it not pass. `order` lists
+    /// the changes to keep where there is a choice, the most preferred first; changes that it does not
+    /// contain are removed first.
     ///
     /// # Errors
     /// If a trial cannot be carried out.
@@ -25,7 +25,7 @@ impl<T: Trials> Search<'_, T> {
     }
 
     fn shrink(&mut self, passing: &ChangeSet, order: &[ChangeId]) -> Result<ChangeSet, T::Error> {
-        // Of a large set whole files go first, then what builds only together, then whole
+        // For a large set, whole files are removed first, then clusters that build only together, then whole
         // units, then parts of hunks.
         let files = self.structure.files(&by_preference(passing, order));
         let smaller;
@@ -44,7 +44,7 @@ impl<T: Trials> Search<'_, T> {
             let half = clusters.len().div_ceil(2);
             self.leave_out(clusters, half)?
         } else {
-            // Those that are alone have their turn below.
+            // Single changes are processed below.
             let (mut kept, several): (Vec<_>, Vec<_>) =
                 clusters.into_iter().partition(|unit| unit.len() == 1);
             let fixed = kept.len();
@@ -61,7 +61,7 @@ impl<T: Trials> Search<'_, T> {
         Ok(set(&self.leave_out(parts, 1)?.concat()))
     }
 
-    /// Leaves out whole files, in ever smaller groups; each is tried alone once.
+    /// Removes whole files, in groups of decreasing size; each file is tried alone once.
     fn leave_out_files(&mut self, mut kept: Vec<Vec<ChangeId>>) -> Result<Vec<Vec<ChangeId>>, T::Error> {
         let mut needed = ChangeSet::new();
         let mut size = kept.len().div_ceil(2);
@@ -74,7 +74,7 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// Leaves out units, the last first, until no single one can be left out.
+    /// Removes units, starting from the last, until no single one can be removed.
     fn leave_out(
         &mut self,
         mut kept: Vec<Vec<ChangeId>>,
@@ -85,15 +85,15 @@ impl<T: Trials> Search<'_, T> {
             let before = kept.len();
             kept = self.sweep(kept, 0, size, &mut needed)?;
             if kept.len() < before {
-                // What did not build before may build now, in pieces no larger than half.
+                // A set that did not build before may build now, in parts no larger than half.
                 size = size.min(kept.len().div_ceil(2)).max(1);
             } else if size > 1 {
-                // Large pieces first: with little needed, most goes in a few trials.
+                // Large parts first: if little is needed, most is removed in a few trials.
                 size = size.div_ceil(2);
             } else if needed.is_empty() {
                 break;
             } else {
-                // The last word on those that were needed among more.
+                // Checks again the units that were needed within a larger set.
                 needed.clear();
                 let again = kept.len();
                 kept = self.sweep(kept, 0, size, &mut needed)?;
@@ -105,10 +105,9 @@ impl<T: Trials> Search<'_, T> {
         Ok(kept)
     }
 
-    /// Goes once through the units behind the first `fixed`, from the last to the
-    /// first, in pieces of this size, and leaves out each piece that can go. A
-    /// unit without which it built and did not pass is `needed`, and is not tried
-    /// alone a second time.
+    /// Visits the units after the first `fixed` once, from the last to the first, in parts of this size, and
+    /// removes each part that can be removed. A unit without which the program built and did not pass is
+    /// `needed`, and is not tried alone a second time.
     fn sweep(
         &mut self,
         mut kept: Vec<Vec<ChangeId>>,
@@ -142,10 +141,9 @@ impl<T: Trials> Search<'_, T> {
         Ok(kept)
     }
 
-    /// Leaves out changes that hang together. Putting one of them back alone
-    /// does not build, so that leaving out one by one keeps them all; the
-    /// compiler's diagnostics tell which others must be put back with it. What
-    /// is `needed` is not touched.
+    /// Removes changes that depend on each other. Putting one of them back alone does not build, so removing
+    /// them one by one keeps them all; the compiler's diagnostics identify the others that must be put back
+    /// with it. Changes in `needed` are kept.
     pub(super) fn drop_clusters(
         &mut self,
         passing: &ChangeSet,

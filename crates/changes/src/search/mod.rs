@@ -1,34 +1,30 @@
 //! The search for the guilty changes, by trials.
 //!
-//! A trial reverts a set of changes in the bad version, builds and tests. Bad
-//! itself (nothing reverted) fails, good (everything reverted) passes; the
-//! caller has seen to that. Between the two anything can happen: a set may not
-//! build, may fail otherwise, may pass by luck, and what passes need not keep
-//! passing when more is reverted.
+//! A trial reverts a set of changes in the bad version, builds and tests. Bad itself (nothing reverted) fails
+//! and good (everything reverted) passes; the caller guarantees this. In between, anything can happen: a set
+//! may not build, may fail differently, may pass by accident, and a passing set need not keep passing when
+//! more is reverted.
 //!
-//! An answer has two sides. It is *needed*: undone in bad, the test passes. It is
-//! *sufficient*: put into good, the test fails in the same way. One-sided answers
-//! are often lucky: undoing a change that switches the feature under test off
-//! makes the test pass, but putting it into good breaks nothing. So a set that is
-//! only needed is kept as a fallback while the search goes on. A set whose
-//! program is not [sane](crate::outcome::Sanity) is no answer at all.
+//! An answer has two sides. It is *needed*: undone in bad, the test passes. It is *sufficient*: put into
+//! good, the test fails in the same way. One-sided answers are often accidental: undoing a change that
+//! disables the feature under test makes the test pass, but putting it into good breaks nothing. So a set
+//! that is only needed is kept as a fallback while the search continues. A set whose program is not
+//! [sane](crate::outcome::Sanity) is not an answer.
 //!
-//! Changes are tried in whole units (hunks, moved blocks, renamed names) before
-//! parts of them.
+//! Changes are tried in whole units (hunks, moved blocks, renamed names) before parts of them.
 //!
 //! * `ranked`: the stages of the search over ranked candidates
 //! * `conclude`: from a passing set to an answer: minimal, sane, sufficient
 //! * `sufficient`: the other direction, changes put into good
 //! * `group_testing`: many suspects cleared by one trial
-//! * `complete`: what must be reverted too, so that it builds; `diagnostics`
-//!   reads hints off the compiler's messages
+//! * `complete`: the changes that must be reverted too for the program to build; `diagnostics` extracts hints
+//!   from the compiler's messages
 //! * `minimal`: making a passing set 1-minimal
 //! * `dd`: delta debugging, in the two forms used for comparison
-//! * `verify`: the last word
+//! * `verify`: the final check
 //!
-//! Answers do not depend on how many trials run side by side: of a batch,
-//! everything behind the first outcome that decides is disregarded, also when it
-//! is known.
+//! Answers do not depend on how many trials run in parallel: in a batch, everything after the first decisive
+//! outcome is ignored, even if it is known.
 
 mod complete;
 mod conclude;
@@ -52,15 +48,15 @@ use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Sanity, Trials};
 use std::collections::{HashMap, HashSet};
 
-/// What a search found, and what was shown of it.
+/// The result of a search, and what was shown of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Changes that the failure comes from.
+    /// Changes that cause the failure.
     pub root: ChangeSet,
     /// Changes that must be reverted with them for the program to build.
     pub auxiliary: ChangeSet,
-    /// Those of the root of which no trial told that they are guilty, as the program does not
-    /// build without undoing them: they lie on the way to the failure.
+    /// Changes of the root whose guilt no trial showed, because the program does not build without undoing
+    /// them: they lie on the chain from the change to the failure.
     pub by_chain: ChangeSet,
     /// Changes that must be put into good with them for good to build and to fail.
     pub applied_with: ChangeSet,
@@ -102,36 +98,36 @@ impl Found {
     }
 }
 
-/// What a search is busy with.
+/// The current stage of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Finding changes that make the test pass when reverted.
     Narrowing,
-    /// Finding what must be reverted too for it to build.
+    /// Finding what else must be reverted for it to build.
     Completing,
     /// Putting changes into good.
     Applying,
-    /// Leaving out what is not needed.
+    /// Removing what is not needed.
     Shrinking,
     Verifying,
 }
 
-/// Told before each trial (or batch of trials).
+/// Reported before each trial (or batch of trials).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     pub stage: Stage,
-    /// Trials asked for so far.
+    /// Number of trials requested so far.
     pub asked: u64,
     /// Changes reverted in the next one.
     pub reverting: usize,
-    /// Changes still under suspicion.
+    /// Changes that are still suspects.
     pub suspects: usize,
-    /// Sets of changes looked at so far, and how many of them do not build.
+    /// Number of distinct sets tried so far, and how many of them do not build.
     pub sets: usize,
     pub broken: usize,
 }
 
-/// A trial that was asked for.
+/// A trial that was requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     pub reverted: ChangeSet,
@@ -139,7 +135,7 @@ pub struct Tried {
     pub stage: Stage,
 }
 
-/// A search in progress: what is known so far, shared by all methods.
+/// A search in progress: the state shared by all methods.
 pub struct Search<'a, T: Trials> {
     trials: &'a mut T,
     structure: &'a Structure,
@@ -148,15 +144,15 @@ pub struct Search<'a, T: Trials> {
     built: HashMap<ChangeSet, bool>,
     type_checked: HashMap<ChangeSet, bool>,
     examined: HashMap<ChangeSet, Sanity>,
-    /// Sets that did not build, and what made them build.
+    /// Sets that did not build, with their completions.
     completed: Vec<(ChangeSet, ChangeSet)>,
-    /// The best answer so far, and after how many trials the first was found.
+    /// The best answer so far, and the number of trials after which the first was found.
     best: Option<Found>,
     needed_at: Option<u64>,
-    /// Changes known to lie on the way from the change to the failure.
+    /// Changes known to lie on the chain from the change to the failure.
     on_chain: Option<ChangeSet>,
     log: Vec<Tried>,
-    /// How many of the log do not build.
+    /// How many of the logged sets do not build.
     broken: usize,
     asked: u64,
     limit: u64,
@@ -165,9 +161,9 @@ pub struct Search<'a, T: Trials> {
 }
 
 impl<'a, T: Trials> Search<'a, T> {
-    /// A search over the changes of `structure`. `watch` is told of progress.
+    /// A search over the changes of `structure`. `watch` receives progress reports.
     pub fn new(trials: &'a mut T, structure: &'a Structure, watch: &'a mut dyn FnMut(&Progress)) -> Self {
-        // By definition; nobody needs to try.
+        // By definition; no trial is needed.
         let known =
             HashMap::from([(ChangeSet::new(), Outcome::Fail), (structure.all().clone(), Outcome::Pass)]);
         Search {
@@ -191,19 +187,19 @@ impl<'a, T: Trials> Search<'a, T> {
         }
     }
 
-    /// Ends the search after so many further trials and builds: what has been
-    /// found until then is reported, minimal or not.
+    /// Ends the search after this many further trials and builds: the answer found by then is reported,
+    /// minimal or not.
     pub fn limit(&mut self, trials: u64) {
         self.limit = self.asked.saturating_add(trials);
     }
 
-    /// Trials in the order in which their outcomes were learned.
+    /// Trials in the order in which their outcomes became known.
     #[must_use]
     pub fn log(&self) -> &[Tried] {
         &self.log
     }
 
-    /// Trials and builds asked for.
+    /// Number of trials and builds requested.
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.asked
@@ -215,9 +211,8 @@ impl<'a, T: Trials> Search<'a, T> {
         self.asked >= self.limit
     }
 
-    /// Tells the search which changes lie on the way from the change to the failure, as
-    /// far as recordings show it: of changes that only compile together these are the
-    /// cause. If none does, all of them may be.
+    /// Sets the changes that lie on the chain from the change to the failure according to the recordings.
+    /// Among changes that only compile together, these are the cause. If there are none, all of them may be.
     pub fn set_on_chain(&mut self, changes: ChangeSet) {
         self.on_chain = Some(changes);
     }
@@ -228,16 +223,16 @@ impl<'a, T: Trials> Search<'a, T> {
         self.best.clone().or_else(|| self.interim())
     }
 
-    /// Trials that may still be asked for.
+    /// Number of trials that may still be requested.
     fn room(&self) -> usize {
         usize::try_from(self.limit.saturating_sub(self.asked)).unwrap_or(usize::MAX)
     }
 
-    /// Asks about a set in another way than by a plain trial, and believes the
-    /// answer: what is asked after this goes by it.
+    /// Determines the outcome of a set by other means than a plain trial. The outcome replaces a known one
+    /// and is used by all later requests.
     ///
     /// # Errors
-    /// As `ask` does.
+    /// Those of `ask`.
     pub fn ask_anew(
         &mut self,
         set: &ChangeSet,
@@ -263,11 +258,11 @@ impl<'a, T: Trials> Search<'a, T> {
 
     /// Outcomes of these sets, up to the first that is `stop`.
     fn ask(&mut self, sets: &[ChangeSet], stop: Option<Outcome>) -> Result<Vec<Outcome>, T::Error> {
-        // What lies behind a known stop need not be tried.
+        // Sets after a known stop need not be tried.
         let known_stop = sets.iter().position(|set| stop.is_some() && self.known.get(set).copied() == stop);
         let sets = &sets[..known_stop.map_or(sets.len(), |at| at + 1)];
-        // Behind the limit nothing is tried any more; outcomes end there. The
-        // answer itself is tried all the same.
+        // Beyond the limit nothing is tried any more; outcomes end there. The verification of the answer is
+        // exempt.
         let room = if self.stage == Stage::Verifying { usize::MAX } else { self.room() };
         let unknown = distinct(sets, room, |set| self.known.contains_key(set));
         if !unknown.is_empty() {
@@ -297,7 +292,7 @@ impl<'a, T: Trials> Search<'a, T> {
         Ok(outcomes)
     }
 
-    /// Whether a set builds, or at least type-checks where only that can be asked.
+    /// Whether a set builds, or at least type-checks where only that is possible.
     fn builds(&mut self, set: &ChangeSet) -> Result<bool, T::Error> {
         let known = self.known.get(set).map(|outcome| *outcome != Outcome::Broken);
         if let Some(built) = self.built.get(set).copied().or(known) {
@@ -316,7 +311,7 @@ impl<'a, T: Trials> Search<'a, T> {
         Ok(built)
     }
 
-    /// Whether the touched sources are correct to the compiler. No trial is counted.
+    /// Whether the compiler accepts the touched sources. This does not count as a trial.
     fn type_checks(&mut self, set: &ChangeSet) -> Result<bool, T::Error> {
         if let Some(outcome) = self.known.get(set) {
             return Ok(*outcome != Outcome::Broken);
@@ -355,7 +350,7 @@ impl<'a, T: Trials> Search<'a, T> {
         (self.watch)(&progress);
     }
 
-    /// Does something as part of a stage and returns to the one before.
+    /// Runs `work` as part of a stage, then restores the previous stage.
     fn during<R>(&mut self, stage: Stage, work: impl FnOnce(&mut Self) -> R) -> R {
         let before = std::mem::replace(&mut self.stage, stage);
         let result = work(self);
@@ -364,9 +359,8 @@ impl<'a, T: Trials> Search<'a, T> {
     }
 }
 
-/// Cuts a list into `parts` stretches of nearly equal length (fewer if it is
-/// short), at borders between files or functions where there is one nearby:
-/// what stands together mostly builds together.
+/// Splits a list into `parts` slices of nearly equal length (fewer if it is short), at borders between files
+/// or functions where one is nearby: changes that are close together mostly build together.
 fn cut<'l>(structure: &Structure, list: &'l [ChangeId], parts: usize) -> Vec<&'l [ChangeId]> {
     let parts = parts.clamp(1, list.len().max(1));
     let reach = list.len() / parts / 4;
@@ -391,14 +385,14 @@ fn cut<'l>(structure: &Structure, list: &'l [ChangeId], parts: usize) -> Vec<&'l
     cuts
 }
 
-/// The first `most` sets that are not known, each once.
+/// The first `most` distinct sets that are not known.
 fn distinct(sets: &[ChangeSet], most: usize, known: impl Fn(&ChangeSet) -> bool) -> Vec<ChangeSet> {
     let mut seen = HashSet::new();
     sets.iter().filter(|set| !known(set) && seen.insert(*set)).take(most).cloned().collect()
 }
 
 fn list(set: &ChangeSet) -> Vec<ChangeId> {
-    // Numbers follow files and lines, so neighbours stay neighbours.
+    // Numbers follow files and lines, so neighbouring changes stay adjacent.
     set.iter().copied().collect()
 }
 

@@ -1,4 +1,4 @@
-//! Worlds to search in, made up for tests.
+//! Models of programs for tests of the search.
 
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Sanity, Trials};
@@ -8,13 +8,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Whether a set's program is not sane.
 type Insane = Box<dyn Fn(&ChangeSet) -> bool>;
-/// What a compiler says to a set.
+/// The compiler's diagnostics for a set.
 type Complain = Box<dyn Fn(&ChangeSet) -> String>;
 
-/// A world with an outcome for every set.
+/// A model with an outcome for every set.
 pub(super) struct Model<F> {
     pub outcome: F,
-    /// Tries whole batches, as many workers would.
+    /// Tries whole batches, as many parallel workers would.
     pub eager: bool,
     pub complain: Option<Complain>,
     /// Whether the program of a passing set is not sane.
@@ -79,17 +79,16 @@ impl<F: Fn(&ChangeSet) -> Outcome> Trials for Model<F> {
     }
 }
 
-/// A random world. Good passes and bad fails, otherwise much is possible.
+/// A random model. Good passes and bad fails; otherwise little is fixed.
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub changes: u32,
-    /// Any of these reverted wholly makes the test pass.
+    /// Reverting any of these sets completely makes the test pass.
     pub causes: Vec<ChangeSet>,
-    /// Where the first is reverted, the second must be.
+    /// If the first change is reverted, the second must be too.
     pub needs: Vec<(ChangeId, ChangeId)>,
     pub seed: u64,
-    /// Of a hundred sets, so many cannot be told, and so many pass or fail
-    /// against all expectation.
+    /// Percentage of sets that are unresolved, and of sets whose outcome contradicts the causes.
     pub unresolved: u64,
     pub odd: u64,
 }
@@ -130,7 +129,7 @@ impl World {
         set.iter().all(|id| self.outcome(&less(set, *id)) != Outcome::Pass)
     }
 
-    /// Each is needed so that it passes, or so that good fails.
+    /// Each change is needed for bad to pass or for good to fail.
     pub fn needed_either_way(&self, set: &ChangeSet) -> bool {
         let breaks = |set: &ChangeSet| self.outcome(&(&self.all() - set)) == Outcome::Fail;
         set.iter().all(|id| self.outcome(&less(set, *id)) != Outcome::Pass || !breaks(&less(set, *id)))
@@ -141,7 +140,7 @@ pub(super) fn less(set: &ChangeSet, id: ChangeId) -> ChangeSet {
     set.iter().copied().filter(|other| *other != id).collect()
 }
 
-/// Worlds of up to `most` changes, tame or wild.
+/// Models of up to `most` changes, with and without irregular outcomes.
 pub(super) fn world(most: u32) -> impl Strategy<Value = World> {
     (1..=most, any::<u64>(), prop_oneof![Just(0_u64), Just(15)], prop_oneof![Just(0_u64), Just(20)])
         .prop_flat_map(|(changes, seed, unresolved, odd)| {

@@ -1,16 +1,14 @@
-//! The search over candidates in the order of suspicion.
+//! The search over candidates ranked by suspicion.
 //!
-//! Only passing trials carry information. Classic delta debugging also trusts
-//! failing ones and so misses causes that need two changes reverted together.
-//! A set that does not build is completed first.
+//! Only passing trials carry information. Classic delta debugging also relies on failing ones and so misses
+//! causes that need two changes reverted together. A set that does not build is completed first.
 //!
-//! Mostly one of the first few units is the cause, so these are tried alone, then
-//! functions as a whole, many units at once, whole files, ever longer beginnings of the
-//! list, and at last the smallest set that breaks good. Between releases, where much was
-//! rewritten, whole files come earlier: a file often builds as it was although no part of
-//! it does. The search ends with the first answer that holds
-//! both ways; an answer that is only needed is kept, and the search goes on for about as
-//! long as it took so far.
+//! Mostly one of the first few units is the cause, so these are tried alone, then whole functions, many units
+//! at once, whole files, prefixes of the list of increasing length, and finally the smallest set that breaks
+//! good. Between releases, where much was rewritten, whole files come earlier: a file often builds in its old
+//! version although no part of it does. The search ends with the first answer that holds in both directions.
+//! An answer that is only needed is kept, and the search continues for about half as many trials as it took
+//! so far.
 
 use super::conclude::Passing;
 use super::diagnostics::Toward;
@@ -19,42 +17,42 @@ use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 use std::collections::VecDeque;
 
-/// Units that are tried alone before anything else. Of a large difference one in so many,
-/// but no more than so many.
+/// Number of units tried alone before anything else. For a large difference one in [`ONE_IN`] units, at most
+/// [`MOST_ALONE`].
 const TRIED_ALONE: usize = 24;
 const ONE_IN: usize = 40;
 const MOST_ALONE: usize = 120;
-/// With so many more candidates, several are tried at once.
+/// With at least this many more candidates, several are tried at once.
 const AT_ONCE: usize = 16;
-/// Suspects for each trial that groups may take.
+/// Number of suspects per trial that group testing may use.
 const WIDTH: usize = 16;
-/// The first few are so likely that all else waits for them.
+/// The first few units are so likely that everything else is tried after them.
 const FIRST: usize = 8;
-/// Functions that are tried as a whole before the rest.
+/// Number of functions tried as a whole before the rest.
 const FIRST_FUNCTIONS: usize = 3;
-/// Files that are tried as a whole, between releases before many units at once.
+/// Number of files tried as a whole; between releases, before many units at once.
 const FIRST_FILES: usize = 64;
 const MOST_FILES: usize = 128;
-/// Trials side by side in one call.
+/// Number of sets in one call.
 const BATCH: usize = 4;
-/// With an answer that is only needed, the search goes on for at least so many trials.
+/// With an answer that is only needed, the search continues for at least this many trials.
 const AFTER_NEEDED: u64 = 16;
 
-/// How much is done to make a set build.
+/// How much effort is spent on making a set build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Completion {
-    /// What the compiler asks for is added.
+    /// Adds the changes that diagnostics hint at.
     ByDiagnostics,
-    /// If that does not help, everything around, less what is not needed.
+    /// If that is not enough, adds everything around the set and shrinks it.
     Thorough,
 }
 
 impl<T: Trials> Search<'_, T> {
-    /// Searches with candidates in the order of suspicion, the most suspicious first. If the
-    /// list holds all changes there are, something is always found, for good passes.
+    /// Searches the candidates in order of suspicion, the most suspicious first. If the list contains all
+    /// changes, an answer is always found, because good passes.
     ///
     /// # Errors
-    /// If a trial cannot be carried out; [`Search::best`] then has what was found.
+    /// If a trial cannot be carried out; [`Search::best`] then returns what was found.
     pub fn find(&mut self, ranked: &[ChangeId]) -> Result<Option<Found>, T::Error> {
         let ranked = distinct(ranked);
         if ranked.is_empty() {
@@ -63,7 +61,7 @@ impl<T: Trials> Search<'_, T> {
         self.suspects = ranked.len();
         let units = self.structure.whole_units(&ranked);
         let functions = self.structure.functions(&ranked);
-        // With most of the difference undone nearly everything passes, and nothing is learned.
+        // With most of the difference undone nearly everything passes, which is not informative.
         let is_most = |file: &Vec<ChangeId>| file.len() * 2 > ranked.len();
         let (most, mut files): (Vec<_>, Vec<_>) =
             self.structure.files(&ranked).into_iter().partition(is_most);
@@ -94,10 +92,11 @@ impl<T: Trials> Search<'_, T> {
         Ok(self.best())
     }
 
-    /// Whether an answer that is only needed has been followed up long enough.
+    /// Whether the search has continued long enough after an answer that is only needed.
     pub(super) fn is_enough(&self) -> bool {
         let Some((best, at)) = self.best.as_ref().zip(self.needed_at) else { return false };
-        // What cannot be put into good at all may well be it; what breaks nothing there is not.
+        // A set that cannot be put into good at all may well be the cause; one that breaks nothing there is
+        // not.
         let more = match best.proof.sufficient {
             Shown::No => AFTER_NEEDED.max(at / 2),
             Shown::NotTried | Shown::Yes => AFTER_NEEDED,
@@ -105,7 +104,7 @@ impl<T: Trials> Search<'_, T> {
         self.asked >= at + more
     }
 
-    /// The first units alone, and the pair and the quartet they make.
+    /// The first units alone, and combined as a pair and as a group of four.
     fn first_units(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
         let mut tries = Vec::new();
         for alone in 0..units.len().min(FIRST) {
@@ -117,8 +116,8 @@ impl<T: Trials> Search<'_, T> {
         self.each(tries, Completion::Thorough, ranked)
     }
 
-    /// Tries lists of changes in order, completed so that they build, a few side by side.
-    /// Says whether one of them ended the search.
+    /// Tries lists of changes in order, completed so that they build, in small batches. Returns whether one
+    /// of them ended the search.
     fn each(
         &mut self,
         tries: Vec<Vec<ChangeId>>,
@@ -141,7 +140,7 @@ impl<T: Trials> Search<'_, T> {
                     continue;
                 }
                 if !batch.is_empty() {
-                    // Completing takes longer than trying what can be tried.
+                    // Completing takes longer than trying the sets that are ready.
                     tries.push_front(candidates);
                     break;
                 }
@@ -158,7 +157,7 @@ impl<T: Trials> Search<'_, T> {
                     from += 1;
                     let passing = match outcome {
                         Outcome::Pass => Some(tried.clone()),
-                        // It compiles and does not link.
+                        // It compiles but does not link.
                         Outcome::Broken if completion == Completion::Thorough => self.linked(tried)?,
                         Outcome::Broken | Outcome::Fail | Outcome::Unresolved => None,
                     };
@@ -176,7 +175,7 @@ impl<T: Trials> Search<'_, T> {
         Ok(false)
     }
 
-    /// Where much is done to make a set build, those that need nothing go first.
+    /// With thorough completion, the sets that need no completion go first.
     fn easy_first(
         &mut self,
         tries: Vec<Vec<ChangeId>>,
@@ -193,7 +192,7 @@ impl<T: Trials> Search<'_, T> {
         Ok(easy)
     }
 
-    /// A set with what it needs to be correct to the compiler, by type checks alone.
+    /// A set with the changes it needs to type-check, found by type checks alone.
     fn type_checked(
         &mut self,
         wanted: &ChangeSet,
@@ -214,8 +213,8 @@ impl<T: Trials> Search<'_, T> {
         Ok(passes.then(|| Passing { candidates: tried.candidates.clone(), full }))
     }
 
-    /// The next of the list, many at once where there are many, then each alone,
-    /// and the functions that were rewritten.
+    /// The next units of the list, in groups if there are many, then each alone, and the functions that were
+    /// rewritten.
     fn many(
         &mut self,
         units: &[Vec<ChangeId>],
@@ -230,7 +229,7 @@ impl<T: Trials> Search<'_, T> {
         let mut cleared = ChangeSet::new();
         if next.len() >= AT_ONCE {
             let needs = self.structure.needs(ranked);
-            // What needs others so that it builds only spoils the trials of the rest.
+            // A unit that needs others in order to build would only spoil the trials of the rest.
             let alone = |unit: &&Vec<ChangeId>| {
                 let members = set(unit);
                 unit.iter().filter_map(|id| needs.get(id)).all(|needed| needed.is_subset(&members))
@@ -255,7 +254,7 @@ impl<T: Trials> Search<'_, T> {
         self.each(tries, Completion::ByDiagnostics, ranked)
     }
 
-    /// The shortest passing beginning of the list, then the least of it.
+    /// The shortest passing prefix of the list, then a minimal part of it.
     fn beginnings(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
         if self.exhausted() || self.best.is_some() {
             return Ok(false);
@@ -266,8 +265,8 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// Ever longer beginnings of a list of units, each also closed under what builds together,
-    /// until one of at most so many changes passes; then the least of it.
+    /// Tries prefixes of a list of units with increasing length, each also closed under build dependences,
+    /// until one of at most `most` changes passes; then narrows it.
     pub(super) fn shortest_beginning(
         &mut self,
         units: &[Vec<ChangeId>],
@@ -276,7 +275,7 @@ impl<T: Trials> Search<'_, T> {
         let closed = self.structure.closed_units(units);
         let mut length = FIRST;
         loop {
-            // What the compiler asks for is mostly less than what the names suggest.
+            // The compiler's diagnostics mostly require fewer changes than the names suggest.
             for units in [units, &closed] {
                 let list = &units[..length.min(units.len())];
                 let candidates = set(&list.concat());
@@ -295,7 +294,7 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// The smallest set that breaks good, where no answer holds both ways yet.
+    /// The smallest set that breaks good, if no answer holds in both directions yet.
     fn smallest_in_good(&mut self, units: &[Vec<ChangeId>], ranked: &[ChangeId]) -> Result<bool, T::Error> {
         if self.exhausted() || units.len() < 2 || (self.best.is_some() && self.is_far()) {
             return Ok(false);
@@ -307,7 +306,7 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// rec(Δ, n) of AFTER, where Δ need not pass itself.
+    /// rec(Δ, n) of AFTER, where Δ itself need not pass.
     fn partition(&mut self, ranked: &[ChangeId]) -> Result<Option<Passing>, T::Error> {
         let mut delta = ranked.to_vec();
         let mut best = None;
@@ -317,7 +316,7 @@ impl<T: Trials> Search<'_, T> {
             let mut tries: Vec<Vec<ChangeId>> = Vec::new();
             for part in cut(self.structure, &delta, parts) {
                 tries.push(part.to_vec());
-                // Of two halves each is the other's rest.
+                // With two halves, each is the complement of the other.
                 if parts > 2 {
                     tries.push(without(&delta, part));
                 }
@@ -338,10 +337,9 @@ impl<T: Trials> Search<'_, T> {
         }
     }
 
-    /// Of a list that passes, the least: the shortest passing beginning ends
-    /// with a unit that is needed; keep that one and go on with what stands
-    /// before it. For k needed units of n this takes about k log n trials, and
-    /// it keeps the most suspicious where there is a choice.
+    /// Reduces a passing list: the shortest passing prefix ends with a unit that is needed. That unit is
+    /// kept, and the search continues with the units before it. For k needed units of n this takes about k
+    /// log n trials. It keeps the most suspicious units where there is a choice.
     pub(super) fn narrow(
         &mut self,
         units: Vec<Vec<ChangeId>>,
@@ -375,8 +373,7 @@ impl<T: Trials> Search<'_, T> {
         Ok(Passing { candidates: needed, full })
     }
 
-    /// The first of these sets that passes as it is, else the first that passes
-    /// when it is completed so that it builds.
+    /// The first of these sets that passes as it is, else the first that passes after completion.
     pub(super) fn first_passing(&mut self, tries: Vec<Vec<ChangeId>>) -> Result<Option<Passing>, T::Error> {
         let sets: Vec<ChangeSet> = tries.iter().map(|list| set(list)).collect();
         let outcomes = self.ask(&sets, Some(Outcome::Pass))?;

@@ -1,5 +1,4 @@
-//! What a search may know of the changes without trying them: which stand
-//! together, and which words they mention.
+//! What a search knows about changes without trying them: their locations and the words they mention.
 
 use crate::change::{Change, ChangeId, ChangeKind, ChangeSet};
 use crate::diff::{Difference, Names, Spoken};
@@ -7,8 +6,8 @@ use crate::words::{Word, code_of, words_of};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// Where changes stand and what they speak of. All of it is hints: they make a
-/// search shorter, never wrong.
+/// Locations of changes and the words they mention. All of this is hints: they make a search shorter, never
+/// wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
     all: ChangeSet,
@@ -18,15 +17,15 @@ pub struct Structure {
     bases: HashMap<String, ChangeSet>,
     /// Line changes of each file, in order.
     files: HashMap<String, Vec<Extent>>,
-    /// What is one change to a person: hunks, moved blocks, renamed names. Empty: each
-    /// change by itself.
+    /// Groups that are one change to a person: hunks, moved blocks, renamed names. If empty, each change is a
+    /// unit.
     units: Vec<Unit>,
     unit_of: BTreeMap<ChangeId, usize>,
-    /// Changes that open or close more brackets (or `#if`s) than they replace.
+    /// Changes that alter the number of open brackets (or `#if`s).
     unbalanced: ChangeSet,
 }
 
-/// Changes that are one change to a person.
+/// Changes that form one change to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Unit {
     changes: ChangeSet,
@@ -40,18 +39,18 @@ struct Place {
     heading: String,
 }
 
-/// How a change speaks of a word.
+/// How a change mentions a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mention {
     pub id: ChangeId,
-    /// How often in its old and new lines.
+    /// Number of mentions in its old and new lines.
     pub old: u32,
     pub new: u32,
     /// Whether old (new) lines seem to declare it.
     pub old_declares: bool,
     pub new_declares: bool,
-    /// Whether such a declaration is for the whole program, as far as one can
-    /// see: at the margin or in a header, and not a parameter.
+    /// Whether such a declaration seems to be visible in the whole program: it is in the first column or in a
+    /// header, and is not a parameter.
     pub global: bool,
 }
 
@@ -65,25 +64,25 @@ struct Extent {
 }
 
 impl Structure {
-    /// Of so many changes about which nothing is known.
+    /// For this many changes about which nothing is known.
     #[must_use]
     pub fn flat(changes: u32) -> Structure {
         Structure { all: (0..changes).map(ChangeId).collect(), ..Structure::default() }
     }
 
-    /// Of the changes of a difference.
+    /// For the changes of a difference.
     #[must_use]
     pub fn new(difference: &Difference) -> Structure {
         Structure::build(difference.changes(), |change| difference.names(change.id))
     }
 
-    /// Of these changes, which should be all of a difference.
+    /// For these changes, which should be all changes of a difference.
     #[must_use]
     pub fn of(changes: &[Change]) -> Structure {
         Structure::build(changes, |_| None)
     }
 
-    /// Names come from the syntax where it is known.
+    /// Uses names from the syntax where it is known.
     fn build<'n>(changes: &[Change], names: impl Fn(&Change) -> Option<&'n Names>) -> Structure {
         let mut structure = Structure::default();
         for change in changes {
@@ -124,8 +123,8 @@ impl Structure {
         structure
     }
 
-    /// Puts changes into functions that somebody knows better than by the look
-    /// of the text. `function` names the one around a change, if there is one.
+    /// Replaces the functions derived from the text by more precise ones. `function` returns the function
+    /// around a change, if there is one.
     pub fn set_functions(&mut self, function: impl Fn(ChangeId) -> Option<String>) {
         for (id, place) in &mut self.places {
             if let Some(name) = function(*id) {
@@ -134,7 +133,7 @@ impl Structure {
         }
     }
 
-    /// Tells what is one change to a person, and whether a part of it makes sense alone.
+    /// Sets the groups that are one change to a person, each with whether a part of it makes sense alone.
     pub fn set_units(&mut self, units: impl IntoIterator<Item = (ChangeSet, bool)>) {
         for (changes, divisible) in units {
             for id in &changes {
@@ -144,12 +143,12 @@ impl Structure {
         }
     }
 
-    /// The listed changes in whole units, in the order in which the list comes to them.
+    /// The listed changes in whole units, ordered by first occurrence in the list.
     pub(super) fn whole_units(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
         self.grouped(list, |_| true)
     }
 
-    /// The listed changes in pieces that make sense by themselves.
+    /// The listed changes in groups that make sense by themselves.
     pub(super) fn parts(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
         self.grouped(list, |unit| !unit.divisible)
     }
@@ -180,7 +179,7 @@ impl Structure {
         whole
     }
 
-    /// All changes there are.
+    /// All changes.
     #[must_use]
     pub fn all(&self) -> &ChangeSet {
         &self.all
@@ -196,19 +195,19 @@ impl Structure {
         }
     }
 
-    /// Functions with several changes: all of each, in the order in which the
-    /// list comes to them.
+    /// Functions with several changes, each with all of its listed changes, ordered by first occurrence in
+    /// the list.
     pub(super) fn functions(&self, ranked: &[ChangeId]) -> Vec<Vec<ChangeId>> {
         self.by_place(ranked, |place| Some(place).filter(|place| !place.heading.is_empty()))
     }
 
-    /// Files with several changes: all of each, in the order in which the list comes
-    /// to them.
+    /// Files with several changes, each with all of its listed changes, ordered by first occurrence in the
+    /// list.
     pub(super) fn files(&self, ranked: &[ChangeId]) -> Vec<Vec<ChangeId>> {
         self.by_place(ranked, |place| Some(&place.file))
     }
 
-    /// The listed changes grouped by a part of their place, where there are several.
+    /// The listed changes grouped by a component of their place, without groups of one.
     fn by_place<'s, K: Ord + ?Sized + 's>(
         &'s self,
         ranked: &[ChangeId],
@@ -227,7 +226,7 @@ impl Structure {
         order.into_iter().filter_map(|key| members.remove(key)).filter(|list| list.len() > 1).collect()
     }
 
-    /// Changes in the functions of `set`, and changes in its files.
+    /// The other changes in the functions of `set`, and the other changes in its files.
     pub(super) fn around(&self, set: &ChangeSet) -> [ChangeSet; 2] {
         let places: Vec<&Place> = set.iter().filter_map(|id| self.places.get(id)).collect();
         let near = |same: &dyn Fn(&Place) -> bool| -> ChangeSet {
@@ -266,10 +265,9 @@ impl Structure {
         needs
     }
 
-    /// Units such that every beginning of the list probably builds: each comes with those
-    /// that must be reverted along with it, if they have not come before. Old lines that
-    /// use a name need the change that took its declaration away; a declaration that bad
-    /// brought cannot go without its uses.
+    /// Units ordered so that every prefix of the list probably builds: each unit is joined by the changes
+    /// that must be reverted with it, unless they came before. Old lines that use a name need the change that
+    /// deleted its declaration; a declaration that bad added cannot be removed without its uses.
     pub(super) fn closed_units(&self, units: &[Vec<ChangeId>]) -> Vec<Vec<ChangeId>> {
         let list = units.concat();
         let needs = self.needs(&list);
@@ -294,9 +292,8 @@ impl Structure {
         closed
     }
 
-    /// Changes that use a name together with those that declare it in one
-    /// version only, and so on: what probably builds only together. Clusters keep
-    /// the order of the list by their first members, and so do their members.
+    /// Groups of changes that probably build only together: the transitive closure of using a name and
+    /// declaring it in only one version. Groups, and the members of each group, keep the order of the list.
     pub(super) fn clusters(&self, list: &[ChangeId]) -> Vec<Vec<ChangeId>> {
         let position: HashMap<ChangeId, usize> = list.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         let mut leader: Vec<usize> = (0..list.len()).collect();
@@ -326,7 +323,7 @@ impl Structure {
         units.into_values().collect()
     }
 
-    /// Changes that may be the other halves of what these open or close.
+    /// Changes that may open or close the counterparts of the brackets in this set.
     pub(super) fn other_halves(&self, set: &ChangeSet) -> ChangeSet {
         let halves = set & &self.unbalanced;
         let file = |id: &ChangeId| self.places.get(id).map(|place| &place.file);
@@ -338,7 +335,7 @@ impl Structure {
         self.words.get(word).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a mention declares its word, in either version, for the code of another change.
+    /// Whether a mention declares its word, in either version, in the scope of another change.
     pub(super) fn declares_for(&self, mention: &Mention, user: ChangeId) -> bool {
         let declares = mention.old_declares || mention.new_declares;
         declares && (mention.global || self.places.get(&mention.id) == self.places.get(&user))
@@ -349,8 +346,7 @@ impl Structure {
         self.bases.get(path.rsplit('/').next().unwrap_or(path))
     }
 
-    /// Changes that stand at a line of a file in which some are reverted, and
-    /// the words they mention.
+    /// Changes at a line of a file in which some are reverted, and the words they mention.
     pub(super) fn at(&self, path: &str, line: u32, reverted: &ChangeSet) -> Vec<(ChangeId, &[String])> {
         let mut found = Vec::new();
         for extents in self.extents(path) {
@@ -364,8 +360,8 @@ impl Structure {
         found
     }
 
-    /// Changes of the function around a line of a file in which some are reverted, as far as
-    /// changes tell: that of the change at the line, else of the last before and the next.
+    /// Changes of the function around a line of a file in which some are reverted, as far as the changes show
+    /// it: the function of the change at the line, else those of the nearest changes before and after it.
     pub(super) fn near(&self, path: &str, line: u32, reverted: &ChangeSet) -> ChangeSet {
         let mut around: Vec<ChangeId> = self.at(path, line, reverted).into_iter().map(|(id, _)| id).collect();
         if around.is_empty() {
@@ -381,8 +377,8 @@ impl Structure {
         self.places.iter().filter(|(_, place)| places.contains(place)).map(|(id, _)| *id).collect()
     }
 
-    /// The line changes of the files that a compiler may mean by a path: it names them from
-    /// wherever it was started.
+    /// The line changes of the files that a compiler may denote by a path. Its paths are relative to the
+    /// directory in which it was started.
     fn extents<'s, 'p>(&'s self, path: &'p str) -> impl Iterator<Item = &'s [Extent]> + use<'s, 'p> {
         let base = path.rsplit('/').next().unwrap_or(path);
         let meant = move |file: &str| file.rsplit('/').next() == Some(base);
@@ -390,7 +386,7 @@ impl Structure {
     }
 }
 
-/// The line changes of a file with the lines at which they stand when some are reverted.
+/// The line changes of a file with their line ranges when some are reverted.
 fn laid_out<'s, 'r>(
     extents: &'s [Extent],
     reverted: &'r ChangeSet,
@@ -407,7 +403,7 @@ fn laid_out<'s, 'r>(
     })
 }
 
-/// The smallest member stands for a set.
+/// Union-find: the smallest member represents a set.
 fn join(leader: &mut [usize], a: usize, b: usize) {
     let (a, b) = (find(leader, a), find(leader, b));
     leader[a.max(b)] = a.min(b);
@@ -421,7 +417,7 @@ fn find(leader: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// Opened minus closed, by plain counting: good enough for a hint.
+/// Opened minus closed, by counting characters, which is precise enough for a hint.
 fn brackets(lines: &[String]) -> [i32; 4] {
     let mut sum = [0; 4];
     for line in lines {
@@ -444,7 +440,7 @@ fn brackets(lines: &[String]) -> [i32; 4] {
     sum
 }
 
-/// How the syntax trees speak of each name.
+/// The mentions of each name according to the syntax trees.
 fn mentioned(change: &Change, names: &Names) -> BTreeMap<String, Mention> {
     let mention = |spoken: &Spoken| Mention {
         id: change.id,
@@ -457,8 +453,8 @@ fn mentioned(change: &Change, names: &Names) -> BTreeMap<String, Mention> {
     names.iter().map(|(name, spoken)| (name.clone(), mention(spoken))).collect()
 }
 
-/// How often each word stands in old and new lines, and whether they look as if
-/// they declared it, where no syntax tells.
+/// Counts the occurrences of each word in old and new lines and guesses declarations from the text, where the
+/// syntax is not known.
 fn count_words(change: &Change) -> BTreeMap<String, Mention> {
     let header = change.file.rsplit('.').next().is_some_and(|extension| extension.starts_with(['h', 'H']));
     let mut words = BTreeMap::new();

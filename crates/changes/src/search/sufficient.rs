@@ -1,26 +1,26 @@
 //! The other direction: changes put into good.
 //!
-//! A set is *sufficient* if good with exactly these changes fails in the way bad does. It
-//! is the set of all other changes that is reverted then. Delta debugging looks for the
-//! smallest such set; here it is asked of an answer that was found by undoing, and searched
-//! for only where that answer is not sufficient.
+//! A set is *sufficient* if good with exactly these changes fails in the way bad does. The trial then reverts
+//! the set of all other changes. Delta debugging searches for the smallest such set. Here an answer that was
+//! found by undoing is only checked; a search follows where it is not sufficient.
 
 use super::diagnostics::Toward;
 use super::{Search, Shown, Stage, set};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 
-/// A set of more units that are all needed to break good is not searched to its end.
+/// The search for the smallest sufficient set is limited to the trials for this many needed units (plus a
+/// minimum).
 const MOST_NEEDED: u64 = 4;
 const AT_LEAST: u64 = 16;
-/// With more changes between the versions than these, the smallest set that breaks good is searched
-/// for only if there is no answer.
+/// With more changes between the versions than this, the smallest set that breaks good is searched for only
+/// if there is no answer.
 const MOST_IN_GOOD: usize = 512;
 
-/// Whether changes put into good make it fail, and what was put in with them.
+/// Whether changes put into good make it fail, and the changes that were put in with them.
 pub(super) struct Applied {
     pub shown: Shown,
-    /// All that was put in; more than was asked for where good needs it to build.
+    /// All changes that were put in; more than requested if good needs them to build.
     pub full: ChangeSet,
 }
 
@@ -41,7 +41,7 @@ impl<T: Trials> Search<'_, T> {
         })
     }
 
-    /// Whether the versions are so far apart that good seldom builds with a few changes of bad.
+    /// Whether the versions differ so much that good seldom builds with only a few changes of bad.
     pub(super) fn is_far(&self) -> bool {
         self.structure.all().len() > MOST_IN_GOOD
     }
@@ -63,9 +63,9 @@ impl<T: Trials> Search<'_, T> {
         })
     }
 
-    /// The smallest part of the ranked units that, put into good, makes it fail in the same
-    /// way: the shortest beginning of the list that does ends with a unit that is needed;
-    /// it is kept, and the search goes on before it. None if all of them together do not.
+    /// The smallest part of the ranked units that, put into good, makes it fail in the same way. The shortest
+    /// prefix of the list that does so ends with a needed unit, which is kept, and the search continues
+    /// before it. None if all of them together do not.
     pub(super) fn least_sufficient(
         &mut self,
         units: &[Vec<ChangeId>],

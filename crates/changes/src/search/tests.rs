@@ -1,4 +1,4 @@
-//! All methods in worlds small enough to know the truth.
+//! All methods on models small enough for the true answer to be known.
 
 use super::diagnostics::{Toward, hinted};
 use super::model::{Model, World, world};
@@ -147,7 +147,7 @@ fn the_auxiliary_example() {
     }
 }
 
-/// A line of an enumeration is gone (2), and with it its name from a table (0, 1): good does not build
+/// A line of an enumeration was deleted (2), and with it its name from a table (0, 1): good does not build
 /// with a shorter table and all names, bad builds with a longer one.
 #[test]
 fn what_only_good_needs_to_build_is_no_cause() {
@@ -168,8 +168,8 @@ fn what_only_good_needs_to_build_is_no_cause() {
     assert!(search.verify(&found).unwrap().minimal);
 }
 
-/// Names of three declarations, each used in several places, changed in all of
-/// them; the guilty change is one line that has nothing to do with it.
+/// Names of three declarations, each used in several places, changed in all of them; the guilty change is one
+/// unrelated line.
 #[test]
 fn renamed_names_are_left_out_together() {
     let mut changes = Vec::new();
@@ -214,9 +214,9 @@ fn units_are_names_with_their_uses() {
     ];
     let structure = Structure::of(&changes);
     let units = structure.clusters(&ranked(&[4, 1, 3, 2, 0]));
-    // What is declared within a function of a.c is nothing to b.c.
+    // A declaration within a function of a.c is not visible in b.c.
     assert_eq!(units, [ranked(&[4]), ranked(&[1, 0]), ranked(&[3]), ranked(&[2])]);
-    // A macro that bad brought goes with its uses; a use goes alone.
+    // A macro that bad added is reverted with its uses; a use is reverted alone.
     let changes = [
         line(0, "a.h", 1, "", "#define quick static inline"),
         line(1, "a.c", 5, "static int f(void)", "quick int f(void)"),
@@ -260,9 +260,8 @@ fn the_common_case_is_cheap() {
     }
 }
 
-/// A large difference with a ranking that is not very good: of the changes
-/// before the guilty one a third do not build alone, though no declaration tells,
-/// and some crash.
+/// A large difference with an imprecise ranking: of the changes before the guilty one a third do not build
+/// alone, though no declaration shows this, and some crash.
 #[test]
 fn many_suspects_are_cleared_in_one_trial() {
     let crashes = |id: u32| id % 23 == 11;
@@ -288,12 +287,12 @@ fn many_suspects_are_cleared_in_one_trial() {
     let mut search = Search::new(&mut model, &structure, &mut watch);
     let found = search.find(&order).unwrap().unwrap();
     assert_eq!(found.all(), ids(&[66]));
-    // Alone they would be 66, and the beginnings of the list besides.
-    // A third of them builds on nothing, so that no answer can be put into good.
+    // One by one there would be 66 trials, plus those for the prefixes of the list. A third of the changes
+    // build in no context, so that no answer can be put into good.
     assert!(search.asked() <= 90, "{} trials", search.asked());
 }
 
-/// A trial that passed by chance, and is found out when its program is examined.
+/// A trial that passed by accident, which the examination of its program detects.
 #[test]
 fn a_pass_of_a_program_that_is_not_sane_is_no_answer() {
     let structure = Structure::flat(6);
@@ -311,8 +310,8 @@ fn a_pass_of_a_program_that_is_not_sane_is_no_answer() {
     assert!(search.verify(&found).unwrap().minimal);
 }
 
-/// Undoing the first change switches the feature under test off: the test passes, but
-/// putting that change into good breaks nothing.
+/// Undoing the first change disables the feature under test: the test passes, but putting that change into
+/// good breaks nothing.
 #[test]
 fn a_change_that_does_not_break_good_is_innocent() {
     let structure = Structure::flat(30);
@@ -320,7 +319,7 @@ fn a_change_that_does_not_break_good_is_innocent() {
     for guilty in [5, 13, 29] {
         let mut model = Model::new(move |set: &ChangeSet| {
             let passes = set.contains(&ChangeId(0)) || set.contains(&ChangeId(guilty));
-            // Good has neither the switch nor the fault; the fault shows without the switch.
+            // Good has neither the switch nor the fault; the fault is visible without the switch.
             let fails_in_good =
                 set.contains(&ChangeId(0)) && !set.contains(&ChangeId(guilty)) && set.len() > 15;
             if passes && !fails_in_good { Outcome::Pass } else { Outcome::Fail }
@@ -333,7 +332,7 @@ fn a_change_that_does_not_break_good_is_innocent() {
     }
 }
 
-/// The failure needs two changes: undoing either helps, and it takes both to break good.
+/// The failure needs two changes: undoing either one makes the test pass, and both are needed to break good.
 #[test]
 fn two_changes_that_fail_only_together_are_both_named() {
     let structure = Structure::flat(40);
@@ -348,8 +347,8 @@ fn two_changes_that_fail_only_together_are_both_named() {
     assert_eq!(found.proof.sufficient, Shown::Yes);
 }
 
-/// Of changes that only compile together, the one that the recordings show on the way to
-/// the failure is the cause.
+/// Among changes that only compile together, the one that the recordings show on the chain to the failure is
+/// the cause.
 #[test]
 fn roles_follow_the_chain() {
     let structure = Structure::flat(4);
@@ -422,7 +421,7 @@ fn progress_is_told() {
 
 type InWorld<'a, 'w> = Search<'a, Model<&'w dyn Fn(&ChangeSet) -> Outcome>>;
 
-/// Runs a method and returns what it found, what the check said, and the log.
+/// Runs a method and returns its result, the result of verification, and the log.
 fn run(
     world: &World,
     eager: bool,
@@ -442,7 +441,7 @@ fn run(
     (checked, search.log().to_vec(), search.asked())
 }
 
-/// What every answer must satisfy, whoever found it.
+/// Properties of every answer, for any method.
 fn check(world: &World, found: &Found, verified: &Verified) -> Result<(), TestCaseError> {
     let all = found.all();
     prop_assert_eq!(verified.outcome, world.outcome(&all));
@@ -453,7 +452,7 @@ fn check(world: &World, found: &Found, verified: &Verified) -> Result<(), TestCa
     Ok(())
 }
 
-/// What an answer claims is so.
+/// Whether the claims of an answer hold.
 fn check_proof(world: &World, found: &Found) -> Result<(), TestCaseError> {
     prop_assert_eq!(found.proof.needed, Shown::Yes);
     prop_assert_eq!(world.outcome(&found.all()), Outcome::Pass);
@@ -477,9 +476,9 @@ proptest! {
         if world.odd == 0 && world.unresolved == 0 {
             prop_assert!(verified.minimal, "{:?}", found);
         }
-        // Each set is built and tested at most once: first only built, then tested too.
+        // Each set is built and tested at most once: first only built, then also tested.
         prop_assert!(asked <= 2 << world.changes);
-        // Side by side, the same answer by the same trials.
+        // Parallel trials give the same answer with the same trials.
         let (again, again_log, _) = run(&world, true, |search| search.find(&order).unwrap());
         prop_assert_eq!(Some((found, verified)), again);
         prop_assert_eq!(log, again_log);
@@ -498,7 +497,7 @@ proptest! {
             check(&world, &found, &verified)?;
             check_proof(&world, &found)?;
         } else {
-            // It would have been seen if the candidates, or any single one, passed.
+            // If the candidates, or any single one of them, passed, the search would have found it.
             prop_assert!(world.outcome(&candidates) != Outcome::Pass);
             for id in &candidates {
                 prop_assert!(world.outcome(&ids(&[id.0])) != Outcome::Pass);
@@ -523,7 +522,7 @@ proptest! {
             };
             check(&world, &found, &verified)?;
             if !verified.passes {
-                // Applied to the rest it fails, and no single change can be left out.
+                // Applied to the rest it fails, and no single change can be removed.
                 prop_assert_eq!(world.outcome(&(&universe - &found.root)), Outcome::Fail);
                 for id in &found.root {
                     let more = &(&universe - &found.root) | &ids(&[id.0]);
@@ -587,8 +586,8 @@ proptest! {
     }
 }
 
-/// A type error names nothing that is missing; a name that is missing is looked for in its own
-/// function before the rest of the program.
+/// A type error names nothing that is missing. A missing name is searched for in its own function before the
+/// rest of the program.
 #[test]
 fn hints_stand_in_the_function_of_the_error() {
     let mut changes = vec![

@@ -1,22 +1,22 @@
-//! The last word on an answer.
+//! The final check of an answer.
 
 use super::{Found, Search, Stage};
 use crate::change::{ChangeId, ChangeSet};
 use crate::outcome::{Outcome, Trials};
 
-/// What trying an answer, and the answer without each of its changes, gave.
+/// The outcomes of an answer, and of the answer without each of its changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// Of reverting all of it.
     pub outcome: Outcome,
     pub passes: bool,
-    /// It passes, and each change is needed: put back, the test does not pass, or left out
-    /// of what is put into good, good does not fail.
+    /// It passes, and each change is needed: with the change put back, bad does not pass, or with the change
+    /// left out of what is put into good, good does not fail.
     pub minimal: bool,
-    /// Changes that are not needed either way.
+    /// Changes that are needed in neither direction.
     pub superfluous: ChangeSet,
-    /// Outcome with this one put back; empty if the whole does not pass, or if
-    /// no more trials were allowed.
+    /// The outcome with this change put back; empty if the whole set does not pass, or if no more trials were
+    /// allowed.
     pub without: Vec<(ChangeId, Outcome)>,
 }
 

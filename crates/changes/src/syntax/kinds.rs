@@ -1,28 +1,27 @@
-//! The node kinds and fields of the grammars that we look at, as small numbers.
+//! The node kinds and fields of the grammars that are used here, as small numbers.
 //!
-//! A grammar names its nodes by text and numbers them in its own way. The
-//! tables here translate a grammar's number once, so that a walk over millions
-//! of nodes compares no text and C and C++ need no code of their own.
+//! A grammar names its nodes by text and assigns its own numbers. The tables here translate a grammar's
+//! number once, so that a walk over millions of nodes compares no text, and C and C++ share the same code.
 
 use std::num::NonZeroU16;
 use std::sync::LazyLock;
 use tree_sitter::Language;
 
-/// What a node is, as far as cutting and naming depend on it.
+/// The kind of a node, as far as splitting and naming depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Other,
     Root,
     Comment,
     Comma,
-    // Lists whose members stand for themselves.
+    // Lists of independent members.
     Block,
     Declarations,
     Fields,
     Enumerators,
     Initialisers,
     Case,
-    // Members that need care.
+    // Members that need special treatment.
     Function,
     Lambda,
     Loop,
@@ -36,7 +35,7 @@ pub(super) enum Kind {
     Access,
     Labelled,
     Goto,
-    // Declarations and what stands in them.
+    // Declarations and their components.
     Declaration,
     FieldDeclaration,
     Parameters,
@@ -80,7 +79,7 @@ pub(super) enum Kind {
     MacroText,
 }
 
-/// Which child of its parent a node is.
+/// The field of its parent that a node is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     None,
@@ -162,7 +161,7 @@ impl Kind {
         }
     }
 
-    /// A list between whose members a text may be cut.
+    /// A list whose members can be separated.
     pub fn is_list(self) -> bool {
         matches!(
             self,
@@ -176,12 +175,12 @@ impl Kind {
         )
     }
 
-    /// A list whose members a comma parts.
+    /// A list whose members are separated by commas.
     pub fn has_commas(self) -> bool {
         matches!(self, Kind::Enumerators | Kind::Initialisers)
     }
 
-    /// A list without a closing token of its own: it lasts until what follows.
+    /// A list without a closing token: it ends where the next member begins.
     pub fn is_open_ended(self) -> bool {
         self == Kind::Case
     }
@@ -194,7 +193,7 @@ impl Kind {
         matches!(self, Kind::Break | Kind::Continue | Kind::Return | Kind::Goto)
     }
 
-    /// Part of what gives a name to what is declared.
+    /// Part of the syntax between a declaration and the name it declares.
     pub fn is_declarator(self) -> bool {
         matches!(self, Kind::Init | Kind::Pointer | Kind::Array | Kind::Callable | Kind::Wrapped)
     }

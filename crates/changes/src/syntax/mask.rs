@@ -1,13 +1,12 @@
-//! The text that the parser gets: what would lead it astray is blanked out.
+//! Prepares the text for the parser: parts that would confuse it are blanked out.
 //!
-//! No preprocessor runs, so a grammar sees both branches of an `#if`, and if
-//! each opens a brace and only one is closed, the rest of the file is an error.
-//! Here the lines of conditional directives become spaces, and so does a branch
-//! that cannot stand beside its alternatives; which lines belong to which branch
-//! is kept for whoever cuts. Macros in the place of specifiers (`LIB_API int
-//! f(void)`) become spaces too. Every byte that stays keeps its place.
+//! No preprocessor runs, so a grammar sees both branches of an `#if`. If each opens a brace and only one is
+//! closed, the rest of the file is an error. Here the lines of conditional directives are replaced by spaces,
+//! and so is a branch that cannot be combined with its alternatives. The branch of each line is recorded for
+//! splitting. Macros in the position of specifiers (`LIB_API int f(void)`) are replaced by spaces too. All
+//! other bytes keep their offsets.
 //!
-//! Costs one pass over the text.
+//! The cost is one pass over the text.
 
 use std::ops::Range;
 
@@ -22,7 +21,7 @@ struct Branch {
     blank: bool,
 }
 
-/// Which branch of which conditional each line is in.
+/// The conditional branches that each line is in.
 #[derive(Default)]
 pub(super) struct Conditionals {
     branches: Vec<Branch>,
@@ -33,8 +32,8 @@ pub(super) struct Conditionals {
 }
 
 impl Conditionals {
-    /// How many conditionals are around the border before a line, if all of
-    /// `lines` is in the same branch of each and the parser has seen it.
+    /// Number of conditionals around the border before a line, if all of `lines` is in the same branch of
+    /// each and the parser has seen it.
     pub fn depth(&self, lines: &Range<u32>, line: u32) -> Option<u32> {
         let Some(branch) =
             self.around.get(line as usize).and_then(|number| self.branches.get(*number as usize))
@@ -52,7 +51,7 @@ impl Conditionals {
     }
 }
 
-/// What a branch is made of, for telling whether it can stand by itself.
+/// The brackets and the last character of a branch, which decide whether it is complete by itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Content {
     braces: i32,
@@ -73,7 +72,7 @@ struct Open {
     branches: Vec<(u32, Content)>,
     /// The condition is a plain 0.
     never: bool,
-    /// Bytes of its branches begin here.
+    /// Start offsets of its branches.
     starts: Vec<usize>,
 }
 
@@ -122,7 +121,7 @@ pub(super) fn mask(text: &[u8]) -> (Vec<u8>, Conditionals) {
     while !masker.open.is_empty() {
         masker.close(line, text.len());
     }
-    // A branch that is left out takes in directives that are.
+    // A blanked branch includes the directives within it.
     let unseen = &mut masker.out.unseen;
     unseen.sort_by_key(|(_, range)| (range.start, std::cmp::Reverse(range.end)));
     let mut seen_to = 0;
@@ -139,7 +138,7 @@ impl Masker<'_> {
         self.open.last().and_then(|open| open.branches.last()).map_or(NONE, |(number, _)| *number)
     }
 
-    /// Takes a line that is a directive. Whether it is a conditional one.
+    /// Processes a line if it is a directive. Returns whether it is a conditional one.
     fn directive(&mut self, line: u32, range: &Range<usize>) -> Option<bool> {
         if self.in_comment {
             return None;
@@ -181,8 +180,8 @@ impl Masker<'_> {
         }
     }
 
-    /// Ends the innermost conditional and decides which branches stay: all of
-    /// them if each can stand alone, else the first that is ever compiled.
+    /// Ends the innermost conditional and selects the branches to keep: all of them if each is complete by
+    /// itself, else the first one that can be compiled.
     fn close(&mut self, line: u32, end: usize) {
         self.end_branch(line);
         let Some(open) = self.open.pop() else { return };
@@ -192,7 +191,7 @@ impl Masker<'_> {
             let stays = if open.never && place == 0 { false } else { alone || place == kept };
             let first = self.out.branches[*number as usize].lines.start;
             if stays {
-                // What stays is part of the branch around it.
+                // A kept branch is part of the branch around it.
                 if let Some((_, outer)) = self.open.last_mut().and_then(|outer| outer.branches.last_mut()) {
                     outer.braces += content.braces;
                     outer.parentheses += content.parentheses;
@@ -215,7 +214,7 @@ impl Masker<'_> {
         self.out.unseen.push((line, range));
     }
 
-    /// Only looks where comments begin and end.
+    /// Only tracks where comments begin and end.
     fn scan_comments(&mut self, range: &Range<usize>) {
         self.each_code_byte(range, |_, _| {});
     }
@@ -233,8 +232,7 @@ impl Masker<'_> {
         });
     }
 
-    /// Goes over the bytes of a line that are neither space nor comment, of a
-    /// text only its quotes.
+    /// Visits the bytes of a line that are neither space nor comment; of a literal only its opening quote.
     fn each_code_byte(&mut self, range: &Range<usize>, mut take: impl FnMut(&mut Content, u8)) {
         let line = &self.text[range.clone()];
         let mut nobody = Content::default();
@@ -268,9 +266,8 @@ impl Masker<'_> {
         }
     }
 
-    /// Blanks macros among the specifiers of a declaration at the margin: if
-    /// more words than a type and a name come before its first other character,
-    /// those in capitals are too many.
+    /// Blanks macros among the specifiers of a declaration in the first column: if there are more words
+    /// before its first other character than a type and a name, the superfluous ones are those in capitals.
     fn specifiers(&mut self, range: &Range<usize>) {
         let line = &self.text[range.clone()];
         if self.in_comment || !line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
@@ -314,9 +311,9 @@ fn is_word(byte: u8) -> bool {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Specifier {
-    /// A type by itself.
+    /// A complete type.
     Type,
-    /// Comes before a name that makes it a type.
+    /// Turns the name after it into a type.
     Tag,
     Other,
     No,
@@ -342,7 +339,7 @@ mod tests {
     fn masked(text: &str) -> String {
         let (masked, _) = mask(text.as_bytes());
         assert_eq!(masked.len(), text.len());
-        // Without the spaces that took the place of what is gone.
+        // Without the spaces that replaced blanked text.
         let lines: Vec<String> =
             String::from_utf8(masked).unwrap().lines().map(|line| line.trim().to_owned()).collect();
         lines.join("|")
@@ -360,10 +357,10 @@ mod tests {
         let half = "#ifdef A\nif (x) {\n#else\nif (y) {\n#endif\n  z;\n}\n";
         assert_eq!(masked(half), "|if (x) {||||z;|}");
         assert_eq!(masked("#if A\nf(1,\n#else\nf(2,\n#endif\n3);\n"), "|f(1,||||3);");
-        // Unless they are within one that stays and each is whole.
+        // Unless they are nested in a kept branch and each is complete.
         let nested = "#if A\n#if B\nx;\n#endif\ny;\n#else\nz;\n#endif\n";
         assert_eq!(masked(nested), "||x;||y;||z;|");
-        // Nothing in comments and texts counts.
+        // Comments and literals are ignored.
         assert_eq!(
             masked("#if A\na('{'); /* {\n#else\n*/\n#else\nb;\n#endif\n"),
             "|a('{'); /* {|#else|*/||b;|"
@@ -386,7 +383,7 @@ mod tests {
         let text = "a;\n#if A\nb;\nc;\n#else\nd;\n#endif\ne;\n";
         let (_, conditionals) = mask(text.as_bytes());
         assert_eq!(conditionals.depth(&(2..4), 3), Some(1));
-        // The lines go beyond the branch.
+        // The lines extend beyond the branch.
         assert_eq!(conditionals.depth(&(2..5), 3), None);
         assert_eq!(conditionals.depth(&(0..8), 1), Some(0));
         assert_eq!(conditionals.depth(&(0..8), 7), Some(0));

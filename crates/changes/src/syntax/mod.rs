@@ -1,18 +1,15 @@
-//! Files as their syntax trees show them: functions, lists that may be cut,
-//! names.
+//! Files as their syntax trees show them: functions, lists that may be split, names.
 //!
-//! [`Syntax::parse`] reads a text with tree-sitter's grammars for C and C++ and
-//! keeps small tables by line; the tree itself is dropped. The parser gets over
-//! what it does not understand (macros that are no expressions, half a brace
-//! pair in an `#if`, code that does not compile) by marking it as an error and
-//! going on. Where a file is mostly that, there is no [`Syntax`] and others go by
-//! lines and brackets.
+//! [`Syntax::parse`] reads a text with tree-sitter's grammars for C and C++ and keeps small tables by line;
+//! the tree itself is dropped. The parser recovers from code it does not understand (macros that are not
+//! expressions, half a brace pair in an `#if`, code that does not compile) by marking it as an error. Where a
+//! file consists mostly of errors, there is no [`Syntax`] and callers use lines and brackets.
 //!
-//! Only the functions that have lines asked about are parsed, so a large file
-//! with few changes costs little more than reading it twice.
+//! Only the functions that contain requested lines are parsed, so a large file with few changes costs little
+//! more than reading it twice.
 //!
-//! One file per step: `mask` makes a text digestible, `pieces` cuts it, `kinds` numbers what the grammars name, `walk` goes over a
-//! tree, `outline` finds functions and borders, `names` finds names.
+//! One file per step: `mask` prepares a text for the parser, `pieces` splits it, `kinds` numbers the names of
+//! the grammars, `walk` traverses a tree, `outline` finds functions and borders, `names` finds names.
 
 mod kinds;
 mod mask;
@@ -35,15 +32,14 @@ use std::ops::Range;
 use tree_sitter::{Parser, Point, Tree};
 use walk::walk;
 
-/// Lines that somebody asks about, from 0, in order.
+/// The requested lines, from 0, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interest {
     ranges: Vec<Range<u32>>,
 }
 
 impl Interest {
-    /// The ranges must be in order; an empty one stands for the place before
-    /// its line.
+    /// The ranges must be in order; an empty range denotes the position before its line.
     pub fn new(ranges: Vec<Range<u32>>) -> Interest {
         Interest { ranges }
     }
@@ -53,7 +49,7 @@ impl Interest {
         Interest { ranges: std::iter::once(lines).collect() }
     }
 
-    /// Whether one of the lines, or its neighbour, is in these, both included.
+    /// Whether a requested line, or its neighbour, is between these two lines, inclusive.
     fn touches(&self, first: u32, last: u32) -> bool {
         let next = self.ranges.partition_point(|range| range.end < first);
         self.ranges.get(next).is_some_and(|range| range.start <= last.saturating_add(1))
@@ -65,17 +61,17 @@ impl Interest {
     }
 }
 
-/// What the syntax of a file says about some of its lines.
+/// The syntactic facts about the requested lines of a file.
 pub(crate) struct Syntax {
     outline: Outline,
     conditionals: Conditionals,
     names: Vec<Name>,
 }
 
-/// Gets a grammar, which is translated when it is first needed.
+/// Returns a grammar, which is translated on first use.
 type Load = fn() -> &'static Grammar;
 
-/// Grammars for a file, the likelier first, and whether other files include it.
+/// Grammars for a file, the likelier first, and whether the file is a header.
 fn grammars(path: &str) -> Option<(&'static [Load], bool)> {
     const ONLY_C: &[Load] = &[|| &C];
     const ONLY_CPP: &[Load] = &[|| &CPP];
@@ -91,8 +87,7 @@ fn grammars(path: &str) -> Option<(&'static [Load], bool)> {
 }
 
 impl Syntax {
-    /// Parses a file. None if its language is not known by its name, or if most
-    /// of it is not of that language.
+    /// Parses a file. None if its name indicates no known language, or if much of it does not parse.
     pub fn parse(path: &str, text: &[u8], interest: &Interest) -> Option<Syntax> {
         let (grammars, header) = grammars(path)?;
         let newlines = text.iter().filter(|byte| **byte == b'\n').count();
@@ -115,7 +110,7 @@ impl Syntax {
         }
         let (errors, grammar, trees) = best?;
         let parsed: u32 = pieces.iter().map(|piece| piece.lines.end - piece.lines.start).sum();
-        // More than a quarter is not understood.
+        // More than a quarter is in error nodes.
         if errors > 1 && errors.saturating_mul(4) > parsed {
             return None;
         }
@@ -130,20 +125,20 @@ impl Syntax {
         Some(Syntax { outline: outliner.finish(), conditionals, names })
     }
 
-    /// Where `lines` may be cut before `line` without tearing what belongs
-    /// together, if they may be.
+    /// The nesting at which `lines` may be split before `line` without separating dependent members; none if
+    /// they may not.
     pub fn cuttable(&self, lines: &Range<u32>, line: u32) -> Option<Nesting> {
         let nesting = self.outline.cuttable(lines, line)?;
         let conditionals = self.conditionals.depth(lines, line)?;
         Some(Nesting { conditionals, ..nesting })
     }
 
-    /// The first function that has one of these lines.
+    /// The first function that contains one of these lines.
     pub fn function(&self, lines: &Range<u32>) -> Option<&Function> {
         self.outline.function(lines)
     }
 
-    /// The names on these lines, which must be among those asked about.
+    /// The names on these lines, which must be among the requested ones.
     pub fn names(&self, lines: &Range<u32>) -> &[Name] {
         let from = self.names.partition_point(|name| name.line < lines.start);
         let to = self.names.partition_point(|name| name.line < lines.end);
@@ -151,7 +146,7 @@ impl Syntax {
     }
 }
 
-/// A tree per piece, with places as in the whole text.
+/// One tree per piece, with positions relative to the whole text.
 fn trees(grammar: &Grammar, text: &[u8], pieces: &[Piece]) -> Option<Vec<Tree>> {
     let mut parser = Parser::new();
     parser.set_language(&grammar.language).ok()?;

@@ -1,10 +1,9 @@
-//! Which names some lines declare, assign and use, and how far each reaches.
+//! Determines which names some lines declare, assign and use, and the scope of each.
 //!
-//! A name's role follows from the nodes above it: the end of a declarator is a
-//! declaration, the left of an assignment is assigned, and so is what has its
-//! address taken or is a buffer given to a call, which may write there.
-//! Everything else is a use. Types are not known, and what a macro does is not
-//! known; both only make lines look more dependent, or less, than they are.
+//! The role of a name follows from its ancestors: the end of a declarator is a declaration, the left side of
+//! an assignment is assigned, and so is an operand whose address is taken or a buffer passed to a call, which
+//! may write to it. Everything else is a use. Types and the effects of macros are not known; both only make
+//! lines appear more dependent, or less, than they are.
 
 use super::Interest;
 use super::kinds::{Field, Kind};
@@ -14,22 +13,21 @@ use std::ops::Range;
 use tree_sitter::Node;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What a line does with a name, as a sum.
+/// The effects of a line on a name, as bit flags.
 pub(crate) mod deed {
     /// Declares or defines it.
     pub const DECLARE: u8 = 1;
-    /// Gives it another value, perhaps.
+    /// May assign it.
     pub const ASSIGN: u8 = 2;
-    /// Gives a part of it another value (`p->x = 1` does so to `p`).
+    /// May assign a component of it (`p->x = 1` does so to `p`).
     pub const ASSIGN_PART: u8 = 4;
     /// Uses it as a whole.
     pub const USE: u8 = 8;
-    /// Uses a part of it.
+    /// Uses a component of it.
     pub const USE_PART: u8 = 16;
 }
 
-/// What world a name is of: a field and a variable of one name have nothing to
-/// do with each other.
+/// The name space of a name: a field and a variable with the same name are unrelated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum World {
     Ordinary,
@@ -37,10 +35,10 @@ pub(crate) enum World {
     Label,
 }
 
-/// How far a name reaches.
+/// The scope of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
-    /// Within a block or function that begins at this line (from 0).
+    /// A block or function that begins at this line (from 0).
     Local(u32),
     File,
     Global,
@@ -50,19 +48,19 @@ pub(crate) enum Reach {
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     pub line: u32,
-    /// Where in the text.
+    /// Byte range in the text.
     pub at: Range<usize>,
     pub world: World,
     pub reach: Reach,
-    /// A sum of [`deed`]s.
+    /// A combination of [`deed`] flags.
     pub deeds: u8,
 }
 
-/// Frame notes: what the specifiers of a declaration said.
+/// Frame notes: the specifiers of a declaration.
 const STATIC: u32 = 1;
 const PRIMITIVE: u32 = 2;
 const CONSTANT: u32 = 4;
-/// Of an aggregate: it has a body.
+/// The aggregate has a body.
 const BODY: u32 = 8;
 
 struct Local {
@@ -76,10 +74,10 @@ pub(super) struct Namer<'a> {
     interest: &'a Interest,
     header: bool,
     names: Vec<Name>,
-    /// First line of each open scope, and how many locals there were before.
+    /// First line of each open scope, and the number of locals before it.
     scopes: Vec<(u32, usize)>,
     locals: Vec<Local>,
-    /// Names for this file alone.
+    /// Names with file scope.
     statics: HashSet<u64>,
 }
 
@@ -96,9 +94,9 @@ impl<'a> Namer<'a> {
         }
     }
 
-    /// In the order of lines.
+    /// The names in line order.
     pub fn finish(mut self, unseen: &[(u32, Range<usize>)]) -> Vec<Name> {
-        // What the parser did not get: conditions, and branches left out.
+        // Text that the parser does not see: conditions, and blanked branches.
         for (line, range) in unseen {
             let last = line + lines_in(&self.text[range.clone()]);
             if self.interest.touches(*line, last) {
@@ -115,7 +113,7 @@ impl<'a> Namer<'a> {
         }
     }
 
-    /// The innermost local of this name.
+    /// The innermost local with this name.
     fn local(&self, name: u64) -> Option<&Local> {
         self.locals.iter().rev().find(|local| local.name == name)
     }
@@ -170,7 +168,7 @@ impl<'a> Namer<'a> {
             }
             _ => {}
         }
-        // A function's own name lives around the scope that it opens.
+        // A function's own name belongs to the scope around the one it opens.
         let outside = by.kind == Kind::Function && self.scopes.len() <= 1;
         match self.scopes.last() {
             Some((scope, _)) if !outside => {
@@ -233,7 +231,7 @@ fn lines_in(text: &[u8]) -> u32 {
     text.iter().map(|byte| u32::from(*byte == b'\n')).sum()
 }
 
-/// How a declarator builds on the type before it.
+/// The type constructors that a declarator applies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
     pointer: bool,
@@ -241,7 +239,7 @@ struct Shape {
 }
 
 enum Role {
-    /// By the frame of this number.
+    /// The index of the declaring frame.
     Declares {
         by: usize,
         shape: Shape,
@@ -254,7 +252,7 @@ enum Role {
     },
 }
 
-/// The role of the name at the end of the frames.
+/// The role of the name in the last frame.
 fn role(frames: &[Frame], text: &[u8]) -> Role {
     let mut shape = Shape::default();
     let mut part = false;
@@ -323,7 +321,7 @@ impl Visitor for Namer<'_> {
                     let qualifier = if constant { CONSTANT } else { 0 };
                     parent.note |= if frame.kind == Kind::Qualifier { qualifier } else { PRIMITIVE };
                 }
-                // `unsigned size` may be a type of somebody's own.
+                // `unsigned size` may contain a user-defined type.
                 return frame.kind == Kind::SizedType && self.interest.touches(frame.first, frame.last);
             }
             Kind::Aggregate if node.child_by_field_name("body").is_some() => frame.note |= BODY,

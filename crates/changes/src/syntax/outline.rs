@@ -1,12 +1,11 @@
-//! Where a text may be cut: the lists of a file and the borders of their members.
+//! Finds the split points of a text: its lists and the borders of their members.
 //!
-//! A *border* is the place before a line. The innermost node around it decides:
-//! if that is a list (a block, the fields of a structure, the file itself), the
-//! border lies between two of its members; if it is anything else, a statement
-//! or an expression goes over the border and must not be torn.
+//! A *border* is the position before a line. It is classified by the innermost node around it: if that is a
+//! list (a block, the fields of a structure, the file itself), the border lies between two of its members. If
+//! it is anything else, a statement or an expression spans the border and must not be split.
 //!
-//! Costs one visit of every node near the lines asked about, and for each list
-//! there as many steps as it has lines.
+//! The cost is one visit of every node near the requested lines, and for each list there as many operations
+//! as it has lines.
 
 use super::Interest;
 use super::kinds::Kind;
@@ -17,12 +16,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const NONE: u32 = u32::MAX;
 
-/// Where a text may be cut; two versions only where it is the same in both.
+/// A position at which a text may be split; two versions only where both have the same nesting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nesting {
-    /// A number for the kinds of the lists around.
+    /// A hash of the kinds of the enclosing lists.
     pub(super) path: u64,
-    /// How many `#if`s are around.
+    /// Number of enclosing `#if`s.
     pub(super) conditionals: u32,
     pub in_function: bool,
 }
@@ -30,9 +29,9 @@ pub(crate) struct Nesting {
 /// A list around a border.
 #[derive(Clone, Debug)]
 struct List {
-    /// Lines that lie within it, without those of its opening and closing.
+    /// Its lines without those of its opening and closing tokens.
     inside: Range<u32>,
-    /// A number for the kinds of the lists around it and its own.
+    /// A hash of the kinds of the enclosing lists and its own.
     path: u64,
     in_function: bool,
     kind: Kind,
@@ -46,19 +45,19 @@ struct Member {
     traits: u8,
 }
 
-/// Control may leave it for somewhere else than what follows it.
+/// Control may leave it to a point other than the next member.
 const ESCAPES: u8 = 1;
-/// It does nothing but that.
+/// It is a jump statement.
 const JUMP: u8 = 2;
 /// It is a case of a `switch`.
 const CASE: u8 = 4;
 /// Control never reaches its end.
 const ENDS: u8 = 8;
-/// The parser is not sure of it.
+/// The parser reported an error in it.
 const DOUBTFUL: u8 = 16;
-/// It rules over the members after it (`public:`).
+/// It applies to the members after it (`public:`).
 const RULES: u8 = 32;
-/// Its meaning depends on its place (an enumerator without a value).
+/// Its meaning depends on its position (an enumerator without a value).
 const PLACED: u8 = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +76,7 @@ pub(crate) struct Function {
 
 #[derive(Default)]
 pub(crate) struct Outline {
-    /// In order; a function within a function belongs to the outer one.
+    /// In order; a nested function belongs to the outer one.
     pub functions: Vec<Function>,
     lists: Vec<List>,
     members: Vec<Member>,
@@ -85,9 +84,8 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// The list in which these lines may be cut before `line`, if they may be:
-    /// it holds all of them, `line` is the border of two of its members, and
-    /// those do not need each other.
+    /// The list in which these lines may be split before `line`, if they may be: it contains all of them,
+    /// `line` is the border of two of its members, and these do not depend on each other.
     pub fn cuttable(&self, lines: &Range<u32>, line: u32) -> Option<Nesting> {
         let border = self.borders.get(line as usize)?;
         let list = self.lists.get(border.list as usize)?;
@@ -98,35 +96,36 @@ impl Outline {
             let member = self.members.get(number as usize)?;
             (lines.start <= member.first && member.last < lines.end).then_some(member.traits)
         };
-        // Members that these lines do not have are the same in both versions.
+        // Members outside these lines are the same in both versions.
         let before = member(border.before).unwrap_or(ENDS);
         let after = member(border.after).unwrap_or(0);
         let apart = (before | after) & (DOUBTFUL | PLACED) == 0
             && before & RULES == 0
             && after & JUMP == 0
-            // One case falls into the next; what follows runs only if this did not leave.
+            // One case falls through into the next; code after a member runs only if the member did not
+            // leave.
             && if after & CASE != 0 { before & ENDS != 0 } else { before & ESCAPES == 0 };
         apart.then_some(Nesting { path: list.path, conditionals: 0, in_function: list.in_function })
     }
 
-    /// The first function that has one of these lines.
+    /// The first function that contains one of these lines.
     pub fn function(&self, lines: &Range<u32>) -> Option<&Function> {
         let next = self.functions.partition_point(|function| function.lines.end <= lines.start);
         self.functions.get(next).filter(|function| function.lines.start < lines.end)
     }
 }
 
-/// What the walk knows of a list while it is in it.
+/// The state of a list while the walk is in it.
 struct Open {
     list: u32,
-    /// The member before, and the line behind it.
+    /// The previous member, and the line after it.
     before: u32,
     behind: u32,
-    /// Line of the comma behind that member.
+    /// Line of the comma after that member.
     comma: Option<u32>,
-    /// The member before is this list, which lasts until what follows it.
+    /// The previous member is this list, which ends where the next member begins.
     unclosed: Option<u32>,
-    /// The member before leaves the list in any case.
+    /// The previous member always leaves the list.
     left: bool,
 }
 
@@ -136,7 +135,7 @@ pub(super) struct Outliner<'a> {
     out: Outline,
     open: Vec<Open>,
     functions: u32,
-    /// Lines of the tree that is walked.
+    /// Lines of the current tree.
     piece: Range<u32>,
 }
 
@@ -147,7 +146,7 @@ impl<'a> Outliner<'a> {
         Outliner { text, interest, out, open: Vec::new(), functions: 0, piece: 0..line_count }
     }
 
-    /// The next tree is of these lines.
+    /// Begins the tree of these lines.
     pub fn begin(&mut self, piece: Range<u32>) {
         self.piece = piece;
     }
@@ -245,7 +244,7 @@ fn traits(node: &Node, kind: Kind) -> u8 {
         Kind::Enumerator if node.child_by_field_name("value").is_none() => PLACED,
         _ => 0,
     };
-    // A function with one odd line within it still ends where it ends.
+    // A function with one syntax error inside still ends at a known line.
     let large = matches!(
         kind,
         Kind::Function | Kind::Declarations | Kind::Namespace | Kind::Linkage | Kind::Aggregate
@@ -262,7 +261,7 @@ fn name<'a>(function: &Node, text: &'a [u8]) -> Option<&'a [u8]> {
     while let Some(inner) = at.child_by_field_name("declarator") {
         at = inner;
     }
-    // Parentheses and references hold their declarators without saying so.
+    // Parentheses and references contain their declarators without a field name.
     while at.kind().ends_with("_declarator") {
         let mut cursor = at.walk();
         let inner = at.named_children(&mut cursor).find(|child| {
@@ -365,7 +364,7 @@ impl Visitor for Outliner<'_> {
     }
 }
 
-/// Lines of the outermost nodes that the parser could make nothing of.
+/// Lines of the outermost error nodes.
 pub(super) struct Errors {
     pub lines: u32,
 }

@@ -1,10 +1,8 @@
-//! A file in pieces that are parsed one by one: what stands between two points
-//! outside all braces.
+//! Splits a file into pieces that are parsed one by one: the texts between points outside all braces.
 //!
-//! An error in one function must not swallow the next: a parser that loses a
-//! brace goes on to the end of the file. Braces are counted here without any
-//! grammar, so pieces end where functions do whatever stands in them. And what
-//! no change touches need not be parsed at all.
+//! An error in one function must not affect the next: a parser that misses a brace continues to the end of
+//! the file. Braces are counted here without a grammar, so pieces end where functions end, whatever they
+//! contain. Pieces that no change touches need not be parsed at all.
 
 use std::ops::Range;
 
@@ -15,8 +13,8 @@ pub(super) struct Piece {
     pub bytes: Range<usize>,
 }
 
-/// Cuts a text behind each line that begins with a closing brace and leaves
-/// none open. One piece if the braces do not match.
+/// Splits a text after each line that begins with a closing brace and leaves none open. One piece if the
+/// braces do not match.
 pub(super) fn pieces(text: &[u8]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut start = (0_u32, 0_usize);
@@ -104,9 +102,9 @@ mod tests {
         );
         assert_eq!(lines("#define A {\nint x;\n"), [(0, 2)]);
         assert_eq!(lines(""), [(0, 0)]);
-        // A namespace holds its functions.
+        // A namespace contains its functions.
         assert_eq!(lines("namespace n {\nint f()\n{\n}\n}\n"), [(0, 5)]);
-        // Braces that do not match tell nothing.
+        // Unbalanced braces: one piece.
         assert_eq!(lines("int f()\n{\n}\n}\nint g()\n{\n}\n"), [(0, 7)]);
     }
 }

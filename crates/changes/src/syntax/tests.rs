@@ -1,4 +1,4 @@
-//! What the syntax says of small texts.
+//! The syntactic facts about small texts.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn parse(path: &str, text: &str) -> Syntax {
     Syntax::parse(path, text.as_bytes(), &Interest::only(0..lines)).unwrap()
 }
 
-/// Names on a line (from 0) that do one of these deeds.
+/// Names on a line (from 0) with one of these effects.
 fn names(text: &str, line: u32, deeds: u8) -> Vec<&str> {
     let syntax = parse("a.c", text);
     let found = syntax.names(&(line..line + 1)).iter().filter(|name| name.deeds & deeds != 0);

@@ -1,11 +1,11 @@
-//! A walk over a syntax tree that knows the way it came.
+//! A traversal of a syntax tree that keeps the path from the root.
 //!
-//! Without recursion: expressions of machine-written code nest thousands deep.
+//! It is not recursive: expressions in machine-generated code nest thousands deep.
 
 use super::kinds::{Field, Grammar, Kind};
 use tree_sitter::{Node, Tree};
 
-/// A node on the way from the root to where the walk is.
+/// A node on the path from the root to the current node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub kind: Kind,
@@ -18,11 +18,11 @@ pub(super) struct Frame {
     pub note: u32,
 }
 
-/// Who looks at the nodes.
+/// Receives the nodes of a traversal.
 pub(super) trait Visitor {
-    /// Comes to a node, the last of the frames. Whether to go on into it.
+    /// Enters a node, which is the last frame. Returns whether to visit its children.
     fn enter(&mut self, node: &Node, frames: &mut [Frame]) -> bool;
-    /// Leaves a node it went into.
+    /// Leaves a node whose children were visited.
     fn leave(&mut self, frames: &mut [Frame]);
 }
 
@@ -55,8 +55,8 @@ pub(super) fn walk(grammar: &Grammar, tree: &Tree, visitor: &mut impl Visitor) {
     }
 }
 
-/// First and last line of a node, from 0. A directive's node takes in the end
-/// of its line, which is no line of its own.
+/// First and last line of a node, from 0. The node of a directive includes its line end, which is not a line
+/// of its own.
 pub(super) fn lines(node: &Node) -> (u32, u32) {
     let row = |row: usize| u32::try_from(row).unwrap_or(u32::MAX);
     let (start, end) = (node.start_position(), node.end_position());

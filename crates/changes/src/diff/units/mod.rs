@@ -1,11 +1,10 @@
-//! Hunks that are one change for a person.
+//! Groups hunks that are one change to a person.
 //!
-//! Whoever moves a block, swaps two statements or gives a variable another name
-//! does one thing, and a diff shows several hunks. Undoing one of them alone
-//! gives code that nobody wrote. `renames` and `moves` find such hunks; what they
-//! leave is units by itself, one per hunk.
+//! Moving a block, swapping two statements or renaming a variable is one edit, but a diff shows it as several
+//! hunks. Undoing one of them alone gives code that was never written. `renames` and `moves` find such hunks;
+//! each remaining hunk is a unit by itself.
 //!
-//! Costs about a step per token of the changes.
+//! The cost is about one operation per token of the changes.
 
 mod moves;
 mod renames;
@@ -13,28 +12,27 @@ mod renames;
 use super::Difference;
 use crate::change::{ChangeId, ChangeSet};
 
-/// Changes that a person makes, and undoes, in one go.
+/// Changes that a person makes, and undoes, together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     pub changes: ChangeSet,
     pub kind: UnitKind,
 }
 
-/// What makes changes one.
+/// Why the changes form a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitKind {
     /// They are the parts of one hunk.
     Hunk,
-    /// A block was taken away here and put there, perhaps with a small edit; or what it
-    /// defines was.
+    /// A block, or the definition it contains, was moved, perhaps with a small edit.
     Moved,
-    /// Two neighbours changed places.
+    /// Two adjacent statements were swapped.
     Swapped,
-    /// An identifier was given another name, and nothing else was done.
+    /// An identifier was renamed, and nothing else was changed.
     Renamed { old: String, new: String },
 }
 
-/// Changes that no unit has yet.
+/// Changes that are not yet in a unit.
 struct Free(Vec<bool>);
 
 impl Free {
@@ -84,7 +82,7 @@ mod tests {
         Difference::new(pairs.collect())
     }
 
-    /// Kinds of units, and how many changes each has.
+    /// Kinds of units, and the number of changes in each.
     fn units(files: &[(&str, &str, &str)]) -> Vec<(UnitKind, usize)> {
         let difference = compare(files);
         let units = difference.units();
@@ -114,7 +112,7 @@ mod tests {
     fn a_hunk_with_other_edits_is_not_part_of_a_renaming() {
         let edited = LOCAL.replacen("sum", "total", 3).replace("total += n", "total -= n");
         assert_eq!(units(&[("a.c", LOCAL, &edited)]), [(renamed("sum", "total"), 2), (UnitKind::Hunk, 1)]);
-        // Some of the uses only.
+        // Only some of the uses.
         let partly = LOCAL.replacen("sum", "total", 1).replace("sum += n", "total += n + sum");
         assert!(units(&[("a.c", LOCAL, &partly)]).contains(&(UnitKind::Hunk, 1)));
     }
@@ -124,7 +122,7 @@ mod tests {
         let old = "int f(int a, int b)\n{\n  start(a);\n  go();\n  return a;\n}\n";
         let new = old.replace("start(a)", "start(b)").replace("return a", "return b");
         assert_eq!(units(&[("a.c", old, &new)]), [(UnitKind::Hunk, 1), (UnitKind::Hunk, 1)]);
-        // Neither is the declaration of another one in its place.
+        // Replacing the declaration by a different one is not a rename either.
         let old = "int f(int a)\n{\n  int m;\n  start(a);\n  return g(a, m);\n}\n";
         let new = "int f(int a)\n{\n  int n;\n  start(a);\n  return n;\n}\n";
         assert_eq!(units(&[("a.c", old, new)]), [(UnitKind::Hunk, 1), (UnitKind::Hunk, 1)]);
@@ -154,7 +152,7 @@ mod tests {
         let old = "void f(int n)\n{\n  begin(n);\n  lock(n);\n  check(n);\n  end(n);\n}\n";
         let new = "void f(int n)\n{\n  begin(n);\n  check(n);\n  lock(n);\n  end(n);\n}\n";
         assert_eq!(units(&[("a.c", old, new)]), [(UnitKind::Swapped, 2)]);
-        // The same statement taken from one function and put into another.
+        // The same statement removed from one function and added to another.
         let old = "void f(int n)\n{\n  lock(n);\n  x();\n}\nvoid g(int n)\n{\n  x();\n}\n";
         let new = "void f(int n)\n{\n  x();\n}\nvoid g(int n)\n{\n  x();\n  lock(n);\n}\n";
         assert_eq!(units(&[("a.c", old, new)]), [(UnitKind::Hunk, 1), (UnitKind::Hunk, 1)]);
@@ -168,10 +166,10 @@ mod tests {
         let rest = "int a(int n)\n{\n  return n;\n}\n";
         let (before, after) = (format!("{BLOCK}{rest}"), format!("{rest}{BLOCK}"));
         assert_eq!(units(&[("a.c", &before, &after)]), [(UnitKind::Moved, 2)]);
-        // With a small edit inside, to another file.
+        // With a small edit, to another file.
         let edited = format!("{rest}{}", BLOCK.replace("y > 9", "y >= 9"));
         assert_eq!(units(&[("a.c", &before, rest), ("b.c", rest, &edited)]), [(UnitKind::Moved, 2)]);
-        // With a large one: the name cannot be defined twice.
+        // With a large edit: the name cannot be defined twice.
         let other = format!(
             "{rest}{}",
             BLOCK.replace("y > 9", "table[x] != limit(x, y, 3)").replace("= 9", "-= step(x, y)")

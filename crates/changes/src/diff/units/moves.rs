@@ -1,4 +1,4 @@
-//! Blocks that stand elsewhere in bad, and statements that changed places.
+//! Detects blocks that were moved and statements that were swapped.
 
 use super::super::{Difference, Spoken};
 use super::{Free, Unit, UnitKind};
@@ -6,23 +6,22 @@ use crate::change::{Change, ChangeId, ChangeKind};
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A block must have so many lines with code, or so many bytes of it: shorter
-/// ones are equal by chance.
+/// Minimum number of lines with code, or of bytes of code, in a block: shorter ones may be equal by chance.
 const LEAST_LINES: usize = 3;
 const LEAST_BYTES: usize = 24;
-/// A statement must have so many tokens: `break;` is equal by chance.
+/// Minimum number of tokens of a statement: `break;` is equal by chance.
 const LEAST_TOKENS: usize = 3;
-/// A token that more blocks have than this tells nothing about them.
+/// A token that occurs in more blocks than this does not identify a block.
 const MOST_BLOCKS: usize = 32;
 
-/// Lines that only one version has.
+/// Lines that exist in only one version.
 struct Block {
     changes: Vec<ChangeId>,
     tokens: Vec<u64>,
     gone: bool,
 }
 
-/// The block that these changes of a hunk are together.
+/// The block formed by these changes of a hunk.
 fn block(difference: &Difference, changes: &[ChangeId], free: &Free) -> Option<Block> {
     let all = || changes.iter().map(|id| difference.change(*id));
     if !all().all(|change| change.kind == ChangeKind::Lines && free.has(change.id)) {
@@ -43,14 +42,13 @@ fn block(difference: &Difference, changes: &[ChangeId], free: &Free) -> Option<B
 /// File and function of statements, and their tokens.
 type Place<'d> = (&'d str, &'d str, Vec<u64>);
 
-/// Pairs of a deletion and an insertion of the same statements within one
-/// function, nearest first.
+/// Pairs of a deletion and an insertion of the same statements within one function, nearest first.
 pub(super) fn swapped(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     let mut places: BTreeMap<Place, [Vec<ChangeId>; 2]> = BTreeMap::new();
     for change in &difference.changes {
         let Some(block) = block(difference, &[change.id], free) else { continue };
         let Some(function) = function(difference, change) else { continue };
-        // `return 0;` names nothing and is equal by chance.
+        // `return 0;` mentions no name and is equal by chance.
         let named = difference.names(change.id).is_none_or(|names| !names.is_empty());
         if named && block.tokens.len() >= LEAST_TOKENS {
             let place = places.entry((&change.file, function, block.tokens)).or_default();
@@ -60,7 +58,7 @@ pub(super) fn swapped(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     let mut units = Vec::new();
     for [added, gone] in places.into_values() {
         let mut pairs: Vec<(u32, ChangeId, ChangeId)> = Vec::new();
-        // In order on both sides, so the nearest of each are next to each other.
+        // Both sides are in order, so the nearest counterparts are the neighbours.
         for from in &gone {
             let next = added.partition_point(|to| to < from);
             let near = added[..next].last().into_iter().chain(added.get(next));
@@ -77,7 +75,7 @@ pub(super) fn swapped(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     units
 }
 
-/// The function around a change, by its look where its syntax is not known.
+/// The function around a change; its heading where the syntax is not known.
 fn function<'d>(difference: &'d Difference, change: &'d Change) -> Option<&'d str> {
     let detail = &difference.details[change.id.0 as usize];
     match &detail.names {
@@ -86,8 +84,7 @@ fn function<'d>(difference: &'d Difference, change: &'d Change) -> Option<&'d st
     }
 }
 
-/// Pairs of a block that is gone and one that is new, alike or nearly so: whole
-/// hunks first, then their parts.
+/// Pairs of a deleted and an added block that are equal or nearly so: whole hunks first, then their parts.
 pub(super) fn moved(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     let mut units = Vec::new();
     for by_hunk in [true, false] {
@@ -109,8 +106,8 @@ pub(super) fn moved(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     units
 }
 
-/// Pairs of blocks that declare the same names for the whole program, however unlike they are:
-/// with one of them undone a name would be defined twice or not at all.
+/// Pairs of blocks that declare the same names at file scope, however different they are: with only one of
+/// them undone, a name would be defined twice or not at all.
 fn redefined(difference: &Difference, blocks: &[Block], pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut is_taken = vec![false; blocks.len()];
     for (from, to) in pairs {
@@ -141,22 +138,21 @@ fn is_large(difference: &Difference, block: &Block) -> bool {
     lines >= LEAST_LINES || bytes >= LEAST_BYTES
 }
 
-/// Whether two blocks declare, beyond a function, some of the same names, or one
-/// of them none: a function of another name is another function, however much
-/// of its punctuation is the same.
+/// Whether two blocks declare a common name outside functions, or one of them declares none. A function with
+/// another name is another function, even if most of its tokens are the same.
 fn same_names(difference: &Difference, from: &Block, to: &Block) -> bool {
     let (from, to) = (declared(difference, from), declared(difference, to));
     from.is_empty() || to.is_empty() || !from.is_disjoint(&to)
 }
 
-/// Names that a block declares beyond a function.
+/// Names that a block declares outside functions.
 fn declared<'d>(difference: &'d Difference, block: &Block) -> BTreeSet<&'d str> {
     let names = block.changes.iter().filter_map(|id| difference.names(*id)).flatten();
     let here = |spoken: &Spoken| if block.gone { spoken.old_declares } else { spoken.new_declares };
     names.filter(|(_, spoken)| spoken.wide && here(spoken)).map(|(name, _)| name.as_str()).collect()
 }
 
-/// Pairs of blocks, gone and new, the most alike first, none twice.
+/// Pairs of deleted and added blocks, most similar first; each block occurs at most once.
 fn alike(blocks: &[Block], may: impl Fn(&Block, &Block) -> bool) -> Vec<(usize, usize)> {
     let mut index: HashMap<u64, Vec<usize>> = HashMap::new();
     for (number, block) in blocks.iter().enumerate().filter(|(_, block)| !block.gone) {
@@ -177,7 +173,7 @@ fn alike(blocks: &[Block], may: impl Fn(&Block, &Block) -> bool) -> Vec<(usize, 
         for to in near {
             let other = &blocks[to].tokens;
             let (less, more) = (block.tokens.len().min(other.len()), block.tokens.len().max(other.len()));
-            // Too unlike in length to be alike.
+            // The lengths differ too much for the blocks to be similar.
             if 2 * less * 10 < 8 * (less + more) {
                 continue;
             }
@@ -202,7 +198,7 @@ fn alike(blocks: &[Block], may: impl Fn(&Block, &Block) -> bool) -> Vec<(usize, 
     pairs
 }
 
-/// How many tokens both have, in the same order.
+/// Length of the common subsequence of tokens.
 fn common(old: &[u64], new: &[u64]) -> usize {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());

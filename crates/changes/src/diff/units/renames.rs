@@ -1,8 +1,8 @@
-//! Identifiers that were given another name.
+//! Detects renamed identifiers.
 //!
-//! A hunk belongs to a renaming if its tokens differ in that identifier alone.
-//! That is not enough: whoever uses another variable edits in the same way. So
-//! somewhere within the reach of the name its declaration must be renamed too.
+//! A hunk belongs to a rename if its tokens differ in that identifier alone. That is not sufficient, since
+//! using another variable gives the same kind of edit. So the declaration must be renamed too, somewhere in
+//! the scope of the name.
 
 use super::super::{Difference, Names};
 use super::{Free, Unit, UnitKind};
@@ -10,7 +10,7 @@ use crate::change::{Change, ChangeKind, ChangeSet, Hunk};
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where an identifier is known.
+/// The scope of an identifier.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Within {
     Function(String, String),
@@ -36,7 +36,7 @@ pub(super) fn find(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     let mut units = Vec::new();
     for (renaming, changes) in found {
         let mentions = changes.iter().filter_map(|id| difference.names(*id)?.get(&renaming.old));
-        // One declaration alone was replaced by another.
+        // Not if a single declaration was replaced by another.
         if declared.contains(&renaming) && mentions.map(|spoken| spoken.old).sum::<u32>() > 1 {
             free.take(changes.iter().copied());
             let Renaming { old, new, .. } = renaming;
@@ -46,7 +46,7 @@ pub(super) fn find(difference: &Difference, free: &mut Free) -> Vec<Unit> {
     units
 }
 
-/// The renaming that a hunk consists of.
+/// The rename that a hunk consists of.
 fn renaming(difference: &Difference, hunk: &Hunk) -> Option<Renaming> {
     let mut hashes: Option<(u64, u64)> = None;
     for id in &hunk.changes {
@@ -74,7 +74,7 @@ fn renaming(difference: &Difference, hunk: &Hunk) -> Option<Renaming> {
     within(difference, hunk, old, new)
 }
 
-/// How far the identifier reaches: as far as any of its mentions in the hunk.
+/// The scope of the identifier: the widest scope of its mentions in the hunk.
 fn within(difference: &Difference, hunk: &Hunk, old: &str, new: &str) -> Option<Renaming> {
     let all = hunk.changes.iter().filter_map(|id| difference.names(*id));
     let spoken = || all.clone().flat_map(|names| [names.get(old), names.get(new)]).flatten();
@@ -93,8 +93,7 @@ fn within(difference: &Difference, hunk: &Hunk, old: &str, new: &str) -> Option<
     Some(Renaming { old: old.to_owned(), new: new.to_owned(), within })
 }
 
-/// Those for which a change takes a declaration of the old name away and brings
-/// one of the new name.
+/// The renames for which some change deletes a declaration of the old name and adds one of the new name.
 fn declarations(difference: &Difference, found: &BTreeMap<Renaming, ChangeSet>) -> BTreeSet<Renaming> {
     let mut by_old: BTreeMap<&str, Vec<&Renaming>> = BTreeMap::new();
     for renaming in found.keys() {
