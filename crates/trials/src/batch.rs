@@ -1,4 +1,4 @@
-//! One call for outcomes: workers take the sets in order and stop when enough is known.
+//! One request for outcomes: workers take the sets in order and stop when enough is known.
 
 use crate::error::Error;
 use crate::exit_kind::ExitKind;
@@ -16,19 +16,19 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What is asked about each set.
+/// The question about each set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Its outcome, up to the first set that has this one.
+    /// Its outcome, up to the first set with this outcome.
     Outcome(Option<Outcome>),
-    /// Whether it builds, up to the first that does.
+    /// Whether it builds, up to the first set that does.
     Builds,
-    /// Whether the units it touches are correct, without a build.
+    /// Whether the units it touches type-check, without a build.
     Correct,
 }
 
 impl Question {
-    /// Whether this is all that is wanted to know.
+    /// Whether this result answers the question.
     fn is_answered_by(self, what: TrialResult) -> bool {
         match (self, what) {
             (Question::Builds | Question::Correct, TrialResult::Builds) | (_, TrialResult::Tested(_)) => true,
@@ -37,7 +37,7 @@ impl Question {
         }
     }
 
-    /// Whether sets further back need not be tried.
+    /// Whether later sets need not be tried.
     fn ends_with(self, what: TrialResult) -> bool {
         match (self, what) {
             (Question::Outcome(until), TrialResult::Tested(outcome)) => until == Some(outcome),
@@ -47,10 +47,10 @@ impl Question {
     }
 }
 
-/// The call, seen by all workers.
+/// The request, shared by all workers.
 pub(crate) struct Batch<'r> {
     pub context: WorkerContext<'r>,
-    /// Needed unless only builds are asked for.
+    /// Required unless the question is only about builds.
     pub judge: Option<&'r Judge>,
     pub variants: &'r dyn Variants,
     pub sets: &'r [ChangeSet],
@@ -58,17 +58,17 @@ pub(crate) struct Batch<'r> {
     pub remembered: &'r AtomicU32,
     pub watcher: &'r Watcher,
     next: AtomicUsize,
-    /// The first set that ends the batch.
+    /// Index of the first set that ends the batch.
     last: AtomicUsize,
     shared: Mutex<SharedResults<'r>>,
 }
 
-/// What workers write to.
+/// The results that workers write.
 pub(crate) struct SharedResults<'r> {
     pub memory: &'r mut Memory,
     pub keys: &'r mut HashMap<ChangeSet, TreeKey>,
     pub log: &'r mut Vec<Tried>,
-    /// Somebody is at it.
+    /// Trees that a worker is processing.
     in_hand: HashSet<TreeKey>,
     error: Option<Error>,
 }
@@ -87,7 +87,7 @@ impl<'r> SharedResults<'r> {
     }
 }
 
-/// Ends a test whose outcome nobody waits for any more.
+/// Cancels a test whose outcome is no longer needed.
 struct NoLongerWanted<'s, 'r>(&'s Batch<'r>, usize);
 
 impl Stop for NoLongerWanted<'_, '_> {
@@ -123,9 +123,9 @@ impl<'r> Batch<'r> {
         }
     }
 
-    /// Makes the workers do it all, each in a thread.
+    /// Runs the batch on all workers, each in a thread.
     pub fn run(self, workers: &mut [Worker]) -> Result<Vec<TrialResult>, Error> {
-        // The first sets are given out by hand, see `TrialRunner::assign`.
+        // The first sets are assigned explicitly, see `TrialRunner::assign`.
         self.next.store(workers.len(), Ordering::Relaxed);
         std::thread::scope(|scope| {
             let mut slots = workers.iter_mut().enumerate();
@@ -148,7 +148,7 @@ impl<'r> Batch<'r> {
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedResults<'r>> {
-        // Sound after any panic: nothing in it is ever half written.
+        // Sound after any panic: no update can be interrupted halfway.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -217,7 +217,7 @@ impl<'r> Batch<'r> {
             None if self.question == Question::Builds => Known::untested(TrialResult::Builds, String::new()),
             None => match self.test(worker, index)? {
                 Some((known, exit_kind)) => {
-                    // Perhaps the machine was busy: not something to believe for ever.
+                    // The machine may have been busy, so this result is not stored permanently.
                     doubtful =
                         exit_kind == ExitKind::Hang && known.what == TrialResult::Tested(Outcome::Unresolved);
                     known.unless_suspicious(findings.as_ref())
@@ -235,7 +235,7 @@ impl<'r> Batch<'r> {
         Ok(())
     }
 
-    /// None if nobody waits for it any more.
+    /// None if the outcome is no longer needed.
     fn test(&self, worker: &mut Worker, index: usize) -> Result<Option<(Known, ExitKind)>, Error> {
         let judge = self.judge.ok_or(Error::NotPrepared)?;
         let stop = NoLongerWanted(self, index);
@@ -248,7 +248,7 @@ impl<'r> Batch<'r> {
                 }
             }
         }
-        // Of thousands of trials nobody looks at the output.
+        // The output of single trials is not used later.
         for file in [&run.stdout, &run.stderr].into_iter().chain(run.files.iter().map(|(_, file)| file)) {
             let _ = std::fs::remove_file(file);
         }
@@ -281,7 +281,7 @@ impl<'r> Batch<'r> {
             seconds: began.map_or(0.0, |began| began.elapsed().as_secs_f64()),
         };
         shared.log.push(tried.clone());
-        // A watcher may take its time.
+        // A watcher may be slow.
         drop(shared);
         (self.watcher)(&Event::Tried(tried));
     }

@@ -1,15 +1,14 @@
-//! Which commit brought a change.
+//! Finds the commit that introduced a change.
 //!
-//! A change is found between two versions; what it was meant for is said by the commit that
-//! made it. New lines are looked up by `git blame`, lines that are gone by
-//! `git blame --reverse`: it tells the last commit that still has a line, and a child of that
-//! one took it away. Both follow merges and renames.
+//! A change is a difference between two versions; the message of the commit that made it gives its purpose.
+//! Added lines are looked up with `git blame`, deleted lines with `git blame --reverse`: it returns the last
+//! commit that still has a line, and a child of that commit deleted it. Both follow merges and renames.
 //!
-//! Cost: `git blame` compares the file's versions once per commit that touched it; some tenths
-//! of a second for long histories. It is asked for the few changes that are reported.
+//! Cost: `git blame` compares the file's versions once per commit that touched it; some tenths of a second
+//! for long histories. It is run only for the few changes that are reported.
 //!
-//! Not followed: a line that is taken away on a branch which was forked before good and merged
-//! after it. The merge is named then.
+//! Not followed: a line that was deleted on a branch that forked before good and was merged after it. The
+//! result is then the merge.
 
 use crate::error::Error;
 use crate::git::Repository;
@@ -18,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// The commit that last touched a line of a file; `text` is the file as it is now, `file` its path
+/// The commit that last touched a line of a file; `text` is the file in its current state, `file` its path
 /// from the top of the repository. `None` if git does not know, or the line is not committed yet.
 #[must_use]
 pub fn commit_of_line(repository: &Repository, text: &Path, file: &str, line: u32) -> Option<Commit> {
@@ -31,22 +30,22 @@ pub fn commit_of_line(repository: &Repository, text: &Path, file: &str, line: u3
     commits(repository, &["--max-count=1", &found.commit]).ok()?.into_iter().next()
 }
 
-/// A line as `git blame` sees it: the commit it belongs to, and where it is in that one.
+/// A line as reported by `git blame`: the commit it belongs to, and its position there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
     commit: String,
     number: u32,
     file: String,
-    /// Nothing beyond this commit was looked at.
+    /// The search stopped at this commit.
     boundary: bool,
 }
 
-/// The commit between `good` and `bad` that brought a change: the lines `new_range` of
-/// `file` in bad, or, if there are none, the absence of the lines `old_range` of `old_file`
-/// in good. Lines count from 1, paths from the top of the repository. If several
-/// commits had a part in it, the one with most of the lines, and of those the newest.
+/// The commit between `good` and `bad` that introduced a change: the lines `new_range` of `file` in bad, or,
+/// if there are none, the absence of the lines `old_range` of `old_file` in good. Lines count from 1, paths
+/// are relative to the top of the repository. If several commits contributed, the one with most of the lines,
+/// and of those the newest.
 ///
-/// `None` if git does not know: the file is not in the repository, or the lines are no change.
+/// `None` if git does not know: the file is not in the repository, or the lines are not changed.
 #[must_use]
 pub fn commit_of_change(
     repository: &Repository,
@@ -61,7 +60,7 @@ pub fn commit_of_change(
     let order = commits(repository, &[&bad, &format!("^{good}")]).ok()?;
     let history = Span { repository, good: &good, order: &order };
     if !new_range.is_empty() {
-        // What was only moved or indented is not what is asked for, unless there is nothing else.
+        // Commits that only moved or indented lines are not wanted, unless there is no other.
         for ways in [&["-w", "-C"][..], &["-w"], &[]] {
             let found = history.blame(ways, &bad, file, &new_range).unwrap_or_default();
             let new = found.into_iter().filter(|line| !line.boundary).map(|line| line.commit);
@@ -112,18 +111,18 @@ impl Span<'_> {
         Ok(read_blame(&String::from_utf8_lossy(&text)))
     }
 
-    /// The commits that took lines away, one for each line that is gone in `to`.
+    /// The commits that deleted lines, one for each line that is missing in `to`.
     fn gone(&self, ways: &[&str], to: &str, file: &str, lines: &Range<u32>) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         for (at, last) in (lines.start..).zip(self.blame(ways, to, file, lines)?) {
             if last.commit == to {
-                continue; // still there
+                continue; // still present
             }
             let children: Vec<&Commit> =
                 self.order.iter().filter(|c| c.parents.contains(&last.commit)).collect();
             let taker = children.iter().find(|child| self.lacks(&last, &child.id));
             let Some(taker) = taker.or(children.first()) else { continue };
-            // A merge only passes on what its other side did, if good is in that one's past.
+            // A merge only propagates what its other side did, if good is an ancestor of that side.
             let deeper = taker.parents.iter().filter(|p| **p != last.commit).find_map(|side| {
                 let behind = self.repository.ask().args(["rev-list", "--max-count=1", self.good]);
                 let behind = behind.arg(format!("^{side}")).line().ok()?;
@@ -136,7 +135,7 @@ impl Span<'_> {
         Ok(found)
     }
 
-    /// Whether a line of one commit is not in its child any more.
+    /// Whether a line of one commit is missing in its child.
     fn lacks(&self, line: &Line, child: &str) -> bool {
         let ask =
             self.repository.ask().without_fetching().args(["diff-tree", "-p", "-U0", "-M", "--no-textconv"]);
@@ -159,7 +158,7 @@ impl Span<'_> {
     }
 }
 
-/// Each line has a header "HASH NUMBER-THERE NUMBER-HERE", properties, and its text after a tab.
+/// The format is, per line, a header "HASH NUMBER-THERE NUMBER-HERE", properties, and the text after a tab.
 fn read_blame(text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut current: Option<Line> = None;

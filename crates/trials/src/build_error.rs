@@ -1,22 +1,22 @@
-//! The first thing that went wrong in a build, out of its log.
+//! Extracts the first error of a build from its log.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-/// What a failed build said.
+/// The diagnostics of a failed build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     /// One line, without the path of the tree that was built.
     pub text: String,
-    /// What compilers said besides, errors and the notes to them, up to a limit.
+    /// Further messages of compilers, errors and their notes, up to a limit.
     pub more: Vec<String>,
-    /// A compiler said it about a source file. Everything else may also come from
-    /// what an earlier build left in the tree.
+    /// The error is a compiler's, about a source file. Any other error may also be caused by products that an
+    /// earlier build left in the tree.
     pub from_compiler: bool,
 }
 
-/// Finds it. A log that cannot be read gives a diagnostic too: something failed.
+/// Finds the first error. An unreadable log gives a diagnostic too, since something failed.
 #[must_use]
 pub fn first(log: &Path, tree: &Path) -> BuildError {
     let mut best: Option<(u8, String)> = None;
@@ -58,19 +58,19 @@ pub fn first(log: &Path, tree: &Path) -> BuildError {
 }
 
 impl BuildError {
-    /// Ours, about something that is certain.
+    /// An error found by this crate that is certain.
     pub(crate) fn certain(text: String) -> BuildError {
         BuildError { text, more: Vec::new(), from_compiler: true }
     }
 }
 
-/// Errors and notes that are kept besides the first.
+/// Number of errors and notes that are kept besides the first.
 const MOST_MORE: usize = 30;
 
 const COMPILER: u8 = 4;
 
-/// How much a line says about why a build failed; of equal ones the first counts.
-/// `make` only repeats that something else failed.
+/// How informative a line is about the cause of a build failure; among equals the first line is used. `make`
+/// only repeats that a command failed.
 fn rank(line: &str) -> u8 {
     if has_place(line, ": error: ") || has_place(line, ": fatal error: ") {
         return COMPILER;
@@ -96,7 +96,7 @@ fn rank(line: &str) -> u8 {
     u8::from(line.contains("*** ") || line.contains("ninja: build stopped"))
 }
 
-/// Whether the word stands after `file:line` or `file:line:column`.
+/// Whether the word follows `file:line` or `file:line:column`.
 fn has_place(line: &str, word: &str) -> bool {
     let Some(at) = line.find(word) else { return false };
     let number = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());

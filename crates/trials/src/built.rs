@@ -1,8 +1,9 @@
-//! What an earlier build left in a directory. It is no part of a version: a build that finds its products does
-//! nothing, and a program is then the "change" that made its test fail.
+//! Recognises the products of an earlier build in a directory. They are not part of a version: a build that
+//! finds them does nothing, and a program would then appear as the "change" that made its test fail.
 //!
-//! Recognised by content: programs, libraries and objects of ELF, archives, the text files that libtool and CMake
-//! keep beside them, and directories that are marked as caches. What git tracks is never asked about.
+//! Recognised by content: programs, libraries and objects in ELF, archives, the text files that libtool and
+//! CMake keep beside them, and directories that are marked as caches. Files that git tracks are never
+//! checked.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The types of ELF files that linkers and compilers write: relocatable, executable, shared.
 const LINKED: [u8; 3] = [1, 2, 3];
-/// So many are named.
+/// Number of products that a note names.
 const NAMED: usize = 3;
 
 /// Whether a file is the product of a build.
@@ -23,7 +24,7 @@ pub fn is_product(path: &Path) -> bool {
     read.is_ok() && is_product_content(&start)
 }
 
-/// Whether a directory has nothing but products of builds in it.
+/// Whether a directory contains only build products.
 pub fn is_product_directory(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "CMakeFiles") || path.join("CACHEDIR.TAG").is_file()
 }
@@ -46,7 +47,7 @@ fn is_product_content(start: &[u8]) -> bool {
         || is_libtool()
 }
 
-/// What the user is told of the files that were left out.
+/// A note for the user about the files that were left out.
 pub fn note(directory: &Path, products: &[PathBuf]) -> Option<String> {
     if products.is_empty() {
         return None;

@@ -1,30 +1,26 @@
-//! Syntax and types of the units that a variant touches, before it is built.
+//! Checks the syntax and types of the units that a variant touches, before it is built.
 //!
-//! A build tells which units it compiled, and how ([`Units::read`]). In any tree with
-//! the same layout clang can then be asked about each unit alone, without making code:
-//! a variant with an error in it need not be built, and warnings that neither version
-//! has show a variant that holds together only by chance ([`new_suspicious`]).
+//! A build records which units it compiled, and how ([`Units::read`]). In any tree with the same layout,
+//! clang can then check each unit alone without generating code. A variant with an error need not be built,
+//! and warnings that neither version has indicate a variant that works only by accident ([`new_suspicious`]).
 //!
-//! # What is asked
-//! Every unit is checked under its own options, and warnings of the suspicious groups
-//! are switched on after them. So an error here is an error in the build: clang makes no
-//! warning an error because it is switched on, and what the unit's own options take back
-//! to a warning stays one. A general `-Werror` is taken away, because it would make
-//! errors of warnings that only we asked for; a build may thus still refuse a unit that
-//! has no error here.
+//! # What is checked
+//! Every unit is checked with its own options, followed by options that enable the suspicious warning groups.
+//! So an error here is an error in the build: clang does not turn a warning into an error because it is
+//! enabled, and a warning that the unit's own options exempt from `-Werror` stays one. A general `-Werror` is
+//! removed, because it would turn warnings that only this check enables into errors. So a build may still
+//! reject a unit that has no error here.
 //!
-//! # What it costs
-//! Parsing, which is a fraction of compiling. A unit is asked about only if it may be
-//! touched and if it was not seen before with just these files: each check finds out
-//! which files of the tree a unit is made of, and what came of it is remembered with
-//! their contents. Files outside of the tree are taken not to change.
+//! # Cost
+//! Parsing, which is a fraction of compiling. A unit is checked only if it may be touched and was not checked
+//! before with exactly these files: each check determines which files of the tree a unit reads, and its
+//! result is memoised by their contents. Files outside of the tree are assumed not to change.
 //!
-//! # What it does not know
-//! Files that the build makes from others are taken as they lie in the tree, from the
-//! last build there. Where one is missing nothing is said about the unit
-//! ([`Checked::unclear`]); where it is made from a touched file, errors may be those of a
-//! stale file: see [`Units::covers`]. A file that appears in a directory searched earlier
-//! for headers, while nothing that includes it is touched, is not noticed.
+//! # Limits
+//! Files that the build generates are used as they are in the tree, from the last build there. If one is
+//! missing, the check gives no result for the unit ([`Checked::unclear`]). If one is generated from a touched
+//! file, errors may come from a stale file: see [`Units::covers`]. A new file in a directory that is searched
+//! earlier for headers is not noticed while no file that includes it is touched.
 
 mod clang;
 mod diagnostic;
@@ -46,55 +42,54 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use record::Unsanitized;
 pub use suspicious::{new_suspicious, suspicious};
 
-/// The units of a program, and what is known about them.
+/// The units of a program, and the memoised results about them.
 #[derive(Debug)]
 pub struct Units {
-    /// Where they were read from; what clang writes goes there too, for a moment.
+    /// The directory they were read from; also used for clang's temporary output.
     dir: PathBuf,
     units: Vec<Unit>,
     unsanitized: Vec<Unsanitized>,
-    /// For each unit.
+    /// One per unit.
     known: Vec<Mutex<Known>>,
 }
 
-/// What earlier checks found out about a unit: the files it was made of, and what was
-/// said for which contents of theirs. Variants may be made of different files, but there
-/// are few such lists.
+/// The memoised results of earlier checks of a unit: the lists of files it read, and for each list the
+/// diagnostics by the contents of these files. Variants may read different files, but there are few such
+/// lists.
 #[derive(Debug, Default)]
 struct Known {
     lists: Vec<(Vec<PathBuf>, Said)>,
 }
 
-/// What was said, by the contents of the files.
+/// Diagnostics by the contents of the files.
 type Said = HashMap<u128, Arc<Vec<Diagnostic>>>;
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Each once, however many units include the file.
+    /// Each diagnostic once, even if several units include the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many units this is about.
+    /// Number of units checked.
     pub units: usize,
-    /// How many of them were seen before, just so.
+    /// Number of units whose result was memoised.
     pub remembered: usize,
-    /// Sources about which nothing can be said: something they include is missing, or
-    /// clang did not come to an end.
+    /// Sources without a result: a file they include is missing, or clang did not finish.
     pub unclear: Vec<PathBuf>,
 }
 
 impl Checked {
-    /// What the build will refuse.
+    /// Errors that the build will report too.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error)
     }
 }
 
 impl Units {
-    /// The units of the builds that ran with `RELAPSE_UNITS` set to `dir`, each as it was
-    /// compiled last.
+    /// Reads the units of the builds that ran with `RELAPSE_UNITS` set to `dir`, each as it was compiled
+    /// last.
     ///
     /// # Errors
-    /// If what is there cannot be read.
+    /// If the records cannot be read.
     pub fn read(dir: &Path) -> Result<Units, Error> {
         let units = record::units(dir)?;
         let known = units.iter().map(|_| Mutex::default()).collect();
@@ -111,28 +106,28 @@ impl Units {
         self.units.is_empty()
     }
 
-    /// Is some of it C++? MemorySanitizer is of no use then: the standard library is not
-    /// instrumented, and everything that it fills would count as uninitialised.
+    /// Whether some units are C++. MemorySanitizer is not usable then: the standard library is not
+    /// instrumented, and all memory that it writes would count as uninitialised.
     #[must_use]
     pub fn has_cpp(&self) -> bool {
         self.units.iter().any(Unit::is_cpp)
     }
 
-    /// Is most of it compiled with optimisation?
+    /// Whether most units are compiled with optimisation.
     #[must_use]
     pub fn is_optimised(&self) -> bool {
         2 * self.units.iter().filter(|unit| unit.is_optimised()).count() > self.units.len()
     }
 
-    /// Commands of sanitized builds that got no sanitizer.
+    /// Commands of sanitized builds to which no sanitizer was applied.
     #[must_use]
     pub fn unsanitized(&self) -> &[Unsanitized] {
         &self.unsanitized
     }
 
-    /// Is each of these files (relative to the tree) a source or known to be included by
-    /// one? Of others it is not known what the build makes of them: errors found by a
-    /// check may then come from a file that the build would make anew.
+    /// Whether each of these files (relative to the tree) is a source or is known to be included by one. For
+    /// other files it is unknown how the build uses them: errors found by a check may then come from a file
+    /// that the build would regenerate.
     #[must_use]
     pub fn covers(&self, touched: &BTreeSet<PathBuf>) -> bool {
         let mut known: HashSet<PathBuf> = self.units.iter().map(Unit::source).collect();
@@ -142,12 +137,11 @@ impl Units {
         touched.iter().all(|file| known.contains(file))
     }
 
-    /// Asks `clang` about the units as they lie in `tree`: all, or those that `touched`
-    /// files (relative to the tree) may matter to. `jobs` are asked about at a time.
+    /// Runs `clang` on the units in `tree`: all, or those that the `touched` files (relative to the tree) may
+    /// affect. `jobs` units are checked in parallel.
     ///
     /// # Errors
-    /// If no process can be started or `stop` says so. A unit that clang refuses is no
-    /// error.
+    /// If no process can be started or `stop` requests it. A unit that clang rejects is not an error.
     pub fn check(
         &self,
         clang: &Path,
@@ -187,7 +181,7 @@ impl Units {
         let mut checked = Checked::default();
         let mut said: HashSet<Diagnostic> = HashSet::new();
         let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // An error keeps later units from being asked about, and stands before them.
+        // An error prevents later units from being checked, and is found before them.
         for (answer, unit) in answers.into_iter().flatten().zip(&wanted) {
             match answer? {
                 Answer::Absent => continue,
@@ -206,7 +200,7 @@ impl Units {
         Ok(checked)
     }
 
-    /// May a change of these files change what is said about the unit?
+    /// Whether a change of these files may change the diagnostics of the unit.
     fn may_matter(&self, unit: usize, touched: Option<&BTreeSet<PathBuf>>) -> bool {
         let Some(touched) = touched else { return true };
         let known = lock(&self.known[unit]);
@@ -239,17 +233,17 @@ impl Units {
     }
 }
 
-/// What is found out about one unit.
+/// The result for one unit.
 enum Answer {
     /// It is not in this tree.
     Absent,
     Unclear,
-    /// And whether that was known.
+    /// The diagnostics, and whether they were memoised.
     Said(Arc<Vec<Diagnostic>>, bool),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Sound after any panic: nothing in them is ever half written.
+    // Sound after any panic: no update can be interrupted halfway.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,8 +1,8 @@
-//! The units that a variant touches, asked about before it is built.
+//! Checks the units that a variant touches before it is built.
 //!
-//! Errors save a build: in a large refactoring most sets of changes do not compile. Warnings of
-//! suspicious kinds that neither good nor bad has show that a variant holds together only by
-//! chance: a variable that nothing sets any more, a function that returns nothing.
+//! Errors save a build: in a large refactoring most sets of changes do not compile. Warnings of suspicious
+//! kinds that neither good nor bad has show that a variant works only by accident: a variable that is never
+//! set any more, a function without a return value.
 
 use crate::check::{Diagnostic, Units, new_suspicious};
 use crate::error::Error;
@@ -10,7 +10,7 @@ use crate::process::Stop;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Knows the units of both versions and what is said about them.
+/// The units of both versions and their diagnostics.
 #[derive(Debug)]
 pub(crate) struct Checker {
     clang: PathBuf,
@@ -22,19 +22,19 @@ pub(crate) struct Checker {
     opened: Option<BTreeSet<PathBuf>>,
 }
 
-/// What is said about the units that a variant touches.
+/// The diagnostics of the units that a variant touches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    /// What the build would refuse.
+    /// Errors that the build would report too.
     pub errors: Vec<Diagnostic>,
     /// Suspicious warnings that neither good nor bad has.
     pub suspicious: Vec<Diagnostic>,
 }
 
 impl Checker {
-    /// Reads the units that the builds of good and bad told of, and asks about those that
-    /// differ, in the trees as built. `None` if there are none, or if clang finds errors in
-    /// what was built: then it cannot be believed.
+    /// Reads the units that the builds of good and bad recorded, and checks those that differ, in the trees
+    /// as built. `None` if there are none, or if clang finds errors in the built versions: then it is not
+    /// reliable.
     pub fn new(
         clang: &Path,
         units: &Path,
@@ -60,8 +60,8 @@ impl Checker {
         Ok(Some(Checker { clang: clang.to_owned(), units, jobs, good, bad, opened }))
     }
 
-    /// Asks about the units of a variant that lies in `tree` and is not as bad in these files. `None` if it is not known what
-    /// the build makes of the files.
+    /// Checks the units of a variant in `tree` that differs from bad in these files. Errors are left out if
+    /// it is unknown how the build uses the files.
     pub fn check(
         &self,
         tree: &Path,
@@ -70,8 +70,8 @@ impl Checker {
     ) -> Result<Option<Findings>, Error> {
         let checked = self.units.check(&self.clang, tree, Some(touched), self.jobs, stop)?;
         let mut errors: Vec<Diagnostic> = checked.errors().cloned().collect();
-        // What the build makes of other files, such as a grammar, may lie in the tree as the
-        // last build left it.
+        // What the build generates from other files, such as a grammar, may be in the tree as the last build
+        // left it.
         let read = touched.iter().filter(|file| self.may_be_read(file)).cloned().collect();
         let is_final = checked.unclear.is_empty() && self.units.covers(&read);
         if !is_final {
@@ -94,7 +94,7 @@ impl Checker {
         self.units.is_optimised()
     }
 
-    /// Whether a build with sanitizers leaves some of the program out.
+    /// Whether a build with sanitizers leaves parts of the program uninstrumented.
     pub fn unsanitized(&self) -> bool {
         !self.units.unsanitized().is_empty()
     }

@@ -1,9 +1,8 @@
-//! Versions as trees of files of our own.
+//! Writes versions as file trees into the work directory.
 //!
-//! Nothing here writes to the user's repository. A commit is read into an index
-//! file of ours and written out from there; `git worktree` would leave an entry
-//! in the repository, and `git archive` would leave out what `.gitattributes`
-//! marks `export-ignore`.
+//! Nothing here writes to the user's repository. A commit is read into a separate index file and written out
+//! from there. `git worktree` would leave an entry in the repository, and `git archive` would omit files that
+//! `.gitattributes` marks `export-ignore`.
 
 use crate::built;
 use crate::error::{At, Error};
@@ -20,19 +19,18 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
     pub root: PathBuf,
-    /// Where in it commands run.
+    /// The directory in it where commands run.
     pub subdirectory: PathBuf,
-    /// What the user should know, such as a submodule that is not there.
+    /// Notes for the user, for example about a missing submodule.
     pub notes: Vec<String>,
 }
 
 impl Version {
-    /// Writes the version's files to `root`, which must not exist yet or be empty.
-    /// `without` is left out if it lies in a directory that is copied (our own
-    /// work directory).
+    /// Writes the version's files to `root`, which must not exist or must be empty. `without` is left out if
+    /// it is inside a directory that is copied (the work directory).
     ///
     /// # Errors
-    /// If git or the file system refuse.
+    /// If git or the file system report an error.
     pub fn check_out(&self, root: &Path, without: &Path) -> Result<Checkout, Error> {
         fs::create_dir_all(root).at("create", root)?;
         let root = root.canonicalize().at("find", root)?;
@@ -67,7 +65,7 @@ impl Version {
 
 struct Writer {
     notes: Vec<String>,
-    /// What an earlier build left behind.
+    /// Products of an earlier build.
     products: Vec<PathBuf>,
     without: PathBuf,
     now: SystemTime,
@@ -79,12 +77,12 @@ impl Writer {
         let index_file = index.path().join("index");
         repository.with_index(&index_file, root).arg("read-tree").arg(commit).bytes()?;
         let written = repository.with_index(&index_file, root).args(["checkout-index", "--all", "--force"]);
-        // Without `-u` the index is left as it is, and without `-q` it says what it could not write.
+        // Without `-u` the index is not updated, and without `-q` errors are reported.
         written.bytes()?;
         let entries = repository.with_index(&index_file, root).args(["ls-files", "--stage", "-z"]).items()?;
         drop(index);
-        // Files of one commit are equally old: make must not think that one
-        // that was written a moment later is to be made from another.
+        // Files of one commit get the same time: make must not rebuild a file because another one was written
+        // a moment later.
         let date = repository.ask().args(["show", "--no-patch", "--format=%ct"]).arg(commit).line()?;
         let date = SystemTime::UNIX_EPOCH + Duration::from_secs(date.parse().unwrap_or(0));
         for entry in &entries {
@@ -139,7 +137,7 @@ impl Writer {
                 continue;
             }
             if found.is_dir() {
-                // A submodule, or a repository that is not known to this one.
+                // A submodule, or a repository that is unknown to this one.
                 fs::create_dir_all(&target).at("create", &target)?;
                 if source.join(".git").exists() {
                     self.work_tree(&source, &target)?;
@@ -151,7 +149,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Everything, or what git would see of it.
+    /// All files, or those that git would list.
     fn directory(&mut self, from: &Path, root: &Path) -> Result<(), Error> {
         if let Some(repository) = Repository::around(from)
             && !listed(&repository, from, &ALL)?.is_empty()
@@ -193,14 +191,13 @@ impl Writer {
     }
 }
 
-/// Repositories that may hold a submodule's commits: git's own copies, and the
-/// one that is checked out.
+/// Repositories that may contain a submodule's commits: git's own copies, and the checked-out one.
 fn places(parent: &Repository, path: &Path, root: &Path) -> Vec<Repository> {
     let mut found = Vec::new();
     let modules = root.join(".gitmodules");
     let names = parent.ask().args(["config", "-f"]).arg(&modules);
     let names = names.args(["--null", "--get-regexp", "^submodule\\..*\\.path$"]);
-    // "submodule.NAME.path\nPATH"; no such file: no names.
+    // "submodule.NAME.path\nPATH"; without the file there are no names.
     for item in names.items().unwrap_or_default() {
         let item = String::from_utf8_lossy(&item).into_owned();
         let Some((key, value)) = item.split_once('\n') else { continue };
@@ -238,8 +235,7 @@ fn listed(repository: &Repository, below: &Path, which: &[&str]) -> Result<Vec<P
     Ok(paths)
 }
 
-/// A file with its permissions and time, or a symbolic link. Pipes, sockets and
-/// devices are passed over.
+/// Copies a file with its permissions and time, or a symbolic link. Pipes, sockets and devices are skipped.
 pub(crate) fn copy_entry(source: &Path, target: &Path, latest: SystemTime) -> Result<(), Error> {
     let found = source.symlink_metadata().at("read", source)?;
     if found.is_symlink() {
@@ -250,12 +246,12 @@ pub(crate) fn copy_entry(source: &Path, target: &Path, latest: SystemTime) -> Re
         return Ok(());
     }
     fs::copy(source, target).at("copy", source)?;
-    // A file from the future would be newer than all that is made from it.
+    // A file with a future time would be newer than everything built from it.
     set_time(target, found.modified().unwrap_or(latest).min(latest))
 }
 
 pub(crate) fn set_time(path: &Path, time: SystemTime) -> Result<(), Error> {
-    // Times can be set without being allowed to write.
+    // Setting the time needs no write permission.
     let file = File::open(path).at("open", path)?;
     file.set_times(FileTimes::new().set_modified(time)).at("set the time of", path)
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a trial, apart from a program failing its test.
+//! Errors of trials, apart from a program failing its test.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,13 +29,13 @@ pub enum Error {
     /// The good or the bad version does not build.
     #[error("build the {version} version: {diagnostic} (log in {})", log.display())]
     DoesNotBuild { version: Side, diagnostic: String, log: PathBuf },
-    /// The test is no regression test: good fails it too.
+    /// The test is not a regression test: it fails on good too.
     #[error("see the test pass on the good version: {why}")]
     DoesNotPass { why: String },
     /// Bad passes the test.
     #[error("see the test fail on the bad version: {why}")]
     DoesNotFail { why: String },
-    /// It would be a regression with the versions the other way round.
+    /// It would be a regression with the versions swapped.
     #[error("see the test pass on the good version: {why}; it passes on the bad one")]
     Swapped { why: String },
     /// The test command itself cannot be run.
@@ -74,7 +74,7 @@ impl std::fmt::Display for Side {
     }
 }
 
-/// Gives an I/O error what it lacks: what was done to which file.
+/// Adds to an I/O error the action and the file.
 pub(crate) trait At<T> {
     fn at(self, action: &'static str, path: &Path) -> Result<T, Error>;
 }

@@ -1,17 +1,17 @@
-//! Whether a tree that passes is a sane program.
+//! Examines whether a passing tree is a sane program.
 //!
-//! The smallest set of changes that makes a test pass when undone is often one whose program
-//! passes by accident. What clang says about the touched units is known from the check before
-//! the build; here the tree is built in other ways and run again:
+//! The smallest set of changes that makes a test pass when undone is often one whose program passes by
+//! accident. Clang's diagnostics about the touched units are known from the check before the build. Here the
+//! tree is built in other configurations and run again:
 //!
-//! * from nothing, as products of earlier trials may deceive;
-//! * at another optimisation level: what is undefined mostly changes with it;
-//! * with AddressSanitizer, and with MemorySanitizer where all of it is C: reads out of bounds,
-//!   of freed memory, and decisions by what was never set, that neither good nor bad shows;
+//! * from scratch, because products of earlier trials may give wrong results;
+//! * at another optimisation level, which mostly changes the effect of undefined behaviour;
+//! * with AddressSanitizer, and with MemorySanitizer where all of it is C: reads out of bounds, uses of freed
+//!   memory, and decisions on uninitialised values that neither good nor bad shows;
 //! * with the suite, if there is one.
 //!
-//! What cannot be done (the build does not work so, good itself does not pass so) is left out and
-//! said in [`Examined`], never held against the tree.
+//! A step that is not possible (the build does not support it, good itself does not pass it) is left out,
+//! recorded in [`Examined`], and never counts against the tree.
 
 use crate::error::{Error, Side};
 use crate::process::Status;
@@ -26,11 +26,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What examinations are done with, kept from one to the next.
+/// The resources for examinations, kept from one to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Examiner {
     workers: HashMap<String, Worker>,
-    /// What a sanitizer reports of good and bad.
+    /// A sanitizer's reports about good and bad.
     reports: HashMap<&'static str, [Vec<Report>; 2]>,
     /// Whether good passes at the other optimisation level.
     good_optimised: Option<bool>,
@@ -39,22 +39,22 @@ pub(crate) struct Examiner {
     examined: Examined,
 }
 
-/// What passing trees were examined by.
+/// The steps by which passing trees were examined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
     pub by: BTreeSet<String>,
-    /// What was left out, and why.
+    /// The steps that were left out, and the reasons.
     pub left_out: BTreeSet<String>,
 }
 
-/// A suite may take this long; nobody waits longer for one answer.
+/// Timeout of a suite: no answer is worth a longer wait.
 const SUITE: Duration = Duration::from_secs(600);
 
-/// One way of looking at a tree: what is wrong with it, if something is.
+/// The result of one step: the defect of a tree, if it has one.
 type Verdict = Result<Option<String>, Error>;
 
 impl TrialRunner<'_> {
-    /// What passing trees were examined by so far.
+    /// The steps by which passing trees were examined so far.
     #[must_use]
     pub fn examined(&self) -> &Examined {
         &self.examiner.examined
@@ -112,7 +112,7 @@ impl TrialRunner<'_> {
         Ok(wrong)
     }
 
-    /// From nothing, and the suite.
+    /// Builds from scratch, and runs the suite.
     fn again(
         &self,
         worker: &mut Worker,
@@ -161,7 +161,7 @@ impl TrialRunner<'_> {
         Ok(true)
     }
 
-    /// Without optimisation if the build optimises, else with it.
+    /// No optimisation if the build optimises, else with optimisation.
     fn other_level(&self) -> u8 {
         if self.context().checker.is_some_and(|checker| checker.is_optimised()) { 0 } else { 2 }
     }
@@ -196,7 +196,7 @@ impl TrialRunner<'_> {
         Ok(Some(format!("at -O{level} it does not pass: {why}")))
     }
 
-    /// None if the tree passes, else how it does not.
+    /// None if the tree passes, else the reason why it does not.
     fn passes(&self, worker: &mut Worker, key: TreeKey, variant: &Variant) -> Verdict {
         let context = self.context();
         let judge = self.judge.as_ref().ok_or(Error::NotPrepared)?;
@@ -265,7 +265,7 @@ impl TrialRunner<'_> {
         }))
     }
 
-    /// None if it does not build so.
+    /// None if it does not build in this mode.
     fn reports(
         &self,
         worker: &mut Worker,
@@ -284,8 +284,8 @@ impl TrialRunner<'_> {
         }
     }
 
-    /// What sanitizers report of bad and not of bad with these changes reverted: memory errors
-    /// that came with them. Nothing where sanitizers were left out when that tree was examined.
+    /// Sanitizer reports about bad that do not occur with these changes reverted: memory errors that these
+    /// changes introduced. Empty where sanitizers were left out when that tree was examined.
     ///
     /// # Errors
     /// If trees cannot be built or run at all.
@@ -303,7 +303,7 @@ impl TrialRunner<'_> {
     ) -> Result<Vec<Report>, Error> {
         let mut found = Vec::new();
         for sanitizer in [Sanitizer::Address, Sanitizer::Memory] {
-            // Its tree is there since it was examined with.
+            // Its tree exists since the examination.
             let Some(worker) = examiner.workers.get_mut(sanitizer.word()) else { continue };
             if !examiner.examined.by.contains(sanitizer.name()) {
                 continue;

@@ -1,25 +1,25 @@
-//! How a run ended, in kinds and in words.
+//! The termination of a run, as a kind and as text.
 
 use crate::process::Status;
 use std::fmt;
 
-/// In which way a run ended.
+/// The kind of termination of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExitKind {
-    /// By itself, with any exit status.
+    /// A normal exit, with any status.
     ByItself,
-    /// A signal, also if a shell says so by 128 and its number.
+    /// A signal, including one that a shell reports as 128 plus its number.
     Signal(i32),
-    /// It did not end, or would not stop writing.
+    /// It did not end, or exceeded the output limit.
     Hang,
     /// The test command could not be run (a shell's 126 and 127).
     NotRun,
 }
 
 impl Status {
-    /// The exit_kind of ending. Only signals that a program dies of by its own
-    /// doing are seen in a shell's exit status.
+    /// The kind of termination. In a shell's exit status, only signals that a program causes itself are
+    /// recognised.
     #[must_use]
     pub fn exit_kind(self) -> ExitKind {
         match self {
@@ -36,7 +36,7 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Status::Exit(code) => match self.exit_kind() {
-                // What a shell says about its last command.
+                // A shell's report about its last command.
                 ExitKind::Signal(signal) => write!(f, "{} (exit {code})", Status::Signal(signal)),
                 _ => write!(f, "exit {code}"),
             },

@@ -1,4 +1,4 @@
-//! Asking git, without letting it write to the user's repository.
+//! Runs git without letting it write to the user's repository.
 
 use crate::error::Error;
 use std::ffi::OsStr;
@@ -6,16 +6,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A repository: where git keeps its objects, and the files it was checked out to.
+/// A repository: the location of git's objects, and the work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     pub(crate) git_dir: PathBuf,
-    /// None for a bare one.
+    /// None for a bare repository.
     pub(crate) work_tree: Option<PathBuf>,
 }
 
 impl Repository {
-    /// The repository that `place` lies in, if it does.
+    /// The repository that contains `place`, if there is one.
     #[must_use]
     pub fn around(place: &Path) -> Option<Repository> {
         let ask = |what: &str| -> Option<PathBuf> {
@@ -34,13 +34,13 @@ impl Repository {
         git().arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
     }
 
-    /// The same as [`Repository::around`], of a repository whose files are
-    /// nowhere (a submodule that is not checked out).
+    /// Like [`Repository::around`], for a repository without a work tree (a submodule that is not checked
+    /// out).
     pub(crate) fn of_objects(git_dir: &Path) -> Repository {
         Repository { git_dir: git_dir.to_owned(), work_tree: None }
     }
 
-    /// A git command on this repository, run in `files` with an index of its own.
+    /// A git command on this repository, run in `files` with a separate index.
     pub(crate) fn with_index(&self, index: &Path, files: &Path) -> Asked<'_> {
         let mut command = git();
         command.current_dir(files).arg("--git-dir").arg(&self.git_dir);
@@ -48,19 +48,19 @@ impl Repository {
         Asked { command, repository: self, words: Vec::new() }
     }
 
-    /// A git command on this repository and its own files.
+    /// A git command on this repository and its own work tree.
     pub(crate) fn ask(&self) -> Asked<'_> {
         let mut command = git();
         match &self.work_tree {
             Some(work_tree) => command.arg("-C").arg(work_tree),
-            // A submodule's configuration may name files that are long gone; named
-            // here, others will do.
+            // A submodule's configuration may name a work tree that no longer exists. Naming one here
+            // overrides it, and any will do.
             None => command.arg("--git-dir").arg(&self.git_dir).arg("--work-tree").arg(&self.git_dir),
         };
         Asked { command, repository: self, words: Vec::new() }
     }
 
-    /// The commit that a name stands for.
+    /// The commit that a name denotes.
     pub(crate) fn commit(&self, name: &str) -> Option<String> {
         let found = self.ask().args(["rev-parse", "--verify", "--quiet", "--end-of-options"]);
         let found = found.arg(format!("{name}^{{commit}}")).line().ok()?;
@@ -70,15 +70,15 @@ impl Repository {
 
 fn git() -> Command {
     let mut command = Command::new("git");
-    // We may have been started by a hook, for another repository.
+    // This process may have been started by a hook of another repository.
     for name in
         ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"]
     {
         command.env_remove(name);
     }
     command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").stdin(Stdio::null());
-    // The first three would leave files in the repository, the fourth is printed among answers,
-    // and the last hides commits from `git blame`.
+    // The first three would create files in the repository, the fourth adds text to the output, and the last
+    // hides commits from `git blame`.
     for setting in [
         "core.splitIndex=false",
         "core.fsmonitor=false",
@@ -91,7 +91,7 @@ fn git() -> Command {
     command
 }
 
-/// A git command that is being put together.
+/// A git command under construction.
 pub(crate) struct Asked<'a> {
     command: Command,
     repository: &'a Repository,
@@ -109,14 +109,14 @@ impl Asked<'_> {
         words.into_iter().fold(self, Asked::arg)
     }
 
-    /// Objects that a partial clone lacks stay where they are, as they would be
-    /// written to the repository; git complains about them instead.
+    /// Objects missing in a partial clone are not fetched, because fetching would write to the repository;
+    /// git reports an error instead.
     pub fn without_fetching(mut self) -> Self {
         self.command.env("GIT_NO_LAZY_FETCH", "1");
         self
     }
 
-    /// Standard output, if git was content.
+    /// Standard output, if git succeeded.
     pub fn bytes(mut self) -> Result<Vec<u8>, Error> {
         let output =
             self.command.output().map_err(|source| Error::Start { command: "git".to_owned(), source })?;

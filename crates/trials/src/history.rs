@@ -1,46 +1,45 @@
-//! Bisecting the commits between good and bad.
+//! Bisects the commits between good and bad.
 //!
-//! Trials of whole commits come before trials of changes: a commit is something that somebody
-//! meant to build, so its outcome says more than that of a tree which never was, and a
-//! thousand commits take ten of them. As `git bisect` does, this assumes that a commit whose
-//! ancestor is bad is bad too, and asks for the commit that splits the remaining ones best
-//! (`git rev-list --bisect-all`, which knows merges). Unlike it nothing is written to the
-//! repository: marks are kept here, and a `git bisect log` can be read in.
+//! Trials of whole commits come before trials of changes: a commit was meant to build, so its outcome is more
+//! reliable than that of a tree that never existed, and a thousand commits take ten trials. As in `git
+//! bisect`, this assumes that a commit with a bad ancestor is bad too. The next commit is the one that best
+//! splits the remaining ones (`git rev-list --bisect-all`, which handles merges). Unlike `git bisect`,
+//! nothing is written to the repository: marks are kept here, and a `git bisect log` can be imported.
 //!
-//! A release is often tagged on a branch of its own, which bad does not have. Then the merge base
-//! is tested first, and if it is good, it takes good's place.
+//! A release is often tagged on a branch of its own that is not part of bad's history. Then the merge base is
+//! tested first, and if it is good, it replaces good.
 //!
-//! Commits that cannot be tested are *skipped*. What breaks one commit mostly breaks its
-//! neighbours as well, so the next one is looked for at some distance, further away with each
-//! one that was skipped. Where only skipped commits are left, all of them remain candidates.
+//! Commits that cannot be tested are *skipped*. Problems that prevent testing one commit mostly also affect
+//! its neighbours, so the next one is chosen at some distance, which grows with each skipped commit. If only
+//! skipped commits remain, all of them remain candidates.
 //!
-//! Cost: one call of git at the beginning and one for each question; both are linear in the
-//! number of commits between good and bad, up to git's counting through merges.
+//! Cost: one call of git at the beginning and one for each step; both are linear in the number of commits
+//! between good and bad, apart from git's counting through merges.
 
 use crate::error::Error;
 use crate::git::Repository;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// A commit, as a report names it.
+/// A commit, as reports name it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Commit {
     pub id: String,
     pub subject: String,
-    /// When it was written, `YYYY-MM-DD`.
+    /// The author date, `YYYY-MM-DD`.
     pub date: String,
     pub parents: Vec<String>,
 }
 
 impl Commit {
-    /// As much of the identifier as people read.
+    /// The prefix of the identifier that is shown to users.
     #[must_use]
     pub fn short_id(&self) -> &str {
         self.id.get(..10).unwrap_or(&self.id)
     }
 }
 
-/// What came of a commit.
+/// The result for a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Good,
@@ -49,29 +48,27 @@ pub enum Verdict {
     Skip,
 }
 
-/// The first bad commit, as far as it could be found.
+/// The first bad commit, as far as it could be determined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Culprit {
     pub commit: Commit,
-    /// What it may be compared with: the parents of the oldest candidate, by first parents,
-    /// those that were tested first. The others are good only as ancestors of good ones. Empty
-    /// if a history of its own was merged.
+    /// The commits to compare it with: the parents of the oldest candidate along first parents, tested ones
+    /// first. The others are good only as ancestors of good ones. Empty if an unrelated history was merged.
     pub parents: Vec<String>,
-    /// Skipped commits that may as well be the first bad one, newest first. All of them lie
-    /// before `commit`.
+    /// Skipped commits that may also be the first bad one, newest first. All of them precede `commit`.
     pub other_candidates: Vec<Commit>,
 }
 
-/// Commits between good and bad, and what is known of them.
+/// Commits between good and bad, and the verdicts so far.
 #[derive(Clone, Debug)]
 pub struct History {
     repository: Repository,
-    /// Those that bad has and good has not, children before parents.
+    /// Ancestors of bad that are not ancestors of good, children before parents.
     commits: Vec<Commit>,
     index: HashMap<String, usize>,
-    /// For each commit whether it, or one that has it, is good.
+    /// For each commit, whether it or a descendant is good.
     cleared: Vec<bool>,
-    /// Commits to exclude when git is asked.
+    /// Commits to exclude in git's queries.
     good: Vec<String>,
     bad: usize,
     skipped: BTreeSet<usize>,
@@ -79,10 +76,10 @@ pub struct History {
 }
 
 impl History {
-    /// The commits that lead from `good` to `bad`; `None` if good is no ancestor of bad.
+    /// The commits that lead from `good` to `bad`; `None` if good is not an ancestor of bad.
     ///
     /// # Errors
-    /// If git cannot be asked, or knows no such commits.
+    /// If git fails, or there are no such commits.
     pub fn between(repository: &Repository, good: &str, bad: &str) -> Result<Option<History>, Error> {
         let resolve = |name: &str| {
             let place = || repository.work_tree.clone().unwrap_or_else(|| repository.git_dir.clone());
@@ -110,18 +107,18 @@ impl History {
         }))
     }
 
-    /// The commit that `good` and `bad` both come from (their merge base), and the commits that
-    /// lead from there to `bad`; `None` if they share none, or good is an ancestor of bad or the
-    /// other way round. Nothing is known of the merge base: test it first.
+    /// The common ancestor of `good` and `bad` (their merge base), and the commits that lead from there to
+    /// `bad`; `None` if they have none, or if one is an ancestor of the other. The merge base is untested:
+    /// test it first.
     ///
     /// # Errors
-    /// If git cannot be asked, or knows no such commits.
+    /// If git fails, or there are no such commits.
     pub fn from_merge_base(
         repository: &Repository,
         good: &str,
         bad: &str,
     ) -> Result<Option<(Commit, History)>, Error> {
-        // Exits with 1 where there is none; an unrelated history is no error.
+        // Git exits with 1 if there is none; an unrelated history is not an error.
         let Ok(base) = repository.ask().arg("merge-base").arg(good).arg(bad).line() else { return Ok(None) };
         if base.is_empty() || repository.commit(good).as_ref() == Some(&base) {
             return Ok(None);
@@ -131,13 +128,13 @@ impl History {
         Ok(found.map(|commit| (commit, history)))
     }
 
-    /// All commits that bad has and good has not, children before parents.
+    /// All ancestors of bad that are not ancestors of good, children before parents.
     #[must_use]
     pub fn commits(&self) -> &[Commit] {
         &self.commits
     }
 
-    /// How many commits may be the first bad one; those that were skipped are among them.
+    /// Number of commits that may be the first bad one, including skipped ones.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.candidates().len()
@@ -146,7 +143,7 @@ impl History {
     /// The commit to test next; `None` once there is a [`History::culprit`].
     ///
     /// # Errors
-    /// If git cannot be asked.
+    /// If git fails.
     pub fn next(&self) -> Result<Option<Commit>, Error> {
         let untested = self.untested();
         if untested.is_empty() {
@@ -158,7 +155,7 @@ impl History {
         let ask = self.repository.ask().args(["rev-list", "--bisect-all"]).arg(&self.commits[self.bad].id);
         let ask = self.good.iter().fold(ask, |ask, good| ask.arg(format!("^{good}")));
         let text = ask.bytes()?;
-        // "HASH (dist=NUMBER)", best first; other decorations may stand beside the distance.
+        // "HASH (dist=NUMBER)", best first; other decorations may precede the distance.
         let ranked = String::from_utf8_lossy(&text).into_owned();
         let ranked = ranked.lines().filter_map(|line| {
             let (id, rest) = line.split_once(' ')?;
@@ -173,15 +170,15 @@ impl History {
                 best = Some((score, commit));
             }
         }
-        // Should git see other commits than we do, one that is not the best is better than none.
+        // If git lists other commits than this history, any untested commit is better than none.
         let chosen =
             best.map(|(_, commit)| commit).or_else(|| untested.iter().nth(untested.len() / 2).copied());
         Ok(chosen.map(|c| self.commits[c].clone()))
     }
 
-    /// How much testing a commit promises: what it tells, times the chance that it can be
-    /// tested, which is small beside skipped ones. "Beside" is meant in the order in
-    /// which commits are listed: right for a line of commits and good enough for branches.
+    /// The expected value of testing a commit: the information it gives, times the probability that it can be
+    /// tested, which is small near skipped ones. "Near" refers to the order in which commits are listed,
+    /// which is exact for a linear history and good enough for branches.
     fn score(&self, candidates: &[usize], commit: usize, distance: u64) -> u128 {
         let place = |c: usize| candidates.binary_search(&c).unwrap_or_else(|place| place);
         let here = place(commit);
@@ -191,13 +188,13 @@ impl History {
             gap = gap.min(here.abs_diff(place(*other)));
             count += 1;
         }
-        // Fixed point, as equal scores must be equal everywhere.
+        // Fixed point, so that equal scores are equal on every machine.
         let distance = (u128::from(distance) + 1) << 32;
         if count == 0 { distance } else { distance * gap as u128 / (gap as u128 + 2 * count) }
     }
 
-    /// Takes a verdict. False if it says nothing new: the commit is none of those in question,
-    /// or the verdict contradicts others (a good commit that has the bad one in it).
+    /// Records a verdict. False if it adds no information: the commit is not a candidate, or the verdict
+    /// contradicts others (a good commit that contains the bad one).
     pub fn mark(&mut self, id: &str, verdict: Verdict) -> bool {
         let Some(&commit) = self.index.get(id) else { return false };
         let candidate = self.candidates().binary_search(&commit).is_ok();
@@ -222,8 +219,8 @@ impl History {
         true
     }
 
-    /// Test this commit next, as there is reason to believe that it is the one (or the one
-    /// before it). False if its verdict is known or does not matter.
+    /// Selects this commit to be tested next, because it is suspected to be the first bad one (or the one
+    /// before it). False if its verdict is known or irrelevant.
     pub fn jump(&mut self, id: &str) -> bool {
         let wanted = self.index.get(id).copied().filter(|w| self.untested().contains(w));
         self.wanted = wanted.or(self.wanted);
@@ -259,10 +256,10 @@ impl History {
         self.good.iter().any(|good| good == id)
     }
 
-    /// The commits from `from` to the last one that say they revert it, oldest first.
+    /// The commits from `from` to the last one whose message says that they revert it, oldest first.
     ///
     /// # Errors
-    /// If git cannot be asked.
+    /// If git fails.
     pub fn reverts(&self, from: &str) -> Result<Vec<Commit>, Error> {
         let Some(last) = self.commits.first() else { return Ok(Vec::new()) };
         let words = format!("--grep=This reverts commit {from}");
@@ -272,11 +269,11 @@ impl History {
         Ok(found)
     }
 
-    /// Takes the verdicts of a `git bisect log`, or of the file `BISECT_LOG`. Returns how many
-    /// of them said something new.
+    /// Imports the verdicts of a `git bisect log`, or of the file `BISECT_LOG`. Returns the number of
+    /// verdicts that added information.
     ///
     /// # Errors
-    /// If git cannot be asked.
+    /// If git fails.
     pub fn apply_log(&mut self, text: &str) -> Result<usize, Error> {
         let mut told = 0;
         for (verdict, name) in read_log(text) {
@@ -290,7 +287,7 @@ impl History {
         Ok(told)
     }
 
-    /// A good commit that bad does not have clears those that both have.
+    /// A good commit that is not in bad's history clears the commits that both histories contain.
     fn clear_beside(&mut self, id: &str) -> Result<bool, Error> {
         let ask = self.repository.ask().arg("rev-list").arg(id);
         let text = self.good.iter().fold(ask, |ask, good| ask.arg(format!("^{good}"))).bytes()?;
@@ -306,7 +303,7 @@ impl History {
         Ok(true)
     }
 
-    /// Commits of which one is the first bad one, in order.
+    /// The commits that may be the first bad one, in order.
     fn candidates(&self) -> Vec<usize> {
         self.walk(self.bad, |c| !self.cleared[c])
     }
@@ -348,9 +345,9 @@ pub(crate) fn commits(repository: &Repository, range: &[&str]) -> Result<Vec<Com
     Ok(items.iter().filter_map(commit).collect())
 }
 
-/// Verdicts and names of commits, in order. Each is told by a remark (`# bad: [HASH] SUBJECT`)
-/// and most by a command (`git bisect bad HASH`) too; `git bisect start BAD GOOD...` only has
-/// the names that the user typed, which may stand for other commits by now.
+/// Verdicts and commit names, in order. Each verdict occurs in a comment (`# bad: [HASH] SUBJECT`), and most
+/// also in a command (`git bisect bad HASH`). `git bisect start BAD GOOD...` only has the names that the user
+/// typed, which may denote other commits by now.
 fn read_log(text: &str) -> Vec<(Verdict, String)> {
     let commands = || text.lines().filter_map(|l| l.trim().strip_prefix("git bisect "));
     let bare = |word: &str| word.trim_matches('\'').to_owned();

@@ -1,30 +1,29 @@
-//! Masking what differs from run to run of one version.
+//! Masks the parts of an output that differ from run to run of one version.
 //!
-//! Any test will do as it is: what `ctest`, `meson` or `pytest` print has times in it,
-//! others print addresses, names of temporary files, process numbers or dates. Such parts are
-//! found by comparing runs of *one* version, and masked before runs of two versions are
-//! compared, so that the exit status and the text that stays judge.
+//! Any test can be used unchanged: the output of `ctest`, `meson` or `pytest` contains times, other programs
+//! print addresses, names of temporary files, process numbers or dates. Such parts are found by comparing
+//! runs of *one* version, and masked before runs of two versions are compared, so that the exit status and
+//! the stable text decide.
 //!
-//! What is learned are templates of lines, not their numbers, so that they fit the
-//! output of other trees: words that stay are literal, and a part is wild if it differed between
-//! two runs of one version. Three steps go beyond single lines:
+//! The result of learning is templates of lines, not line numbers, so that they match the output of other
+//! trees: stable words are literal, and a part is a wildcard if it differed between two runs of one version.
+//! Three steps generalise beyond single lines:
 //!
-//! * A number before a unit of time is a duration in all lines if it was seen to differ in one,
-//!   with as many decimals: `0.00 sec` is the same in two runs by luck, and not in a third. The
-//!   luck may last for all runs that are compared, so one with decimals, or below a second, is
-//!   also a duration if none like it is longer than a run took.
-//!   Likewise a number that counts lines as they come (`[3/20]`), if lines come in another order.
+//! * A number before a unit of time is a duration in all lines if it was seen to differ in one, with the same
+//!   number of decimals: `0.00 sec` may be equal in two runs by chance, and differ in a third. It may even be
+//!   equal in all runs that are compared. So a number with decimals, or below a second, is also a duration if
+//!   none like it is longer than a run took. Likewise a number that counts lines in output order (`[3/20]`),
+//!   if lines occur in another order.
 //! * Lines in another order from run to run are compared sorted.
-//! * Lines that come and go are left out.
+//! * Lines that occur only in some runs are left out.
 //!
-//! A mask must not hide what differs between good and bad. A template needs words on its line; a
-//! line without any is known by its place among others. Of the steps above the first is not
-//! taken if good and bad would become equal by it: what it masks besides is equal in good and bad,
-//! so it is not what the test is about. [`Mask::hides_difference`] tells whether something is
-//! hidden nevertheless.
+//! A mask must not hide a difference between good and bad. A template needs words on its line; a line without
+//! words is identified by its position among others. Of the steps above, the first is not taken if it would
+//! make good and bad equal: the difference that it masks in addition is stable within each version, so it may
+//! be what the test is about. [`Mask::hides_difference`] reports whether a difference is hidden nevertheless.
 //!
-//! Cost: aligning is a line diff of each run with the first one; applying is one pass with one
-//! hash lookup or a few for each line.
+//! Cost: aligning is a line diff of each run with the first one; applying is one pass with a few hash lookups
+//! per line.
 
 mod align;
 mod clock;
@@ -40,22 +39,22 @@ use template::{Around, Field, Masked, Part, Rules, Template, Text};
 use token::Kind;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Longer lines are no lines of text.
+/// Longer lines are not treated as text.
 const LONG_LINE: usize = 64 << 10;
 
-/// What of an output differs from run to run of one version.
+/// The parts of an output that differ from run to run of one version.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Mask {
     #[serde(flatten)]
     rules: Rules,
-    /// Lines come in any order.
+    /// Lines occur in any order.
     sorted: bool,
     ignores_all: bool,
 }
 
 impl Mask {
-    /// Learns from several runs of good and several of bad what one sink got. One run of a
-    /// version says nothing. None of the runs took more `seconds`.
+    /// Learns from several runs of good and several of bad the mask of one output. A single run of a version
+    /// gives no information. None of the runs took more than `seconds`.
     #[must_use]
     pub fn learn(good: &[Vec<u8>], bad: &[Vec<u8>], seconds: f64) -> Mask {
         learn::learn(good, bad, seconds)
@@ -67,15 +66,14 @@ impl Mask {
         self.rules.is_empty() && !self.sorted && !self.ignores_all
     }
 
-    /// Whether the output says nothing, as it is another one each time: only the exit status
-    /// judges.
+    /// Whether the output gives no information because it differs every time: only the exit status decides.
     #[must_use]
     pub fn ignores_all(&self) -> bool {
         self.ignores_all
     }
 
-    /// Puts `<number>`, `<address>`, `<time>` or `<name>` in place of what is masked. Outputs
-    /// of two runs of one version are equal after this.
+    /// Replaces masked parts by `<number>`, `<address>`, `<time>` or `<name>`. Outputs of two runs of one
+    /// version are equal after this.
     #[must_use]
     pub fn apply(&self, text: &[u8]) -> Vec<u8> {
         if self.ignores_all {
@@ -96,9 +94,9 @@ impl Mask {
         applied
     }
 
-    /// Whether good and bad, which differ in something that is the same in all runs of good and
-    /// in all runs of bad, are equal after masking. Such a mask must not be the only judge;
-    /// if the exit status differs, no harm is done. A single run of each is taken to stay as it is.
+    /// Whether good and bad are equal after masking although they differ in something that is the same in all
+    /// runs of good and in all runs of bad. Such a mask must not be the only criterion; if the exit status
+    /// differs, it does no harm. A single run of a version is assumed to be reproducible.
     #[must_use]
     pub fn hides_difference(&self, good: &[Vec<u8>], bad: &[Vec<u8>]) -> bool {
         let (Some(first_good), Some(first_bad)) = (good.first(), bad.first()) else { return false };
@@ -114,7 +112,7 @@ impl Mask {
         if parts_company(good, bad, dropped) {
             return true;
         }
-        // After masking there are the same lines in all runs, so what is masked can be compared.
+        // After masking, all runs have the same lines, so the masked parts can be compared.
         let hidden = |run: &Vec<u8>| {
             let mut lines: Vec<_> = self
                 .lines(run)
@@ -143,13 +141,13 @@ impl Mask {
         both.into_iter().any(|((g, b), (g_same, b_same))| g != b && *g_same && *b_same)
     }
 
-    /// A sentence for each thing that is masked, with an example.
+    /// A sentence for each masked part, with an example.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         if self.ignores_all {
             return vec!["all of it, as it is another one each time".to_owned()];
         }
-        // Of lines that look alike one is enough: the one with most of it masked.
+        // Among lines of the same shape one is sufficient: the one with the most masked parts.
         let mut looks: Vec<(&Template, Vec<Kind>)> = Vec::new();
         for template in &self.rules.templates {
             let kind = |p: &Part| if let Part::Wild(kind) = p { Some(*kind) } else { None };
@@ -182,14 +180,14 @@ impl Mask {
         said
     }
 
-    /// Tells masks apart, for the key of remembered outcomes.
+    /// Identifies the mask, for the key of stored outcomes.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let rules = (&self.rules.templates, &self.rules.fields, &self.rules.durations);
         format!("{:032x}", xxh3_128(format!("{rules:?} {} {}", self.sorted, self.ignores_all).as_bytes()))
     }
 
-    /// The lines of a text, and what of them is masked.
+    /// The lines of a text with their masked parts.
     fn lines<'a>(&self, text: &'a [u8]) -> Vec<Masked<'a>> {
         let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|b| *b == b'\n');
         let mut masked: Vec<Masked> =
@@ -207,7 +205,7 @@ fn owned(parts: &[&[u8]]) -> Vec<Vec<u8>> {
     parts.iter().map(|p| p.to_vec()).collect()
 }
 
-/// Whether something is in all runs of one version and in none of the other.
+/// Whether something occurs in all runs of one version and in none of the other.
 fn parts_company(good: &[Vec<u8>], bad: &[Vec<u8>], what: impl Fn(&Vec<u8>) -> BTreeSet<Vec<u8>>) -> bool {
     let (good, bad): (Vec<_>, Vec<_>) = (good.iter().map(&what).collect(), bad.iter().map(&what).collect());
     let only = |here: &[BTreeSet<Vec<u8>>], there: &[BTreeSet<Vec<u8>>]| {
@@ -219,7 +217,7 @@ fn parts_company(good: &[Vec<u8>], bad: &[Vec<u8>], what: impl Fn(&Vec<u8>) -> B
     only(&good, &bad) || only(&bad, &good)
 }
 
-/// The places of the lines that have no words.
+/// The positions of the lines without words.
 fn arounds(lines: &[Masked]) -> Vec<(usize, Around)> {
     let present: Vec<usize> = (0..lines.len()).filter(|i| !lines[*i].dropped).collect();
     let mut before: Vec<(Option<Text>, usize)> = Vec::new();

@@ -1,18 +1,18 @@
-//! Finding the processes that belong to a command we started.
+//! Finds the processes that belong to a command started by this crate.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// What the processes of one command carry in their environment, and pass on.
+/// A value in the environment of a command, which its child processes inherit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark(String);
 
 impl Mark {
-    /// Tests see it, so it does not speak of us.
+    /// Tests can see the variable, so its name does not mention this tool.
     pub const VARIABLE: &str = "PROCESS_GROUP_MARK";
 
-    /// One that nobody had before.
+    /// A new, unique mark.
     pub(crate) fn new() -> Mark {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Mark(format!("{}.{}", session(), NEXT.fetch_add(1, Ordering::Relaxed)))
@@ -23,7 +23,7 @@ impl Mark {
     }
 }
 
-/// Begins every mark of this process, and of no other.
+/// A prefix of every mark of this process, and of no other process.
 pub(crate) fn session() -> &'static str {
     static SESSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     SESSION.get_or_init(|| {
@@ -37,7 +37,7 @@ pub(crate) fn kill_marked(mark: &Mark) {
     kill_where(|value| value == mark.0, None);
 }
 
-/// Kills what an earlier process of ours left behind.
+/// Kills processes that an earlier process of this tool left running.
 pub(crate) fn kill_session(session: &str) {
     kill_where(|value| value.strip_prefix(session).is_some_and(|rest| rest.starts_with('.')), None);
 }
@@ -47,7 +47,7 @@ pub(crate) fn kill_all_but(spared: Pid, mark: &Mark) {
     kill_where(|value| value == mark.0, Some(spared));
 }
 
-/// Repeats until there is none, as a process may fork while we look.
+/// Repeats until none is left, because a process may fork in the meantime.
 fn kill_where(is_ours: impl Fn(&str) -> bool, spared: Option<Pid>) {
     for _ in 0..100 {
         let found: Vec<Pid> = marked(&is_ours).into_iter().filter(|pid| Some(*pid) != spared).collect();
@@ -55,15 +55,15 @@ fn kill_where(is_ours: impl Fn(&str) -> bool, spared: Option<Pid>) {
             return;
         }
         for pid in found {
-            // It may just have ended.
+            // It may have ended in the meantime.
             let _ = kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
-/// Living processes whose mark is ours. Those of other users cannot be read,
-/// and are none of ours.
+/// Live processes with a matching mark. The environments of other users' processes are not readable; they are
+/// not ours.
 fn marked(is_ours: impl Fn(&str) -> bool) -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let prefix = format!("{}=", Mark::VARIABLE);

@@ -1,4 +1,4 @@
-//! What is known about trees, in this run and from earlier ones.
+//! The memoised results of trees, from this run and from earlier ones.
 
 use crate::check::Diagnostic;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-/// What is known, in this run and from earlier ones.
+/// Results in memory and in the store.
 pub(crate) struct Memory {
     pub store: Store,
     pub known: HashMap<TreeKey, Known>,
@@ -32,7 +32,7 @@ impl Memory {
     }
 
     pub fn remember(&mut self, setup: &Setup, key: TreeKey, known: Known) -> Result<(), Error> {
-        // Whether it builds does not depend on the test.
+        // Whether a tree builds does not depend on the test.
         let of_test = !matches!(known.what, TrialResult::Builds | TrialResult::Tested(Outcome::Broken));
         let at = self.store_key(setup, key, of_test);
         self.known.insert(key, known.clone());
@@ -50,7 +50,7 @@ impl Memory {
 /// Everything besides the tree that an outcome depends on.
 pub(crate) fn test_context(setup: &Setup, judge: &Judge, timeout: Duration) -> Vec<u8> {
     let limits = setup.limits;
-    // A limit that was measured differs a little from run to run; outcomes do not depend on that.
+    // A measured limit varies slightly from run to run; outcomes do not depend on that.
     let timeout = if limits.test.is_some() { timeout } else { Duration::ZERO };
     let stdin = setup.stdin.as_ref().map(|path| std::fs::read(path).unwrap_or_default());
     let text = format!(
@@ -64,7 +64,7 @@ pub(crate) fn test_context(setup: &Setup, judge: &Judge, timeout: Duration) -> V
     [text.into_bytes(), stdin.unwrap_or_default()].concat()
 }
 
-/// What errors in touched units say about the trial.
+/// The result of a trial with errors in touched units.
 pub(crate) fn of_errors(errors: &[Diagnostic]) -> Known {
     let mut lines = errors.iter().flat_map(Diagnostic::lines).take(MOST_LINES);
     let why = lines.next().unwrap_or_default();
@@ -72,10 +72,10 @@ pub(crate) fn of_errors(errors: &[Diagnostic]) -> Known {
     Known { more: lines.collect(), ..known }
 }
 
-/// Errors and notes that are kept.
+/// Number of errors and notes that are kept.
 const MOST_LINES: usize = 60;
 
-/// What a build that did not work says about the trial.
+/// The result of a trial whose build failed.
 pub(crate) fn of_build(built: &Built) -> Option<Known> {
     match built {
         Built::Yes => None,

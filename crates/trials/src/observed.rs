@@ -1,8 +1,7 @@
-//! What a run of the test did, as far as the oracle looks.
+//! The behaviour of a test run that the oracle compares.
 //!
-//! Texts are kept, not hashes of them: what differs from run to run of one version is masked
-//! before two runs are compared, and which line differs first tells whether a trial shows the
-//! symptom of bad.
+//! Texts are kept instead of hashes: parts that differ from run to run of one version are masked before two
+//! runs are compared, and the first line that differs determines whether a trial shows the symptom of bad.
 
 use crate::error::{At, Error};
 use crate::oracle::{Oracle, Sink};
@@ -14,22 +13,22 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
-/// What a test run did, as far as the oracle looks.
+/// The behaviour of a test run that the oracle compares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     pub status: Status,
     pub outputs: Vec<Output>,
-    /// Processor time of the test and all that it waited for, in seconds.
+    /// Processor time of the test and all children it waited for, in seconds.
     pub cpu: f64,
     /// Time from the start of the test to its end.
     pub seconds: f64,
 }
 
-/// What was written to one sink.
+/// The bytes written to one sink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     pub name: String,
-    /// It decides whether a run passes. Otherwise it is evidence only.
+    /// Whether it decides if a run passes. Otherwise it is only evidence.
     pub judged: bool,
     pub content: Content,
 }
@@ -37,16 +36,16 @@ pub struct Output {
 /// The content of a sink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// The file was not there.
+    /// The file did not exist.
     Absent,
     Text(Arc<[u8]>),
-    /// Too much to be looked at.
+    /// Too large to be compared line by line.
     Hash(u128),
 }
 
 impl Observed {
-    /// Looks at a run. `places` are paths that differ from run to run (the tree,
-    /// the temporary directory) and what stands for them.
+    /// Collects the behaviour of a run. `places` are paths that differ from run to run (the tree, the
+    /// temporary directory) and their replacements.
     ///
     /// # Errors
     /// If an output cannot be read.
@@ -104,7 +103,7 @@ fn read(path: &Path, places: &[(&Path, &str)]) -> Result<Content, Error> {
     }
 }
 
-/// The first line in which two texts differ, as each has it; an end of text is an empty line.
+/// The first line in which two texts differ, in both forms; the end of a text counts as an empty line.
 #[must_use]
 pub(crate) fn first_difference(one: &[u8], other: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let (mut one, mut other) = (one.split(|b| *b == b'\n'), other.split(|b| *b == b'\n'));
@@ -117,7 +116,7 @@ pub(crate) fn first_difference(one: &[u8], other: &[u8]) -> Option<(Vec<u8>, Vec
     }
 }
 
-/// Replaces each path by what stands for it.
+/// Replaces each path by its name.
 #[must_use]
 pub fn without_places(text: &[u8], places: &[(&Path, &str)]) -> Vec<u8> {
     let mut text = text.to_vec();
@@ -158,7 +157,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against the plain way: text by text.
+        /// Compared with the straightforward implementation, text by text.
         #[test]
         fn paths_are_replaced(text in "(/t|/tr|ee|/tree|x|/){0,30}") {
             let found = without_places(text.as_bytes(), &[(Path::new("/tree"), "{tree}")]);

@@ -1,24 +1,24 @@
-//! Which files of a tree a build and a test open.
+//! Finds the files of a tree that a build and a test open.
 //!
-//! A change in a file that neither the build nor the test opens cannot be guilty. The kernel
-//! says which files are opened (`inotify`), whoever opens them: compilers, scripts, the program
-//! itself, and processes that outlive their parents. Against tracing system calls this costs the
-//! watched processes nothing and works for all of them; one watch for each directory is needed.
+//! A change in a file that neither the build nor the test opens cannot be guilty. The kernel reports which
+//! files are opened (`inotify`), by any process: compilers, scripts, the program itself, and processes that
+//! outlive their parents. Compared with tracing system calls, this costs the watched processes nothing and
+//! covers all of them; one watch per directory is needed.
 //!
-//! Everything here errs on the side of *opened*, as a file that is wrongly left out would be
-//! taken for innocent:
+//! In case of doubt a file counts as *opened*, because a file that is wrongly left out would be considered
+//! innocent:
 //!
-//! * A file that gets another name (`mv`, `ln`) counts as opened, since from then on it is read
-//!   under a name that says nothing about it.
-//! * A symbolic link counts if the file that it leads to was opened, or anything below the
-//!   directory that it leads to, whatever name was used; and if it leads out of the tree.
+//! * A file that is renamed or linked (`mv`, `ln`) counts as opened, because later reads use a name that does
+//!   not identify it.
+//! * A symbolic link counts if its target file was opened, or any file below its target directory, under any
+//!   name; and if it leads out of the tree.
 //! * All names of a file with several hard links count if one of them was opened.
 //!
-//! What is not seen: a file that is only looked at (`stat`, as `make` does for times, or
-//! `test -f`). Whether such a file *exists* can matter even though nobody opens it. Files in
-//! directories that are made while we watch may be opened before the watch is there; what is
-//! found in such a directory counts as opened, as it was created by opening it. Files that
-//! were in the tree when watching began are all seen, or [`Opened::complete`] is false.
+//! Not visible: a file that is only queried (`stat`, as `make` does for times, or `test -f`). Whether such a
+//! file *exists* can matter although no process opens it. Files in directories that are created while
+//! watching may be opened before the watch exists; all files found in such a directory count as opened,
+//! because creating a file opens it. For files that existed when watching began, every open is seen, or
+//! [`Opened::complete`] is false.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
@@ -37,35 +37,34 @@ use std::thread::JoinHandle;
 /// A tree that is being watched.
 #[derive(Debug)]
 pub struct OpenedFiles {
-    /// Closed to tell the thread to read what is left and end.
+    /// Closed to make the thread read the remaining events and end.
     open: PipeWriter,
     reader: JoinHandle<Watch>,
 }
 
-/// What was opened in a tree.
+/// The files of a tree that were opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     /// Files and symbolic links, relative to the root of the tree.
     pub files: BTreeSet<PathBuf>,
-    /// Whether no file of the tree was opened unseen. If not, nothing may be
-    /// concluded from a file's absence in `files`.
+    /// Whether every open in the tree was seen. If not, the absence of a file in `files` is not evidence.
     pub complete: bool,
 }
 
 impl OpenedFiles {
-    /// Begins to watch. What was opened before does not count.
+    /// Starts watching. Earlier opens do not count.
     ///
     /// # Errors
-    /// If the system gives no inotify instance, pipe or thread. A lack of watches is no
-    /// error, see [`Opened::complete`].
+    /// If the system cannot provide an inotify instance, pipe or thread. A lack of watches is not an error,
+    /// see [`Opened::complete`].
     pub fn watch(root: &Path) -> io::Result<OpenedFiles> {
         let root = root.canonicalize()?;
         if !root.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotADirectory));
         }
         let mut watch = Watch::new(root)?;
-        // All are listed before the first watch is set: listing a watched directory
-        // is an event, and many of them would fill the queue.
+        // All directories are listed before the first watch is set: listing a watched directory is an event,
+        // and many of them would fill the queue.
         let mut directories = vec![PathBuf::new()];
         let mut next = 0;
         while next < directories.len() {
@@ -82,8 +81,8 @@ impl OpenedFiles {
         Ok(OpenedFiles { open, reader })
     }
 
-    /// Ends watching. Events are in the queue before an `open` returns, so all that
-    /// processes opened that have ended by now is in the answer.
+    /// Stops watching. Events are queued before an `open` returns, so the result contains everything opened
+    /// by processes that have ended.
     #[must_use]
     pub fn finish(self) -> Opened {
         drop(self.open);
@@ -100,15 +99,15 @@ struct Watch {
     root: PathBuf,
     /// For each watch the names that its directory has had, relative to the root.
     directories: HashMap<i32, BTreeSet<PathBuf>>,
-    /// Names of each file that was there at the beginning, by device and inode.
+    /// The names of each file that existed at the beginning, by device and inode.
     names: HashMap<(u64, u64), Vec<PathBuf>>,
-    /// What symbolic links lead to, as far as that is in the tree.
+    /// The targets of symbolic links, as far as they are in the tree.
     links: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     files: BTreeSet<PathBuf>,
     complete: bool,
 }
 
-/// What happened to one name in a watched directory.
+/// An event for one name in a watched directory.
 struct Happened {
     watch: i32,
     what: ReadFlags,
@@ -128,12 +127,12 @@ impl Watch {
         })
     }
 
-    /// Notes what a directory holds and returns the directories in it.
+    /// Records the contents of a directory and returns its subdirectories.
     fn list(&mut self, directory: &Path, is_new: bool) -> Vec<PathBuf> {
         let mut below = Vec::new();
         let entries = match fs::read_dir(self.root.join(directory)) {
             Ok(entries) => entries,
-            // Made and taken away again.
+            // Created and removed again.
             Err(_) if is_new => return below,
             Err(_) => {
                 self.complete = false;
@@ -164,7 +163,7 @@ impl Watch {
             | WatchFlags::ONLYDIR
             | WatchFlags::DONT_FOLLOW;
         match inotify::add_watch(&self.inotify, self.root.join(&directory), flags) {
-            // A directory that was moved keeps its watch, and its files their old names.
+            // A directory that was moved keeps its watch, and its files keep their old names.
             Ok(watch) => self.directories.entry(watch).or_default().insert(directory),
             Err(Errno::NOENT | Errno::NOTDIR) => false,
             Err(_) => {
@@ -176,8 +175,8 @@ impl Watch {
 
     /// Reads until the pipe is closed and the queue is empty.
     fn read(mut self, closed: &PipeReader) -> Watch {
-        // New directories are listed one at a time: each is an event by itself, and the
-        // queue is to be emptied in between.
+        // New directories are listed one at a time: listing each one is itself an event, and the queue must
+        // be emptied in between.
         let mut pending = Vec::new();
         let mut last = false;
         loop {
@@ -243,7 +242,7 @@ impl Watch {
             } else if event.what.intersects(ReadFlags::OPEN | ReadFlags::MOVED_FROM) {
                 self.files.insert(path);
             } else if let Ok(found) = self.root.join(&path).symlink_metadata() {
-                // A new name: of a link, or of a file that has another one already.
+                // A new name: of a link, or of a file that already has another one.
                 if found.is_symlink() {
                     self.link(path);
                 } else if let Some(names) = self.names.get(&(found.dev(), found.ino()))
@@ -262,7 +261,7 @@ impl Watch {
             Some(Ok(target)) => {
                 targets.insert(target.to_owned());
             }
-            // Who opens what it leads to is not seen.
+            // Opens of its target are not visible.
             Some(Err(_)) => {
                 self.files.insert(link);
             }
@@ -271,7 +270,7 @@ impl Watch {
     }
 
     fn opened(mut self) -> Opened {
-        // What a link leads to may have been made after the link.
+        // The target of a link may have been created after the link.
         for link in self.links.keys().cloned().collect::<Vec<_>>() {
             self.link(link);
         }
@@ -282,7 +281,7 @@ impl Watch {
             }
         }
         let leads_to_opened = |target: &PathBuf| {
-            // Paths are in order by components: what is below comes right after.
+            // Paths are ordered by components, so descendants follow directly.
             files.range(target.clone()..).next().is_some_and(|file| file.starts_with(target))
         };
         let links: Vec<PathBuf> = self
@@ -406,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_large_tree_does_not_fill_the_queue() {
-        // In memory, as disks take long to remove so many directories.
+        // In memory, because disks take long to remove so many directories.
         let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         for i in 0..10_000 {
             fs::create_dir_all(root.path().join(format!("{}/{i}", i % 100))).unwrap();
@@ -423,7 +422,7 @@ mod tests {
         let root_path = root.path().canonicalize().unwrap();
         let mut watch = Watch::new(root_path.clone()).unwrap();
         watch.add(PathBuf::new());
-        // Nobody reads; equal events in a row would be one.
+        // No thread reads; equal consecutive events would be merged.
         for i in 0..=limit {
             fs::File::open(root_path.join(if i % 2 == 0 { "a" } else { "b" })).unwrap();
         }

@@ -1,19 +1,17 @@
-//! Whether a run passed, failed as bad does, or says nothing.
+//! Decides whether a run passed, failed as bad does, or is unresolved.
 //!
-//! A run *passes* if it does what the [`Rule`] asks. A run that does not pass
-//! *fails* only if it ends in the way that bad does: by itself, by the same
-//! signal, or not at all. Otherwise it is *unresolved*: a half-reverted program
-//! that crashes says nothing about why bad prints a wrong number. Among runs
-//! that end by themselves no further distinction is made, neither by exit status
-//! nor by what was printed: a wrong result that is wrong in another way is still
-//! a wrong result. With [`Rule::Exit`] the test script makes the distinction
+//! A run *passes* if it satisfies the [`Rule`]. A run that does not pass *fails* only if it terminates in the
+//! same way as bad: normally, by the same signal, or not at all. Otherwise it is *unresolved*: a
+//! half-reverted program that crashes is no evidence about why bad prints a wrong number. Runs that terminate
+//! normally are not distinguished further, neither by exit status nor by output: a wrong result that is wrong
+//! in a different way is still a wrong result. With [`Rule::Exit`] the test script makes the distinction
 //! itself, so everything but 0 and 125 fails.
 //!
-//! A failing run shows the *symptom* of bad if its exit status is that of bad and the first
-//! line that differs from good is the one in which bad differs from good: the question asked
-//! when changes are put into good, and of commits between good and bad.
+//! A failing run shows the *symptom* of bad if its exit status is that of bad and the first line that differs
+//! from good is the one in which bad differs from good. This is the criterion when changes are put into good,
+//! and for commits between good and bad.
 //!
-//! What differs from run to run of one version is masked first, see [`Mask`](crate::Mask).
+//! Parts that differ from run to run of one version are masked first, see [`Mask`](crate::Mask).
 
 use crate::error::{Error, Side};
 use crate::exit_kind::ExitKind;
@@ -27,35 +25,34 @@ use std::fmt;
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// What is looked at to tell good from bad.
+/// The criteria that distinguish good from bad.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Oracle {
     pub rule: Rule,
-    /// Looked at besides exit status and standard output.
+    /// Sinks to compare in addition to exit status and standard output.
     pub observe: Vec<Sink>,
 }
 
-/// When a run passes.
+/// The criterion for a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Rule {
-    /// Exit status and standard output, and all that is observed, are as with good.
+    /// Exit status, standard output and all observed sinks are as with good.
     #[default]
     SameAsGood,
-    /// As for `git bisect run`: 0 passes, 125 cannot tell, all else fails.
+    /// As for `git bisect run`: 0 passes, 125 is unresolved, all else fails.
     Exit,
-    /// Exit status 0 and exactly this standard output; what is observed
-    /// besides is as with good.
+    /// Exit status 0 and exactly this standard output; the other observed sinks are as with good.
     Expect(Vec<u8>),
     /// The exit status is that of good, and the test takes about as much processor time.
     Slower,
 }
 
-/// Something a program puts out.
+/// An output of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sink {
     Stdout,
     Stderr,
-    /// Relative to where the test runs.
+    /// Relative to the directory in which the test runs.
     File(PathBuf),
 }
 
@@ -82,7 +79,7 @@ impl Sink {
 }
 
 impl Oracle {
-    /// All that is looked at, standard output first, and whether it decides.
+    /// All sinks, standard output first, each with whether it decides.
     pub(crate) fn sinks(&self) -> Vec<(Sink, bool)> {
         let judged = !matches!(self.rule, Rule::Exit | Rule::Slower);
         let mut sinks = vec![(Sink::Stdout, judged)];
@@ -94,28 +91,28 @@ impl Oracle {
     }
 }
 
-/// Slower than good by less than this is no failure of [`Rule::Slower`].
+/// A smaller slowdown relative to good is not a failure of [`Rule::Slower`].
 const LEAST_SLOWER: f64 = 1.5;
 /// Shorter times are not compared, in seconds.
 const LEAST_TIME: f64 = 0.03;
 
-/// Knows what good and bad did, and judges other runs by it.
+/// Judges runs by comparing them with those of good and bad.
 #[derive(Clone, Debug)]
 pub struct Judge {
     rule: Rule,
     good: Observed,
-    /// A run of bad; others may differ in what a test may differ in.
+    /// One run of bad; other runs may differ where runs of one version may differ.
     bad_run: Observed,
     /// One for each sink.
     masks: Vec<Mask>,
-    /// Processor time that a run may take.
+    /// Maximum processor time of a passing run.
     most_cpu: f64,
-    /// Lines of each sink in which bad first differs from good, masked.
+    /// For each sink, the first line in which bad differs from good, in both forms, masked.
     symptom: Vec<Option<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Judge {
-    /// Takes repeated runs of good and of bad.
+    /// Creates a judge from repeated runs of good and of bad.
     ///
     /// # Errors
     /// [`Error::DoesNotPass`], [`Error::DoesNotFail`], [`Error::Swapped`] or [`Error::Flaky`].
@@ -148,7 +145,7 @@ impl Judge {
         }
         let passed: Vec<bool> = good.iter().map(|o| judge.passes(o)).collect();
         if passed.iter().all(|p| !p) || !judge.can_be_good(first_good) {
-            // The other way round it would be a regression.
+            // With the versions swapped it would be a regression.
             if bad.iter().all(|o| judge.meets_expectation(o)) {
                 return Err(Error::Swapped { why: judge.diagnostic(first_good) });
             }
@@ -185,17 +182,17 @@ impl Judge {
         Ok(judge)
     }
 
-    /// How bad's test ends.
+    /// The kind of termination of bad.
     fn bad(&self) -> ExitKind {
         self.bad_run.status.exit_kind()
     }
 
-    /// A version whose test does not even run cannot be what others are held against.
+    /// A version whose test does not terminate normally cannot be the reference.
     fn can_be_good(&self, observed: &Observed) -> bool {
         self.rule != Rule::SameAsGood || observed.status.exit_kind() == ExitKind::ByItself
     }
 
-    /// Whether a run would pass by itself, without being held against good.
+    /// Whether a run passes without being compared with good.
     fn meets_expectation(&self, observed: &Observed) -> bool {
         match self.rule {
             Rule::SameAsGood | Rule::Slower => observed.status == Status::Exit(0),
@@ -210,7 +207,7 @@ impl Judge {
         }
     }
 
-    /// Whether what was written to the sinks that count, or to all, is the same.
+    /// Whether the outputs of the judged sinks, or of all, are the same.
     fn same_outputs(&self, one: &Observed, other: &Observed, all: bool) -> bool {
         let pairs = one.outputs.iter().zip(&other.outputs).enumerate();
         one.outputs.len() == other.outputs.len()
@@ -239,13 +236,13 @@ impl Judge {
         }
     }
 
-    /// Whether a run should be repeated before it is judged: time is never measured once.
+    /// Whether a run should be repeated before it is judged: times are never measured only once.
     #[must_use]
     pub fn wants_another(&self, observed: &Observed) -> bool {
         self.rule == Rule::Slower && observed.cpu > self.most_cpu && observed.cpu < self.most_cpu * 4.0
     }
 
-    /// What came of a trial, and why in a few words.
+    /// The outcome of a trial, and a short reason.
     #[must_use]
     pub fn outcome(&self, observed: &Observed) -> (Outcome, String) {
         if self.passes(observed) {
@@ -260,9 +257,9 @@ impl Judge {
         (outcome, self.diagnostic(observed))
     }
 
-    /// Whether a run that fails shows the symptom of bad: the same exit status, and in what
-    /// is judged the same first difference. Where only the exit status is judged, most of
-    /// the lines with which bad says that it fails.
+    /// Whether a failing run shows the symptom of bad: the same exit status, and the same first difference in
+    /// the judged sinks. If only the exit status is judged, it must have at least half of the error messages
+    /// that are specific to bad.
     #[must_use]
     pub fn shows_symptom(&self, observed: &Observed) -> bool {
         if observed.status != self.bad_run.status {
@@ -291,7 +288,7 @@ impl Judge {
         bad.is_empty() || 2 * shared >= bad.len()
     }
 
-    /// First differences from good, sink by sink, masked.
+    /// First differences from good for each sink, masked.
     fn differences(&self, observed: &Observed) -> Vec<Option<(Vec<u8>, Vec<u8>)>> {
         let pairs = self.good.outputs.iter().zip(&observed.outputs).enumerate();
         pairs
@@ -301,7 +298,7 @@ impl Judge {
             .collect()
     }
 
-    /// What to remember of a trial.
+    /// The result to store for a trial.
     pub(crate) fn known(&self, observed: &Observed) -> Known {
         let (outcome, why) = self.outcome(observed);
         let alike =
@@ -331,7 +328,7 @@ impl Judge {
         why
     }
 
-    /// Sinks in which a run differs from good only in what is masked.
+    /// Sinks in which a run differs from good only in masked parts.
     fn hidden(&self, observed: &Observed) -> Vec<String> {
         let pairs = self.good.outputs.iter().zip(&observed.outputs).enumerate();
         pairs
@@ -353,7 +350,7 @@ impl Judge {
             .collect()
     }
 
-    /// In what a run of a version differs from another run of it; `None` if in nothing that counts.
+    /// The difference between two runs of one version; `None` if no judged part differs.
     pub(crate) fn deviation(&self, plain: &Observed, other: &Observed) -> Option<String> {
         let differing = self.differing(plain, other);
         if plain.status != other.status {
@@ -373,7 +370,7 @@ impl Judge {
         format!("{} once, {} another time", first.status, other.status)
     }
 
-    /// What is masked, for the report.
+    /// The masked parts, for the report.
     #[must_use]
     pub fn masked_parts(&self) -> Vec<String> {
         let judged = self.good.outputs.iter().zip(&self.masks).filter(|(output, _)| output.judged);
@@ -411,7 +408,7 @@ fn learn(good: &[Observed], bad: &[Observed], at: usize) -> Mask {
     Mask::learn(&texts(good), &texts(bad), seconds)
 }
 
-/// Whether a line looks like the report of a failure.
+/// Whether a line looks like a report of a failure.
 fn is_complaint(line: &[u8]) -> bool {
     const WORDS: [&str; 8] = ["fail", "error", "assert", "abort", "not ok", "expected", "mismatch", "panic"];
     let lower = String::from_utf8_lossy(line).to_lowercase();
@@ -423,7 +420,7 @@ fn without_digits(line: &[u8]) -> Vec<u8> {
     line.iter().copied().filter(|b| !b.is_ascii_digit()).collect()
 }
 
-/// Why a test command could not be run, in the words of the shell if it has some.
+/// Why a test command could not be run: the shell's message if there is one.
 fn not_run(observed: &Observed) -> String {
     let stderr = observed.outputs.iter().find(|output| output.name == "stderr");
     let said = stderr.map(|output| String::from_utf8_lossy(output.content.text()).into_owned());
@@ -436,7 +433,7 @@ mod tests {
     use super::*;
     use Outcome::{Fail, Pass, Unresolved};
 
-    /// A run that prints words, not numbers.
+    /// A run whose output consists of words without numbers.
     fn observed(status: Status, stdout: u8) -> Observed {
         let word =
             ["zero", "one", "two", "three", "four", "five"].get(usize::from(stdout)).unwrap_or(&"many");

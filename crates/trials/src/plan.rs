@@ -1,7 +1,7 @@
-//! Which files say how a program is built.
+//! Recognises the files that define how a program is built.
 //!
-//! When one of them changes, a build that goes on from earlier products is not to be
-//! trusted: most makefiles do not make anything again because a flag in them changed.
+//! When one of them changes, an incremental build is not reliable: most makefiles do not rebuild anything
+//! because a flag in them changed.
 
 use std::path::Path;
 
@@ -35,10 +35,10 @@ const ENDINGS: [&str; 16] = [
     "bp",
 ];
 
-/// What compilers read. A build command that names one compiles it.
+/// Files that compilers read. A build command that names one compiles it.
 const SOURCES: [&str; 12] = ["c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "inc", "s", "rs"];
 
-/// Whether a file is one of them, by its name or because the build command runs it.
+/// Whether a file defines the build, by its name or because the build command runs it.
 pub(crate) fn is_plan(path: &Path, build: &str) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     // `Makefile.in`, `configure.ac`, `Makefile.linux`

@@ -1,9 +1,8 @@
-//! Running a shell command so that nothing of it survives.
+//! Runs a shell command such that no process of it survives.
 //!
-//! A command gets a process group of its own and a mark in its environment.
-//! When it ends, or is made to, every process of the group is killed, and
-//! every process that carries the mark: one that left the group (`setsid`)
-//! still has the mark.
+//! A command gets its own process group and a mark in its environment. When it ends or is stopped, every
+//! process of the group is killed, and every process with the mark: one that left the group (`setsid`) still
+//! has it.
 
 use crate::error::{At, Error};
 use crate::members::{self, Mark};
@@ -24,13 +23,13 @@ pub struct Job<'a> {
     /// A program and its arguments.
     pub command: Vec<OsString>,
     pub directory: &'a Path,
-    /// Added to the environment we have.
+    /// Added to the inherited environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// Taken out of it.
+    /// Removed from it.
     pub without: &'a [&'a str],
     /// Standard input; empty if `None`.
     pub stdin: Option<&'a Path>,
-    /// Files that get standard output and error; may be the same one.
+    /// Files for standard output and error; may be the same one.
     pub stdout: &'a Path,
     pub stderr: &'a Path,
     pub limits: Limits,
@@ -43,7 +42,7 @@ pub fn shell(text: &str) -> Vec<OsString> {
     ["sh", "-c", text].map(OsString::from).to_vec()
 }
 
-/// What a command may use.
+/// Resource limits of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Limits {
     /// Wall-clock time.
@@ -54,14 +53,14 @@ pub struct Limits {
     pub output: Option<u64>,
 }
 
-/// How a command that takes too long is ended.
+/// How a command that exceeds a limit is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ending {
-    /// All are asked to end (`SIGTERM`), and killed if they do not.
+    /// All processes receive `SIGTERM`, and are killed if they do not end.
     #[default]
     Ask,
-    /// The leader is a recorder: all *others* are killed where they are, and the
-    /// leader is given time to pack what they recorded up to that moment.
+    /// The leader is a recorder: all *other* processes are killed immediately, and the leader gets time to
+    /// pack what they recorded up to then.
     SpareLeader,
 }
 
@@ -72,24 +71,24 @@ pub enum Status {
     Exit(i32),
     Signal(i32),
     TimedOut,
-    /// It wrote more than it may.
+    /// It exceeded the output limit.
     OutputLimit,
-    /// We were told to stop.
+    /// A stop was requested.
     Cancelled,
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
     pub status: Status,
     pub seconds: f64,
-    /// Processor time of the command and all that it waited for, in seconds.
+    /// Processor time of the command and all children it waited for, in seconds.
     pub cpu: f64,
     pub stdout: PathBuf,
     pub stderr: PathBuf,
 }
 
-/// Anything that can say "stop".
+/// A source of stop requests.
 pub trait Stop: Sync {
     fn stopped(&self) -> bool;
 }
@@ -100,16 +99,16 @@ impl Stop for AtomicBool {
     }
 }
 
-/// Time between "please end" and the kill.
+/// Time between `SIGTERM` and the kill.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time a recorder has to pack a recording.
+/// Time for a recorder to pack a recording.
 const PACKING: Duration = Duration::from_secs(120);
 
-/// Runs a job to its end. A command that fails, hangs or cannot be found is no
-/// error, see [`Ran::status`].
+/// Runs a job to its end. A command that fails, hangs or cannot be found is not an error, see
+/// [`Ran::status`].
 ///
 /// # Errors
-/// If files cannot be made or no process can be started.
+/// If files cannot be created or no process can be started.
 pub fn run(job: &Job, stop: &dyn Stop) -> Result<Ran, Error> {
     let mark = Mark::new();
     let started = Instant::now();
@@ -129,16 +128,15 @@ pub fn run(job: &Job, stop: &dyn Stop) -> Result<Ran, Error> {
         if job.limits.output.is_some_and(|limit| length(job.stdout) > limit || length(job.stderr) > limit) {
             break (Status::OutputLimit, false);
         }
-        // Short commands are noticed at once, long ones cost nothing.
+        // The end of a short command is noticed quickly, and polling a long one is cheap.
         std::thread::sleep((elapsed / 20).clamp(Duration::from_micros(200), Duration::from_millis(20)));
     };
     if !ended {
         end(pid, &mark, job.ending, status);
     }
-    // Before the leader is waited for, as until then its number cannot be
-    // given to somebody else's group.
+    // Done before the leader is reaped, because its number cannot be reused for another group until then.
     let _ = kill_process_group(pid, Signal::KILL);
-    // Still there while nobody has waited for it.
+    // Available until the process is reaped.
     let cpu = cpu_time(pid);
     let _ = child.wait();
     members::kill_marked(&mark);
@@ -151,10 +149,10 @@ pub fn run(job: &Job, stop: &dyn Stop) -> Result<Ran, Error> {
     })
 }
 
-/// What the kernel counted for a process and the children it waited for.
+/// The kernel's accounting for a process and the children it waited for.
 fn cpu_time(pid: Pid) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    // The name in parentheses may hold anything; fields are counted behind it.
+    // The name in parentheses may contain anything; fields are counted after it.
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_ascii_whitespace();
     let ticks: f64 = fields.skip(11).take(4).filter_map(|field| field.parse::<f64>().ok()).sum();
     ticks / rustix::param::clock_ticks_per_second() as f64
@@ -164,8 +162,7 @@ fn length(path: &Path) -> u64 {
     path.metadata().map_or(0, |m| m.len())
 }
 
-/// Limits are set by a shell before anything of the command runs. A limit that
-/// is already lower stays.
+/// A shell sets the limits before the command starts. A limit that is already lower is kept.
 const LIMITED: &str =
     "ulimit -c 0 2>/dev/null; test \"$1\" = 0 || ulimit -v \"$1\" 2>/dev/null; shift; exec \"$@\"";
 
@@ -193,14 +190,14 @@ fn spawn(job: &Job, mark: &Mark) -> Result<Child, Error> {
     command.spawn().map_err(|source| Error::Start { command: "sh".to_owned(), source })
 }
 
-/// Empty and for appending: a command that opens `/dev/stdout` itself does not
-/// write over what is there.
+/// Creates an empty file opened for appending: a command that opens `/dev/stdout` itself does not overwrite
+/// earlier output.
 fn create(path: &Path) -> Result<File, Error> {
     File::create(path).at("create", path)?;
     OpenOptions::new().append(true).open(path).at("open", path)
 }
 
-/// How the leader ended, if it did; it is left to be waited for.
+/// The status of the leader, if it has ended; it is not reaped.
 fn peek(pid: Pid) -> Option<Status> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let status: WaitIdStatus = waitid(WaitId::Pid(pid), options).ok().flatten()?;
@@ -214,7 +211,7 @@ fn end(pid: Pid, mark: &Mark, ending: Ending, why: Status) {
             let _ = kill_process_group(pid, Signal::TERM);
             wait(pid, GRACE);
         }
-        // Nobody wants the recording of a run that was called off.
+        // The recording of a cancelled run is not needed.
         Ending::SpareLeader if why == Status::Cancelled => {
             let _ = kill_process(pid, Signal::KILL);
         }

@@ -16,22 +16,21 @@ use std::time::Duration;
 pub struct Recorded {
     /// The recording.
     pub directory: PathBuf,
-    /// The tree that was built for it, which its source places name.
+    /// The tree that was built for it, to which its source locations refer.
     pub tree: PathBuf,
-    /// How the test ended under the recorder and what it put out.
+    /// The status and output of the test under the recorder.
     pub run: TestRun,
-    /// Why the recording lacks something, if it does.
+    /// Why the recording is incomplete, if it is.
     pub incomplete: Option<String>,
 }
 
-/// A recorded program is slower than a plain one; by how much depends on the
+/// Timeout factor for a recorded program: it is slower than a plain one by a factor that depends on the
 /// program.
 const SLOWER: u32 = 100;
 const AT_LEAST: Duration = Duration::from_secs(60);
 
 impl TrialRunner<'_> {
-    /// Builds good and bad with recording, side by side, and records the test
-    /// with each.
+    /// Builds good and bad with recording, in parallel, and records the test with each.
     ///
     /// # Errors
     /// [`Error::DoesNotBuild`], or [`Error::Record`] if nothing was recorded.
@@ -67,8 +66,8 @@ impl TrialRunner<'_> {
         Ok((good, bad))
     }
 
-    /// Builds a variant with recording and records the test with it. `name` is
-    /// that of the recording's directory.
+    /// Builds a variant with recording and records the test with it. `name` is the name of the recording's
+    /// directory.
     ///
     /// # Errors
     /// As [`TrialRunner::record_both`].
@@ -79,8 +78,8 @@ impl TrialRunner<'_> {
         record(&context, &mut worker, name, (context.timeout * SLOWER).max(AT_LEAST))
     }
 
-    /// Records another test with good and with bad. Both are built as they were
-    /// for [`TrialRunner::record_both`], so that nothing is built again.
+    /// Records another test with good and with bad. Both are built as for [`TrialRunner::record_both`], so
+    /// that nothing is rebuilt.
     ///
     /// # Errors
     /// As [`TrialRunner::record_both`].
@@ -130,7 +129,7 @@ pub(crate) fn record(
         let code = manifest["outcome"][kind].as_i64()?;
         i32::try_from(code).ok()
     };
-    // The recorder's own exit status may speak of the recording.
+    // The recorder's own exit status may be about the recording.
     if let Status::Exit(_) = run.status {
         let signal = number("signal").map(Status::Signal);
         run.status = number("exit").map(Status::Exit).or(signal).unwrap_or(run.status);

@@ -1,9 +1,8 @@
-//! The place where trials are made.
+//! Runs trials.
 //!
-//! Every worker has a tree of its own and brings it from one trial to the next.
-//! A tree's key says what is in it; outcomes are remembered by that key, within
-//! a run and, through the store, from run to run, and no two workers build the
-//! same key.
+//! Every worker has its own tree and updates it from one trial to the next. A tree's key identifies its
+//! contents. Outcomes are memoised by that key, within a run and, through the store, across runs, and no two
+//! workers build the same key.
 
 use crate::batch::{Batch, Question, SharedResults};
 use crate::checker::Checker;
@@ -29,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A little more than one.
+/// Slightly more than a second.
 const A_SECOND: Duration = Duration::from_millis(1100);
 
 /// Builds and tests variants of the bad version.
@@ -44,7 +43,7 @@ pub struct TrialRunner<'a> {
     pub(crate) baseline: Option<Baseline>,
     pub(crate) judge: Option<Judge>,
     checker: Option<Checker>,
-    /// How passing trees are examined.
+    /// The state of examinations of passing trees.
     pub(crate) examiner: Examiner,
     memory: Memory,
     keys: HashMap<ChangeSet, TreeKey>,
@@ -56,7 +55,7 @@ pub struct TrialRunner<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub builds: AtomicU32,
-    /// Builds of trials that failed.
+    /// Failed builds of trials.
     pub broken: AtomicU32,
     /// Trials that were not built because a touched unit has an error.
     pub refused: AtomicU32,
@@ -66,50 +65,50 @@ pub(crate) struct Counters {
 
 pub(crate) type Watcher = Box<dyn Fn(&Event) + Send + Sync>;
 
-/// Something that a user may want to see while it happens.
+/// An event of interest to the user.
 #[derive(Clone, Debug)]
 pub enum Event {
     Building(Side, Mode),
     Testing(Side),
     Recording(Side),
-    /// A trial has begun, with so many changes reverted.
+    /// A trial has begun, with this many changes reverted.
     Trying(usize),
     Tried(Tried),
-    /// A passing tree is built in other ways.
+    /// A passing tree is built in other configurations.
     Examining,
 }
 
-/// A trial that was made, or remembered.
+/// A trial that was run or memoised.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     pub reverted: ChangeSet,
-    /// None: it builds, and nobody wanted to know more.
+    /// None: it builds, and no more was requested.
     pub outcome: Option<Outcome>,
     pub why: String,
     pub remembered: bool,
     pub seconds: f64,
 }
 
-/// What the versions themselves did.
+/// The runs of the versions themselves.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     pub good: TestRun,
     pub bad: TestRun,
-    /// How long any other test may take.
+    /// Timeout of all other tests.
     pub timeout: Duration,
-    /// What differs from run to run and is not compared.
+    /// The parts that differ from run to run and are not compared.
     pub masked: Vec<String>,
-    /// Files of good and of bad that their builds and tests opened, if all were seen.
+    /// Files of good and of bad that their builds and tests opened, if the tracking was complete.
     pub opened: Option<[BTreeSet<PathBuf>; 2]>,
 }
 
-/// What it took so far.
+/// The cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
     pub builds: u32,
     /// Builds that failed.
     pub broken_builds: u32,
-    /// Trials that clang refused without a build.
+    /// Trials that clang rejected without a build.
     pub refused: u32,
     pub runs: u32,
     pub remembered: u32,
@@ -117,8 +116,8 @@ pub struct Effort {
 }
 
 impl<'a> TrialRunner<'a> {
-    /// Takes over a work directory. `stop` is looked at all the time; once it is
-    /// set, everything ends with [`Error::Cancelled`].
+    /// Opens a runner in a work directory. `stop` is polled continuously; once it is set, everything ends
+    /// with [`Error::Cancelled`].
     ///
     /// # Errors
     /// If the bad version or the store cannot be read.
@@ -130,7 +129,7 @@ impl<'a> TrialRunner<'a> {
     ) -> Result<TrialRunner<'a>, Error> {
         let base = Base::read(&setup.bad)?;
         let store = Store::open(&work.store())?;
-        // Two at least: good and bad are built side by side.
+        // At least two: good and bad are built in parallel.
         let workers =
             (0..setup.jobs.max(2)).map(|n| Worker::new(&work, &format!("w{n:02}"), Mode::Plain)).collect();
         Ok(TrialRunner {
@@ -153,7 +152,7 @@ impl<'a> TrialRunner<'a> {
         })
     }
 
-    /// Has somebody told what happens.
+    /// Sets the observer of events.
     pub fn watch(&mut self, watcher: impl Fn(&Event) + Send + Sync + 'static) {
         self.watcher = Box::new(watcher);
     }
@@ -174,7 +173,7 @@ impl<'a> TrialRunner<'a> {
         }
     }
 
-    /// Counts what was done for another pair of versions before.
+    /// Adds the cost of earlier pairs of versions.
     pub fn add_effort(&mut self, effort: Effort) {
         for (counter, more) in [
             (&self.counters.builds, effort.builds),
@@ -193,7 +192,7 @@ impl<'a> TrialRunner<'a> {
         &self.log
     }
 
-    /// What the user should know about the store.
+    /// Notes for the user about the store.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.memory.store.note.iter().cloned().collect()
@@ -209,18 +208,17 @@ impl<'a> TrialRunner<'a> {
         self.baseline.as_ref()
     }
 
-    /// In what a recorded run differs from the plain one of its version, without what differs
-    /// from run to run anyway.
+    /// The difference between a recorded run and the plain one of its version, ignoring masked parts.
     #[must_use]
     pub fn deviation(&self, plain: &TestRun, recorded: &TestRun) -> Option<String> {
         self.judge.as_ref()?.deviation(&plain.observed, &recorded.observed)
     }
 
-    /// Builds good and bad as trials are built, and runs each several times.
+    /// Builds good and bad in the configuration of trials, and runs each several times.
     ///
     /// # Errors
-    /// [`Error::DoesNotBuild`], [`Error::DoesNotPass`], [`Error::DoesNotFail`],
-    /// [`Error::Flaky`], and all that can go wrong with files and processes.
+    /// [`Error::DoesNotBuild`], [`Error::DoesNotPass`], [`Error::DoesNotFail`], [`Error::Flaky`], and errors
+    /// of files and processes.
     pub fn prepare(&mut self) -> Result<&Baseline, Error> {
         let sets = [(Side::Bad, ChangeSet::new()), (Side::Good, self.variants.all())];
         self.tell(&Event::Building(Side::Good, Mode::Plain));
@@ -245,7 +243,7 @@ impl<'a> TrialRunner<'a> {
                     scope.spawn(|| build_watched(&context, variants, worker, *side, set))
                 })
                 .collect();
-            // Good first: what is wrong with both is said of good.
+            // Good first: an error that affects both is reported for good.
             let mut watched = threads.into_iter().rev().map(joined).collect::<Result<Vec<_>, Error>>()?;
             let (bad, good) = (watched.pop().flatten(), watched.pop().flatten());
             Ok::<_, Error>([good, bad])
@@ -303,25 +301,25 @@ impl<'a> TrialRunner<'a> {
         }
     }
 
-    /// Whether parts of the program are C++, as far as its builds told.
+    /// Whether parts of the program are C++, as far as its builds recorded it.
     pub(crate) fn has_cpp(&self) -> bool {
         self.checker.as_ref().is_some_and(Checker::has_cpp)
     }
 
-    /// Whether units can be asked about, and so sanitizers be used.
+    /// Whether units can be checked, and so sanitizers be used.
     pub(crate) fn knows_units(&self) -> bool {
         self.checker.as_ref().is_some_and(|checker| !checker.unsanitized())
     }
 
-    /// Gives the work directory back, for another pair of versions.
+    /// Returns the work directory, for another pair of versions.
     #[must_use]
     pub fn into_work(self) -> (Work, Effort) {
         let effort = self.effort();
         (self.work, effort)
     }
 
-    /// What came of another tree of files than a variant of bad: a commit between good and
-    /// bad. Also says whether a failure shows the symptom of bad.
+    /// The outcome of an arbitrary file tree instead of a variant of bad: a commit between good and bad. Also
+    /// returns whether a failure shows the symptom of bad, and the reason.
     ///
     /// # Errors
     /// As [`Trials::outcomes`].
@@ -330,8 +328,8 @@ impl<'a> TrialRunner<'a> {
         self.outcome_of(&variant)
     }
 
-    /// What came of bad with this line put at the end of a file. Also says whether a failure shows
-    /// the symptom of bad.
+    /// The outcome of bad with this line appended to a file. Also returns whether a failure shows the symptom
+    /// of bad, and the reason.
     ///
     /// # Errors
     /// As [`Trials::outcomes`].
@@ -348,7 +346,7 @@ impl<'a> TrialRunner<'a> {
         self.outcome_of(&variant)
     }
 
-    /// Whether bad has a file of this name.
+    /// Whether bad contains a file with this name.
     #[must_use]
     pub fn has_file(&self, file: &Path) -> bool {
         file.is_relative() && self.base.root().join(file).is_file()
@@ -387,7 +385,7 @@ impl<'a> TrialRunner<'a> {
         Ok(judge.known(&run.observed))
     }
 
-    /// How bad's test ends, once that is known.
+    /// How bad's test terminates, once it is known.
     #[must_use]
     pub fn exit_kind_of_bad(&self) -> Option<ExitKind> {
         Some(self.baseline.as_ref()?.bad.status.exit_kind())
@@ -433,8 +431,8 @@ impl<'a> TrialRunner<'a> {
         batch.run(&mut self.workers[..workers])
     }
 
-    /// Each of the first sets goes to the worker that has just built it, if one has:
-    /// often something is tested that was asked about before only whether it builds.
+    /// Assigns each of the first sets to the worker that has just built it, if there is one: a set is often
+    /// first tested for whether it builds and then for its outcome.
     fn assign(&mut self, sets: &[ChangeSet]) -> Result<(), Error> {
         for (slot, set) in sets.iter().enumerate() {
             let key = self.key(set)?;
@@ -497,8 +495,8 @@ impl Trials for TrialRunner<'_> {
     }
 }
 
-/// Builds a version and goes on watching which of its files are opened, as the test opens
-/// some too. None if that cannot be seen.
+/// Builds a version while tracking which of its files are opened; tracking continues because the test opens
+/// some too. None if tracking is not possible.
 fn build_watched(
     context: &WorkerContext,
     variants: &dyn Variants,
@@ -529,12 +527,12 @@ pub(crate) fn build_version(
     Err(Error::DoesNotBuild { version: side, diagnostic, log })
 }
 
-/// A panic in a worker is a bug of ours, and goes on in the thread that waited.
+/// A panic in a worker is a bug, and is propagated to the waiting thread.
 pub(crate) fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Repeated runs. One that hangs is repeated only once, as it takes so long.
+/// Repeated runs. One that hangs is repeated only once, because it takes so long.
 fn run_version(
     context: &WorkerContext,
     variants: &dyn Variants,
@@ -544,7 +542,7 @@ fn run_version(
 ) -> Result<Vec<TestRun>, Error> {
     let mut runs: Vec<TestRun> = Vec::new();
     while runs.len() < context.setup.repeat.max(1) {
-        // Does nothing unless the last run spoilt the tree.
+        // Does nothing unless the last run modified the tree.
         build_version(context, variants, worker, side, reverted)?;
         let run = worker.test(context, &format!("{side}-{}", runs.len()), context.stop)?;
         if run.status == Status::Cancelled {
@@ -557,7 +555,7 @@ fn run_version(
             });
         runs.push(run);
         if clock && runs.len() + 1 == context.setup.repeat {
-            // Runs within one second print the same time and are not the same.
+            // Runs within one second print the same time, which would appear to be stable.
             std::thread::sleep(A_SECOND);
         }
         if hangs && runs.len() >= 2 {

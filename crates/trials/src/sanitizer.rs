@@ -1,29 +1,26 @@
-//! Runs of programs that were built with a sanitizer: the environment for them, and what
-//! the sanitizer reported.
+//! Runs of programs built with a sanitizer: their environment, and the sanitizer's reports.
 //!
-//! A variant may pass its test because it reads memory that happens to hold the right
-//! thing. AddressSanitizer and MemorySanitizer name such reads, and programs built with
-//! `-fsanitize-recover` go on after each, so that a test ends as it would without: a
-//! report is evidence beside the outcome, and never the outcome. What both versions
-//! have reported anyway is no fault of a variant ([`new_reports`]).
+//! A variant may pass its test because it reads memory that happens to contain the right value.
+//! AddressSanitizer and MemorySanitizer report such reads, and programs built with `-fsanitize-recover`
+//! continue after each, so that a test ends as it would without a sanitizer: a report is additional evidence
+//! and never changes the outcome. Reports that both versions have are not caused by a variant
+//! ([`new_reports`]).
 //!
-//! Reports are written without names and lines, which are looked up afterwards, for
-//! each address once ([`reports`]): a sanitizer that does it while the program runs takes
-//! a hundred times as long, and starts a process that the program did not. The programs
-//! must still be where they ran.
+//! Reports are written without names and lines, which are looked up afterwards, once for each address
+//! ([`reports`]): a sanitizer that symbolizes while the program runs takes a hundred times as long, and
+//! starts a process that the program did not start. The programs must still be in the place where they ran.
 //!
 //! # What callers must know
-//! * A sanitized program reserves terabytes of addresses: no limit on memory
-//!   ([`Limits::memory`](crate::process::Limits::memory)) for such runs.
-//! * Builds run programs too. They need the environment as well (with another
-//!   directory), or the first report ends the build.
+//! * A sanitized program reserves terabytes of address space: such runs must have no memory limit
+//!   ([`Limits::memory`](crate::process::Limits::memory)).
+//! * Builds run programs too. They need the environment as well (with another directory), or the first report
+//!   ends the build.
 //! * It takes two to three times as long and as much memory.
-//! * MemorySanitizer takes what a library without instrumentation writes for
-//!   uninitialised, unless it knows the function. For C, comparing with both versions
-//!   takes care of that; with C++ the whole standard library is such a library, so leave it
-//!   out where [`Units::has_cpp`](crate::check::Units::has_cpp).
-//! * AddressSanitizer keeps its notes in freed memory. A program that writes there and
-//!   is reported once more cannot go on, and ends with [`FATAL`].
+//! * MemorySanitizer treats memory written by an uninstrumented library as uninitialised, unless it knows the
+//!   function. For C, the comparison with both versions compensates for that. With C++ the whole standard
+//!   library is such a library, so leave it out where [`Units::has_cpp`](crate::check::Units::has_cpp).
+//! * AddressSanitizer keeps its metadata in freed memory. A program that writes there and then causes another
+//!   report cannot continue, and ends with [`FATAL`].
 
 mod object;
 
@@ -41,7 +38,7 @@ use std::process::{Command, Stdio};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sanitizer {
-    /// Reads and writes beside or after an object's life.
+    /// Accesses outside of an object's bounds or lifetime.
     Address,
     /// Decisions that depend on uninitialised memory.
     Memory,
@@ -57,7 +54,7 @@ impl Sanitizer {
         }
     }
 
-    /// As people know it.
+    /// The name for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,17 +64,17 @@ impl Sanitizer {
     }
 }
 
-/// The exit code of a program that AddressSanitizer had to end.
+/// The exit code of a program that AddressSanitizer had to stop.
 pub const FATAL: i32 = 86;
 
-/// Reports go to files, programs go on, and what ends a program is its own: its signals,
-/// its exit code, and memory that cannot be had.
+/// Reports go to files and programs continue. Everything that ends a program is its own: its signals, its
+/// exit code, and failed allocations.
 const COMMON: &str = "halt_on_error=0:symbolize=0:color=never:print_summary=1:malloc_context_size=2:\
     handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:handle_sigtrap=0:\
     allow_user_segv_handler=1:allocator_may_return_null=1";
 
-/// What to add to the environment of a run, so that reports are written into `logs`, an
-/// existing directory with an absolute path. Serves both sanitizers.
+/// The environment variables for a run that make the sanitizers write reports into `logs`, an existing
+/// directory with an absolute path. For both sanitizers.
 #[must_use]
 pub fn environment(logs: &Path) -> Vec<(OsString, OsString)> {
     let options = |special: String| {
@@ -86,8 +83,8 @@ pub fn environment(logs: &Path) -> Vec<(OsString, OsString)> {
         value.push("\"");
         value
     };
-    // At the end of a program MemorySanitizer exits with its code if it reported
-    // something; 0 leaves the program's.
+    // At the end of a program MemorySanitizer exits with this code if it reported something; 0 keeps the
+    // program's own.
     vec![
         ("ASAN_OPTIONS".into(), options(format!("detect_leaks=0:detect_odr_violation=0:exitcode={FATAL}"))),
         ("MSAN_OPTIONS".into(), options("exitcode=0".to_owned())),
@@ -101,37 +98,37 @@ pub enum Access {
     Write,
 }
 
-/// Something that a sanitizer found, at the first place in the tree on its stack.
+/// A finding of a sanitizer, at the innermost location in the tree on its stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Report {
-    /// In the sanitizer's words: `heap-buffer-overflow`, `use-of-uninitialized-value`.
+    /// The sanitizer's name for it: `heap-buffer-overflow`, `use-of-uninitialized-value`.
     pub kind: String,
-    /// The innermost function of the tree; if there is none, the innermost one.
+    /// The innermost function of the tree, else the innermost function.
     pub function: Option<String>,
-    /// Relative to the tree; none if no function on the stack is of the tree.
+    /// Relative to the tree; none if no function on the stack belongs to the tree.
     pub file: Option<PathBuf>,
     pub line: Option<u32>,
-    /// What was done to memory, if it is about an access.
+    /// The kind of access, if it is about an access.
     pub access: Option<Access>,
-    /// The memory that it is about, as far as the sanitizer knows.
+    /// The memory it refers to, as far as the sanitizer knows it.
     pub object: Option<Object>,
 }
 
-/// A place in a program or library.
+/// A location in a program or library.
 type Address = (String, String);
 
-/// A report as it is written.
+/// An unsymbolized report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Raw {
     kind: String,
     access: Option<Access>,
-    /// From the inside.
+    /// Innermost frame first.
     stack: Vec<Address>,
     object: object::Raw,
 }
 
-/// All that was reported into `logs` by the processes of a run in `tree`, each report
-/// once, in order. `symbolizer` is llvm-symbolizer.
+/// All reports written into `logs` by the processes of a run in `tree`, without duplicates, in order.
+/// `symbolizer` is llvm-symbolizer.
 ///
 /// # Errors
 /// If the reports cannot be read or the symbolizer cannot be run.
@@ -187,7 +184,7 @@ pub fn reports(logs: &Path, tree: &Path, symbolizer: &Path) -> Result<Vec<Report
     Ok(found.into_iter().collect())
 }
 
-/// Those that no run in `known` has: of the same kind, in the same function and file.
+/// The reports that no run in `known` has: compared by kind, function and file.
 #[must_use]
 pub fn new_reports(of: &[Report], known: &[&[Report]]) -> Vec<Report> {
     fn key(report: &Report) -> (&str, Option<&str>, Option<&Path>) {
@@ -197,7 +194,7 @@ pub fn new_reports(of: &[Report], known: &[&[Report]]) -> Vec<Report> {
     of.iter().filter(|report| !known.contains(&key(report))).cloned().collect()
 }
 
-/// The reports in a log.
+/// Parses the reports in a log.
 ///
 /// ```text
 /// ==17==ERROR: AddressSanitizer: heap-buffer-overflow on address ...
@@ -209,7 +206,7 @@ pub fn new_reports(of: &[Report], known: &[&[Report]]) -> Vec<Report> {
 /// ```
 fn parse(log: &str) -> Vec<Raw> {
     let mut found: Vec<Raw> = Vec::new();
-    // Where we are: in a report, and in the stack of its access.
+    // The parser state: in a report, in the stack of its access, after that stack.
     let (mut open, mut in_stack, mut is_behind) = (false, false, false);
     for line in log.lines() {
         let header = ["ERROR: AddressSanitizer: ", "WARNING: MemorySanitizer: "]
@@ -250,8 +247,7 @@ fn first_word(text: &str) -> String {
     text.split_whitespace().next().unwrap_or_default().trim_end_matches(':').to_owned()
 }
 
-/// `    #0 0xADDRESS  (MODULE+0xOFFSET) ...`; the inner `None` is a frame outside of every
-/// module.
+/// `    #0 0xADDRESS  (MODULE+0xOFFSET) ...`; the inner `None` is a frame outside of all modules.
 fn frame(line: &str) -> Option<Option<Address>> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = rest.strip_prefix(" 0x")?;
@@ -263,7 +259,7 @@ fn frame(line: &str) -> Option<Option<Address>> {
     Some(place)
 }
 
-/// What the symbolizer says of one address; several for inlined functions.
+/// The symbolizer's result for one address; several frames for inlined functions.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Symbolized {
@@ -284,7 +280,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Is it a part of the sanitizer, or what it puts in place of a library function?
+    /// Whether it is a part of the sanitizer, or its replacement of a library function.
     fn is_of_runtime(&self) -> bool {
         let names = ["__asan", "__msan", "__sanitizer", "__interceptor", "___interceptor"];
         self.function.is_empty() || names.iter().any(|name| self.function.starts_with(name))
@@ -307,10 +303,10 @@ fn places(wanted: &BTreeSet<Address>, symbolizer: &Path) -> Result<HashMap<Addre
         .spawn()
         .map_err(start)?;
     let stdin = child.stdin.take();
-    // Both at once: it answers while it is asked.
+    // In parallel: the symbolizer writes results while it reads input.
     let output = std::thread::scope(|scope| {
         scope.spawn(move || {
-            // If it does not read all of it, answers are missing, which is seen.
+            // If it does not read all input, results are missing, which is noticed.
             let _ = stdin.map(|mut stdin| stdin.write_all(questions.as_bytes()));
         });
         child.wait_with_output()
@@ -324,8 +320,8 @@ fn places(wanted: &BTreeSet<Address>, symbolizer: &Path) -> Result<HashMap<Addre
     Ok(found)
 }
 
-/// The file relative to the tree, if it is in there. Objects of the tree name their
-/// files relative to it; so may a library, but relative to where it was built.
+/// The file relative to the tree, if it is inside. Objects of the tree name their files relative to it; a
+/// library may do so too, but relative to the place where it was built.
 fn own_file(file: &Path, tree: &Path) -> Option<PathBuf> {
     let whole = fs::canonicalize(tree.join(file)).ok()?;
     let relative = whole.strip_prefix(tree).ok()?;

@@ -1,4 +1,4 @@
-//! What trials are made with: all that a user may set.
+//! The configuration of trials: everything that a user may set.
 
 use crate::oracle::Oracle;
 use crate::sanitizer::Sanitizer;
@@ -8,28 +8,27 @@ use std::time::Duration;
 /// What is built, how, and how it is tested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// The files of the bad version: what changes are reverted in.
+    /// The files of the bad version, in which changes are reverted.
     pub bad: PathBuf,
-    /// Where in a tree the commands run.
+    /// The directory in a tree where the commands run.
     pub subdirectory: PathBuf,
-    /// Given to `sh -c`.
+    /// Passed to `sh -c`.
     pub build: String,
     pub test: String,
-    /// A wider test that good and bad both pass.
+    /// A larger test that good and bad both pass.
     pub suite: Option<String>,
     /// The test's standard input; empty if there is none.
     pub stdin: Option<PathBuf>,
     pub oracle: Oracle,
     pub tools: Tools,
-    /// How many trials are made at a time.
+    /// Number of trials in parallel.
     pub jobs: usize,
-    /// How often good and bad are run to see whether they agree with themselves.
+    /// Number of runs of good and of bad, to check that they are reproducible.
     pub repeat: usize,
     pub limits: TrialLimits,
 }
 
-/// A build command with a directory of compilers first in its path, for builds that do not ask for
-/// `CC`.
+/// A build command with a directory of compilers first in its path, for builds that do not use `CC`.
 #[must_use]
 pub fn with_compilers(build: &str, compilers: Option<&Path>) -> String {
     let Some(directory) = compilers else { return build.to_owned() };
@@ -37,49 +36,48 @@ pub fn with_compilers(build: &str, compilers: Option<&Path>) -> String {
     format!("PATH='{quoted}':\"$PATH\"; export PATH\n{build}")
 }
 
-/// The programs we need.
+/// The required programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tools {
-    /// Handed to builds as `CC` and `CXX`.
+    /// Passed to builds as `CC` and `CXX`.
     pub cc: PathBuf,
     pub cxx: PathBuf,
     /// For `relapse record`.
     pub relapse: PathBuf,
-    /// Asked about single units; checks are left out without it.
+    /// For checks of single units, which are left out without it.
     pub clang: Option<PathBuf>,
-    /// Names addresses in the reports of sanitizers, which are left out without it.
+    /// Symbolizes the reports of sanitizers, which are left out without it.
     pub symbolizer: Option<PathBuf>,
-    /// Names the compiler and whatever else outcomes depend on: remembered
-    /// outcomes hold for this only.
+    /// Identifies the compiler and everything else that outcomes depend on: stored outcomes are valid only
+    /// for this identity.
     pub identity: String,
 }
 
-/// What commands may use.
+/// Resource limits of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrialLimits {
     /// For a build; unlimited if `None`.
     pub build: Option<Duration>,
-    /// For a test; if `None`, ten times what good takes, and at least
-    /// [`TrialLimits::LEAST`].
+    /// For a test; if `None`, ten times the duration with good, and at least [`TrialLimits::LEAST`].
     pub test: Option<Duration>,
-    /// Address space of a process of the test, in bytes. Recorded runs are
-    /// not limited, since a recorder needs far more than its program.
+    /// Address space of a process of the test, in bytes. Recorded runs are not limited, since a recorder
+    /// needs far more than its program.
     pub memory: Option<u64>,
     /// Bytes that a test may write to standard output or error.
     pub output: u64,
 }
 
 impl TrialLimits {
-    /// No test is stopped earlier unless the user says so.
+    /// No test is stopped earlier unless the user sets a limit.
     pub const LEAST: Duration = Duration::from_secs(5);
-    /// Good must be done by then, as nothing is known yet.
+    /// Timeout of the first run of good, when no duration is known yet.
     pub const GOOD: Duration = Duration::from_secs(600);
-    /// A hang is recorded for this long if a run that ends takes no time at all: up to a thousand million
-    /// instructions.
+    /// Minimum duration of a recorded hang, for runs that normally end almost immediately: up to a thousand
+    /// million instructions.
     const HANG: Duration = Duration::from_millis(250);
 
-    /// How long a hang is recorded: as long as it takes to be sure, if a run that ends takes `usual`, and no longer.
-    /// All of it has to be replayed.
+    /// The duration for which a hang is recorded, given the `usual` duration of a run that ends: long enough
+    /// to be certain, and not longer, because all of it is replayed.
     #[must_use]
     pub fn of_recorded_hang(usual: Duration) -> Duration {
         (usual * 5).max(TrialLimits::HANG)
@@ -92,16 +90,16 @@ impl Default for TrialLimits {
     }
 }
 
-/// Which code the drivers make.
+/// The kind of code that the compiler drivers generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// As clang would.
     Plain,
     /// With recording built in.
     Instrument,
-    /// As clang would at this optimisation level, whatever the build says.
+    /// As clang would at this optimisation level, overriding the build's own.
     Optimised(u8),
-    /// With a sanitizer that reports and goes on.
+    /// With a sanitizer that reports and continues.
     Sanitized(Sanitizer),
 }
 

@@ -1,4 +1,4 @@
-//! What is in a tree at one time.
+//! The contents of a tree at one time.
 
 use crate::error::{At, Error};
 use std::collections::{HashMap, HashSet};
@@ -34,7 +34,7 @@ fn walk(root: &Path, below: &Path, snapshot: &mut Snapshot) -> Result<(), Error>
     for entry in fs::read_dir(&directory).at("read", &directory)? {
         let entry = entry.at("read", &directory)?;
         let path = below.join(entry.file_name());
-        // A file may vanish while we look, if a process that is being killed removes it.
+        // A file may vanish during the walk, if a process that is being killed removes it.
         let Ok(found) = entry.metadata() else { continue };
         if found.is_dir() {
             walk(root, &path, snapshot)?;

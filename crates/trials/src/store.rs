@@ -1,17 +1,16 @@
-//! Outcomes that survive the process.
+//! Outcomes that persist across processes.
 //!
-//! An outcome is found again by everything it depends on, hashed into one key.
-//! The file is text, one outcome a line, and only ever appended to:
+//! An outcome is looked up by a hash of everything it depends on. The file is text, one outcome per line, and
+//! is only appended to:
 //!
 //! ```text
 //! relapse outcomes 1
 //! KEY CHECKSUM {"what":{"tested":"pass"},"why":"exit 0"}
 //! ```
 //!
-//! A process that is killed leaves at most one line unfinished. Whatever else is
-//! wrong with the file costs time, never the run and never a wrong outcome: lines
-//! that do not match their checksum were never there, and the file is put aside
-//! for whoever wants to know what happened to it.
+//! A killed process leaves at most one incomplete line. Any other damage of the file costs time, but never
+//! the run and never gives a wrong outcome: lines that do not match their checksum are ignored, and the file
+//! is put aside for inspection.
 
 use crate::checker::Findings;
 use crate::error::{At, Error};
@@ -23,26 +22,26 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// What is known about one tree.
+/// The result for one tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     pub what: TrialResult,
-    /// In a few words: the compiler's diagnostic, or how the test ended.
+    /// A short reason: the compiler's diagnostic, or how the test ended.
     pub why: String,
-    /// The test did what it does with bad, to the byte.
+    /// The test behaved exactly as with bad, including its output.
     #[serde(default)]
     pub alike: bool,
     /// It fails with the exit status and the first difference of bad.
     #[serde(default)]
     pub symptom: bool,
-    /// What the compiler said besides.
+    /// The compiler's other messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<String>,
 }
 
 impl Known {
-    /// A pass of a program that clang warns about in ways it warns about neither version is
-    /// an accident until the contrary is shown.
+    /// A pass of a program with clang warnings that neither version has is considered accidental unless shown
+    /// otherwise.
     pub(crate) fn unless_suspicious(self, findings: Option<&Findings>) -> Known {
         let first = findings.and_then(|findings| findings.suspicious.first());
         match first.and_then(|diagnostic| diagnostic.lines().next()) {
@@ -62,7 +61,7 @@ impl Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialResult {
-    /// The units it touches are correct; it was not built yet.
+    /// The units it touches type-check; it was not built yet.
     Correct,
     /// It builds; the test was not run yet.
     Builds,
@@ -74,12 +73,12 @@ pub enum TrialResult {
 pub struct StoreKey(u128);
 
 impl StoreKey {
-    /// From all that an outcome depends on, in a fixed order.
+    /// From everything that an outcome depends on, in a fixed order.
     #[must_use]
     pub fn of(parts: &[&[u8]]) -> StoreKey {
         let mut hasher = Xxh3::new();
         for part in parts {
-            // With lengths, so that no two lists of parts read the same.
+            // With lengths, so that different lists of parts give different input.
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }
@@ -95,15 +94,15 @@ pub struct Store {
     path: PathBuf,
     file: File,
     known: HashMap<StoreKey, Known>,
-    /// Said to the user, if something was lost.
+    /// A note for the user, if something was lost.
     pub note: Option<String>,
 }
 
 impl Store {
-    /// Opens a store, or begins one.
+    /// Opens a store, or creates one.
     ///
     /// # Errors
-    /// If none can be begun at this place.
+    /// If none can be created at this path.
     pub fn open(path: &Path) -> Result<Store, Error> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,
@@ -139,7 +138,7 @@ impl Store {
             ));
         }
         if sound != bytes {
-            // In one step: a reader sees the old file or the new one.
+            // Atomic: a reader sees the old file or the new one.
             let new = path.with_extension("new");
             fs::write(&new, &sound).at("write", &new)?;
             fs::rename(&new, path).at("write", path)?;
@@ -153,7 +152,7 @@ impl Store {
         self.known.get(&key)
     }
 
-    /// Remembers. A kill after this loses nothing.
+    /// Stores a result. A kill after this loses nothing.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -243,7 +242,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever bytes are hit, an outcome is right or unknown, and new ones are kept.
+        /// Whichever bytes are damaged, an outcome is right or unknown, and new ones are kept.
         #[test]
         fn damage_never_makes_a_wrong_outcome(
             hits in proptest::collection::vec((0usize..2000, any::<u8>()), 1..30),

@@ -1,7 +1,7 @@
-//! One version, built once with recording, and many commands recorded in it.
+//! One version, built once with recording, and recordings of many commands in it.
 //!
-//! Tests of a suite may write files beside their program, so each worker has a copy of the
-//! built tree; nothing is built twice. After each run the copy is as it was.
+//! Tests of a suite may write files beside their program, so each worker has a copy of the built tree;
+//! nothing is built twice. Each run restores its copy.
 
 use crate::checkout::copy_entry;
 use crate::error::{At, Error, Side};
@@ -25,7 +25,7 @@ pub struct Suite {
     base: Base,
     stop: Arc<AtomicBool>,
     counters: Counters,
-    /// The tree that the build was made in, which source places name.
+    /// The tree in which the build ran, to which source locations refer.
     built: Option<PathBuf>,
     workers: Mutex<Vec<Worker>>,
     returned: Condvar,
@@ -34,17 +34,17 @@ pub struct Suite {
 /// A command to run in the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run<'a> {
-    /// Its outputs and its recording are kept by this name.
+    /// The name under which its outputs and its recording are kept.
     pub name: &'a str,
-    /// Given to `sh -c`.
+    /// Passed to `sh -c`.
     pub command: &'a str,
     pub stdin: Option<&'a Path>,
-    /// Files put into the tree before, relative to where the command runs.
+    /// Files written to the tree beforehand, relative to the directory in which the command runs.
     pub files: &'a [(PathBuf, Vec<u8>)],
 }
 
 impl Suite {
-    /// Takes over a work directory; `setup.bad` are the files of the version.
+    /// Opens a suite in a work directory; `setup.bad` contains the files of the version.
     ///
     /// # Errors
     /// If the version cannot be read.
@@ -70,7 +70,7 @@ impl Suite {
         self.build_as(Mode::Instrument)
     }
 
-    /// The same with other code: a plain build cannot be recorded.
+    /// The same in another mode: a plain build cannot be recorded.
     ///
     /// # Errors
     /// As [`Suite::build`].
@@ -91,13 +91,13 @@ impl Suite {
             workers.push(first.copied(&self.work, &format!("s{number:02}"))?);
         }
         self.built = Some(first.root().to_owned());
-        // The first one is taken first.
+        // Pushed last, so that it is used first.
         workers.push(first);
         self.workers = Mutex::new(workers);
         Ok(())
     }
 
-    /// The tree that the build was made in.
+    /// The tree in which the build ran.
     #[must_use]
     pub fn tree(&self) -> &Path {
         self.built.as_deref().unwrap_or(Path::new("."))
@@ -108,17 +108,17 @@ impl Suite {
         &self.work
     }
 
-    /// How many builds and runs there were.
+    /// The numbers of builds and of runs.
     #[must_use]
     pub fn effort(&self) -> (u32, u32) {
         (self.counters.builds.load(Ordering::Relaxed), self.counters.runs.load(Ordering::Relaxed))
     }
 
-    /// Runs a command without recording. May be called by several threads: so many run at a
-    /// time as there are workers.
+    /// Runs a command without recording. May be called by several threads: the number of parallel runs is
+    /// limited by the number of workers.
     ///
     /// # Errors
-    /// If files or processes cannot be made, and [`Error::Cancelled`].
+    /// If files or processes cannot be created, and [`Error::Cancelled`].
     pub fn run(&self, run: &Run<'_>, time: Duration) -> Result<TestRun, Error> {
         self.with(run, time, |context, worker| {
             let ran = worker.test(context, run.name, context.stop)?;
@@ -139,7 +139,7 @@ impl Suite {
         Ok(recorded)
     }
 
-    /// Removes a recording that nobody wants any more.
+    /// Removes a recording that is not needed any more.
     ///
     /// # Errors
     /// If files cannot be removed.
@@ -169,7 +169,7 @@ impl Suite {
         result
     }
 
-    /// A worker's tree; waits for one.
+    /// Takes a worker from the pool; waits until one is free.
     fn take(&self) -> Result<Worker, Error> {
         if self.built.is_none() {
             return Err(Error::NotPrepared);

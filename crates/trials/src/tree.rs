@@ -1,15 +1,12 @@
-//! A worker's own tree of files, brought from one variant to the next by
-//! writing only what differs.
+//! A worker's own file tree, updated from one variant to the next by writing only what differs.
 //!
-//! Build tools compare times. A file that gets other content, older or newer,
-//! must afterwards be newer than everything that was ever made from it, and no
-//! other file may be touched. Times are taken from the file system's own clock,
-//! as products get theirs from there; where that clock is too coarse to be past
-//! the newest product, we wait for it.
+//! Build tools compare times. A file that gets different content, from an older or a newer variant, must
+//! afterwards be newer than everything that was ever built from it, and no other file may be touched. Times
+//! are taken from the file system's own clock, because products get theirs from there. Where that clock is
+//! too coarse to be later than the newest product, the update waits for it.
 //!
-//! Between two builds a tree may hold variants that are only looked at. A file
-//! that gets back what the last build saw gets back its time too: what was made
-//! from it is not out of date.
+//! Between two builds a tree may hold variants that are only checked. A file whose content from the last
+//! build is restored also gets its time back, because the products made from it are not out of date.
 
 use crate::checkout::{copy_entry, set_time};
 use crate::error::{At, Error};
@@ -25,19 +22,19 @@ use std::time::{Duration, Instant, SystemTime};
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: PathBuf,
-    /// What it holds, apart from what a build made; `None`: nothing yet.
+    /// The variant it holds, apart from build products; `None`: nothing yet.
     holds: Option<Variant>,
-    /// No file in it is newer.
+    /// An upper bound of the times of its files.
     newest: SystemTime,
-    /// What the last build saw; `None`: nothing was built since it was empty.
+    /// The input of the last build; `None`: nothing was built since the tree was empty.
     built: Option<BuildInput>,
 }
 
-/// What a build saw, whether it ended well or not.
+/// The input of a build, whether it succeeded or not.
 #[derive(Clone, Debug)]
 struct BuildInput {
     variant: Variant,
-    /// The times that files had which were written since.
+    /// The build-time modification times of files that were written since.
     times: HashMap<PathBuf, SystemTime>,
 }
 
@@ -47,7 +44,7 @@ impl Tree {
         Tree { root, holds: None, newest: SystemTime::UNIX_EPOCH, built: None }
     }
 
-    /// The same files at another place, where somebody has put them.
+    /// The same files at another path, where the caller has put them.
     #[must_use]
     pub fn moved_to(&self, root: PathBuf) -> Tree {
         Tree { root, holds: self.holds.clone(), newest: self.newest, built: self.built.clone() }
@@ -64,7 +61,7 @@ impl Tree {
         self.holds.is_none()
     }
 
-    /// Empties the tree: the next [`Tree::set`] begins from nothing.
+    /// Empties the tree: the next [`Tree::set`] starts from scratch.
     ///
     /// # Errors
     /// If files cannot be removed.
@@ -74,8 +71,8 @@ impl Tree {
         remove_all(&self.root)
     }
 
-    /// Makes the tree hold a variant. Returns the paths that were written or
-    /// removed; all of them if the tree was empty.
+    /// Makes the tree hold a variant. Returns the paths that were written or removed; all of them if the tree
+    /// was empty.
     ///
     /// # Errors
     /// If files cannot be read or written.
@@ -87,11 +84,11 @@ impl Tree {
         };
         let changed = differing(base, &holds, variant);
         self.keep_times(&changed)?;
-        // Removals first: a directory may have to make room for a file.
+        // Removals first: a directory may have to be replaced by a file.
         for path in changed.iter().filter(|p| variant.entry(base, p).is_none()) {
             self.remove(path)?;
         }
-        // All at once: none of them is newer than another.
+        // The same time for all: none of them is newer than another.
         let later = self.later()?;
         for path in &changed {
             if variant.entry(base, path).is_some() {
@@ -104,13 +101,13 @@ impl Tree {
         Ok(changed)
     }
 
-    /// Call before each build of what the tree holds.
+    /// Must be called before each build of the tree.
     pub fn begin_build(&mut self) {
         self.built = self.holds.clone().map(|variant| BuildInput { variant, times: HashMap::new() });
     }
 
-    /// Notes the times of files that are about to be written, unless they were written since the
-    /// last build already.
+    /// Saves the times of files that are about to be written, unless they were already written since the last
+    /// build.
     fn keep_times(&mut self, changed: &[PathBuf]) -> Result<(), Error> {
         let Some(built) = &mut self.built else { return Ok(()) };
         for path in changed {
@@ -129,17 +126,16 @@ impl Tree {
         Ok(())
     }
 
-    /// The time of a file at the last build, if it has the content of then in `variant`.
+    /// The time of a file at the last build, if `variant` has the same content as that build.
     fn time_when_built(&self, base: &Base, variant: &Variant, path: &Path) -> Option<SystemTime> {
         let built = self.built.as_ref()?;
         let same = built.variant.entry(base, path) == variant.entry(base, path);
         same.then(|| built.times.get(path).copied()).flatten()
     }
 
-    /// Whether files appear or disappear between the last build and a variant, or one changes
-    /// that `is_plan` knows to say how things are built. A build tool need not notice either:
-    /// few makefiles depend on themselves, and what was made from a file that is gone
-    /// stays where it is.
+    /// Whether files appear or disappear between the last build and a variant, or a file changes that
+    /// `is_plan` recognises as defining the build. A build tool may miss both: few makefiles depend on
+    /// themselves, and the products of a deleted file remain.
     pub fn is_rearranged_by(&self, base: &Base, variant: &Variant, is_plan: impl Fn(&Path) -> bool) -> bool {
         let Some(from) = self.built.as_ref().map(|built| &built.variant).or(self.holds.as_ref()) else {
             return false;
@@ -169,8 +165,8 @@ impl Tree {
                 copy_entry(&source, &target, now)?;
             }
         }
-        // As old as what they stand for: a file and another made from it that were
-        // both changed must not look as if one of them were out of date.
+        // They get the times of the files they replace: a file and another generated from it that were both
+        // changed must not appear to be out of date.
         for path in variant.paths() {
             if variant.entry(base, path).is_some() {
                 self.write(base, variant, path)?;
@@ -191,7 +187,7 @@ impl Tree {
 
     fn write(&self, base: &Base, variant: &Variant, path: &Path) -> Result<(), Error> {
         let target = self.make_room(path)?;
-        // A new file in place of the old: it may be read-only, or a link.
+        // Replaced by a new file, because the old one may be read-only or a link.
         if target.symlink_metadata().is_ok() {
             fs::remove_file(&target).at("replace", &target)?;
         }
@@ -202,7 +198,7 @@ impl Tree {
                 fs::write(&target, bytes).at("write", &target)?;
                 if *executable {
                     let mut permissions = target.metadata().at("read", &target)?.permissions();
-                    // Whoever may read may execute.
+                    // Execution is permitted wherever reading is.
                     permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
                     fs::set_permissions(&target, permissions).at("set the permissions of", &target)?;
                 }
@@ -212,8 +208,8 @@ impl Tree {
         }
     }
 
-    /// A time newer than everything in the tree. The clock that products get
-    /// their times from is not one that we can read, so a file is asked.
+    /// A time later than everything in the tree. The clock that gives products their times cannot be read
+    /// directly, so a probe file is used.
     fn later(&self) -> Result<SystemTime, Error> {
         let deadline = Instant::now() + Duration::from_millis(2500);
         let probe = self.root.join(format!(".relapse-clock-{}", std::process::id()));
@@ -224,7 +220,7 @@ impl Tree {
                 break now;
             }
             if Instant::now() > deadline {
-                // Something in the tree is from the future.
+                // A file in the tree has a future time.
                 break self.newest + Duration::from_secs(1);
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -233,7 +229,7 @@ impl Tree {
         Ok(later)
     }
 
-    /// Sets the time of a file. The time of a link is that of what it points to.
+    /// Sets the time of a file. Links are left unchanged, because their time is that of their target.
     fn date(&self, path: &Path, time: SystemTime) -> Result<(), Error> {
         let target = self.root.join(path);
         let found = target.symlink_metadata().at("read", &target)?;
@@ -248,7 +244,7 @@ impl Tree {
             }
             _ => {}
         }
-        // Directories that are empty now go too, as git would have it.
+        // Directories that become empty are removed too, as git does it.
         let mut parent = target.parent();
         while let Some(directory) = parent.filter(|d| *d != self.root && d.starts_with(&self.root)) {
             if fs::remove_dir(directory).is_err() {
@@ -259,8 +255,8 @@ impl Tree {
         Ok(())
     }
 
-    /// What is in the tree, to find out later what a test did to it. The next
-    /// change will be newer than all that is there.
+    /// The contents of the tree, for detecting later what a test modified. The next change will be newer than
+    /// everything there.
     ///
     /// # Errors
     /// If the tree cannot be read.
@@ -270,9 +266,8 @@ impl Tree {
         Ok(snapshot)
     }
 
-    /// Takes back what a test did: new files are removed, files of the version
-    /// get their content and time again. Says whether products were changed,
-    /// which a build has to make good.
+    /// Undoes what a test did: new files are removed, files of the version get their content and time back.
+    /// Returns whether products were changed, which requires a build.
     ///
     /// # Errors
     /// If files cannot be read or written.
@@ -282,7 +277,7 @@ impl Tree {
             let target = self.root.join(path);
             fs::remove_file(&target).at("remove", &target)?;
         }
-        // Inner ones first.
+        // Inner directories first.
         let mut directories: Vec<&PathBuf> = after.directories.difference(&before.directories).collect();
         directories.sort_by_key(|p| std::cmp::Reverse(p.components().count()));
         for path in directories {
@@ -307,15 +302,14 @@ impl Tree {
     }
 }
 
-/// Paths at which two variants hold different things, in order.
+/// Paths at which two variants differ, in order.
 fn differing(base: &Base, one: &Variant, other: &Variant) -> Vec<PathBuf> {
     let paths: BTreeSet<&Path> = one.paths().chain(other.paths()).collect();
     let differs = |path: &&Path| one.entry(base, path) != other.entry(base, path);
     paths.into_iter().filter(differs).map(Path::to_owned).collect()
 }
 
-/// Removes a directory with everything in it, also where a build took away the
-/// right to write.
+/// Removes a directory recursively, including directories for which a build removed the write permission.
 pub(crate) fn remove_all(path: &Path) -> Result<(), Error> {
     let gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     match fs::remove_dir_all(path) {
@@ -346,7 +340,7 @@ mod tests {
     use proptest::prelude::*;
     use std::process::Command;
 
-    /// Products are made within a tick of the file system's clock, and say what from.
+    /// Products are made within a tick of the file system's clock, and contain the names of their inputs.
     const MAKEFILE: &str = "\
 all: a.out b.out sum
 a.out: a.in common.in
@@ -386,8 +380,8 @@ sum: a.out b.out
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(6))]
 
-        /// Back and forth between versions, some of which are not built: exactly the products
-        /// of what changed since the last build are made again, and none is ever stale.
+        /// Arbitrary sequences of versions, some of which are not built: exactly the products of what changed
+        /// since the last build are rebuilt, and none is ever stale.
         #[test]
         fn make_sees_every_change_and_no_other(
             steps in proptest::collection::vec(([0u8..3, 0..3, 0..3], proptest::bool::weighted(0.6)), 1..16)

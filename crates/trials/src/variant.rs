@@ -1,4 +1,4 @@
-//! What a tree is to hold: the bad version, with some files otherwise.
+//! The contents of a tree: the bad version, with some files replaced.
 
 use crate::error::{At, Error};
 use changes::change::ChangeSet;
@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// Where the files come from when changes are reverted.
+/// Provides the files when changes are reverted.
 pub trait Variants: Sync {
-    /// The files that are not as in the bad version when these changes are
-    /// reverted in it.
+    /// The files that differ from the bad version when these changes are reverted in it.
     ///
     /// # Errors
     /// If the changes cannot be applied, with the reason.
@@ -30,11 +29,11 @@ pub enum Content {
     Link(PathBuf),
 }
 
-/// What stands at a path, in short.
+/// A fingerprint of the file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     hash: u128,
-    /// 0 a file, 1 one that can be executed, 2 a symbolic link.
+    /// 0 is a file, 1 an executable file, 2 a symbolic link.
     kind: u8,
 }
 
@@ -60,14 +59,14 @@ impl Content {
     }
 }
 
-/// Files that are not as in bad, by path; `None` is a file that is not there.
+/// Files that differ from bad, by path; `None` is an absent file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
     files: BTreeMap<PathBuf, (Option<Content>, Option<Entry>)>,
 }
 
 impl Variant {
-    /// What makes bad's files those of another tree.
+    /// The variant that turns bad's files into those of another tree.
     ///
     /// # Errors
     /// If the tree cannot be read.
@@ -94,7 +93,7 @@ impl Variant {
         self.files.keys().map(PathBuf::as_path)
     }
 
-    /// Paths at which it is not as bad.
+    /// Paths at which it differs from bad.
     pub(crate) fn touched<'v>(&'v self, base: &'v Base) -> impl Iterator<Item = &'v Path> {
         self.paths().filter(|path| self.entry(base, path) != base.files.get(*path).copied())
     }
@@ -108,7 +107,7 @@ impl Variant {
         self.files.get(path).map(|(content, _)| content)
     }
 
-    /// What stands at a path.
+    /// The fingerprint of the file at a path.
     pub(crate) fn entry(&self, base: &Base, path: &Path) -> Option<Entry> {
         match self.files.get(path) {
             Some((_, entry)) => *entry,
@@ -125,20 +124,20 @@ pub struct Base {
     directories: BTreeSet<PathBuf>,
 }
 
-/// Names the content of a whole tree: equal trees have equal keys, wherever
-/// they are and however they came about.
+/// Identifies the contents of a whole tree: equal trees have equal keys, regardless of their location and
+/// history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreeKey(pub u128);
 
 impl std::fmt::Display for TreeKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Enough to tell the trials of a run apart.
+        // Enough to distinguish the trials of a run.
         write!(f, "{:012x}", self.0 >> 80)
     }
 }
 
 impl Base {
-    /// Reads a tree of files.
+    /// Reads a file tree.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -1,4 +1,4 @@
-//! What a user calls a version, and what that means.
+//! Resolves the versions that a user names.
 
 use crate::error::{At, Error};
 use crate::git::Repository;
@@ -12,28 +12,28 @@ pub struct Version {
     /// The commit, if it is one.
     pub commit: Option<String>,
     pub(crate) source: Source,
-    /// Where in the version the user stands: commands run there.
+    /// The user's subdirectory in the version: commands run there.
     pub subdirectory: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Commit(Repository),
-    /// Files as they are now: tracked ones, and new ones that are not ignored.
+    /// The current files: tracked ones, and untracked ones that are not ignored.
     WorkTree(Repository, PathBuf),
     Directory(PathBuf),
 }
 
 impl Version {
-    /// Finds out what `name` means for somebody who stands in `here`:
+    /// Resolves `name`, relative to the current directory `here`:
     ///
-    /// * the directory `here` itself, or one above it in the same repository:
-    ///   the working tree with all that is not committed yet;
+    /// * the directory `here` itself, or one above it in the same repository: the working tree with all
+    ///   uncommitted changes;
     /// * another directory: just that directory;
     /// * else a commit (tag, branch, `HEAD~3`, hash) of the repository.
     ///
     /// # Errors
-    /// If it is nothing of this, or may be both.
+    /// If it is none of these, or is ambiguous.
     pub fn resolve(name: &str, here: &Path) -> Result<Version, Error> {
         let here = here.canonicalize().at("find", here)?;
         let repository = Repository::around(&here);
@@ -74,7 +74,7 @@ impl Version {
         }
     }
 
-    /// The repository that it is a commit or the working tree of.
+    /// The repository whose commit or working tree it is.
     #[must_use]
     pub fn repository(&self) -> Option<&Repository> {
         match &self.source {
@@ -89,8 +89,8 @@ impl Version {
         self.repository()?.commit("HEAD")
     }
 
-    /// Both versions. They are seen alike: beside a plain directory, `.` is a
-    /// plain directory too, and not the whole repository that it lies in.
+    /// Resolves both versions in the same mode: if the other version is a plain directory, `.` is a plain
+    /// directory too, and not the working tree of the repository that contains it.
     ///
     /// # Errors
     /// As [`Version::resolve`].
@@ -120,14 +120,14 @@ pub fn bisect_log(repository: &Repository) -> Option<String> {
     std::fs::read_to_string(repository.git_dir.join("BISECT_LOG")).ok()
 }
 
-/// The versions that a `git bisect` in progress is between: good, then bad. Of
-/// several good ones the one with the fewest commits between it and bad.
+/// The versions that delimit a `git bisect` in progress: good, then bad. Among several good ones, the one
+/// with the fewest commits between it and bad.
 ///
 /// # Errors
-/// If git cannot be asked.
+/// If git fails.
 pub fn bisect_marks(here: &Path) -> Result<Option<(String, String)>, Error> {
     let Some(repository) = Repository::around(here) else { return Ok(None) };
-    // `git bisect terms`: a user may say old and new, or anything.
+    // `git bisect terms`: a user may choose old and new, or other words.
     let terms = std::fs::read_to_string(repository.git_dir.join("BISECT_TERMS")).unwrap_or_default();
     let mut terms = terms.lines();
     let (bad_term, good_term) = (terms.next().unwrap_or("bad"), terms.next().unwrap_or("good"));

@@ -1,14 +1,14 @@
-//! The directory that everything is done in.
+//! The work directory.
 //!
 //! ```text
-//! .gitignore        so that git sees nothing of all this
-//! lock              held while somebody is at work; says who
-//! outcomes          what is known about earlier trials
+//! .gitignore        so that git ignores the whole directory
+//! lock              held while a process uses the directory; contains its identity
+//! outcomes          the stored outcomes of trials
 //! cache/            objects, shared by all builds
 //! logs/             one per build, of the last run
 //! recordings/       of the last run
-//! runs/             what tests of the last run put out
-//! units/            how each source file is compiled, as the last run's builds said it
+//! runs/             outputs of tests of the last run
+//! units/            how each source file is compiled, as recorded by the last run's builds
 //! trees/            sources and builds; removed at the end
 //! tmp/              the tests' TMPDIR; removed at the end
 //! ```
@@ -20,23 +20,23 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// A work directory that is ours until this is dropped.
+/// A work directory, locked until this is dropped.
 #[derive(Debug)]
 pub struct Work {
     root: PathBuf,
     lock: File,
-    /// Leave trees where they are, for somebody to look at.
+    /// Keep the trees for inspection.
     pub keep: bool,
 }
 
-/// Gone when the work is done.
+/// Removed at the end of the run.
 const PASSING: [&str; 2] = ["trees", "tmp"];
-/// There until the next run.
+/// Kept until the next run.
 const LAST: [&str; 4] = ["logs", "recordings", "runs", "units"];
 
 impl Work {
-    /// Makes the directory if need be, and takes hold of it. If its last holder was
-    /// killed, the processes and trees that it left behind go now.
+    /// Creates the directory if necessary, and locks it. If its last holder was killed, the processes and
+    /// trees that it left behind are removed.
     ///
     /// # Errors
     /// [`Error::Busy`], or if it cannot be written.
@@ -86,7 +86,7 @@ impl Work {
         &self.root
     }
 
-    /// Where the files of the good or bad version are checked out to.
+    /// The directory to which the files of the good or bad version are checked out.
     #[must_use]
     pub fn sources(&self, name: &str) -> PathBuf {
         self.root.join("trees/sources").join(name)
@@ -131,15 +131,14 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // Errors cannot be reported here.
         if !self.keep {
             for name in PASSING {
                 let _ = remove_all(&self.root.join(name));
             }
         }
         let _ = self.sign("");
-        // Closing the file is not enough: a process that another thread is just starting
-        // may hold a copy of it.
+        // Closing the file is not enough: a process that another thread is starting may hold a copy of it.
         let _ = self.lock.unlock();
     }
 }

@@ -1,4 +1,4 @@
-//! A tree in which one variant after the other is built and tested.
+//! A tree in which variants are built and tested in turn.
 
 use crate::build_error::{self, BuildError};
 use crate::checker::{Checker, Findings};
@@ -29,13 +29,13 @@ pub(crate) struct WorkerContext<'a> {
     pub base: &'a Base,
     pub stop: &'a AtomicBool,
     pub counters: &'a Counters,
-    /// Asks about touched units before a build; none before good and bad were built.
+    /// Checks touched units before a build; none before good and bad were built.
     pub checker: Option<&'a Checker>,
-    /// How long a test may take.
+    /// Timeout of a test.
     pub timeout: Duration,
 }
 
-/// None may reach into a build or a test of the user's.
+/// Variables that builds and tests must not inherit.
 const FOREIGN: [&str; 12] = [
     "MAKEFLAGS",
     "MAKELEVEL",
@@ -50,28 +50,28 @@ const FOREIGN: [&str; 12] = [
     "RELAPSE_SANITIZE",
     "RELAPSE_DRIVER_LOG",
 ];
-/// How much longer a test may take that was built with a sanitizer, or without optimisation.
+/// Timeout factor for a test built with a sanitizer, or at another optimisation level.
 const SANITIZED: u32 = 10;
 
-/// What came of a build.
+/// The result of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Built {
     Yes,
-    /// What was complained about, and the log.
+    /// The diagnostics, and the log.
     No(BuildError, PathBuf),
     TooLong(PathBuf),
 }
 
-/// A run of the test, and what it put out.
+/// A run of the test, and its output.
 #[derive(Clone, Debug)]
 pub struct TestRun {
     pub status: Status,
     pub seconds: f64,
     pub stdout: PathBuf,
     pub stderr: PathBuf,
-    /// Copies of the named files that are observed, those that there were.
+    /// Copies of the observed files, as far as they exist.
     pub files: Vec<(String, PathBuf)>,
-    /// The root of the tree it ran in, which its output may name.
+    /// The root of the tree in which it ran, which its output may contain.
     pub tree: PathBuf,
     pub observed: Observed,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Worker {
     name: String,
     mode: Mode,
     tree: Tree,
-    /// What the tree was last built from, unless that has to be done again.
+    /// The key from which the tree was last built, unless that has to be repeated.
     built: Option<(TreeKey, Built)>,
     before: Snapshot,
 }
@@ -92,7 +92,7 @@ impl Worker {
         Worker { name: name.to_owned(), mode, tree, built: None, before: Snapshot::default() }
     }
 
-    /// Another one, with a copy of the tree as it is.
+    /// Another worker, with a copy of the tree in its current state.
     pub fn copied(&mut self, work: &Work, name: &str) -> Result<Worker, Error> {
         let root = work.tree(name);
         remove_all(&root)?;
@@ -110,19 +110,19 @@ impl Worker {
         self.tree.root()
     }
 
-    /// Whether the tree is built from just this.
+    /// Whether the tree is built from exactly this key.
     pub fn has_built(&self, key: TreeKey) -> bool {
         self.built.as_ref().is_some_and(|(last, _)| *last == key)
     }
 
-    /// Forgets everything: the next build begins from nothing.
+    /// Discards everything: the next build starts from scratch.
     pub fn wipe(&mut self) -> Result<(), Error> {
         self.built = None;
         self.tree.wipe()
     }
 
-    /// Asks the compiler about the units that a variant touches, in the tree as the last
-    /// build left it. `None` if nothing can be said without a build.
+    /// Checks the units that a variant touches with the compiler, in the tree as the last build left it.
+    /// `None` if this gives no result without a build.
     pub fn check(
         &mut self,
         context: &WorkerContext,
@@ -134,7 +134,7 @@ impl Worker {
         if self.tree.is_empty() {
             return Ok(None);
         }
-        // A plan that this build does not read, such as that of another build system, plans nothing.
+        // A build file that this build does not read, such as that of another build system, has no effect.
         let is_plan = |path: &Path| plan::is_plan(path, &context.setup.build) && checker.may_be_read(path);
         let touched: BTreeSet<PathBuf> = variant.touched(context.base).map(Path::to_owned).collect();
         if touched.iter().any(|path| is_plan(path)) {
@@ -147,7 +147,7 @@ impl Worker {
         checker.check(self.tree.root(), &touched, context.stop)
     }
 
-    /// Puts a variant into an empty tree, without building it.
+    /// Writes a variant into an empty tree, without building it.
     pub fn fill(&mut self, context: &WorkerContext, variant: &Variant) -> Result<(), Error> {
         if self.tree.is_empty() {
             self.tree.set(context.base, variant)?;
@@ -155,7 +155,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Builds a variant, from what the last build left.
+    /// Builds a variant incrementally, starting from the products of the last build.
     pub fn build(
         &mut self,
         context: &WorkerContext,
@@ -174,13 +174,13 @@ impl Worker {
         let built = loop {
             self.tree.set(context.base, variant)?;
             match self.build_once(context, key)? {
-                // Stale products can break a build that is sound.
+                // Stale products can break a correct build.
                 (Built::No(..), false) if !from_nothing => {
                     self.wipe()?;
                     from_nothing = true;
                 }
                 (Built::TooLong(log), _) => {
-                    // Who knows what was half written.
+                    // Products may be incomplete.
                     self.wipe()?;
                     break Built::TooLong(log);
                 }
@@ -194,7 +194,7 @@ impl Worker {
         Ok(built)
     }
 
-    /// Also says whether a failure is certain to be the variant's own.
+    /// Also returns whether a failure is certain to be caused by the variant itself.
     fn build_once(&mut self, context: &WorkerContext, key: TreeKey) -> Result<(Built, bool), Error> {
         let setup = context.setup;
         let number = context.counters.builds.fetch_add(1, Ordering::Relaxed) + 1;
@@ -220,7 +220,7 @@ impl Worker {
         Ok(match ran.status {
             Status::Exit(0) => (Built::Yes, true),
             Status::Cancelled => {
-                // What was half written would look finished to the next build.
+                // An incomplete product would look complete to the next build.
                 self.wipe()?;
                 return Err(Error::Cancelled);
             }
@@ -233,7 +233,7 @@ impl Worker {
         })
     }
 
-    /// What builds see of us. Tests see nothing of it.
+    /// The variables of this tool in the environment of builds. Tests do not see them.
     fn build_environment(&self, context: &WorkerContext) -> Result<Vec<(OsString, OsString)>, Error> {
         let tools = &context.setup.tools;
         let mut environment: Vec<(OsString, OsString)> = vec![
@@ -251,15 +251,14 @@ impl Worker {
         }
         if let Mode::Sanitized(sanitizer) = self.mode {
             environment.push(("RELAPSE_SANITIZE".into(), sanitizer.word().into()));
-            // Builds run what they built, too.
+            // Builds also run programs that they built.
             environment
                 .extend(sanitizer::environment(&context.work.fresh_tmp(&format!("{}-build", self.name))?));
         }
         Ok(environment)
     }
 
-    /// Runs the test in the tree as it was built. `name` is what its outputs are
-    /// kept by.
+    /// Runs the test in the tree as it was built. `name` is the name under which its outputs are kept.
     pub fn test(&mut self, context: &WorkerContext, name: &str, stop: &dyn Stop) -> Result<TestRun, Error> {
         let limits = &context.setup.limits;
         let (mut time, mut memory) = (context.timeout, limits.memory);
@@ -271,7 +270,7 @@ impl Worker {
         self.execute(context, name, command, limits, Ending::Ask, stop)
     }
 
-    /// Runs another command where the test runs, and says how it ended.
+    /// Runs another command in the directory of the test, and returns its status.
     pub fn run(
         &mut self,
         context: &WorkerContext,
@@ -284,7 +283,7 @@ impl Worker {
         Ok(run.status)
     }
 
-    /// Where the sanitizer of this tree writes its reports.
+    /// The directory into which the sanitizer of this tree writes its reports.
     pub fn reports(&self, context: &WorkerContext) -> PathBuf {
         context.work.run(&format!("{}-reports", self.name))
     }
@@ -344,7 +343,7 @@ impl Worker {
         let observed = Observed::look(&setup.oracle, &ran, &directory, &places)?;
         let files = keep_files(context, name, &directory)?;
         if self.tree.restore(context.base, &self.before)? {
-            // The test changed what the build made.
+            // The test changed build products.
             self.built = None;
         }
         let Ran { status, seconds, stdout, stderr, .. } = ran;
@@ -352,7 +351,7 @@ impl Worker {
     }
 }
 
-/// Copies what is observed to where the next run does not overwrite it.
+/// Copies the observed files to where the next run does not overwrite them.
 fn keep_files(
     context: &WorkerContext,
     name: &str,

@@ -1,4 +1,4 @@
-//! Asking clang about one unit: how it is told to speak, and what it read.
+//! Runs clang on one unit: its options, its output and the files it read.
 
 use super::diagnostic::{self, Diagnostic, Severity, in_tree, normal};
 use super::functions::Functions;
@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// No unit takes so long that it is worth more.
+/// A unit that takes longer is not worth checking.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How clang speaks, whatever the unit's options say.
+/// Options that determine clang's output format, whatever the unit's options are.
 const SPEECH: [&str; 9] = [
     "-fsyntax-only",
     "-ferror-limit=0",
@@ -30,17 +30,17 @@ const SPEECH: [&str; 9] = [
     "-Wno-unused-command-line-argument",
 ];
 
-/// Options of a unit that would keep warnings from us, or errors after the first.
+/// Options of a unit that would suppress warnings, or errors after the first.
 const MUFFLING: [&str; 5] = ["-w", "--no-warnings", "-Werror", "-Wfatal-errors", "-fsyntax-only"];
 
-/// One check, seen by all workers.
+/// One check, shared by all workers.
 pub(super) struct Check<'c> {
     clang: &'c Path,
     tree: &'c Path,
-    /// For what clang writes.
+    /// For clang's output files.
     dir: &'c Path,
     stop: &'c dyn Stop,
-    /// What files of the tree hold; nobody writes there meanwhile.
+    /// Contents of files of the tree, which does not change during a check.
     files: Mutex<HashMap<PathBuf, File>>,
 }
 
@@ -48,19 +48,18 @@ pub(super) struct Check<'c> {
 #[derive(Clone, Debug)]
 struct File {
     contents: u128,
-    /// Looked for when something is said about it.
+    /// Computed when a diagnostic refers to the file.
     functions: Option<Arc<Functions>>,
 }
 
-/// What clang said about a unit, and which files of the tree it read.
+/// Diagnostics of a unit, and the files of the tree that clang read.
 pub(super) struct Found {
     pub diagnostics: Vec<Diagnostic>,
     pub files: Vec<PathBuf>,
 }
 
 impl<'c> Check<'c> {
-    /// Of the units in `tree`, an absolute path without links; `dir` is for what clang
-    /// writes.
+    /// A check of the units in `tree`, an absolute path without links; `dir` is for clang's output files.
     pub fn new(clang: &'c Path, tree: &'c Path, dir: &'c Path, stop: &'c dyn Stop) -> Check<'c> {
         Check { clang, tree, dir, stop, files: Mutex::default() }
     }
@@ -69,7 +68,7 @@ impl<'c> Check<'c> {
         self.tree
     }
 
-    /// Asks clang. `None`: it did not come to an end, or something is missing.
+    /// Runs clang. `None`: it did not finish, or a file is missing.
     pub fn run(&self, unit: &Unit, number: usize) -> Result<Option<Found>, Error> {
         let directory = normal(&unit.directory(self.tree));
         if !directory.is_dir() {
@@ -146,7 +145,7 @@ impl<'c> Check<'c> {
         Some(functions)
     }
 
-    /// A hash of what these files hold; of one that is missing, that it is.
+    /// A hash of the contents of these files; a missing file has a fixed value.
     pub fn contents(&self, files: &[PathBuf]) -> u128 {
         let mut hash = Xxh3::new();
         hash.update(self.clang.as_os_str().as_encoded_bytes());
@@ -163,7 +162,7 @@ impl<'c> Check<'c> {
     }
 }
 
-/// The files in a rule for make.
+/// The prerequisites of a rule for make.
 pub(super) fn dependencies(rule: &str) -> Vec<String> {
     let Some((_, list)) = rule.split_once(": ") else { return Vec::new() };
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! What clang says about a unit, out of its words.
+//! Parses clang's diagnostics.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
@@ -13,29 +13,29 @@ pub enum Severity {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// Relative to the tree, if it is in there.
+    /// Relative to the tree, if it is inside.
     pub file: PathBuf,
     pub line: u32,
     pub column: u32,
     pub severity: Severity,
-    /// What switches it on, without `-W`.
+    /// The option that enables it, without `-W`.
     pub option: Option<String>,
     /// Without the path of the tree.
     pub message: String,
-    /// The function that the line is in.
+    /// The function that contains the line.
     pub function: Option<String>,
     pub notes: Vec<Diagnostic>,
 }
 
 impl Diagnostic {
-    /// Says that a file to be included is not there. Perhaps the build makes it.
+    /// Whether it reports a missing include file. The build may generate that file.
     pub(super) fn misses_a_file(&self) -> bool {
         self.severity == Severity::Error && self.message.ends_with("file not found")
     }
 }
 
-/// The diagnostics in what clang said, in order, without their functions. `directory`
-/// is where clang ran, `tree` the root of the tree, both absolute.
+/// The diagnostics in clang's output, in order, without their functions. `directory` is the directory in
+/// which clang ran, `tree` the root of the tree, both absolute.
 pub(super) fn parse(said: &str, directory: &Path, tree: &Path) -> Vec<Diagnostic> {
     let mut root = tree.display().to_string();
     root.push('/');
@@ -46,7 +46,7 @@ pub(super) fn parse(said: &str, directory: &Path, tree: &Path) -> Vec<Diagnostic
         diagnostic.message = diagnostic.message.replace(&root, "");
         match found.last_mut() {
             Some(last) if diagnostic.severity == Severity::Note => last.notes.push(diagnostic),
-            // A note to nothing.
+            // A note without a diagnostic.
             None if diagnostic.severity == Severity::Note => {}
             _ => found.push(diagnostic),
         }
@@ -62,7 +62,7 @@ fn located(line: &str) -> Option<Diagnostic> {
         (": warning: ", Severity::Warning),
         (": note: ", Severity::Note),
     ];
-    // The first one: a message may quote another.
+    // The first match: a message may quote another one.
     let (at, word, severity) = KINDS
         .iter()
         .filter_map(|(word, severity)| Some((line.find(word)?, *word, *severity)))
@@ -84,7 +84,7 @@ fn located(line: &str) -> Option<Diagnostic> {
     })
 }
 
-/// `text [-Werror,-Wname]` is `text` and `name`.
+/// Splits `text [-Werror,-Wname]` into `text` and `name`.
 fn without_option(message: &str) -> (&str, Option<&str>) {
     let option = message
         .strip_suffix(']')
@@ -93,13 +93,13 @@ fn without_option(message: &str) -> (&str, Option<&str>) {
     option.map_or((message, None), |(text, name)| (text, Some(name)))
 }
 
-/// A file that was named in `directory`, relative to the tree if it is in there.
+/// A file named relative to `directory`; relative to the tree if it is inside.
 pub(super) fn in_tree(file: &Path, directory: &Path, tree: &Path) -> PathBuf {
     let whole = normal(&directory.join(file));
     whole.strip_prefix(tree).map_or_else(|_| whole.clone(), Path::to_path_buf)
 }
 
-/// Without `.` and `..`, by the names alone.
+/// Removes `.` and `..` lexically.
 pub(super) fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,37 +1,36 @@
-//! Which function a line of C or C++ is in.
+//! Finds the function that contains a line of C or C++.
 //!
-//! Compilers say where a diagnostic is by line, and lines shift from version to
-//! version; functions keep their names. A scan over braces finds them without parsing:
-//! comments, literals and directives are passed over, and of the branches of an `#if`
-//! each begins with the same braces open. Odd code (macros that hold half a function)
-//! gives odd names, but the same ones for the same code, which is all that is needed to
-//! compare. One pass over the file.
+//! Compilers report the location of a diagnostic by line, and lines shift from version to version; functions
+//! keep their names. A scan over braces finds them without parsing: comments, literals and directives are
+//! skipped, and each branch of an `#if` begins with the same braces open. Unusual code (macros that contain
+//! half a function) gives unusual names, but the same ones for the same code, which is sufficient for
+//! comparisons. One pass over the file.
 
 /// The functions of one file.
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
-    /// First line, last line, name; in the order in which they end.
+    /// First line, last line, name; ordered by end.
     spans: Vec<(u32, u32, String)>,
 }
 
-/// What an open brace began.
+/// The construct that an open brace began.
 #[derive(Clone, Debug)]
 enum Scope {
-    /// In which functions may be: a class, a namespace.
+    /// May contain functions: a class, a namespace.
     Open,
     Function(u32, String),
     /// A block, an initialiser, an enumeration.
     Closed,
 }
 
-/// Where the scan is, as far as the branches of an `#if` have it in common.
+/// The state of the scan that is restored for each branch of an `#if`.
 #[derive(Clone, Debug, Default)]
 struct State {
     scopes: Vec<Scope>,
-    /// What was read since the last statement or block ended, and where it began.
+    /// The text since the last statement or block ended, and the line where it began.
     header: String,
     begins: u32,
-    /// Statements since the last block: the parameters of an old-style definition.
+    /// Statements since the last block: the parameters of a K&R-style definition.
     statements: Vec<(u32, String)>,
 }
 
@@ -43,7 +42,7 @@ impl Functions {
         scan.found
     }
 
-    /// The function that this line (from 1) is in; the innermost one.
+    /// The innermost function that contains this line (from 1).
     #[must_use]
     pub fn around(&self, line: u32) -> Option<&str> {
         let holds = |(first, last, _): &&(u32, u32, String)| (*first..=*last).contains(&line);
@@ -71,7 +70,7 @@ impl Scan<'_> {
                 b'/' if self.peek() == Some(b'*') => self.skip_comment(),
                 b'"' if self.ends_in_raw_prefix() => self.skip_raw(),
                 b'"' | b'\'' => {
-                    // A digit separator is no literal.
+                    // A digit separator does not begin a literal.
                     if byte == b'"' || !self.state.header.ends_with(|c: char| c.is_ascii_digit()) {
                         self.skip_literal(byte);
                     }
@@ -127,7 +126,7 @@ impl Scan<'_> {
         self.state.statements.clear();
     }
 
-    /// What a brace outside of all functions begins.
+    /// The construct that a brace outside of all functions begins.
     fn opened(&self) -> Scope {
         let header = without_attributes(self.state.header.trim());
         let has_word = |word: &str| words(&header).any(|found| found == word);
@@ -141,7 +140,8 @@ impl Scan<'_> {
             return Scope::Open;
         }
         if header.is_empty() {
-            // `int f(a) int a; {`: the declarator is behind the last but the parameters.
+            // `int f(a) int a; {`: the declarator is in the last statement that is not a parameter
+            // declaration.
             for (begins, statement) in self.state.statements.iter().rev() {
                 let statement = without_attributes(statement.trim());
                 if let Some((_, parameters)) = statement.rsplit_once(')') {
@@ -178,7 +178,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Up to the end of the line, which may be continued.
+    /// Skips to the end of the line, which may be continued.
     fn skip_line(&mut self) {
         while let Some(byte) = self.peek() {
             match byte {
@@ -243,7 +243,7 @@ impl Scan<'_> {
     }
 }
 
-/// The name before the first parenthesis, if this is the head of a function.
+/// The name before the first parenthesis, if this is the header of a function.
 fn function_name(header: &str) -> Option<String> {
     let (before, _) = header.split_once('(')?;
     let before = before.trim_end();
@@ -264,7 +264,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// `__attribute__((x))` and its like hold parentheses that are no parameters.
+/// `__attribute__((x))` and similar contain parentheses that do not enclose parameters.
 fn without_attributes(header: &str) -> String {
     const ATTRIBUTES: [&str; 5] = ["__attribute__", "__attribute", "__declspec", "alignas", "_Alignas"];
     let mut out = header.to_owned();
@@ -337,7 +337,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a file holds, the scan ends and lines stay in the file.
+        /// For any input the scan ends and lines stay within the file.
         #[test]
         fn any_text(text in "([{}();#\"'/*\\\\ a\n]|#if\n|#else\n|#endif\n|R\"\\(|int f\\(\\) \\{){0,60}") {
             let lines = u32::try_from(text.matches('\n').count()).unwrap() + 1;

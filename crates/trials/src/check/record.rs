@@ -1,8 +1,8 @@
-//! What a build said it compiled: the files in the directory of `RELAPSE_UNITS`.
+//! Reads what a build recorded about its compilations: the files in the directory of `RELAPSE_UNITS`.
 //!
-//! Each line is JSON. Paths in the tree begin with a placeholder for its root, which
-//! has NUL bytes in it and so is no part of any path or option. A line is written whole
-//! or not at all, but a build may have been killed in between.
+//! Each line is JSON. Paths in the tree begin with a placeholder for its root, which contains NUL bytes and
+//! so cannot occur in a path or option. A line is written completely or not at all, but a build may have been
+//! killed in between.
 
 use super::diagnostic::in_tree;
 use crate::error::{At, Error};
@@ -12,29 +12,28 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Stands for the root of the tree.
+/// Represents the root of the tree.
 const PLACEHOLDER: &str = "\0tree\0";
 
 /// A source, and how it was compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub struct Unit {
-    /// Where the compiler ran, with the placeholder.
+    /// The directory in which the compiler ran, with the placeholder.
     directory: String,
-    /// As it was named there, with the placeholder.
+    /// As it was named in the command, with the placeholder.
     source: String,
-    /// As after `-x`.
+    /// As an argument of `-x`.
     pub language: String,
-    /// For clang, with the placeholder; without the source and all that asks for a
-    /// product.
+    /// Arguments for clang, with the placeholder; without the source and all output options.
     arguments: Vec<String>,
 }
 
-/// A command that should have had a sanitizer, and what was in the way.
+/// A command to which a sanitizer could not be applied, and the option that prevented it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Unsanitized {
-    /// What was to be made, or the first source; with the tree's root left out.
+    /// The output file, or the first source, without the tree's root.
     pub file: String,
-    /// The option that does not go together with a sanitizer.
+    /// The option that is incompatible with a sanitizer.
     pub option: String,
 }
 
@@ -43,12 +42,12 @@ impl Unit {
         PathBuf::from(shown(&self.directory, tree))
     }
 
-    /// The source as it was named.
+    /// The source as named in the command.
     pub fn named(&self, tree: &Path) -> String {
         shown(&self.source, tree)
     }
 
-    /// By the last option that says so. `-O1` leaves much of what is undefined alone.
+    /// Determined by the last optimisation option. `-O1` leaves most undefined behaviour without effect.
     pub fn is_optimised(&self) -> bool {
         let level = self.arguments.iter().rev().find_map(|word| word.strip_prefix("-O"));
         level.is_some_and(|level| !matches!(level, "0" | "1" | "g"))
@@ -58,9 +57,9 @@ impl Unit {
         self.arguments.iter().map(|word| shown(word, tree))
     }
 
-    /// The source, relative to the tree if it is in there.
+    /// The source, relative to the tree if it is inside.
     pub fn source(&self) -> PathBuf {
-        // Any root will do.
+        // The choice of root is irrelevant.
         let root = Path::new("/tree");
         in_tree(Path::new(&self.named(root)), &self.directory(root), root)
     }
@@ -69,9 +68,9 @@ impl Unit {
         self.language.starts_with("c++")
     }
 
-    /// Configuration scripts compile little programs to see what the system has. Those
-    /// are gone or of no interest when the program itself is built. The source of a test may
-    /// well lie outside of the tree, and stays there.
+    /// Whether this is a probe of a configuration script. These scripts compile small programs to determine
+    /// properties of the system, which are deleted or irrelevant when the program itself is built. The source
+    /// of a test may be outside of the tree and remain there.
     fn is_probe(&self) -> bool {
         let source = self.source();
         if source.is_absolute() && !source.is_file() {
@@ -86,7 +85,7 @@ fn shown(text: &str, tree: &Path) -> String {
     text.replace(PLACEHOLDER, &tree.display().to_string())
 }
 
-/// The units of a build, each as it was last compiled, in the order of first sight.
+/// The units of a build, each as it was last compiled, in the order of their first compilation.
 pub fn units(dir: &Path) -> Result<Vec<Unit>, Error> {
     let mut found: Vec<Unit> = Vec::new();
     let mut index: HashMap<(String, String), usize> = HashMap::new();
@@ -103,7 +102,7 @@ pub fn units(dir: &Path) -> Result<Vec<Unit>, Error> {
     Ok(found)
 }
 
-/// The commands of a build that got no sanitizer.
+/// The commands of a build to which no sanitizer was applied.
 pub fn unsanitized(dir: &Path) -> Result<Vec<Unsanitized>, Error> {
     let mut found = lines::<Unsanitized>(&dir.join("unsanitized"))?;
     for command in &mut found {
@@ -112,7 +111,7 @@ pub fn unsanitized(dir: &Path) -> Result<Vec<Unsanitized>, Error> {
     Ok(found)
 }
 
-/// What the lines of a file say. A build that had nothing to say made no file.
+/// The records of a file. A build without records creates no file.
 fn lines<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<Vec<T>, Error> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

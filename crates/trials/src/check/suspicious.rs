@@ -1,20 +1,19 @@
-//! Diagnostics that mean undefined or accidental behaviour, and which of them are new.
+//! Selects the diagnostics that mean undefined or accidental behaviour, and those of them that are new.
 //!
-//! A set of changes that leaves a variable uninitialised, a loop without its body or a
-//! statement behind a `return` may well make a test pass; it is no explanation. Style is
-//! not asked about: a variable that is declared and not used harms nobody.
+//! A set of changes that leaves a variable uninitialised, a loop without its body or a statement after a
+//! `return` may well make a test pass, but does not explain the failure. Style warnings are not included: a
+//! variable that is declared and not used is harmless.
 //!
-//! What both versions say anyway is no fault of a variant between them, so diagnostics
-//! are compared as multisets, without lines.
+//! Diagnostics that both versions have are not caused by a variant between them, so diagnostics are compared
+//! as multisets, without lines.
 
 use super::diagnostic::{Diagnostic, Severity};
 use std::collections::HashMap;
 
-/// Groups of clang that are switched on for a check, whatever the build's own options
-/// say, and that are suspicious, with everything whose name begins like one that ends in
-/// a dash.
+/// Clang's warning groups that are enabled for a check, whatever the build's own options are, and that count
+/// as suspicious. A name that ends in a dash is a prefix.
 const GROUPS: &[&str] = &[
-    // Values that nobody put there.
+    // Values that were never set.
     "uninitialized",
     "sometimes-uninitialized",
     "conditional-uninitialized",
@@ -24,7 +23,7 @@ const GROUPS: &[&str] = &[
     "return-type",
     "return-mismatch",
     "unsequenced",
-    // Types that do not fit.
+    // Types that do not match.
     "incompatible-pointer-types",
     "incompatible-pointer-types-discards-qualifiers",
     "incompatible-function-pointer-types",
@@ -55,7 +54,7 @@ const GROUPS: &[&str] = &[
     "format-extra-args",
     "format-invalid-specifier",
     "format-security",
-    // Code that does nothing, or never runs.
+    // Code that has no effect or is never executed.
     "unused-value",
     "unused-comparison",
     "unused-result",
@@ -84,7 +83,7 @@ const GROUPS: &[&str] = &[
     "logical-not-parentheses",
     "tautological-compare",
     "tautological-",
-    // Memory that is not there.
+    // Invalid memory.
     "array-bounds",
     "array-bounds-pointer-arithmetic",
     "dangling",
@@ -118,7 +117,7 @@ const GROUPS: &[&str] = &[
     "string-compare",
     "string-plus-int",
     "string-plus-char",
-    // Arithmetic without a result.
+    // Arithmetic without a defined result.
     "division-by-zero",
     "shift-count-negative",
     "shift-count-overflow",
@@ -130,12 +129,12 @@ const GROUPS: &[&str] = &[
     "float-overflow-conversion",
 ];
 
-/// The options that switch the groups on.
+/// The options that enable the groups.
 pub(super) fn switches() -> impl Iterator<Item = String> {
     GROUPS.iter().filter(|name| !name.ends_with('-')).map(|name| format!("-W{name}"))
 }
 
-/// Does it mean undefined or accidental behaviour?
+/// Whether it means undefined or accidental behaviour.
 #[must_use]
 pub fn suspicious(diagnostic: &Diagnostic) -> bool {
     let Some(option) = &diagnostic.option else {
@@ -149,7 +148,7 @@ pub fn suspicious(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity != Severity::Note && GROUPS.iter().any(is_group)
 }
 
-/// What makes two diagnostics the same wherever they stand in a file.
+/// The key by which diagnostics are compared, independent of their position in a file.
 type Key<'d> = (&'d str, String, Option<&'d str>);
 
 fn key(diagnostic: &Diagnostic) -> Key<'_> {
@@ -157,12 +156,12 @@ fn key(diagnostic: &Diagnostic) -> Key<'_> {
     (option, without_lines(&diagnostic.message), diagnostic.function.as_deref())
 }
 
-/// The suspicious ones of `of` that no version in `known` has, or not as often. A file
-/// that has another name, or a function that moved to another file, is no new
-/// diagnostic: where there are too many for one file, all files together are compared.
+/// The suspicious diagnostics of `of` that no version in `known` has, or has less often. A renamed file, or a
+/// function that moved to another file, makes no diagnostic new: where one file has too many, the counts over
+/// all files are compared.
 #[must_use]
 pub fn new_suspicious(of: &[Diagnostic], known: &[&[Diagnostic]]) -> Vec<Diagnostic> {
-    // How often the version with most of them has it, in each file and in all.
+    // The maximum count over the versions, for each file and for all files.
     let mut in_file: HashMap<_, usize> = HashMap::new();
     let mut anywhere: HashMap<_, usize> = HashMap::new();
     for version in known {
@@ -190,7 +189,7 @@ pub fn new_suspicious(of: &[Diagnostic], known: &[&[Diagnostic]]) -> Vec<Diagnos
         let total = seen_anywhere.entry(key.clone()).or_insert(0);
         *total += 1;
         let known_here = *count <= in_file.get(&(file, key.clone())).copied().unwrap_or(0);
-        // Outside of functions a message alone says too little.
+        // Outside of functions a message alone is not specific enough.
         let known_elsewhere = key.2.is_some() && *total <= anywhere.get(&key).copied().unwrap_or(0);
         if !known_here && !known_elsewhere {
             new.push(diagnostic.clone());
@@ -268,12 +267,12 @@ mod tests {
         assert_eq!(new_suspicious(&[shifted], &[&[], &known]), []);
         assert_eq!(new_suspicious(std::slice::from_ref(&renamed), &[&known]), []);
         assert_eq!(new_suspicious(std::slice::from_ref(&other), &[&known]), std::slice::from_ref(&other));
-        // Twice is once more than once, wherever the second one is.
+        // Twice is one more than once, wherever the second one is.
         assert_eq!(new_suspicious(&[one.clone(), renamed.clone()], &[&known]), [renamed]);
         assert_eq!(new_suspicious(&[one.clone(), one.clone()], &[&known]), std::slice::from_ref(&one));
-        // Once in each version is not twice in one.
+        // One in each version is not two in one version.
         assert_eq!(new_suspicious(&[one.clone(), one.clone()], &[&known, &known]), [one]);
-        // Without a function, a file is all there is to tell them apart.
+        // Without a function, only the file distinguishes them.
         let global = diagnostic("a.c", 1, "int-conversion", "m", "");
         let elsewhere = Diagnostic { file: "b.c".into(), ..global.clone() };
         assert_eq!(new_suspicious(std::slice::from_ref(&elsewhere), &[&[global]]), [elsewhere]);
@@ -288,8 +287,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is new in comparison with itself, and everything suspicious is new
-        /// in comparison with nothing.
+        /// Nothing is new compared with itself, and everything suspicious is new compared with nothing.
         #[test]
         fn itself(of in prop::collection::vec(("[ab]", 0..3_u32, "(uninitialized|unused-variable|format)", "[mn]", "[fg]?"), 0..12)) {
             let of: Vec<Diagnostic> = of.iter().map(|(f, l, o, m, n)| diagnostic(f, *l, o, m, n)).collect();

@@ -1,4 +1,4 @@
-//! Checks with the real clang, of units written as the compiler driver writes them.
+//! Checks with the real clang, of units recorded as the compiler driver records them.
 
 use super::clang::dependencies;
 use super::*;
@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-/// A program of three units, and a directory in which a build told of them.
+/// A program of three units, and a directory with the records of its build.
 struct Program {
     dir: tempfile::TempDir,
 }
@@ -22,7 +22,7 @@ impl Program {
         program
     }
 
-    /// Writes the units, with these options for all of them.
+    /// Records the units, with these options for all of them.
     fn tell(&self, options: &[&str]) {
         let mut text = String::new();
         for (directory, source) in
@@ -43,7 +43,7 @@ impl Program {
         Units::read(&self.dir.path().join("units")).unwrap()
     }
 
-    /// A tree with the program, in which `files` are as given.
+    /// A tree with the program, in which `files` have the given contents.
     fn tree(&self, name: &str, files: &[(&str, &str)]) -> PathBuf {
         let tree = self.dir.path().join(name);
         let usual = [
@@ -56,7 +56,7 @@ impl Program {
             fs::create_dir_all(tree.join(file).parent().unwrap()).unwrap();
             fs::write(tree.join(file), text).unwrap();
         }
-        // The one is found by `-I`, the other beside the source.
+        // The first is found by `-I`, the second beside the source.
         fs::write(tree.join("both.h"), "#include \"inc/both.h\"\n").unwrap();
         tree
     }
@@ -85,7 +85,7 @@ fn a_sound_program_has_nothing_said_about_it() {
     let (units, tree) = (program.units(), program.tree("a", &[]));
     assert_eq!(all(&units, &tree), Checked { units: 3, ..Checked::default() });
     assert!(!units.has_cpp() && units.len() == 3);
-    // Nothing of ours stays behind.
+    // No temporary files remain.
     assert_eq!(fs::read_dir(program.dir.path().join("units")).unwrap().count(), 1);
 }
 
@@ -123,7 +123,7 @@ fn only_what_is_touched_is_asked_about_and_nothing_twice() {
     let units = program.units();
     let tree = program.tree("a", &[]);
     let touched = |names: &[&str]| names.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
-    // Nothing is known yet: all of them may include the header.
+    // Nothing is known yet: any of them may include the header.
     assert!(!units.covers(&touched(&["inc/both.h"])));
     assert_eq!(some(&units, &tree, &["inc/both.h"]).units, 3);
     assert!(units.covers(&touched(&["inc/both.h", "alone.c"])));
@@ -134,7 +134,7 @@ fn only_what_is_touched_is_asked_about_and_nothing_twice() {
     assert_eq!((found.units, found.remembered, found.errors().count()), (2, 0, 2));
     assert_eq!(some(&units, &other, &["alone.c"]).units, 1);
     assert_eq!(some(&units, &other, &["README"]).units, 0);
-    // The same contents again, in whichever tree.
+    // The same contents again, in another tree.
     let again = some(&units, &program.tree("c", &[("inc/both.h", "#define LIMIT three\n")]), &["inc/both.h"]);
     assert_eq!(again, Checked { remembered: 2, ..found });
     assert_eq!(all(&units, &tree).remembered, 3);
@@ -152,7 +152,7 @@ fn a_unit_may_come_to_include_other_files() {
     let two = program.tree("two", &extra);
     all(&units, &one);
     assert_eq!(some(&units, &two, &["alone.c", "more.h"]).errors().count(), 1);
-    // From now on the header matters, and what is known of the first tree stays.
+    // From now on the header is a known dependence, and the results for the first tree remain.
     let repaired = program.tree("two", &[extra[0], ("more.h", "#define MORE 1\n")]);
     let found = some(&units, &repaired, &["more.h"]);
     assert_eq!((found.units, found.remembered, found.errors().count()), (1, 0, 0));
@@ -180,7 +180,7 @@ fn errors_are_those_of_the_build() {
         let tree = program.tree("a", files);
         let found = all(&program.units(), &tree);
         assert_eq!(found.diagnostics[0].severity, severity, "{options:?}: {:?}", found.diagnostics);
-        // As the compiler itself sees it.
+        // As the compiler itself reports it.
         let alone = std::process::Command::new("clang-22")
             .args(options.iter().filter(|option| **option != "-Werror"))
             .args(["-fsyntax-only", "alone.c"])
@@ -201,7 +201,7 @@ fn what_is_missing_may_be_made_by_the_build() {
     assert_eq!((found.units, found.errors().count()), (3, 0));
     fs::write(tree.join("generated.h"), "").unwrap();
     assert_eq!(all(&units, &tree).errors().count(), 1);
-    // A source that is not there is not asked about.
+    // A source that does not exist is not checked.
     fs::remove_file(tree.join("alone.c")).unwrap();
     assert_eq!(all(&units, &tree).units, 2);
 }

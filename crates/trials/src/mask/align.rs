@@ -1,4 +1,4 @@
-//! Which line of one run is which line of another, and what that says.
+//! Aligns the lines of two runs, and derives templates from aligned lines.
 
 use super::template::{Field, Fields, Found, Masked, Part, Piece, Template, Text, duration, numeric};
 use super::token::{Class, Kind, general, has_letters, shape};
@@ -6,18 +6,18 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-/// Beyond this, lines are not compared each with each.
+/// Above this number of pairs, lines are not compared pairwise.
 const MANY_PAIRS: usize = 250_000;
 
-/// Pairs of lines that are the same line though they differ, by their places. Surest first: lines
-/// that agree but for numbers, in order, then out of order; the same with numbers within words;
-/// and lines that agree in at least half of their words, the most alike ones first.
+/// Pairs of lines that correspond although they differ, by index. Most certain first: lines that agree except
+/// for numbers, in order, then out of order; the same with numbers within words; and lines that agree in at
+/// least half of their words, the most similar ones first.
 pub(super) fn align(a: &[Masked], b: &[Masked]) -> Vec<(usize, usize)> {
     let texts = |lines: &[Masked]| lines.iter().map(Masked::text).collect::<Vec<_>>();
     let (a_texts, b_texts) = (texts(a), texts(b));
     let hunks = differing(&a_texts, &b_texts).into_iter();
     let mut gaps: Vec<(Vec<usize>, Vec<usize>)> = hunks.map(|(x, y)| (x.collect(), y.collect())).collect();
-    // Lines that are elsewhere are no different lines.
+    // Lines that only moved are not different lines.
     take_moved(&mut gaps, &a_texts, &b_texts);
     let mut pairs = Vec::new();
     for within_words in [false, true] {
@@ -40,7 +40,7 @@ pub(super) fn align(a: &[Masked], b: &[Masked]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Takes lines out of a gap that agree, in order.
+/// Removes from a gap the lines that agree in order.
 fn take_ordered(
     left: &mut Vec<usize>,
     right: &mut Vec<usize>,
@@ -71,7 +71,7 @@ fn differing(a: &[Vec<u8>], b: &[Vec<u8>]) -> Vec<(Range<usize>, Range<usize>)> 
     diff.hunks().map(|hunk| (range(hunk.before), range(hunk.after))).collect()
 }
 
-/// Takes lines out of the gaps that are in gaps of both, in whatever order.
+/// Removes from the gaps the lines that occur in gaps of both, in any order.
 fn take_moved(gaps: &mut [(Vec<usize>, Vec<usize>)], a: &[Vec<u8>], b: &[Vec<u8>]) -> Vec<(usize, usize)> {
     let mut there: HashMap<&[u8], VecDeque<usize>> = HashMap::new();
     for line in gaps.iter().flat_map(|g| &g.1) {
@@ -94,7 +94,7 @@ fn take_moved(gaps: &mut [(Vec<usize>, Vec<usize>)], a: &[Vec<u8>], b: &[Vec<u8>
     pairs
 }
 
-/// Pairs of lines that agree most, and of equals those that are nearest to each other.
+/// The most similar pairs of lines, and among equals the closest ones.
 fn most_alike(a: &[Masked], b: &[Masked], left: &[usize], right: &[usize]) -> Vec<(usize, usize)> {
     let mut choices = Vec::new();
     for (i, x) in left.iter().enumerate() {
@@ -118,8 +118,8 @@ fn most_alike(a: &[Masked], b: &[Masked], left: &[usize], right: &[usize]) -> Ve
     choices.into_iter().filter(|c| free(c)).map(|(_, _, x, y)| (x, y)).collect()
 }
 
-/// How much of two lines agrees, in thousandths; 0 if it is less than half or no words do.
-/// Numbers and the like are expected to differ.
+/// The similarity of two lines in thousandths; 0 if it is less than half or no words agree. Numbers and
+/// similar tokens are expected to differ.
 fn likeness(a: &Masked, b: &Masked) -> u64 {
     let (mut equal, mut total, mut words) = (0, 0, false);
     let mut compare = |x: &[u8], y: &[u8]| {
@@ -152,13 +152,14 @@ fn joined(pieces: &[Piece]) -> Vec<u8> {
     pieces.iter().flat_map(|p| p.text).copied().collect()
 }
 
-/// What two forms of one line say.
+/// The rule learned from two forms of one line.
 pub(super) enum Lesson {
     Template(Template),
     Fields(Fields),
 }
 
-/// The template of two forms of one line: what differs is wild, and what was known to.
+/// The template of two forms of one line: parts that differ are wild, and so are parts that were already
+/// wild.
 pub(super) fn lesson(a: &Masked, b: &Masked) -> Option<Lesson> {
     let shape_of = |m: &Masked| shape(&m.tokens());
     if a.by_fields || b.by_fields || shape_of(a) != shape_of(b) {
@@ -170,7 +171,7 @@ pub(super) fn lesson(a: &Masked, b: &Masked) -> Option<Lesson> {
         kinds.reduce(Kind::join).map_or_else(|| Part::Literal(Text(x.text.to_vec())), Part::Wild)
     };
     let mut parts: Vec<Part> = a.pieces.iter().zip(&b.pieces).map(part).collect();
-    // Numbers of other widths push the blanks before them.
+    // The width of a number changes the blanks before it.
     for at in 1..parts.len() {
         let blanks = a.pieces[at - 1].class == Class::Space && !a.pieces[at - 1].text.is_empty();
         if parts[at] == Part::Wild(Kind::Number) && blanks {
@@ -196,7 +197,7 @@ fn fields(a: &Masked, b: &Masked) -> Option<Fields> {
             fields.push(Field::Literal(Text(left)));
             continue;
         }
-        // What is masked already is no common beginning or end.
+        // Parts that are already masked do not belong to the common prefix or suffix.
         let open = |pieces: &mut dyn Iterator<Item = &Piece>| {
             pieces.take_while(|p| p.wild.is_none()).map(|p| p.text.len()).sum::<usize>()
         };

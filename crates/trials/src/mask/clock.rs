@@ -1,8 +1,7 @@
 //! Dates and times of day in text.
 //!
-//! A time is one thing: between two runs only its seconds may differ, and between these
-//! and a third one its hours. So `Mon Nov 16 23:59:58 2026` is one token, which is
-//! masked as a whole.
+//! A time is one token: between two runs only its seconds may differ, and between these and a third one its
+//! hours. So `Mon Nov 16 23:59:58 2026` is one token, which is masked as a whole.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,7 +25,7 @@ const ZONES: [&str; 16] = [
     "PDT", "JST",
 ];
 
-/// How many bytes at `at` are a date, a time of day, or both; 0 if none.
+/// Length of the date, the time of day, or both at `at`; 0 if there is none.
 pub(super) fn timestamp(line: &[u8], at: usize) -> usize {
     if at > 0 && (line[at - 1].is_ascii_alphanumeric() || b"_:.-/".contains(&line[at - 1])) {
         return 0;
@@ -74,7 +73,7 @@ fn digits(text: &[u8]) -> usize {
     if text.get(n).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') { 0 } else { n }
 }
 
-/// A name in full or by its first three letters: how long, and which one.
+/// A name in full or abbreviated to three letters: its length and index.
 fn name(text: &[u8], names: &[&str]) -> Option<(usize, usize)> {
     let length = text.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
     let word = text[..length].to_ascii_lowercase();
@@ -92,7 +91,7 @@ fn value(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// `H:MM`, `HH:MM:SS`, with a fraction.
+/// `H:MM`, `HH:MM:SS`, optionally with a fraction.
 fn time_of_day(text: &[u8]) -> Option<usize> {
     let two = |at: usize| text.get(at..at + 2).and_then(value).filter(|v| *v < 61).is_some();
     let mut end = text.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -111,7 +110,7 @@ fn time_of_day(text: &[u8]) -> Option<usize> {
     (!follows.is_some_and(|b| (b.is_ascii_alphanumeric() && *b != b'Z') || *b == b':')).then_some(end)
 }
 
-/// Year, month, day, the other way round, with one of `-/.` in between.
+/// Year, month, day, or the reverse, separated by one of `-/.`.
 fn calendar(text: &[u8]) -> Option<usize> {
     let run = |at: usize| text.get(at..).map_or(0, |t| t.iter().take_while(|b| b.is_ascii_digit()).count());
     let first = run(0);
@@ -141,10 +140,9 @@ fn zone(text: &[u8]) -> Option<usize> {
     (sign && hours && minutes && closed).then_some(5 + colon)
 }
 
-/// Whether a text has something like the present date or time in it, or the seconds since
-/// 1970. Such a text is the same again if the run is repeated within a second, so
-/// whoever wants to see it differ should wait. It is not known which time zone the
-/// text is in, so this may err; that costs a second.
+/// Whether a text seems to contain the present date or time, or the seconds since 1970. Such a text is the
+/// same if the run is repeated within a second, so a caller that needs to see it differ should wait. The time
+/// zone of the text is unknown, so this may err; an error costs a second.
 #[must_use]
 pub fn looks_like_clock(text: &[u8], now: SystemTime) -> bool {
     let now = now.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
@@ -169,8 +167,8 @@ fn line_has_clock(line: &[u8], now: u64) -> bool {
     false
 }
 
-/// Seconds, or thousandths, millionths, or billionths of one, of about today; or today as
-/// `YYYYMMDD` and what may follow.
+/// A count of seconds, milliseconds, microseconds or nanoseconds within a day of now; or today as `YYYYMMDD`,
+/// possibly followed by a time.
 fn is_epoch(digits: &[u8], now: u64) -> bool {
     let unit = match digits.len() {
         10 => 1,
@@ -189,7 +187,7 @@ fn is_now(stamp: &[u8], now: u64) -> bool {
     let fields: Vec<&[u8]> = stamp.split(|b| !b.is_ascii_alphanumeric()).filter(|f| !f.is_empty()).collect();
     let month = fields.iter().find_map(|f| name(f, &MONTHS)).map(|m| m.1 as u64 + 1);
     let numbers: Vec<u64> = stamp.split(|b| !b.is_ascii_digit()).filter_map(value).collect();
-    // Zones are a multiple of a quarter of an hour apart.
+    // Time zones differ by multiples of a quarter of an hour.
     let clock = stamp
         .windows(4)
         .position(|w| w[0].is_ascii_digit() && w[1] == b':')
@@ -206,14 +204,14 @@ fn is_now(stamp: &[u8], now: u64) -> bool {
     })
 }
 
-/// Yesterday, today and tomorrow: it is another day elsewhere.
+/// Yesterday, today and tomorrow, because of time zones.
 fn dates(now: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     let today = now / 86_400;
     [today.saturating_sub(1), today, today + 1].into_iter().map(civil)
 }
 
-/// Year, month and day of a number of days since 1970, in the Gregorian calendar: years are
-/// counted from March, so that a leap day is the last one of its year.
+/// Year, month and day of a number of days since 1970, in the Gregorian calendar: years are counted from
+/// March, so that a leap day is the last day of its year.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468; // since 0000-03-01
     let (era, of_era) = (days / 146_097, days % 146_097);

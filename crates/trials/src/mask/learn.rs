@@ -1,4 +1,4 @@
-//! Learning a mask from runs.
+//! Learns a mask from runs.
 
 use super::align::{Lesson, align, durations, lesson};
 use super::template::{Duration, Field, Fields, Masked, Part, Rules, Template, Text, duration};
@@ -6,9 +6,10 @@ use super::token::{Class, Kind, has_letters, shape};
 use super::{Mask, arounds};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Each batch may find lines that were not recognised before; this is more than was ever needed.
+/// Maximum number of rounds. Each round may align lines that were not recognised before; this is more than
+/// was ever needed.
 const ROUNDS: usize = 6;
-/// An output that is larger than this, and another one each time, is not looked into.
+/// An output that is larger than this and not reproducible is not analysed.
 const LARGE: usize = 16 << 20;
 
 type Versions<'a> = [&'a [Vec<u8>]; 2];
@@ -37,8 +38,8 @@ pub(super) fn learn(good: &[Vec<u8>], bad: &[Vec<u8>], seconds: f64) -> Mask {
     mask
 }
 
-/// Numbers before a unit of time that may be durations though all runs have the same ones: none
-/// is longer than a run took. Whole seconds are too often something else.
+/// Numbers before a unit of time that may be durations although all runs have the same ones: none is longer
+/// than a run took. Whole seconds are too often something else.
 fn likely_durations(versions: &Versions, seconds: f64) -> Vec<Duration> {
     let rules = Rules::default();
     let mut found: Vec<(Duration, bool)> = Vec::new();
@@ -60,7 +61,7 @@ fn likely_durations(versions: &Versions, seconds: f64) -> Vec<Duration> {
     found.into_iter().filter(|(_, plausible)| *plausible).map(|(duration, _)| duration).collect()
 }
 
-/// Goes beyond single lines if there are `likely` durations to begin with, though they be none.
+/// Generalises beyond single lines if `likely` is given, even if it is empty.
 fn learn_with(versions: &Versions, likely: Option<Vec<Duration>>) -> Mask {
     let generalise = likely.is_some();
     let mut mask = Mask::default();
@@ -79,7 +80,7 @@ fn learn_with(versions: &Versions, likely: Option<Vec<Duration>>) -> Mask {
 }
 
 impl Mask {
-    /// Compares each run with the first of its version. Whether something new was learned.
+    /// Compares each run with the first of its version. Returns whether something new was learned.
     fn batch(&mut self, versions: &Versions, generalise: bool) -> bool {
         let mut learned = false;
         for runs in versions {
@@ -106,7 +107,7 @@ impl Mask {
         learned
     }
 
-    /// Lines without words, which are known by their place.
+    /// Learns lines without words, which are identified by their position.
     fn learn_places(&mut self, versions: &Versions) {
         self.rules.retain(|t| t.around.is_none());
         for _ in 0..ROUNDS {
@@ -114,7 +115,7 @@ impl Mask {
             for runs in versions {
                 for run in runs.iter().skip(1) {
                     let (first, other) = (self.lines(&runs[0]), self.lines(run));
-                    // Places are those that `lines` sees before it looks at places.
+                    // Positions are those that `lines` computes before it uses positions.
                     let plain = |lines: &[Masked]| -> BTreeMap<usize, _> {
                         let plain: Vec<_> = lines.iter().map(|m| self.rules.mask(m.line, None)).collect();
                         arounds(&plain).into_iter().collect()
@@ -138,8 +139,8 @@ impl Mask {
         }
     }
 
-    /// Numbers that count lines as they come: in lines that are alike but for some words, they
-    /// grow from line to line in every run, and belong to other lines in another run.
+    /// Learns numbers that count lines in output order: in lines of the same shape they grow from line to
+    /// line in every run, and belong to other lines in another run.
     fn learn_counters(&mut self, versions: &Versions) {
         let mut places: BTreeMap<(Vec<u8>, usize), Vec<&Template>> = BTreeMap::new();
         for template in &self.rules.templates {
@@ -159,7 +160,7 @@ impl Mask {
             };
             let mut parts: Vec<Part> = (0..shape.len()).map(common).collect();
             parts[at] = Part::Wild(Kind::Number);
-            // Counters are written in columns.
+            // Counters are aligned in columns.
             if at > 0 && shape[at - 1] == b' ' {
                 parts[at - 1] = Part::Wild(Kind::Padding);
             }
@@ -187,7 +188,8 @@ impl Mask {
         })
     }
 
-    /// Makes the rest of it: the order of lines, lines that come and go, or nothing at all.
+    /// Handles the remaining differences: the order of lines, lines that occur only in some runs, or else
+    /// ignores everything.
     fn settle(&mut self, versions: &Versions) {
         if self.order_settles(versions) {
             return;
@@ -218,9 +220,8 @@ impl Mask {
         false
     }
 
-    /// Lines that are not as often in one run as in another. False if that is hopeless: a line
-    /// without words, or lines in each run that are in no other, as the next run will have
-    /// lines that nobody has seen yet.
+    /// Learns lines whose counts differ between runs. False if that cannot work: a line without words, or
+    /// lines in each run that occur in no other, because the next run will have new ones too.
     fn learn_drops(&mut self, versions: &Versions) -> bool {
         let mut drops: Vec<Lesson> = Vec::new();
         for runs in versions {
@@ -270,8 +271,8 @@ fn count(lines: &[Masked]) -> BTreeMap<Vec<u8>, usize> {
     counts
 }
 
-/// The template by which a line is left out. Its numbers are wild, as it may come with
-/// other ones, unless lines that stay would be left out by that.
+/// The rule that drops a line. Its numbers are wild, because they may vary, unless that would also drop
+/// stable lines.
 fn drop_of(line: &Masked, steady: &[&Masked]) -> Option<Lesson> {
     if !line.has_words() && !line.line.is_empty() {
         return None;
@@ -304,7 +305,7 @@ fn drop_of(line: &Masked, steady: &[&Masked]) -> Option<Lesson> {
     Some(Lesson::Template(if harms { template(false) } else { generous }))
 }
 
-/// Whether a line is one of a template.
+/// Whether a line matches a template.
 fn fits(template: &Template, line: &Masked) -> bool {
     let part = |(part, piece): (&Part, &super::template::Piece)| match part {
         Part::Literal(text) => text.0 == piece.text,

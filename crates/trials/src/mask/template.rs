@@ -1,8 +1,8 @@
-//! Templates: what lines look like that differ from run to run, and where they differ.
+//! Templates: the form of lines that differ from run to run, and the positions where they differ.
 //!
-//! A line is matched token by token (for each shape a hash of the literal tokens, so that
-//! thousands of templates cost no more than one), or, where the number of tokens differs from run
-//! to run, blank-separated field by field.
+//! A line is matched token by token (for each shape with a hash of the literal tokens, so that thousands of
+//! templates cost no more than one), or, where the number of tokens varies from run to run, by
+//! blank-separated fields.
 
 use super::token::{Class, DURATIONS, Kind, Token, has_letters, shape, tokens};
 use serde::{Serialize, Serializer};
@@ -25,7 +25,7 @@ pub(super) enum Part {
     Literal(Text),
     /// Anything of this kind, which is masked.
     Wild(Kind),
-    /// Anything, which is left as it is.
+    /// Anything; it is kept.
     Kept,
 }
 
@@ -35,13 +35,13 @@ pub(super) struct Template {
     pub parts: Vec<Part>,
     /// The whole line is left out.
     pub drop: bool,
-    /// Where the line must be, if it has no words to know it by.
+    /// The position the line must have, if it has no words to identify it.
     pub around: Option<Around>,
     pub example: Text,
 }
 
-/// A place: the nearest lines with words before and after it, and how many lines away they
-/// are; `None` for the beginning and the end.
+/// A position: the nearest lines with words before and after it, and their distances; `None` for the
+/// beginning and the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Around {
     pub before: (Option<Text>, usize),
@@ -62,7 +62,7 @@ pub(super) struct Fields {
     pub example: Text,
 }
 
-/// Numbers that are durations wherever they are: with so many decimals, before this unit.
+/// Numbers that are durations in all lines: with this number of decimals, before this unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Duration {
     pub decimals: usize,
@@ -77,8 +77,8 @@ impl Duration {
     }
 }
 
-/// A number in a line that looks like a duration: how many decimals it has, what is between it
-/// and its unit, and the unit.
+/// A number in a line that looks like a duration: its number of decimals, the text between it and its unit,
+/// and the unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<'a> {
     decimals: usize,
@@ -92,7 +92,7 @@ impl Found<'_> {
         Duration { decimals: self.decimals, gap: text(self.gap), unit: text(self.unit), example: text(line) }
     }
 
-    /// The length of a duration in seconds; `None` if it is in whole seconds or more.
+    /// The length of a duration in seconds; `None` if it is an integer number of seconds or of a larger unit.
     pub fn length(&self, number: &[u8]) -> Option<f64> {
         let number: f64 = std::str::from_utf8(number).ok()?.parse().ok()?;
         let unit = match self.unit {
@@ -115,12 +115,12 @@ pub(super) struct Piece<'a> {
     pub wild: Option<Kind>,
 }
 
-/// A line, and what of it is masked.
+/// A line with its masked parts.
 #[derive(Clone, Debug)]
 pub(super) struct Masked<'a> {
     pub line: &'a [u8],
     pub pieces: Vec<Piece<'a>>,
-    /// Pieces are those of fields; otherwise they are the line's tokens.
+    /// The pieces are those of fields; otherwise they are the line's tokens.
     pub by_fields: bool,
     pub dropped: bool,
 }
@@ -143,13 +143,13 @@ impl<'a> Masked<'a> {
         text
     }
 
-    /// What is masked.
+    /// The masked texts.
     pub fn hidden(&self) -> Vec<&'a [u8]> {
         let wild = self.pieces.iter().filter(|p| p.wild.is_some_and(|k| k != Kind::Padding));
         wild.map(|p| p.text).collect()
     }
 
-    /// Whether there are words by which the line can be known.
+    /// Whether there are words that identify the line.
     pub fn has_words(&self) -> bool {
         self.pieces.iter().any(|p| p.wild.is_none() && has_letters(p.text))
     }
@@ -165,7 +165,7 @@ impl<'a> Masked<'a> {
     }
 }
 
-/// All that is known to differ from run to run.
+/// The rules for everything known to differ from run to run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Rules {
     pub templates: Vec<Template>,
@@ -177,11 +177,11 @@ pub(super) struct Rules {
     lengths: HashMap<usize, Vec<usize>>,
 }
 
-/// Templates of one shape with their holes in the same places.
+/// Templates of one shape with wildcards at the same positions.
 #[derive(Clone, Debug)]
 struct Group {
     holes: Vec<(usize, Option<Kind>)>,
-    /// By a hash of the tokens that are in no hole.
+    /// By a hash of the tokens outside the wildcards.
     templates: HashMap<u64, Vec<usize>>,
 }
 
@@ -202,7 +202,7 @@ impl Rules {
         self.templates.is_empty() && self.fields.is_empty() && self.durations.is_empty()
     }
 
-    /// False if it is there already.
+    /// Adds a template. False if it is already present.
     pub fn add(&mut self, template: Template) -> bool {
         let known = |t: &Template| {
             t.parts == template.parts && t.drop == template.drop && t.around == template.around
@@ -245,7 +245,7 @@ impl Rules {
         true
     }
 
-    /// Takes away the templates that some are not wanted of.
+    /// Removes the templates for which `keep` is false.
     pub fn retain(&mut self, keep: impl Fn(&Template) -> bool) {
         self.shapes.clear();
         for template in std::mem::take(&mut self.templates) {
@@ -255,7 +255,7 @@ impl Rules {
         }
     }
 
-    /// What is masked of a line at a place; without one, templates that need a place do not match.
+    /// Masks a line at a position; without one, templates that need a position do not match.
     pub fn mask<'a>(&self, line: &'a [u8], around: Option<&Around>) -> Masked<'a> {
         let tokens = tokens(line);
         let plain = |t: &Token<'a>| Piece { text: t.text, class: t.class, wild: None };
@@ -291,7 +291,7 @@ impl Rules {
         if self.fields.is_empty() {
             return None;
         }
-        // A time is in one field, though it has blanks.
+        // A time is in one field although it contains blanks.
         let mut fields: Vec<&'a [u8]> = Vec::new();
         let (mut start, mut end) = (0, 0);
         for piece in &plain.pieces {
@@ -312,7 +312,7 @@ impl Rules {
             }
         };
         let mut matching = rule.filter(|r| r.fields.iter().zip(&fields).all(fits));
-        // The latest one is the most general one for these lines.
+        // The latest rule is the most general one for these lines.
         let rule = matching.next_back()?;
         let mut pieces = Vec::new();
         for (field, text) in rule.fields.iter().zip(&fields) {
@@ -350,7 +350,7 @@ impl Rules {
     }
 }
 
-/// The duration at a place, if the number there has a unit of time.
+/// The duration at an index, if the number there has a unit of time.
 pub(super) fn duration<'a>(pieces: &[Piece<'a>], at: usize) -> Option<Found<'a>> {
     let number = pieces.get(at).filter(|p| p.class == Class::Number)?;
     let decimals =
@@ -364,7 +364,7 @@ pub(super) fn duration<'a>(pieces: &[Piece<'a>], at: usize) -> Option<Found<'a>>
     known.then_some(Found { decimals, gap, unit: unit.text })
 }
 
-/// A line such as `===== 1 passed in 0.12s =====` is filled up to a width by signs.
+/// A line such as `===== 1 passed in 0.12s =====` is padded to a width by signs.
 fn widen_banner(pieces: &mut [Piece]) {
     let volatile = pieces.iter().any(|p| matches!(p.wild, Some(Kind::Number | Kind::Time)));
     let sign = |p: Option<&Piece>| p.filter(|p| p.text.len() > 2).map(|p| p.class);

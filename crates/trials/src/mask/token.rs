@@ -1,20 +1,20 @@
-//! Lines as tokens, so that two runs can be compared part by part.
+//! Splits lines into tokens, so that two runs can be compared part by part.
 
 use super::clock::timestamp;
 use serde::Serialize;
 
-/// What a token is made of.
+/// The kind of characters in a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Blanks. One stands before each word, number, address and time, though it may be
-    /// empty: in `[ 9/10]` and `[10/10]` there are the same tokens.
+    /// Blanks. One precedes each word, number, address and time, though it may be empty: `[ 9/10]` and
+    /// `[10/10]` have the same tokens.
     Space,
     Word,
     Number,
     /// `0x7ffc...`
     Address,
     Time,
-    /// One or more of the same sign: `=====` is one token, as it fills what others leave.
+    /// One or more of the same sign: `=====` is one token, because such a row pads a line to a width.
     Mark(u8),
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Token<'a> {
     pub text: &'a [u8],
 }
 
-/// What stands at a place that differs from run to run.
+/// The kind of text at a position that differs from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Address,
     Time,
     Name,
-    /// Blanks or a row of signs that is now longer, now shorter.
+    /// Blanks or a row of signs of varying length.
     Padding,
 }
 
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// What a token of one class is if it was one of another class elsewhere.
+    /// The kind of two tokens at the same position.
     pub fn of(a: Class, b: Class) -> Kind {
         match (a, b) {
             (Class::Space | Class::Mark(_), _) => Kind::Padding,
@@ -73,13 +73,13 @@ impl Kind {
     }
 }
 
-/// Units that stand right after a number.
+/// Units that directly follow a number.
 const UNITS: [&str; 25] = [
     "s", "sec", "secs", "second", "seconds", "ms", "msec", "us", "usec", "ns", "min", "m", "h", "k", "K",
     "M", "G", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "x",
 ];
 
-/// Units of durations, right after a number or after a blank.
+/// Units of durations, directly after a number or after a blank.
 pub(super) const DURATIONS: [&str; 13] =
     ["s", "sec", "secs", "second", "seconds", "ms", "msec", "us", "usec", "ns", "min", "minute", "minutes"];
 
@@ -140,8 +140,8 @@ pub(super) fn tokens(line: &[u8]) -> Vec<Token<'_>> {
     found
 }
 
-/// How long the number at the beginning is, and its unit. Digits that go on with other
-/// letters are none: they are part of a name.
+/// Length of the number at the beginning, and of its unit. Digits followed by other letters are not a number:
+/// they are part of a name.
 fn number(text: &[u8]) -> Option<(usize, usize)> {
     let digits =
         |at: usize| text.get(at..).map_or(0, |t| t.iter().take_while(|b| b.is_ascii_digit()).count());
@@ -164,7 +164,7 @@ fn number(text: &[u8]) -> Option<(usize, usize)> {
     (unit.is_empty() || UNITS.iter().any(|u| u.as_bytes() == unit)).then_some((end, unit.len()))
 }
 
-/// One byte for each token: lines of another shape cannot be matched token by token.
+/// One byte for each token: lines of different shapes cannot be matched token by token.
 pub(super) fn shape(tokens: &[Token]) -> Vec<u8> {
     let letter = |token: &Token| match token.class {
         Class::Space => b' ',
@@ -175,12 +175,12 @@ pub(super) fn shape(tokens: &[Token]) -> Vec<u8> {
     tokens.iter().map(letter).collect()
 }
 
-/// The line without what often differs: numbers, and those within words as well. Lines that agree
-/// in this are taken for the same line of two runs.
+/// The line without what often differs: numbers, and optionally those within words. Lines that agree in this
+/// are assumed to be the same line of two runs.
 pub(super) fn general(tokens: &[Token], within_words: bool) -> Vec<u8> {
     let mut text = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        // Blanks before a number go with its width.
+        // Blanks before a number vary with its width.
         let padding = tokens.get(at + 1).is_some_and(|next| next.class == Class::Number);
         match token.class {
             Class::Space if token.text.is_empty() || padding => {}
@@ -200,7 +200,7 @@ pub(super) fn general(tokens: &[Token], within_words: bool) -> Vec<u8> {
     text
 }
 
-/// Whether a text says more than a number does.
+/// Whether a text contains letters, not only digits and signs.
 pub(super) fn has_letters(text: &[u8]) -> bool {
     text.iter().any(|b| b.is_ascii_alphabetic() || *b >= 0x80)
 }

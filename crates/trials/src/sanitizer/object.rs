@@ -1,4 +1,5 @@
-//! What a report says about the memory: whose it is, where it came from, where it was freed.
+//! Parses a report's information about the memory: the variable or block, its allocation, and where it was
+//! freed.
 //!
 //! ```text
 //! 0x7bd2e19e001c is located 2 bytes after 10-byte region [0x7bd2e19e0010,0x7bd2e19e001a)
@@ -21,7 +22,7 @@ use super::{Access, Address, Report, frame};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Where an access is, seen from the object.
+/// The position of an access relative to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Beside {
@@ -37,10 +38,10 @@ pub struct Source {
     pub line: u32,
 }
 
-/// The memory that a report is about.
+/// The memory that a report refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Object {
-    /// The variable; none for a block of the heap.
+    /// The variable; none for a heap block.
     pub name: Option<String>,
     pub beside: Option<Beside>,
     /// Where it was declared or allocated.
@@ -48,16 +49,16 @@ pub struct Object {
     pub freed: Option<Source>,
 }
 
-/// The same as it is written.
+/// The same, unsymbolized.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Raw {
     pub name: Option<String>,
     pub beside: Option<Beside>,
-    /// The line of the declaration, if it is said.
+    /// The line of the declaration, if it is reported.
     pub line: Option<u32>,
     pub made: Vec<Address>,
     pub freed: Vec<Address>,
-    /// Which of the stacks is being read.
+    /// The stack that is currently parsed.
     at: At,
 }
 
@@ -70,7 +71,7 @@ enum At {
 }
 
 impl Raw {
-    /// Takes in a line that comes after the stack of the access.
+    /// Parses a line after the stack of the access.
     pub fn read(&mut self, line: &str) {
         if let Some(address) = frame(line) {
             match self.at {
@@ -115,7 +116,7 @@ impl Raw {
 }
 
 impl Report {
-    /// What is wrong, in words: what it does to which memory, and where.
+    /// The error as a sentence: the access, the memory, and the locations.
     #[must_use]
     pub fn sentence(&self) -> String {
         let does = match self.access {

@@ -29,12 +29,12 @@ impl Program {
         program
     }
 
-    /// A space and a colon are no trouble.
+    /// A path with a space and a colon.
     fn tree(&self) -> PathBuf {
         self.dir.path().canonicalize().unwrap().join("the tree: 1")
     }
 
-    /// What it reports, without the memory that it is about.
+    /// Its reports, without the memory they refer to.
     fn run(&self, words: &[&str]) -> (Output, Vec<Report>) {
         let (output, reports) = self.run_whole(words);
         (output, reports.into_iter().map(|report| Report { object: None, ..report }).collect())
@@ -116,7 +116,7 @@ fn address_errors_are_named_and_programs_end_as_they_would() {
         ("free", 30, vec![report("heap-use-after-free", "after_free", 19, read)]),
         ("stack", 20, vec![report("stack-buffer-overflow", "stack", 11, read)]),
         (
-            // Writing there destroys what the sanitizer keeps in freed memory.
+            // Writing there destroys the sanitizer's metadata in freed memory.
             "free after writing",
             FATAL,
             vec![
@@ -133,7 +133,7 @@ fn address_errors_are_named_and_programs_end_as_they_would() {
         let (output, found) = program.run(&word.split(' ').collect::<Vec<_>>());
         assert_eq!(output.status.code(), Some(code), "{word}");
         assert_eq!(found, expected, "{word}");
-        // Nothing of it is seen by the test.
+        // The test's output contains nothing of it.
         assert!(output.stderr.is_empty() && output.stdout.is_empty(), "{word}");
     }
 }

@@ -1,11 +1,11 @@
-//! Whatever is asked in whatever order, the runner says what a plain function says.
+//! For any sequence of requests, the runner returns what a simple function returns.
 
 use crate::sandbox::Case;
 use changes::{ChangeId, ChangeSet, Outcome, Trials};
 use proptest::prelude::*;
 use trials::{Rule, Setup};
 
-/// Five files, one change each, and a world in which
+/// Five files, one change each, and a model in which
 /// * reverting 0 without 2 does not build,
 /// * reverting 4 without 1 crashes,
 /// * reverting 1 and 3 together makes the test pass.
@@ -34,7 +34,7 @@ fn expected(set: &ChangeSet) -> Outcome {
     }
 }
 
-/// What may be answered: everything, or up to the first that has this outcome.
+/// The permitted results: everything, or up to the first set with this outcome.
 fn cut(sets: &[ChangeSet], until: Option<Outcome>) -> Vec<Outcome> {
     let all: Vec<Outcome> = sets.iter().map(expected).collect();
     let end = all.iter().position(|o| Some(*o) == until).map_or(all.len(), |at| at + 1);
@@ -87,7 +87,7 @@ proptest! {
                 prop_assert_eq!(outcome, expected(&tried.reverted));
             }
         }
-        // Again, in another life: all that was ever answered is remembered.
+        // Again, in a new runner: every outcome that was ever determined is stored.
         let runs = runner.log().iter().filter(|t| !t.remembered && t.outcome.is_some()).count();
         let log = runner.log().to_vec();
         drop(runner);

@@ -1,4 +1,4 @@
-//! Bisecting and blaming in real repositories.
+//! Tests of bisecting and blaming in real repositories.
 
 use crate::sandbox::{git, state};
 use proptest::prelude::*;
@@ -75,7 +75,7 @@ impl Made {
         self.ids.iter().position(|i| i == id).unwrap()
     }
 
-    /// Bisects to the end; the numbers of the commits that were asked for.
+    /// Bisects to the end; returns the numbers of the tested commits.
     fn bisect(&self, history: &mut History, verdict: impl Fn(usize) -> Verdict) -> Vec<usize> {
         let mut asked = Vec::new();
         while let Some(commit) = history.next().unwrap() {
@@ -106,7 +106,7 @@ fn first_bad(from: usize) -> impl Fn(usize) -> Verdict {
     move |n| if n >= from { Verdict::Bad } else { Verdict::Good }
 }
 
-/// What `git bisect run` says, in a clone.
+/// The result of `git bisect run` in a clone.
 fn git_says(made: &Made, good: usize, bad: usize, culprit: usize) -> usize {
     let clone = made.root.with_file_name("clone");
     git(made.root.parent().unwrap(), &["clone", "-q", "project", "clone"]);
@@ -161,7 +161,7 @@ fn the_commit_of_a_branch_is_found_and_not_its_merge() {
     let mut history = made.history(0, 7).unwrap();
     made.bisect(&mut history, |n| if [4, 5, 6, 7].contains(&n) { Verdict::Bad } else { Verdict::Good });
     assert_eq!(made.number(&history.culprit().unwrap().commit.id), 4);
-    // Both sides are good, together they are not.
+    // Both sides are good, together they are bad.
     let mut history = made.history(0, 7).unwrap();
     made.bisect(&mut history, first_bad(6));
     let culprit = history.culprit().unwrap();
@@ -193,7 +193,7 @@ fn skipped_commits_before_the_first_bad_one_remain_candidates() {
     assert_eq!(others, [5, 4, 3]);
     assert_eq!(culprit.parents.first(), Some(&made.ids[2]));
     assert_eq!(history.remaining(), 4);
-    // A skipped one may be tested after all.
+    // A skipped commit may be tested later.
     assert!(history.mark(&made.ids[4], Verdict::Good));
     assert_eq!(history.culprit().unwrap().other_candidates.len(), 1);
 }
@@ -269,7 +269,7 @@ fn graphs() -> impl Strategy<Value = Vec<Vec<usize>>> {
             these.extend(second.map(|s| pick(i + 1, s)).filter(|s| *s != these[0]));
             parents.push(these);
         }
-        // The last one has all that nobody has.
+        // The last commit has all heads as parents.
         let used: BTreeSet<usize> = parents.iter().flatten().copied().collect();
         let heads: Vec<usize> = (0..parents.len()).filter(|i| !used.contains(i)).collect();
         parents.push(heads);
@@ -314,7 +314,7 @@ proptest! {
         let mut history = made.history(0, bad).unwrap();
         let asked = made.bisect(&mut history, plain);
         prop_assert_eq!(made.number(&history.culprit().unwrap().commit.id), culprit);
-        // Branches that one merge joins can only be asked about one by one.
+        // Branches joined by one merge can only be tested one by one.
         let widest = parents.iter().map(Vec::len).max().unwrap_or(0);
         prop_assert!(asked.len() <= 12 + widest, "{:?}", asked);
 
@@ -377,7 +377,7 @@ fn branches_are_blamed_and_not_their_merges() {
     ]);
     assert_eq!(made.brought(0, 5, ("a.c", 6, 7), ("a.c", 6, 6)), Some(3));
     assert_eq!(made.brought(0, 5, ("a.c", 3, 3), ("a.c", 3, 4)), Some(2));
-    // Good is on the other branch: the merge is as near as it gets.
+    // Good is on the other branch: the merge is the closest possible result.
     assert_eq!(made.brought(1, 5, ("a.c", 3, 3), ("a.c", 3, 4)), Some(4));
     assert_eq!(made.brought(1, 5, ("a.c", 6, 7), ("a.c", 6, 6)), Some(3));
 }

@@ -42,7 +42,7 @@ fn times_of_ctest_do_not_judge() {
         [ctest(false, ["0.00", "0.01", "0.00", "0.02"]), ctest(false, ["0.00", "0.01", "0.00", "0.02"])];
     let (good, bad) = (good.map(String::into_bytes), bad.map(String::into_bytes));
     let mask = Mask::learn(&good, &bad, 0.0);
-    // Only one time was seen to differ, and by luck the others were not.
+    // Only one time was seen to differ; the others were equal by chance.
     let other = ctest(true, ["12.34", "0.07", "100.01", "133.55"]);
     assert_eq!(applied(&mask, &other).as_bytes(), mask.apply(&good[0]));
     let other = ctest(false, ["12.34", "0.07", "100.01", "133.55"]);
@@ -66,10 +66,10 @@ fn times_that_were_the_same_by_luck_do_not_judge() {
     // Longer than the runs took: the program counts something else.
     let mask = Mask::learn(&good, &bad, 0.005);
     assert!(mask.is_empty());
-    // All that differs between good and bad is a time: this is what the test is about.
+    // The only difference between good and bad is a time: this is what the test is about.
     let (good, bad) = (runs(&["waits 0.25 s\n"; 2]), runs(&["waits 0.75 s\n"; 2]));
     assert!(Mask::learn(&good, &bad, 1.0).is_empty());
-    // Whole seconds are part of what is said.
+    // Whole seconds are part of the output.
     let (good, bad) = (runs(&["1\nup 1 s\n"; 2]), runs(&["2\nup 1 s\n"; 2]));
     assert!(Mask::learn(&good, &bad, 1.5).is_empty());
     let (good, bad) = (runs(&["ok (1 ms)\n"; 2]), runs(&["not ok (1 ms)\n"; 2]));
@@ -168,7 +168,7 @@ fn lines_that_come_and_go_are_left_out() {
     assert_eq!(applied(&mask, "begin\nretry 5 after timeout\nend 1\n"), "begin\nend 1\n");
     assert_eq!(applied(&mask, "begin\nend 2\n"), "begin\nend 2\n");
     assert_eq!(mask.describe(), ["lines like `retry 3 after timeout`, which come and go"]);
-    // A line that stays must not go with it.
+    // A stable line must not be dropped with it.
     let mask = learn(&["value 1\nvalue 2\nend\n", "value 1\nend\n"], &[]);
     assert_eq!(applied(&mask, "value 1\nvalue 2\nend\n"), "value 1\nend\n");
 }
@@ -193,7 +193,7 @@ fn a_hidden_difference_is_told() {
     assert_eq!(mask.apply(&good[0]), mask.apply(&bad[0]));
     assert!(!mask.hides_difference(&good, &bad), "good is not steady in this");
     assert!(mask.hides_difference(&runs(&["x = 1\n", "x = 1\n"]), &bad));
-    // The only steady difference is a duration: then durations are not masked everywhere.
+    // The only stable difference is a duration: then durations are not masked everywhere.
     let (good, bad) = (
         runs(&["a 0.10 sec\nlimit 1.00 sec\n", "a 0.20 sec\nlimit 1.00 sec\n"]),
         runs(&["a 0.30 sec\nlimit 2.00 sec\n", "a 0.40 sec\nlimit 2.00 sec\n"]),
@@ -262,7 +262,7 @@ fn items() -> impl Strategy<Value = Vec<Vec<Item>>> {
     prop::collection::vec(prop::collection::vec(item, 0..6), 1..12)
 }
 
-/// A run of the generator: volatile items are made from the numbers.
+/// A run of the generator: volatile items are computed from the numbers.
 fn write(lines: &[Vec<Item>], random: &mut impl FnMut() -> u64) -> String {
     let mut text = String::new();
     for (number, line) in lines.iter().enumerate() {
@@ -301,7 +301,7 @@ fn random(mut state: u64) -> impl FnMut() -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Runs that were not learned from are equal too, and a steady change shows.
+    /// Runs that were not learned from are equal too, and a stable change is visible.
     #[test]
     fn volatile_parts_are_masked_and_no_others(lines in items(), seed in 1..u64::MAX, at in any::<usize>()) {
         let mut random = random(seed);
@@ -331,13 +331,13 @@ proptest! {
             };
             prop_assert_ne!(mask.apply(&run(&changed)), expected.clone());
         }
-        // Without one of the lines, and with one more.
+        // Without one of the lines, and with an additional one.
         prop_assert_ne!(mask.apply(&run(&lines[1..])), expected.clone());
         let longer = [&lines[..], &[vec![]]].concat();
         prop_assert_ne!(mask.apply(&run(&longer)), expected);
     }
 
-    /// What good and bad print for sure in different ways is not hidden by noise in between.
+    /// A stable difference between good and bad is not hidden by noise in between.
     #[test]
     fn the_regression_is_not_hidden(lines in items(), seed in 1..u64::MAX, word in "[a-z]{2,8}") {
         let mut random = random(seed);
@@ -374,7 +374,7 @@ proptest! {
         for run in &good {
             prop_assert_eq!(mask.apply(run), mask.apply(&good[0]));
         }
-        // Three orders may be one by luck; then no order was learned.
+        // Three orders may be equal by chance; then no order was learned.
         let names = |run: &Vec<u8>| {
             run.split(|b| *b == b'\n').map(|l| l.get(..3).map(<[u8]>::to_vec)).collect::<Vec<_>>()
         };

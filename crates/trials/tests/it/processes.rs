@@ -1,4 +1,4 @@
-//! Commands end, and nothing of them survives.
+//! Commands end, and none of their processes survives.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -47,11 +47,11 @@ fn timed(ms: u64) -> Limits {
     Limits { time: Some(Duration::from_millis(ms)), ..Limits::default() }
 }
 
-/// Whether a process runs that has this in its command line.
+/// Whether a process runs with this word in its command line.
 fn runs(word: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        // The kernel shows a killed process until it is waited for, without a command line.
+        // The kernel lists a killed process until it is reaped, without a command line.
         String::from_utf8_lossy(&line).split('\0').any(|w| w == word)
     })
 }
@@ -126,7 +126,7 @@ fn one_that_does_not_stop_writing_is_stopped() {
     let limits = Limits { output: Some(1 << 20), ..timed(20_000) };
     assert_eq!(sandbox.run("yes", limits).status, Status::OutputLimit);
     assert_eq!(sandbox.run("yes >&2", limits).status, Status::OutputLimit);
-    // Not more than is written while we look away.
+    // No more than is written between two polls.
     assert!(sandbox.path().join("err").metadata().unwrap().len() < 4 << 30);
 }
 

@@ -1,5 +1,5 @@
-//! Recorded runs, with a recorder of a few lines in place of the real one: what
-//! matters here is how it is called, what it is spared, and what is made of its manifest.
+//! Recorded runs, with a small script in place of the real recorder: the subject of these tests is how it is
+//! called and stopped, and how its manifest is used.
 
 use crate::sandbox;
 use crate::sandbox::Case;
@@ -7,7 +7,7 @@ use std::fs;
 use std::time::Duration;
 use trials::{Error, Status};
 
-/// Runs the command and notes how it ended; "packs" for a while.
+/// Runs the command and records how it ended; "packs" for a while.
 const RECORDER: &str = r#"#!/bin/sh
 test "$1 $2 $3 $5" = "record --quiet -o --" || exit 99
 dir=$4; shift 5
@@ -42,20 +42,20 @@ fn both_versions_are_recorded() {
     let mut runner = case.runner();
     runner.prepare().unwrap();
     let (good, bad) = runner.record_both().unwrap();
-    // The recorder's own status (4) speaks of the recording.
+    // The recorder's own status (4) is about the recording.
     assert_eq!((good.run.status, bad.run.status), (Status::Exit(0), Status::Exit(7)));
     assert_eq!(fs::read_to_string(&bad.run.stdout).unwrap(), "fine\n");
     assert_eq!(good.run.observed.outputs, bad.run.observed.outputs);
     assert_ne!(good.tree, bad.tree);
     assert!(fs::read_to_string(bad.tree.join("prog")).unwrap().contains("exit 7"));
-    // Built for recording: the build is told so, the test is not.
+    // With recording: the build sees this in its environment, the test does not.
     assert_eq!(fs::read_to_string(bad.tree.join("mode")).unwrap(), "instrument\n");
     assert_eq!(bad.incomplete, None);
     // Any other variant, too.
     let all = case.difference.all();
     let again = runner.record(&all, "everything-reverted").unwrap();
     assert_eq!(again.run.status, Status::Exit(0));
-    // The recordings stay.
+    // The recordings are kept.
     drop(runner);
     assert!(bad.directory.join("manifest.json").exists());
 }

@@ -1,5 +1,5 @@
-//! Trials with real builds and tests: a "compiler" made of `make` and `cat`, so that
-//! every step leaves a line in a journal.
+//! Trials with real builds and tests: a "compiler" made of `make` and `cat`, so that every step writes a line
+//! to a journal.
 
 use crate::sandbox::Case;
 use changes::{ChangeId, ChangeSet, Outcome, Trials};
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use trials::{Error, Rule, Side, Sink, Work};
 
-/// `prog` is the parts put together; a part that holds BROKEN does not "compile".
+/// `prog` is the concatenation of the parts; a part that contains BROKEN does not "compile".
 const MAKEFILE: &str = "\
 J = ../../../journal
 prog: a.o b.o c.o
@@ -28,9 +28,8 @@ fn set(numbers: &[u32]) -> ChangeSet {
     numbers.iter().map(|n| ChangeId(*n)).collect()
 }
 
-/// Changes, in the order of their files: a harmless one in a.c (0), the guilty one in
-/// b.c (1), one in c.c that breaks the build when it is reverted alone (2) and the one
-/// that goes with it in common.h (3).
+/// Changes, in the order of their files: a harmless one in a.c (0), the guilty one in b.c (1), one in c.c
+/// that breaks the build when it is reverted alone (2) and the one that it requires in common.h (3).
 fn case() -> Case {
     let mut case = Case::new(
         &[("Makefile", MAKEFILE)],
@@ -53,7 +52,7 @@ fn the_four_outcomes() {
         &[("b.c", "echo right\n"), ("c.c", "true\n"), ("d", "\n")],
         &[("b.c", "echo wrong\n"), ("c.c", "# BR\n"), ("d", "1\n")],
     );
-    // Reverting `d` alone gives a program that dies.
+    // Reverting `d` alone gives a program that crashes.
     case.setup.test = "test -s d || exit 3; if grep -q 1 d; then ./prog; else kill -SEGV $$; fi".to_owned();
     case.setup.oracle.rule = Rule::Expect(b"right\n".to_vec());
     let good_passes = case.runner().prepare().map(|_| ()).unwrap_err();
@@ -87,13 +86,13 @@ fn only_what_a_change_touches_is_built_again() {
     };
     use Outcome::{Fail, Pass};
     assert_eq!(tried(&[0]), (Fail, "a.o link".to_owned()));
-    // 0 goes forward again, 1 goes back: both are newer than their products.
+    // 0 is restored, 1 is reverted: both are newer than their products.
     assert_eq!(tried(&[1]), (Pass, "a.o b.o link".to_owned()));
     assert_eq!(tried(&[1, 2]), (Pass, "c.o link".to_owned()));
     assert_eq!(tried(&[2]), (Fail, "b.o link".to_owned()));
     // A header.
     assert_eq!(tried(&[2, 3]), (Fail, "a.o b.o link".to_owned()));
-    // Known, so nothing is done.
+    // Known, so nothing is run.
     assert_eq!(tried(&[1]), (Pass, String::new()));
     assert_eq!(tried(&[]), (Fail, String::new()));
     assert_eq!(tried(&[0, 1, 2, 3]), (Pass, String::new()));
@@ -109,7 +108,7 @@ fn an_examination_builds_from_nothing() {
     assert_eq!(runner.outcomes(&[set(&[1])], false).unwrap(), [Outcome::Pass]);
     case.journal();
     assert_eq!(runner.examine(&set(&[1])).unwrap(), changes::Sanity::Sane);
-    // Once as it is and once with optimisation, both from nothing.
+    // Once unchanged and once with optimisation, both from scratch.
     let mut journal = case.journal();
     journal.sort();
     assert_eq!(journal, ["a.o", "a.o", "b.o", "b.o", "c.o", "c.o", "link", "link"]);
@@ -214,7 +213,7 @@ fn tests_that_are_no_regression_tests() {
     assert!(matches!(error, Error::DoesNotPass { .. }), "{error}");
     let error = prepare("grep -q right b.c || exit 125", Rule::Exit);
     assert!(matches!(error, Error::DoesNotFail { .. }), "{error}");
-    // What differs from run to run is masked, and nothing else differs.
+    // The parts that differ from run to run are masked, and nothing else differs.
     let error = prepare("date +%N", Rule::SameAsGood);
     assert!(matches!(error, Error::DoesNotFail { .. }), "{error}");
     let flaky = "grep -q right b.c && exit; echo x >> ../../../count; test $(wc -l < ../../../count) = 2";
@@ -239,7 +238,7 @@ fn what_a_test_writes_is_gone_for_the_next_one() {
     case.journal();
     let outcomes = runner.outcomes(&[set(&[0]), set(&[1]), set(&[0, 1])], false).unwrap();
     assert_eq!(outcomes, [Outcome::Fail, Outcome::Pass, Outcome::Pass]);
-    // A test that spoils what the build made has it made again.
+    // A test that modifies build products causes a rebuild.
     drop(runner);
     case.setup.test = "./prog; rm a.o prog".to_owned();
     let mut runner = case.runner();
@@ -290,7 +289,7 @@ fn outcomes_are_remembered_from_run_to_run() {
     let after = runner.effort();
     assert_eq!((after.builds, after.runs, after.remembered), (before.builds, before.runs, 3));
     drop(runner);
-    // Not if something else is asked.
+    // Not if the test is different.
     case.setup.test = "./prog; echo".to_owned();
     let mut runner = case.runner();
     runner.prepare().unwrap();
@@ -307,7 +306,7 @@ fn outcomes_are_remembered_from_run_to_run() {
 #[test]
 fn it_ends_with_the_first_that_passes() {
     let mut case = case();
-    // Trees that differ in what does not matter.
+    // Trees that differ in irrelevant files.
     for jobs in [1, 2, 3] {
         case.setup.jobs = jobs;
         case.setup.test = format!("./prog; : {jobs}");
@@ -316,7 +315,7 @@ fn it_ends_with_the_first_that_passes() {
         let sets = [set(&[0]), set(&[2]), set(&[1]), set(&[0, 2]), set(&[1, 2]), set(&[0, 1])];
         use Outcome::{Fail, Pass};
         assert_eq!(runner.outcomes(&sets, true).unwrap(), [Fail, Fail, Pass]);
-        // Several may be further than the first that passes when it does.
+        // Other workers may have started later sets when the first one passes.
         assert!(runner.effort().runs == 6 + 3 || jobs > 1);
         assert_eq!(runner.outcomes_until(&[set(&[1]), set(&[0]), set(&[2])], Fail).unwrap(), [Pass, Fail]);
         assert_eq!(runner.outcomes(&sets, false).unwrap(), [Fail, Fail, Pass, Fail, Pass, Pass]);
@@ -389,7 +388,7 @@ fn an_interrupt_leaves_nothing() {
         .flatten()
         .any(|entry| fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == b"sleep\x004721.5\0"));
     assert!(!sleeping);
-    // What was known by then is known again.
+    // Outcomes known by then are known again.
     stop.store(false, Ordering::Relaxed);
     let mut runner = case.runner();
     runner.prepare().unwrap();
@@ -405,7 +404,7 @@ fn commands_run_in_the_subdirectory() {
         &[("shared/x", "wrong\n")],
     );
     case.setup.subdirectory = "shared".into();
-    // Tests see nothing of us.
+    // The environment of tests contains nothing of this tool.
     case.setup.test = "cat x made ../top; env | grep -c '^RELAPSE_\\|^CC='".to_owned();
     let mut runner = case.runner();
     let baseline = runner.prepare().unwrap();

@@ -1,4 +1,4 @@
-//! Versions as the user names them, out of real repositories.
+//! Versions named as users name them, from real repositories.
 
 use crate::sandbox::{contents, git, state, write};
 use std::fs;
@@ -57,7 +57,7 @@ fn commits_are_written_whole_and_the_repository_is_left_alone() {
     assert_ne!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o100, 0);
     let new = files("HEAD", &root, &dir.path().join("new"));
     assert_eq!(named(&new, "src/a.c"), Some("int a = 2;\n"));
-    // The same by other names, from a directory further down.
+    // The same by other names, from a subdirectory.
     let hash = git(&root, &["rev-parse", "HEAD~1"]);
     for (n, name) in ["HEAD~1", "main^", &hash, &hash[..9]].iter().enumerate() {
         assert_eq!(files(name, &root.join("src"), &dir.path().join(format!("again{n}"))), old);
@@ -130,7 +130,7 @@ fn plain_directories_inside_and_outside_a_repository() {
     let bad = bad.check_out(&dir.path().join("b"), Path::new("/nowhere")).unwrap();
     assert_eq!(contents(&good.root), [("a.c".to_owned(), "1\n".to_owned())]);
     assert_eq!(contents(&bad.root), [("a.c".to_owned(), "2\n".to_owned())]);
-    // Standing in one of them, `.` is that directory and not the repository.
+    // With one of them as current directory, `.` is that directory and not the repository.
     let (_, bad) = Version::resolve_pair("../good", ".", &root.join("cases/bad")).unwrap();
     let bad = bad.check_out(&dir.path().join("b2"), Path::new("/nowhere")).unwrap();
     assert_eq!((contents(&bad.root).len(), bad.subdirectory), (1, PathBuf::new()));
@@ -150,7 +150,7 @@ fn names_that_mean_nothing_or_too_much() {
     let (_dir, root) = repository();
     let error = Version::resolve("v2", &root).unwrap_err();
     assert!(matches!(error, Error::NoSuchVersion { .. }), "{error}");
-    // Never an option to git.
+    // Never interpreted as an option of git.
     assert!(Version::resolve("--all", &root).is_err());
     fs::create_dir(root.join("v1")).unwrap();
     assert!(matches!(Version::resolve("v1", &root), Err(Error::AmbiguousVersion { .. })));
@@ -198,7 +198,7 @@ fn submodules_come_along_at_any_depth() {
     // Not checked out any more, but git still has its commits.
     git(&outer, &["submodule", "--quiet", "deinit", "--all", "--force"]);
     assert_eq!(files("old", &outer, &dir.path().join("d")), old);
-    // Gone altogether: said, not fatal.
+    // Removed completely: reported, not fatal.
     fs::remove_dir_all(outer.join(".git/modules")).unwrap();
     let version = Version::resolve("old", &outer).unwrap();
     let checkout = version.check_out(&dir.path().join("e"), Path::new("/nowhere")).unwrap();

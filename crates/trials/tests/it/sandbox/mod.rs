@@ -1,4 +1,4 @@
-//! Little repositories and trees to make trials with.
+//! Small repositories and trees for trials.
 
 use changes::{DiffOptions, Difference};
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trials::{Oracle, Setup, Tools, TrialLimits, TrialRunner, Work};
 
-/// Files as (path, content); a path that ends in `!` can be executed.
+/// Files as (path, content); a path that ends in `!` is executable.
 pub fn write(root: &Path, files: &[(&str, &str)]) {
     for (path, content) in files {
         let target = root.join(path.trim_end_matches('!'));
@@ -35,7 +35,7 @@ pub fn git(directory: &Path, words: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
-/// Everything about a repository that we must leave alone.
+/// The state of a repository that must not be modified.
 pub fn state(repository: &Path) -> Vec<String> {
     let ask = |words: &[&str]| git(repository, words);
     let mut files = Vec::new();
@@ -51,7 +51,7 @@ pub fn state(repository: &Path) -> Vec<String> {
     ]
 }
 
-/// Names and contents' sizes; `status` itself may refresh the index.
+/// Names and sizes of the contents; `status` itself may refresh the index.
 fn list(directory: &Path, into: &mut Vec<String>) {
     for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
