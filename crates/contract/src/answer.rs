@@ -1,4 +1,4 @@
-//! What a check found, as data.
+//! The result of a check, as data.
 
 use crate::compare::Difference;
 use crate::moment::Shown;
@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The name of the schema.
 pub const SCHEMA: &str = "relapse.contract/1";
 
-/// All of it.
+/// The complete result.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Answer {
     pub schema: &'static str,
@@ -15,17 +15,17 @@ pub struct Answer {
     pub bad: String,
     pub tests: Vec<TestRun>,
     pub functions: Vec<FunctionAnswer>,
-    /// Functions that only one version calls, if the whole program was looked at.
+    /// Functions that only one version calls, if the whole program is checked.
     pub only_good: Vec<String>,
     pub only_bad: Vec<String>,
     pub verdict: Verdict,
     pub notes: Vec<String>,
     pub seconds: f64,
-    /// Seconds that pairing and judging took, of these.
+    /// The part of these seconds spent on pairing and judging.
     pub judging: f64,
 }
 
-/// How a test ended in both versions.
+/// The termination of a test in both versions.
 #[derive(Clone, Debug, Serialize)]
 pub struct TestRun {
     pub command: String,
@@ -38,7 +38,7 @@ pub struct TestRun {
 pub enum Verdict {
     Holds,
     Violated,
-    /// No violation, but of some function no pair counted, or something could not be told.
+    /// No violation, but some function has no pair that counted, or something could not be decided.
     #[default]
     Unknown,
 }
@@ -47,41 +47,41 @@ pub enum Verdict {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FunctionAnswer {
     pub name: String,
-    /// Where it begins in bad.
+    /// Its location in bad.
     pub place: String,
-    /// Where its contract stands; none if nothing may change.
+    /// The location of its contract; none if nothing may change.
     pub contract: Option<String>,
     pub verdict: Verdict,
     pub calls: [u64; 2],
-    /// Pairs with equal entry states: by execution index, and by their entry state alone.
+    /// Pairs with equal entry states: by execution index, and by entry state alone.
     pub counted: Counted,
     pub cases: Vec<CaseAnswer>,
     pub violated: u64,
-    /// The first of them.
+    /// The first violations.
     pub violations: Vec<ViolationAnswer>,
-    /// Pairs of which something could not be told, and the first reasons.
+    /// Pairs with undecided predicates, and the first reasons.
     pub untold: u64,
     pub untold_why: Vec<String>,
     pub notes: Vec<String>,
-    /// What is known beyond the calls that were seen, once the function is not violated.
+    /// The result beyond the observed calls, if the function is not violated.
     pub proof: Option<Proof>,
 }
 
-/// Whether a function is as its contract says in all states.
+/// Whether a function satisfies its contract in all states.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Proof {
     pub status: ProofStatus,
     /// Paths in good and in bad.
     pub paths: [u64; 2],
-    /// What is taken for true of all states.
+    /// Assumptions about all states.
     pub assumes: Vec<String>,
-    /// A state in which it is not as its contract says, found by the solver.
+    /// A state that violates the contract, found by the solver.
     pub state: Vec<Shown>,
-    /// How a call from this state ended in good and in bad, if both were run.
+    /// How a call from this state terminated in good and in bad, if both were run.
     pub ended: Option<[String; 2]>,
-    /// What differed afterwards.
+    /// The differences after the call.
     pub differences: Vec<Difference>,
-    /// Why nothing could be proved, or the state not be run.
+    /// Why no proof was found, or the state could not be run.
     pub why: String,
 }
 
@@ -89,30 +89,30 @@ pub struct Proof {
 #[serde(rename_all = "kebab-case")]
 pub enum ProofStatus {
     Proved,
-    /// There is a state in which it does not hold: both versions were run from it.
+    /// There is a violating state, and both versions were run from it.
     Refuted,
-    /// The solver found a state in which it does not hold, but no run could be made from it.
+    /// The solver found a violating state, but no run from it was possible.
     Unconfirmed,
-    /// Nobody could tell.
+    /// Undecided.
     #[default]
     Open,
 }
 
-/// Which calls counted, and why others did not.
+/// The calls that counted, and why others did not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counted {
     pub by_index: u64,
     pub by_state: u64,
-    /// Pairs whose entry states differ, and how the first one does.
+    /// Pairs whose entry states differ, and the first difference.
     pub differing: u64,
     pub first_difference: Option<Difference>,
     pub first_differing_call: Option<CallPlace>,
     /// Calls without a partner.
     pub only_good: u64,
     pub only_bad: u64,
-    /// Calls that were not looked at, beyond the bounds.
+    /// Calls beyond the bounds, which were skipped.
     pub passed_over: [u64; 2],
-    /// Pairs whose states are larger than what was taken of them.
+    /// Pairs whose states are larger than what was captured.
     pub truncated: u64,
 }
 
@@ -127,18 +127,18 @@ impl Counted {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CaseAnswer {
     pub place: String,
-    /// In how many pairs it applied.
+    /// Number of pairs to which it applied.
     pub applied: u64,
 }
 
-/// A call's place in the run.
+/// The position of a call in the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CallPlace {
-    /// The test, by its number.
+    /// The number of the test.
     pub test: usize,
-    /// The how-many-th call in good and in bad.
+    /// The ordinal number of the call in good and in bad.
     pub numbers: [u64; 2],
-    /// Function and place of the caller in bad; none if code outside called it.
+    /// Function and location of the caller in bad; none if external code called it.
     pub caller: Option<String>,
     pub place: Option<String>,
 }
@@ -146,17 +146,17 @@ pub struct CallPlace {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ViolationAnswer {
     pub call: CallPlace,
-    /// The clause and its text; none for the rule that everything else stays.
+    /// The clause and its text; none for the rule that everything else is unchanged.
     pub clause: Option<String>,
     pub text: Option<String>,
     pub what: String,
-    /// Parameters, as the call began.
+    /// Parameters at the beginning of the call.
     pub entry: Vec<Shown>,
-    /// Results, or how else the calls ended.
+    /// Results, or the kinds of termination of the calls.
     pub good: String,
     pub bad: String,
     pub values: Vec<Shown>,
     pub differences: Vec<Difference>,
-    /// A function called in it that differs by itself.
+    /// A callee of it that itself violates its contract.
     pub follows: Option<String>,
 }

@@ -1,20 +1,20 @@
-//! Memory that a call used beside what a pointer's type says, and behind a `void *`.
+//! Memory that a call used outside of the extent of a pointer's type, and through a `void *`.
 //!
-//! Only what the calls used is compared, at the same distance from the pointer: before a call what both read,
-//! after it what one of them wrote. Addresses are not compared; and after the call nothing is if the blocks have
-//! different lengths: their layout may have changed on purpose.
+//! Only memory that the calls used is compared, at the same offset from the pointer: before a call what both
+//! read, after it what one of them wrote. Addresses are not compared. After the call, blocks of different
+//! lengths are not compared: their layout may have changed on purpose.
 
 use crate::compare::{Comparing, What};
 use crate::state::State;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Two places of the same meaning, good's first.
+/// Two corresponding addresses, good's first.
 type Places = (u64, u64);
 
 impl Comparing<'_, '_> {
-    /// The parts of two blocks before and behind what two pointers point to. `len`: how much of it is compared
-    /// by its type.
+    /// Compares the parts of two blocks before and after the targets of two pointers. `len` is the number of
+    /// bytes that are compared by type.
     pub(crate) fn beside(&mut self, path: &str, at: Places, objects: [(u64, u64); 2], len: u64) {
         let [good, bad] = objects;
         let distance = |from: u64, to: u64| to.wrapping_sub(from) as i64;
@@ -29,7 +29,7 @@ impl Comparing<'_, '_> {
         self.used(path, at, i64::try_from(len).unwrap_or(i64::MAX)..behind.0.min(behind.1));
     }
 
-    /// What the calls used at these distances from two places.
+    /// Compares what the calls used at these offsets from two addresses.
     fn used(&mut self, path: &str, at: Places, range: Range<i64>) {
         if range.is_empty() {
             return;
@@ -67,8 +67,8 @@ impl Comparing<'_, '_> {
     }
 }
 
-/// The number that the first byte that differs is part of: what was used around it, of its four bytes, or of its
-/// eight if others of these differ too.
+/// The aligned number that contains the first differing byte: the used bytes among its four bytes, or among
+/// its eight if others of these differ too.
 fn around(offsets: &[i64], n: usize, differs: impl Fn(&i64) -> bool) -> &[i64] {
     let part = |size: i64| {
         let is_with = |m: &usize| {

@@ -1,4 +1,4 @@
-//! Taking a state: from the roots along the declared types, breadth first, up to a bound.
+//! Captures a state: breadth first from the roots along the declared types, up to a bound.
 
 use crate::objects::Objects;
 use crate::state::{Knowledge, Root, State};
@@ -12,17 +12,17 @@ use replay::vars::Data;
 use slice::touched::Touched;
 use std::collections::{HashSet, VecDeque};
 
-/// Bytes of a state.
+/// Maximum number of bytes of a state.
 pub const MAX_BYTES: u64 = 1 << 15;
-/// Bytes that are taken of what one pointer points to.
+/// Maximum number of bytes captured for the target of one pointer.
 pub const MAX_OBJECT: u64 = 1 << 12;
-/// Bytes that are taken on each side of it.
+/// Number of bytes captured on each side of it.
 const AROUND: u64 = 64;
-/// Addresses to be looked at.
+/// Worklist of addresses.
 #[derive(Default)]
 struct Queue<'m> {
     typed: VecDeque<(u64, Type<'m>)>,
-    /// Those of which nobody knows the type: they come last, as nobody knows how much there is of them.
+    /// Addresses of unknown type. They come last, because the amount of memory behind them is unknown.
     untyped: VecDeque<u64>,
 }
 
@@ -33,21 +33,21 @@ impl<'m> Queue<'m> {
     }
 }
 
-/// Bytes of a text.
+/// Maximum number of bytes of a string.
 pub const MAX_STRING: u64 = 4096;
 
-/// What there is to take a state from.
+/// The sources from which a state is captured.
 pub struct Scene<'s, 'm> {
     pub image: &'s Image,
     pub memory: &'s Memory,
     pub objects: &'s Objects,
     pub touched: &'s Touched<'s>,
-    /// The variable, global or in a frame, that an address lies in: where it begins, and its type.
+    /// The variable, global or in a frame, that contains an address: its start and its type.
     pub variable: &'s dyn Fn(u64) -> Option<(u64, Type<'m>)>,
 }
 
 impl<'m> Scene<'_, 'm> {
-    /// Start and end of what a pointer to a type points into.
+    /// Start and end of the object that contains a pointer's target.
     fn object(&self, address: u64, ty: &Type<'m>, modules: &[&'m Module]) -> Option<(u64, u64)> {
         if let Some((start, of)) = (self.variable)(address) {
             return Some(part(start, of, address, ty.size().max(1), modules));
@@ -56,11 +56,11 @@ impl<'m> Scene<'_, 'm> {
         if matches!(ty.shape(), Shape::Record(..) | Shape::Pointer(_)) {
             return Some((start, end));
         }
-        // A pointer behind shows that this is no array of numbers.
+        // A pointer further on shows that this is not an array of numbers.
         let end = end.min(address.saturating_add(MAX_OBJECT));
         let is_pointer = |at: &u64| {
             let word = self.memory.peek_word(*at, 8);
-            // All of it was set: what is left of an earlier life of the memory says nothing.
+            // All of it was set: values left from an earlier use of the memory are not evidence.
             word != 0 && self.objects.is_tracked(word) && (0..8).all(|n| self.objects.is_defined(*at + n))
         };
         let behind = (address.next_multiple_of(8)..end.saturating_sub(7)).step_by(8).find(is_pointer);
@@ -70,7 +70,7 @@ impl<'m> Scene<'_, 'm> {
         })
     }
 
-    /// Bytes, and what is known of each.
+    /// Bytes, with the knowledge about each.
     fn read(&self, address: u64, len: usize) -> (Vec<u8>, Vec<Knowledge>) {
         let constant = self.image.constant(address).map_or(0, <[u8]>::len).min(len);
         let mut bytes = vec![0; len];
@@ -88,7 +88,7 @@ impl<'m> Scene<'_, 'm> {
                     Some(Initial::Byte(initial)) if bytes[n] == 0 => {
                         (bytes[n], knowledge[n]) = (initial, Knowledge::Set);
                     }
-                    // Where it points to is not known.
+                    // The address it points to is not known.
                     Some(Initial::Address) => knowledge[n] = Knowledge::Nothing,
                     _ => {}
                 }
@@ -98,7 +98,7 @@ impl<'m> Scene<'_, 'm> {
     }
 }
 
-/// Takes what can be reached from roots. Parameters and results are in `state` already.
+/// Captures everything reachable from the roots. Parameters and results are in `state` already.
 pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>, modules: &[&'m Module]) {
     let mut queue = Queue::default();
     let mut seen = HashSet::new();
@@ -135,7 +135,7 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>,
         let len = if ty.is_character() && object.is_none() {
             text(scene, address, MAX_STRING.min(room))
         } else {
-            // What nobody set is nothing that could be missed.
+            // Bytes that were never set are not missing.
             state.truncated |= (room..len.min(1 << 20)).any(|n| scene.objects.is_defined(address + n));
             len.min(room)
         };
@@ -149,7 +149,7 @@ pub fn capture<'m>(state: &mut State, roots: &[Root<'m>], scene: &Scene<'_, 'm>,
     }
 }
 
-/// Takes what lies next to a pointer's target in its block: it is compared if a call used it.
+/// Captures the memory adjacent to a pointer's target in its block; it is compared if a call used it.
 fn around(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64, block: std::ops::Range<u64>) {
     let first = block.start.max(address.saturating_sub(AROUND)).min(address);
     let behind = address.saturating_add(len);
@@ -161,8 +161,8 @@ fn around(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64, bloc
     }
 }
 
-/// Takes what a pointer to something of no known type points to: a block, a variable or a constant text,
-/// if it points to its beginning.
+/// Captures the target of a pointer of unknown type: a block, a variable or a constant string, if it points
+/// to the beginning.
 fn untyped<'m>(state: &mut State, scene: &Scene<'_, 'm>, address: u64, queue: &mut Queue<'m>) {
     let variable = || (scene.variable)(address).map(|(start, of)| (start, start + of.size()));
     let constant = || {
@@ -180,7 +180,7 @@ fn untyped<'m>(state: &mut State, scene: &Scene<'_, 'm>, address: u64, queue: &m
     words(state, scene, address, len, queue);
 }
 
-/// Queues what the words of a range point to.
+/// Queues the targets of the words of a range.
 fn words<'m>(state: &State, scene: &Scene<'_, 'm>, address: u64, len: u64, queue: &mut Queue<'m>) {
     for n in (0..(len + 1).saturating_sub(8)).step_by(8) {
         let Some(bytes) = state.read(address + n, 8) else { continue };
@@ -192,7 +192,7 @@ fn words<'m>(state: &State, scene: &Scene<'_, 'm>, address: u64, len: u64, queue
     }
 }
 
-/// The part of a variable that a pointer to something of a size points into: an array, or one value.
+/// The part of a variable that a pointer to a type of this size points into: an array, or one value.
 fn part<'m>(mut start: u64, mut of: Type<'m>, address: u64, size: u64, modules: &[&'m Module]) -> (u64, u64) {
     for _ in 0..MAX_NESTING {
         of = completed(&of, modules);
@@ -222,7 +222,7 @@ fn part<'m>(mut start: u64, mut of: Type<'m>, address: u64, size: u64, modules: 
     (address, address + size)
 }
 
-/// How many bytes a pointer to a type stands for.
+/// Number of bytes denoted by a pointer to a type.
 pub(crate) fn extent(ty: &Type<'_>, address: u64, object: Option<(u64, u64)>, size: u64) -> u64 {
     match (ty.shape(), object) {
         (Shape::Void | Shape::Function, _) => 0,
@@ -237,7 +237,7 @@ pub(crate) fn extent(ty: &Type<'_>, address: u64, object: Option<(u64, u64)>, si
     }
 }
 
-/// Bytes of a text with its NUL.
+/// Number of bytes of a string including its NUL.
 fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
     let (bytes, known) = scene.read(address, limit as usize);
     let end = bytes.iter().zip(&known).position(|(byte, known)| *byte == 0 || *known == Knowledge::Nothing);
@@ -247,14 +247,14 @@ fn text(scene: &Scene<'_, '_>, address: u64, limit: u64) -> u64 {
 fn take(state: &mut State, scene: &Scene<'_, '_>, address: u64, len: u64) {
     let (bytes, known) = scene.read(address, len as usize);
     state.put(address, &bytes, |n| known[n]);
-    // A word that the range cuts may hold an address as well.
+    // A word that is only partly in the range may contain an address as well.
     let (start, end) = (address & !7, (address + len).next_multiple_of(8));
     let (words, _) = scene.read(start, (end - start) as usize);
     note_addresses(state, scene.objects, scene.image, start, &words);
 }
 
-/// Notes words that hold addresses: of objects, of constants and of functions. Blocks may be gone that they
-/// pointed to, or begin behind the end of the one that is meant.
+/// Records words that contain addresses: of objects, constants and functions. The blocks they pointed to may
+/// have been freed, or they may point just past the end of a block.
 pub(crate) fn note_addresses(
     state: &mut State,
     objects: &Objects,
@@ -279,10 +279,10 @@ pub(crate) fn note_addresses(
     }
 }
 
-/// Structs in structs beyond this many are a loop.
+/// Deeper nesting of structs is considered a cycle.
 const MAX_NESTING: usize = 16;
 
-/// Queues what the pointers of a value point to.
+/// Queues the targets of the pointers in a value.
 fn pointers<'m>(
     state: &State,
     scene: &Scene<'_, 'm>,
@@ -333,7 +333,7 @@ pub(crate) fn is_union(ty: &Type<'_>) -> bool {
     matches!(module.types[index as usize].kind, program::model::TypeKind::Record { union: true, .. })
 }
 
-/// The type with its members, where one module only declares it and another defines it.
+/// The type with its members, if one module only declares it and another defines it.
 pub(crate) fn completed<'m>(ty: &Type<'m>, modules: &[&'m Module]) -> Type<'m> {
     ty.completed_in(|| modules.to_vec())
 }

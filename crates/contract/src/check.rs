@@ -1,10 +1,10 @@
-//! One check from beginning to end.
+//! One complete check.
 //!
 //! ```text
 //! versions -> build each with recording -> record the tests with each
-//!          -> contracts of bad's sources, of a file, of the command line    (what is meant)
-//!          -> variables that the functions use -> calls with their states   (what happened)
-//!          -> pairs with equal entry states -> judged                       (is it what is meant?)
+//!          -> contracts of bad's sources, of a file, of the command line    (the intention)
+//!          -> variables that the functions use -> calls with their states   (the behaviour)
+//!          -> pairs with equal entry states -> judged                       (do they agree?)
 //! ```
 
 use crate::answer::{self, Answer};
@@ -21,33 +21,33 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use trials::{Oracle, Recorded, Setup, Status, Suite, TestRun, Tools, TrialLimits, Work};
 
-/// How long a recorded test may take.
+/// Default timeout of a recorded test.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is to be checked, and with what means.
+/// What to check, and the tools for it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Where the user stands.
+    /// The user's current directory.
     pub here: PathBuf,
     pub good: String,
     pub bad: String,
     pub build: String,
     pub tests: Vec<String>,
-    /// A file of contracts; without one, `relapse.contracts` of bad, if it is there.
+    /// A file of contracts; by default `relapse.contracts` of bad, if it exists.
     pub contracts: Option<PathBuf>,
-    /// Functions that may not change; none of them named: all.
+    /// Functions that may not change; an empty list means all.
     pub unchanged: Option<Vec<String>>,
     pub bounds: Bounds,
     pub timeout: Option<Duration>,
     pub tools: Tools,
-    /// A directory with the usual names of compilers, for builds that do not ask for `CC`.
+    /// A directory with compilers under their usual names, for builds that do not use `CC`.
     pub compilers: Option<PathBuf>,
-    /// Directory for everything that is made on the way.
+    /// Directory for all intermediate files.
     pub work: PathBuf,
     pub keep: bool,
 }
 
-/// What happens, for somebody who waits.
+/// Progress events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     Building(&'static str),
@@ -55,18 +55,18 @@ pub enum News {
     Replaying { test: usize, of: usize },
 }
 
-/// The file of contracts that is looked for.
+/// Name of the default file of contracts.
 pub const FILE: &str = "relapse.contracts";
 
 /// Checks the contracts.
 ///
 /// # Errors
-/// See [`Error`]. A violation is no error.
+/// See [`Error`]. A violation is not an error.
 pub fn check(request: &Request, stop: &Arc<AtomicBool>, news: &(dyn Fn(&News) + Sync)) -> Result<Answer> {
     let began = Instant::now();
     let (good, bad) = trials::Version::resolve_pair(&request.good, &request.bad, &request.here)?;
-    // Paths of the same length: what a program finds on its stack, its own name among it, then lies at the same
-    // addresses in both, and tables that are ordered by addresses are the same.
+    // Paths of the same length: the contents of a program's stack, including its own name, then have the same
+    // addresses in both versions, and tables ordered by addresses are the same.
     let works = [request.work.join("old"), request.work.join("new")];
     let mut suites = Vec::new();
     for (n, version) in [&good, &bad].into_iter().enumerate() {
@@ -131,7 +131,7 @@ fn setup(request: &Request, version: &trials::Version, files: PathBuf) -> Setup 
     }
 }
 
-/// Builds both versions, side by side.
+/// Builds both versions in parallel.
 fn build(suites: &mut [(Suite, PathBuf)], news: &(dyn Fn(&News) + Sync)) -> Result<()> {
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
         let threads: Vec<_> = suites
@@ -162,7 +162,7 @@ fn build(suites: &mut [(Suite, PathBuf)], news: &(dyn Fn(&News) + Sync)) -> Resu
     results.into_iter().collect()
 }
 
-/// Contracts of a file of their own.
+/// Contracts of a separate file.
 fn side_file(request: &Request, bad: &Path, subdirectory: &Path) -> Result<Vec<(String, Contract)>> {
     if let Some(path) = &request.contracts {
         return read_file(path, &path.display().to_string());
@@ -186,7 +186,7 @@ fn record(suite: &Suite, request: &Request, test: &str, number: usize, side: usi
             Some(error) => Err(error),
             None => Ok(recorded),
         },
-        // Nothing is recorded of a test that is not there.
+        // Nothing is recorded of a test that does not exist.
         Err(error @ trials::Error::Record { .. }) => {
             Err(cannot_run(&suite.run(&run, patience)?).unwrap_or_else(|| error.into()))
         }

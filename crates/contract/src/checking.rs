@@ -1,4 +1,4 @@
-//! Contracts on the runs of both versions: calls are watched, paired and judged.
+//! Checks contracts on the runs of both versions: calls are observed, paired and judged.
 
 use crate::answer::{FunctionAnswer, ViolationAnswer};
 use crate::error::{Error, Result};
@@ -28,20 +28,20 @@ use std::time::Instant;
 
 /// Names of the versions, in the order of arrays.
 pub(crate) const NAMES: [&str; 2] = ["good", "bad"];
-/// Seconds after which no further proof is begun but of contracts that somebody wrote.
+/// Seconds after which no further proof is attempted, except for contracts that a user wrote.
 const PROVING: f64 = 10.0;
-/// Violations of a function that are told in full.
+/// Number of violations of a function that are reported in full.
 const TOLD: usize = 5;
 
-/// What is checked, beside the contracts in the comments of bad.
+/// What is checked in addition to the contracts in the comments of bad.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Contracts of a file, by function.
     pub contracts: Vec<(String, Contract)>,
-    /// Functions that may not change; none of them named: all.
+    /// Functions that may not change; an empty list means all.
     pub unchanged: Option<Vec<String>>,
     pub bounds: Bounds,
-    /// Whether to try what holds in all states, too.
+    /// Whether to attempt proofs for all states too.
     pub proofs: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Wanted {
 #[derive(Clone, Copy)]
 pub struct Runs<'r> {
     pub recordings: [&'r Recording; 2],
-    /// What paths are relative to.
+    /// The directories to which paths are relative.
     pub trees: [&'r Path; 2],
     pub map: &'r LineMap<'r>,
 }
@@ -60,23 +60,23 @@ pub(crate) struct Checked {
     pub is_written: bool,
     pub answer: FunctionAnswer,
     pub applied: Vec<u64>,
-    /// Where it stands in bad.
+    /// Its location in bad.
     pub place: Option<(String, RangeInclusive<u32>)>,
-    /// Of violations in the order of the answer: test, stream and steps in bad.
+    /// For the violations in the order of the answer: test, stream and steps in bad.
     pub steps: Vec<(usize, u32, (u64, u64))>,
 }
 
-/// A check under way.
+/// A check in progress.
 pub struct Checking<'c> {
     pub(crate) wanted: &'c Wanted,
     /// Contracts in the comments of files, by path.
     pub(crate) sources: HashMap<String, Arc<Vec<Commented>>>,
     pub(crate) functions: BTreeMap<String, Checked>,
-    /// How often functions of the whole program are called.
+    /// Number of calls of each function of the whole program.
     pub(crate) calls: [BTreeMap<String, u64>; 2],
-    /// Functions that were asked for and that some process does not have.
+    /// Requested functions that some process does not have.
     pub(crate) missing: Vec<Error>,
-    /// Pairs of calls that changed as a case of their contract says.
+    /// Pairs of calls that changed as a case of their contract specifies.
     pub(crate) fulfilled: Vec<PairOfCalls>,
     /// Pairs of calls that violate their contract.
     pub(crate) violated: Vec<PairOfCalls>,
@@ -88,11 +88,11 @@ pub struct Checking<'c> {
 /// Both versions of a process.
 pub(crate) struct Both<'b, 'm> {
     pub test: usize,
-    /// Numbers in the recordings.
+    /// Numbers of the processes in the recordings.
     pub processes: [usize; 2],
     pub versions: [&'b Version<'m>; 2],
     pub lines: &'b Lines<'b>,
-    /// What can be run; none if these are no programs of this machine.
+    /// The programs to run; none if they are not programs of this machine.
     pub programs: Option<[Program; 2]>,
 }
 
@@ -124,7 +124,7 @@ impl<'c> Checking<'c> {
     /// Judges the calls of one test.
     ///
     /// # Errors
-    /// If a recording cannot be read, or a contract is wrong.
+    /// If a recording cannot be read, or a contract is invalid.
     pub fn test(&mut self, test: usize, runs: &Runs<'_>) -> Result<()> {
         for (b, g) in pair_processes(runs.recordings[0], runs.recordings[1]) {
             let load = |side: usize, n: usize| {
@@ -142,7 +142,7 @@ impl<'c> Checking<'c> {
     /// Judges the calls of a pair of processes, which have these numbers in their recordings.
     ///
     /// # Errors
-    /// If a contract is wrong.
+    /// If a contract is invalid.
     pub fn processes(
         &mut self,
         test: usize,
@@ -234,7 +234,7 @@ impl<'c> Checking<'c> {
         Ok(())
     }
 
-    /// What holds in all states, of functions of which there is one in each version.
+    /// Attempts a proof for all states, for functions that exist exactly once in each version.
     fn try_to_prove(&mut self, both: &Both<'_, '_>, target: &Target<'_>) {
         let Some(checked) = self.functions.get_mut(&target.name) else { return };
         if checked.answer.proof.is_some() {

@@ -1,9 +1,9 @@
-//! What differs between two states of two versions, by declared shape.
+//! Computes the differences between states of the two versions, by declared shape.
 //!
-//! Roots are paired by name, members of structs too: what only one version has is passed over.
-//! Pointers are followed, never compared as numbers; that two of them point to one object in one
-//! version and to two in the other is a difference. Bytes that the program never set are not
-//! compared, except that good set them and bad did not.
+//! Roots are paired by name, and so are members of structs; those that only one version has are skipped.
+//! Pointers are followed, never compared as numbers. It is a difference if two pointers have the same target
+//! in one version and different targets in the other. Bytes that the program never set are not compared,
+//! except that it is a difference if good set them and bad did not.
 
 use crate::capture::{completed, extent, is_union};
 use crate::shown::{NOT_SET, function_at, pointed, show};
@@ -14,7 +14,7 @@ use program::model::{Member, TypeKind};
 use replay::vars::quoted;
 use std::collections::{HashMap, VecDeque};
 
-/// A place in both states, and what it holds in each.
+/// A location in both states, and its values.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Difference {
     pub path: String,
@@ -22,26 +22,26 @@ pub struct Difference {
     pub bad: String,
 }
 
-/// One version's half of a comparison.
+/// One version's side of a comparison.
 #[derive(Clone, Copy)]
 pub struct Half<'s, 'm> {
     pub version: &'s Version<'m>,
     pub state: &'s State,
 }
 
-/// Differences beyond these are not looked for.
+/// Maximum number of differences to search for.
 const MAX_DIFFERENCES: usize = 8;
-/// Places beyond these are not looked at.
+/// Maximum number of locations to visit.
 const MAX_PLACES: usize = 100_000;
-/// Bytes of a text.
+/// Maximum number of bytes of a string.
 const MAX_TEXT: usize = 4096;
 
-/// What is compared.
+/// The state that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// Before: what only one version has set is a difference.
+    /// Before the call: bytes that only one version has set are a difference.
     Entry,
-    /// After: what good has not set is free.
+    /// After the call: bytes that good has not set may have any value.
     Exit,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Task<'m> {
         good: (u64, Type<'m>),
         bad: (u64, Type<'m>),
     },
-    /// Targets of pointers of which nobody knows the type.
+    /// Targets of pointers of unknown type.
     Untyped {
         path: String,
         good: u64,
@@ -64,14 +64,14 @@ pub(crate) struct Comparing<'s, 'm> {
     pub(crate) bad: Half<'s, 'm>,
     pub(crate) what: What,
     pub(crate) queue: VecDeque<Task<'m>>,
-    /// Which target of bad stands for one of good, and the other way round.
+    /// Maps targets of good to their partners in bad, and vice versa.
     partners: [HashMap<(u64, u64), u64>; 2],
     found: Vec<Difference>,
-    /// Only whether there is a difference is asked: none is made into text.
+    /// Only whether there is a difference is needed, so no texts are made.
     silent: bool,
 }
 
-/// Compares what can be reached from roots.
+/// Compares everything reachable from the roots.
 #[must_use]
 pub fn compare<'m>(
     good: (Half<'_, 'm>, &[Root<'m>]),
@@ -83,7 +83,7 @@ pub fn compare<'m>(
     comparing.run()
 }
 
-/// Whether [`compare`] finds nothing, which is known sooner than what it finds.
+/// Whether [`compare`] finds no difference; faster than computing the differences.
 #[must_use]
 pub fn are_same<'m>(good: (Half<'_, 'm>, &[Root<'m>]), bad: (Half<'_, 'm>, &[Root<'m>]), what: What) -> bool {
     let mut comparing = Comparing::new(good.0, bad.0, what);
@@ -92,7 +92,7 @@ pub fn are_same<'m>(good: (Half<'_, 'm>, &[Root<'m>]), bad: (Half<'_, 'm>, &[Roo
     comparing.run().is_empty()
 }
 
-/// Compares what two pointers point to.
+/// Compares the targets of two pointers.
 #[must_use]
 pub fn compare_targets<'m>(
     good: (Half<'_, 'm>, u64, &Type<'m>),
@@ -103,7 +103,7 @@ pub fn compare_targets<'m>(
     comparing.run()
 }
 
-/// Roots of both versions: by name; parameters that only have another name now, by their place.
+/// Pairs the roots of both versions by name, and renamed parameters by position.
 fn paired<'r, 'm>(good: &'r [Root<'m>], bad: &'r [Root<'m>]) -> Vec<(&'r Root<'m>, &'r Root<'m>)> {
     let mut pairs = Vec::new();
     for root in bad {
@@ -147,7 +147,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         }
     }
 
-    /// A text that is needed for a difference only.
+    /// A text that is needed only for a difference.
     fn text(&self, text: impl FnOnce() -> String) -> String {
         if self.silent { String::new() } else { text() }
     }
@@ -176,7 +176,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         self.found.push(Difference { path: inner(path).to_owned(), good: good.into(), bad: bad.into() });
     }
 
-    /// Bytes of both; none if there is nothing to compare.
+    /// Bytes of both states; none if there is nothing to compare.
     fn bytes(&mut self, path: &str, good: (u64, usize), bad: (u64, usize)) -> Option<(Vec<u8>, Vec<u8>)> {
         match (self.good.state.read(good.0, good.1), self.bad.state.read(bad.0, bad.1)) {
             (Some(a), Some(b)) => Some((a, b)),
@@ -211,7 +211,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
                     } else {
                         ours.iter().find(|m| m.name == member.name)
                     };
-                    // Tables of virtual functions are addresses.
+                    // Pointers to virtual tables are addresses.
                     let Some(partner) = partner.filter(|_| !member.name.starts_with("_vptr")) else {
                         continue;
                     };
@@ -266,7 +266,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         });
     }
 
-    /// Unions with pointers word by word, others byte by byte.
+    /// Compares unions with pointers word by word, others byte by byte.
     fn union(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
         if has_pointers(&good.1, 0) || has_pointers(&bad.1, 0) {
             return self.words(path, (good.0, good.1.size()), (bad.0, bad.1.size()));
@@ -306,7 +306,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         }
     }
 
-    /// Texts up to their NUL, at most so many characters.
+    /// Compares strings up to their NUL, with the given maximum lengths.
     pub(crate) fn texts(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) {
         let limit = |n: u64| usize::try_from(n).unwrap_or(MAX_TEXT).min(MAX_TEXT);
         let a = self.good.state.string(good.0, limit(good.1));
@@ -347,7 +347,7 @@ impl<'s, 'm> Comparing<'s, 'm> {
         if is_text(&good.1) && is_text(&bad.1) {
             let objects = (self.good.state.object(good.0, 1), self.bad.state.object(bad.0, 1));
             if let (Some(a), Some(b)) = objects {
-                // All that follows is the text.
+                // The memory after the string belongs to its block.
                 self.beside(path, (good.0, bad.0), [a, b], u64::MAX);
             }
             return self.texts(path, (good.0, MAX_TEXT as u64), (bad.0, MAX_TEXT as u64));
@@ -382,8 +382,8 @@ impl<'s, 'm> Comparing<'s, 'm> {
         }
     }
 
-    /// Notes that two targets correspond. `None` if one of them has another partner, which is a difference;
-    /// otherwise whether this is new.
+    /// Records that two targets correspond. `None` if one of them has another partner, which is a difference;
+    /// otherwise whether the pair is new.
     pub(crate) fn meet(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) -> Option<bool> {
         let mut is_new = false;
         for (side, target, partner) in [(0, good, bad.0), (1, bad, good.0)] {
@@ -426,12 +426,12 @@ fn joined(path: &str, member: &str) -> String {
     if path.ends_with("->") { format!("{path}{member}") } else { format!("{path}.{member}") }
 }
 
-/// The path of a struct without the arrow that its members would need.
+/// The path of a struct without the arrow before its members.
 fn inner(path: &str) -> &str {
     path.strip_suffix("->").unwrap_or(path)
 }
 
-/// Whether pointers to it and arrays of it are texts: `char`, but not `unsigned char`.
+/// Whether pointers to it and arrays of it are strings: `char`, but not `unsigned char`.
 pub(crate) fn is_text(ty: &Type<'_>) -> bool {
     matches!(ty.shape(), Shape::Character { signed: true })
 }

@@ -1,15 +1,16 @@
-//! What calls did to state that no memory of the program shows: files that were removed, variables of the
-//! environment, the generator of random numbers, `errno`.
+//! Effects of calls on state outside the program's memory: files that were removed, environment variables,
+//! the random number generator, `errno`.
 //!
-//! The state itself is out of sight. What a call did to it is not: the functions that it called outside, with
-//! the texts and numbers it gave them. Two calls that begin in equal states and do the same leave the same.
+//! The state itself is not visible. The effects of a call on it are: the external functions that it called,
+//! with their string and integer arguments. Two calls that begin in equal states and have the same effects
+//! end in equal states.
 
 use crate::judge::{DEEDS, Output};
 use externals::{Access, External, State};
 use replay::memory::Memory;
 use replay::observer::ExternalCall;
 
-/// Functions that change files and processes by a name or a number.
+/// Functions that change files and processes given by name or number.
 const ACTING: &[&str] = &[
     "chmod",
     "chown",
@@ -44,10 +45,10 @@ const ACTING: &[&str] = &[
     "utimes",
 ];
 
-/// Longer texts are cut.
+/// Longer strings are truncated.
 const MAX_TEXT: u64 = 4096;
 
-/// The name under which what a call outside did is compared, and what it did.
+/// The effect of an external call: the name under which it is compared, and its text.
 pub(crate) fn deed(name: &str, call: &ExternalCall<'_>, memory: &Memory) -> Option<Output> {
     let known = call.known?;
     let is_one = ACTING.contains(&name) || known.hidden.iter().any(|h| is_setting(h.state, h.access));
@@ -61,7 +62,7 @@ pub(crate) fn deed(name: &str, call: &ExternalCall<'_>, memory: &Memory) -> Opti
     Some((format!("{DEEDS}{name}"), format!("{name}({})\n", arguments.join(", ")).into_bytes()))
 }
 
-/// Whether state of the whole process is another one afterwards.
+/// Whether process-wide state changes.
 fn is_setting(state: State, access: Access) -> bool {
     let is_of_process = matches!(
         state,
@@ -76,7 +77,7 @@ fn is_setting(state: State, access: Access) -> bool {
     is_of_process && matches!(access, Access::Sets | Access::Changes)
 }
 
-/// How many of the slots are arguments whose values count.
+/// Number of arguments whose values are compared.
 fn parameters(name: &str, known: &External) -> usize {
     match name {
         "fclose" | "closedir" => 0,
@@ -95,7 +96,7 @@ fn slot(range: &externals::Range) -> Option<usize> {
     }
 }
 
-/// An argument as text: a name if the function reads one there, a number otherwise.
+/// An argument as text: a string if the function reads one, a number otherwise.
 fn argument(known: &External, n: usize, value: u64, memory: &Memory) -> Option<String> {
     let is_text = known.reads.iter().any(|range| slot(range) == Some(n) && range.len == externals::Len::CStr);
     if !is_text {

@@ -1,17 +1,17 @@
-//! What can go wrong; texts fit after "failed to", but for those with a place, which are sentences.
+//! Errors. Their texts fit after "failed to", except those with a location, which are sentences.
 
 use crate::language::Place;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something is wrong with a contract, here.
+    /// A contract is invalid at this location.
     #[error("{place}: {what}\n{}", place.caret())]
     Syntax { place: Place, what: String },
     #[error("find a function called {name} in {version}")]
     NoFunction { name: String, version: &'static str, similar: Vec<String> },
     #[error("look into {name}: it is opaque in {version} ({reason})")]
     Opaque { name: String, version: &'static str, reason: String },
-    /// Tests that did not call it; whether in good and in bad.
+    /// No test called it, in good or in bad or in both.
     #[error("compare calls of {name}: it is never called in {}", where_called(*good, *bad))]
     NeverCalled { name: String, good: bool, bad: bool },
     #[error("run the test in {version}: {why}")]

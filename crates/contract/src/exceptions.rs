@@ -1,8 +1,8 @@
-//! Which classes an exception can be caught as.
+//! Determines the classes as which an exception can be caught.
 //!
-//! The descriptor of a class points to those of its bases (Itanium C++ ABI, 2.9.5), and a model keeps
-//! which variables' initial values point to which. Descriptors of the standard library's classes lie
-//! outside of recorded code; what those derive from stands in the C++ standard.
+//! The type descriptor of a class points to those of its bases (Itanium C++ ABI, 2.9.5), and a model records
+//! which variables' initial values point to which others. The descriptors of the standard library's classes
+//! are outside of recorded code; their bases are specified by the C++ standard.
 
 use program::model::Module;
 use program::names::readable;
@@ -38,7 +38,7 @@ const STANDARD: &[(&str, &str)] = &[
     ("std::filesystem::filesystem_error", "std::system_error"),
 ];
 
-/// Inline namespaces of the library: `std::__cxx11::regex_error` is written `std::regex_error`.
+/// Without inline namespaces of the library: `std::__cxx11::regex_error` becomes `std::regex_error`.
 fn plain(name: &str) -> Cow<'_, str> {
     match name.contains("::__cxx11::") {
         true => Cow::Owned(name.replace("::__cxx11::", "::")),
@@ -46,14 +46,14 @@ fn plain(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The class that a symbol describes.
+/// The class whose descriptor a symbol is.
 pub fn described(symbol: &str) -> Option<String> {
     let symbol = symbol.strip_prefix("_ZTI").map(|_| readable(symbol))?;
     Some(plain(symbol.strip_prefix("typeinfo for ")?).into_owned())
 }
 
-/// Whether an exception of the class `thrown` is one of the class `wanted`: the class itself or a base,
-/// public or not.
+/// Whether an exception of the class `thrown` can be caught as `wanted`: the class itself or a base, public
+/// or not.
 #[must_use]
 pub fn is_a(modules: &[&Module], thrown: &str, wanted: &str) -> bool {
     let wanted = plain(wanted);

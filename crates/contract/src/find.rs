@@ -1,4 +1,4 @@
-//! Contracts in the comments of a source file, and in a file of their own.
+//! Contracts in the comments of a source file, and in a separate file.
 //!
 //! ```text
 //! //@ changed_behavior              /*@ changed_behavior
@@ -6,7 +6,7 @@
 //! int f(void) { ... }                 @*/
 //!                                   int f(void) { ... }
 //! ```
-//! In a file of its own a contract stands behind the name of its function:
+//! In a separate file a contract follows the name of its function:
 //!
 //! ```text
 //! function f
@@ -20,34 +20,34 @@ use crate::parse::parse;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A contract in a comment, and the lines in which its function begins.
+/// A contract in a comment, and the range of lines in which its function begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Commented {
     pub contract: Contract,
     pub lines: RangeInclusive<u32>,
 }
 
-/// The contracts of a file, which is shown as `name`.
+/// The contracts of a file, which is displayed as `name`.
 ///
 /// # Errors
-/// If it cannot be read, or a contract is wrong.
+/// If it cannot be read, or a contract is invalid.
 pub fn read_file(path: &std::path::Path, name: &str) -> Result<Vec<(String, Contract)>> {
     let bytes = std::fs::read(path).map_err(|error| Error::Read { path: name.to_owned(), error })?;
     in_file(&Arc::new(Source { file: name.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() }))
 }
 
-/// A comment or several that follow each other.
+/// A comment, or several consecutive ones.
 struct Group {
     /// Parts of the text that belong to the contract.
     parts: Vec<std::ops::Range<usize>>,
-    /// Behind the last comment.
+    /// Offset after the last comment.
     end: usize,
 }
 
 /// All contracts in a source text, in order.
 ///
 /// # Errors
-/// If one is wrong.
+/// If one is invalid.
 pub fn in_comments(source: &Arc<Source>) -> Result<Vec<Commented>> {
     let text = &source.text;
     groups(text)
@@ -69,7 +69,7 @@ pub fn in_comments(source: &Arc<Source>) -> Result<Vec<Commented>> {
         .collect()
 }
 
-/// The text with blanks in the place of all that is not in `parts`; line ends stay.
+/// The text with everything outside of `parts` replaced by blanks, except line ends.
 fn masked(text: &str, parts: &[std::ops::Range<usize>]) -> String {
     let mut bytes: Vec<u8> = text.bytes().map(|b| if b == b'\n' { b } else { b' ' }).collect();
     for part in parts {
@@ -78,7 +78,7 @@ fn masked(text: &str, parts: &[std::ops::Range<usize>]) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Where the function's body begins, or what else comes first.
+/// Offset of the function's body, or of the end of the declaration.
 fn header_end(text: &str, from: usize) -> usize {
     let mut rest = from;
     for (start, end, kind) in tokens(text, from) {
@@ -96,11 +96,11 @@ fn header_end(text: &str, from: usize) -> usize {
 enum Token {
     Line,
     Block,
-    /// Code, and literals as part of it.
+    /// Code, including literals.
     Other,
 }
 
-/// Comments and what is between them: start, end, kind.
+/// Comments and the code between them: start, end, kind.
 fn tokens(text: &str, from: usize) -> Vec<(usize, usize, Token)> {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
@@ -184,13 +184,13 @@ fn groups(text: &str) -> Vec<Group> {
 /// All contracts of a file of contracts, with the names of their functions.
 ///
 /// # Errors
-/// If one is wrong.
+/// If one is invalid.
 pub fn in_file(source: &Arc<Source>) -> Result<Vec<(String, Contract)>> {
     let text = &source.text;
     let code: Vec<std::ops::Range<usize>> =
         tokens(text, 0).into_iter().filter(|t| t.2 == Token::Other).map(|t| t.0..t.1).collect();
     let masked = masked(text, &code);
-    // Lines that begin with the word, and where they end.
+    // The lines that begin with this word, with their ends.
     let mut heads: Vec<(usize, usize, String)> = Vec::new();
     let mut at = 0;
     for line in masked.split_inclusive('\n') {
@@ -212,7 +212,7 @@ pub fn in_file(source: &Arc<Source>) -> Result<Vec<(String, Contract)>> {
             let place = Place { source: source.clone(), start: *start, end: (*end).max(start + 1) };
             return Err(Error::Syntax { place, what: "the name of a function is missing".to_owned() });
         }
-        // Blanks at the end are no part of it.
+        // Trailing blanks are excluded.
         let body = masked[*end..next].trim_end().len();
         let place = Place { source: source.clone(), start: *end, end: end + body };
         all.push((name.clone(), parse(&masked, &place)?));
@@ -337,7 +337,7 @@ int h(void)
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// Words of the language in any order, and what else is typed.
+        /// Words of the language in any order, and other input.
         #[test]
         fn no_text_makes_it_panic(words in prop::collection::vec(prop_oneof![
             prop::sample::select(vec![

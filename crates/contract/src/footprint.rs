@@ -1,22 +1,23 @@
-//! What a call read and wrote, byte by byte: it shows what belongs to its states where types do not.
+//! The bytes that a call read and wrote. They extend its states where types do not lead.
 //!
-//! A pointer's type tells what it points to, but programs also use what lies beside it: a header in front of a
-//! text, the next element of a pool, the bytes behind a `void *`. Of such memory only what the call used counts:
-//! before the call what it read without having written it, with the values it found; after it what it wrote.
-//! A call's footprint holds those of the calls in it. One that is too large is given up, and says so.
+//! A pointer's type gives the extent of its target, but programs also use adjacent memory: a header before a
+//! string, the next element of a pool, the bytes behind a `void *`. Of such memory only what the call used is
+//! compared: before the call what it read without having written it, with the values it read; after it what
+//! it wrote. A call's footprint includes those of its callees. A footprint that becomes too large is
+//! discarded and marked as such.
 
 use crate::state::State;
 use replay::memory::Memory;
 use rustc_hash::FxHashMap;
 
-/// Words of a footprint.
+/// Maximum number of words of a footprint.
 const MAX_WORDS: usize = 4096;
 const WORD: u64 = 8;
 
-/// Eight bytes at a multiple of eight. Masks have a bit for each byte.
+/// Eight bytes at a multiple of eight. Masks have one bit per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Word {
-    /// Read before they were written, and what was read.
+    /// Bytes read before they were written, and their values.
     read: u8,
     found: [u8; 8],
     written: u8,
@@ -29,7 +30,7 @@ pub struct Footprint {
     is_given_up: bool,
 }
 
-/// The words of a range: number, and a bit for each of its bytes.
+/// The words of a range: number, and the mask of its bytes.
 fn words(address: u64, len: u64) -> impl Iterator<Item = (u64, u8)> {
     let end = address.saturating_add(len);
     let numbers = if len == 0 { 1..1 } else { address / WORD..(end - 1) / WORD + 1 };
@@ -49,7 +50,7 @@ impl Footprint {
         !self.is_given_up
     }
 
-    /// Bytes were read, and are still as they were read.
+    /// Records a read. The bytes must still have the values that were read.
     #[inline]
     pub fn read(&mut self, address: u64, len: u64, memory: &Memory) {
         if !self.has_room(len) {
@@ -80,7 +81,7 @@ impl Footprint {
         }
     }
 
-    /// Takes over what a call inside did, which came last.
+    /// Adds the footprint of a callee, which ran last.
     pub fn absorb(&mut self, mut inner: Footprint) {
         self.is_given_up |= inner.is_given_up;
         if !self.has_room(inner.words.len() as u64 * WORD) {
@@ -101,8 +102,8 @@ impl Footprint {
         }
     }
 
-    /// Notes in the state before the call what it read, and in the one after it what it wrote, as far as this
-    /// has values then.
+    /// Records in the entry state what the call read, and in the exit state what it wrote, as far as it has
+    /// values then.
     pub(crate) fn tell(
         &self,
         entry: &mut State,

@@ -1,8 +1,8 @@
-//! Predicates as formulas over the states of a pair of paths.
+//! Translates predicates to formulas over the states of a pair of paths.
 //!
-//! The forms of contracts mean what they mean for values ([`crate::moment`]), the operators what they mean in C:
-//! operands are promoted and brought to a common type. Integers, pointers and members through pointers are
-//! understood; what is not puts the function out of reach.
+//! The forms of contracts have the same meaning as for values ([`crate::moment`]), the operators the same as
+//! in C: operands are promoted and converted to a common type. Integers, pointers and members through
+//! pointers are supported. Anything else makes the function unsupported.
 
 use crate::summary::{End, Path, Place, Reach, Region, Shared, Variable};
 use crate::version::{Version, Watched};
@@ -14,7 +14,7 @@ use symbolic::semantics;
 
 const OUT: &str = "its contract says what is not followed";
 
-/// Of which version an expression speaks, and of which end of the call.
+/// The version and the end of the call that an expression refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub side: Side,
@@ -28,7 +28,7 @@ pub(crate) struct Formulas<'f, 'm> {
     pub paths: [&'f Path; 2],
 }
 
-/// A value, and whether it is a signed number.
+/// A value with its signedness.
 #[derive(Clone)]
 struct Value<'m> {
     term: Term,
@@ -131,7 +131,7 @@ impl<'m> Formulas<'_, 'm> {
         Ok(Value { term, signed: is_signed(&ty), ty: Some(ty) })
     }
 
-    /// Where something lies, and its type.
+    /// A location in memory, and its type.
     fn place(&mut self, e: &Expr, moment: Moment) -> Reach<(Place, Type<'m>)> {
         let n = self.side(moment);
         match &e.kind {
@@ -195,7 +195,7 @@ impl<'m> Formulas<'_, 'm> {
         Ok(Value { term, signed, ty: None })
     }
 
-    /// At least so wide.
+    /// Extended to at least this width.
     fn promoted(&mut self, value: &Value<'m>, width: u32) -> Term {
         let pool = &mut self.shared.pool;
         match pool.width(value.term) {
@@ -205,7 +205,7 @@ impl<'m> Formulas<'_, 'm> {
         }
     }
 
-    /// Both in C's common type, and whether that is signed.
+    /// Both operands in C's common type, and whether that is signed.
     fn common(&mut self, a: Value<'m>, b: Value<'m>) -> (Term, Term, bool) {
         let widths = (self.shared.pool.width(a.term), self.shared.pool.width(b.term));
         let width = widths.0.max(widths.1).max(32);
@@ -224,8 +224,8 @@ impl<'m> Formulas<'_, 'm> {
         }
         let is_pointer =
             |value: &Value<'m>| matches!(value.ty.as_ref().map(Type::shape), Some(Shape::Pointer(_)));
-        // Both versions begin in the same memory, so equal pointers are equal numbers; their distance in elements
-        // and their order are not followed.
+        // Both versions begin with the same memory, so equal pointers are equal numbers. Pointer differences
+        // and ordering are not supported.
         let is_equality = matches!(operator, Operator::Equal | Operator::NotEqual);
         if (is_pointer(&a) || is_pointer(&b)) && !is_equality && !self.is_null(&a) && !self.is_null(&b) {
             return Err(OUT);

@@ -1,4 +1,4 @@
-//! Which global variables a function and all it calls read or write, in one replay.
+//! Determines the global variables that a function and its callees read or write, in one replay.
 
 use crate::version::{Version, Watched};
 use replay::machine::Machine;
@@ -6,25 +6,25 @@ use replay::observer::{Effect, ExternalCall, Observer, View};
 use replay::tape::Stream;
 use std::collections::{BTreeSet, HashMap};
 
-/// What a run did with functions.
+/// The uses of a function in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     pub calls: u64,
     /// Names of variables.
     pub globals: BTreeSet<String>,
-    /// It depends on more than its state: on input, or on a function outside that nobody knows.
+    /// It depends on more than its state: on input, or on an unknown external function.
     pub reads_input: bool,
 }
 
-/// Functions by module and number, as they were used.
+/// Functions by module and number, with their uses.
 pub type Uses = HashMap<(u32, u32), Used>;
 
-/// Replays a stream up to where it can be replayed.
+/// Replays a stream as far as possible.
 #[must_use]
 pub fn used(version: &Version<'_>, stream: &Stream) -> Uses {
     let words = version.globals.len().div_ceil(64);
     let mut watch = Watch { version, words, frames: Vec::new(), found: HashMap::new(), last: (1, 0, 0) };
-    // What comes before a failure to replay is still true; the second replay tells of it.
+    // The results before a replay failure are valid; the second replay reports the failure.
     let _ = Machine::new(version.image, stream).run(&mut watch, u64::MAX);
     watch.leave(0);
     let name = |n: usize| version.globals[n].name.clone();
@@ -39,7 +39,7 @@ pub fn used(version: &Version<'_>, stream: &Stream) -> Uses {
     uses
 }
 
-/// Adds what another stream did.
+/// Adds the uses of another stream.
 pub fn merge(into: &mut Uses, from: Uses) {
     for (function, used) in from {
         let known = into.entry(function).or_default();
@@ -49,7 +49,7 @@ pub fn merge(into: &mut Uses, from: Uses) {
     }
 }
 
-/// How a function of a version was used.
+/// The uses of a function of a version.
 #[must_use]
 pub fn of(uses: &Uses, watched: &Watched<'_>) -> Used {
     uses.get(&(watched.module, watched.number)).cloned().unwrap_or_default()
@@ -67,12 +67,12 @@ struct Watch<'w, 'm> {
     words: usize,
     frames: Vec<((u32, u32), Found)>,
     found: HashMap<(u32, u32), Found>,
-    /// The variable that was touched last: start, end, number.
+    /// The last variable that was accessed: start, end, number.
     last: (u64, u64, usize),
 }
 
 impl Watch<'_, '_> {
-    /// Only the outer `depth` functions still run.
+    /// Leaves all functions deeper than `depth`.
     fn leave(&mut self, depth: usize) {
         while self.frames.len() > depth {
             let Some((function, marks)) = self.frames.pop() else { break };
@@ -90,7 +90,7 @@ impl Watch<'_, '_> {
     fn touch(&mut self, address: u64, len: u64) {
         if !(self.last.0..self.last.1).contains(&address) {
             let Some(n) = self.version.global_at(address).or_else(|| {
-                // A long range may begin before it.
+                // A long range may begin before the variable.
                 (len > 16).then(|| self.version.global_at(address + len - 1)).flatten()
             }) else {
                 return;

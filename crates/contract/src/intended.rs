@@ -1,8 +1,8 @@
-//! What a change was meant to change, for those who look at differences between runs.
+//! The intended changes of behaviour, for analyses of the differences between runs.
 //!
-//! A pair of calls differs as it should if a case of the function's contract applies to it and nothing
-//! of the contract is violated. What happens inside such calls is meant. What happens after they have
-//! returned is not: a caller that cannot deal with a changed result is what a regression may be.
+//! A pair of calls differs as intended if a case of the function's contract applies to it and no clause is
+//! violated. Everything inside such calls is intended. Everything after they have returned is not: a caller
+//! that cannot handle a changed result may be the regression.
 
 use crate::checking::Checking;
 use explain::meant::MeantFunction;
@@ -15,9 +15,9 @@ pub struct Span {
     pub stream: u32,
     /// Steps of its first and last instruction.
     pub steps: (u64, u64),
-    /// Which of the stream's entries into functions began it, from 1.
+    /// The number of the function entry of the stream that began it, from 1.
     pub entered: u64,
-    /// The process ended inside of it.
+    /// The process ended during the call.
     pub ends_process: bool,
 }
 
@@ -29,12 +29,12 @@ pub struct PairOfCalls {
     pub bad: Span,
 }
 
-/// What contracts say of two runs.
+/// The contracts' verdicts about two runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intended {
-    /// Pairs of calls that changed as their contract says.
+    /// Pairs of calls that changed as their contract specifies.
     pub fulfilled: Vec<PairOfCalls>,
-    /// Pairs of calls that changed in another way, or that may not change at all.
+    /// Pairs of calls that changed otherwise, or that may not change at all.
     pub violated: Vec<PairOfCalls>,
     /// Functions of these runs that have a contract.
     pub functions: Vec<String>,
@@ -42,8 +42,8 @@ pub struct Intended {
 }
 
 impl Intended {
-    /// Functions that differ by themselves: in a pair of calls with equal entry states that violates
-    /// its contract, and in which nothing was called that changed as its contract says.
+    /// Functions that themselves differ: a pair of calls with equal entry states violates the contract, and
+    /// no callee in it changed as its contract specifies.
     #[must_use]
     pub fn unexplained(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -63,8 +63,8 @@ impl Intended {
         names
     }
 
-    /// Where the calls begin that changed as their contract says, in good (0) or bad (1): by stream,
-    /// numbers of entries into functions, in order.
+    /// The beginnings of the calls that changed as their contract specifies, in good (0) or bad (1): by
+    /// stream, the numbers of function entries, in order.
     #[must_use]
     pub fn starts(&self, side: usize) -> BTreeMap<u32, Vec<u64>> {
         let mut starts: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
@@ -76,7 +76,7 @@ impl Intended {
         starts
     }
 
-    /// Whether a contract speaks of how the process ends.
+    /// Whether a contract covers the end of the process.
     #[must_use]
     pub fn speaks_of_the_end(&self) -> bool {
         self.fulfilled.iter().any(|pair| pair.good.ends_process || pair.bad.ends_process)
@@ -84,7 +84,7 @@ impl Intended {
 }
 
 impl Checking<'_> {
-    /// Functions with a contract that changed as it says, and not once in another way.
+    /// Functions with a contract that changed as it specifies and never otherwise.
     #[must_use]
     pub fn meant_functions(&self) -> Vec<MeantFunction> {
         let calls =
@@ -101,7 +101,7 @@ impl Checking<'_> {
             .collect()
     }
 
-    /// What was meant; that a function is never called, or not there, does not matter here.
+    /// The intended changes. It is not an error here if a function is never called or does not exist.
     #[must_use]
     pub fn intended(self) -> Intended {
         let with_contract = self.functions.into_iter().filter(|(_, checked)| checked.is_written);

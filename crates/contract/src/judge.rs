@@ -1,11 +1,11 @@
-//! Whether a pair of calls is as its contract says.
+//! Judges whether a pair of calls satisfies its contract.
 //!
-//! The thesis leaves two questions open; the reading here is that of implications. A case applies
-//! if `requires` holds and the previous version ended as the case says: normally with
-//! `when_ensured`, or abnormally with `when_signaled`; either counts if the case has neither
-//! clause. Where it applies, a normal end of the current version has to fulfil `ensures`, an abnormal
-//! one every `signals` clause of its kind; and if the case has `ensures` but no `signals`, it must
-//! not end abnormally. Where no case applies, the versions have to behave alike.
+//! The thesis leaves two questions open; here clauses are read as implications. A case applies if `requires`
+//! holds and the previous version terminated as the case specifies: normally with `when_ensured`, or
+//! abnormally with `when_signaled`; either counts if the case has neither clause. If it applies, a normal
+//! termination of the current version has to satisfy `ensures`, an abnormal one every `signals` clause of its
+//! kind. If the case has `ensures` but no `signals`, abnormal termination is not allowed. If no case applies,
+//! the versions have to behave alike.
 
 use crate::compare::{Difference, Half, What, are_same, compare};
 use crate::error::Result;
@@ -18,33 +18,33 @@ use crate::watch::{Call, Ended};
 use explain::align::Side;
 use std::collections::BTreeSet;
 
-/// What came of a pair.
+/// The result for a pair.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The cases that applied, by number.
     pub applied: Vec<usize>,
     pub violations: Vec<Violation>,
-    /// Predicates that could not be told.
+    /// Predicates that could not be decided.
     pub unknown: Vec<String>,
 }
 
-/// What is not as it should be.
+/// A violation of the contract.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// None if it is the rule that everything else stays.
+    /// None for the rule that everything else is unchanged.
     pub clause: Option<Place>,
     pub what: String,
     pub values: Vec<Shown>,
     pub differences: Vec<Difference>,
 }
 
-/// An output of a call: where to, and the bytes.
+/// An output of a call: the destination, and the bytes.
 pub type Output = (String, Vec<u8>);
 
-/// How the names of outputs begin that are no output, but calls outside.
+/// Prefix of the names of outputs that are external calls instead of output.
 pub(crate) const DEEDS: &str = "calls of ";
 
-/// How a call ended, in the words of a contract.
+/// How a call terminated, in terms of contracts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Manner {
     Normal,
@@ -62,11 +62,11 @@ impl std::fmt::Display for Manner {
     }
 }
 
-/// Judges a pair. `globals` are the variables that belong to the states, `outputs` what the calls
-/// wrote to files.
+/// Judges a pair. `globals` are the variables that belong to the states, `outputs` the output of the calls to
+/// files.
 ///
 /// # Errors
-/// If the contract itself is wrong.
+/// If the contract itself is invalid.
 pub fn judge<'m>(
     contract: &Contract,
     pair: &Pair<'_, 'm>,
@@ -106,7 +106,7 @@ fn manner(contract: &Contract, pair: &Pair<'_, '_>, side: Side) -> Result<Manner
     Ok(Manner::Normal)
 }
 
-/// Whether a call of a version ended in this way.
+/// Whether the termination of a call in a version is of this kind.
 fn is_of(manner: &Manner, kind: &Kind, version: &Version<'_>) -> bool {
     match (manner, kind) {
         (Manner::Normal, _) => false,
@@ -126,7 +126,7 @@ fn is_of(manner: &Manner, kind: &Kind, version: &Version<'_>) -> bool {
     }
 }
 
-/// All of some predicates; the text of the first that cannot be told.
+/// Whether all predicates hold; the text of the first that cannot be decided.
 fn all<'a>(
     predicates: impl IntoIterator<Item = &'a Predicate>,
     pair: &Pair<'_, '_>,
@@ -143,7 +143,7 @@ fn all<'a>(
     Ok(Ok(true))
 }
 
-/// Whether a case speaks of this pair; the reason if that cannot be told.
+/// Whether a case applies to this pair; the reason if that cannot be decided.
 fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::result::Result<bool, String>> {
     match all(&case.requires, pair, Side::Bad, false)? {
         Ok(true) => {}
@@ -171,7 +171,7 @@ fn applies(case: &Case, pair: &Pair<'_, '_>, previous: &Manner) -> Result<std::r
     all(of_kind, pair, Side::Good, true)
 }
 
-/// Checks what a case that applies demands of the current version.
+/// Checks the obligations of a case that applies on the current version.
 fn oblige(case: &Case, pair: &Pair<'_, '_>, current: &Manner, judged: &mut Judged) -> Result<()> {
     let obligations: Vec<&Predicate> = match current {
         Manner::Normal => case.ensures.iter().collect(),
@@ -209,7 +209,7 @@ fn oblige(case: &Case, pair: &Pair<'_, '_>, current: &Manner, judged: &mut Judge
     Ok(())
 }
 
-/// What differs although nothing may.
+/// Differences where none is allowed.
 fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]; 2]) -> Option<Violation> {
     let (good, bad) = (&pair.good.call.ended, &pair.bad.call.ended);
     let unchanged =
@@ -223,7 +223,7 @@ fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]
         return Some(unchanged(what, Vec::new()));
     }
     let mut differences = Vec::new();
-    // Nobody sees the memory of a process that is gone.
+    // The memory of a process that has ended is not observable.
     if matches!(good, Ended::Returned | Ended::Throw(_) | Ended::Jump) {
         let [ours, theirs] = globals;
         let (ours, theirs) = (roots(&pair.good, ours), roots(&pair.bad, theirs));
@@ -260,14 +260,14 @@ fn alike<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2], outputs: [&[Output]
         .then(|| unchanged("it may not change, and no case speaks of it".to_owned(), differences))
 }
 
-/// Variables of the thread that one of the calls wrote, and that are not the same afterwards.
+/// Thread-local variables that one of the calls wrote and whose values differ afterwards.
 fn thread_locals(pair: &Pair<'_, '_>) -> Vec<Difference> {
     let (good, bad) = (pair.good.call, pair.bad.call);
     let (ours, theirs) = (&good.exit.thread_locals, &bad.exit.thread_locals);
     let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
     let written = |call: &Call<'_>, name: &String| {
         let bytes = call.exit.thread_locals.get(name);
-        // As it was before.
+        // Unchanged by the call.
         bytes.filter(|bytes| call.entry.thread_locals.get(name) != Some(bytes)).cloned()
     };
     let shown = |bytes: Option<Vec<u8>>| bytes.map_or_else(|| "not set".to_owned(), |bytes| number(&bytes));
@@ -286,17 +286,17 @@ fn number(bytes: &[u8]) -> String {
     }
 }
 
-/// What else was done: one line each.
+/// Effects outside of memory, one line each.
 fn lines(deeds: &[u8]) -> String {
     let text = String::from_utf8_lossy(deeds);
     let lines: Vec<&str> = text.lines().collect();
     if lines.is_empty() { "none".to_owned() } else { lines.join("; ") }
 }
 
-/// Texts from their first difference on.
+/// The texts from their first difference on.
 fn excerpts(a: &[u8], b: &[u8]) -> (String, String) {
     let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    // From the beginning of that line on.
+    // From the beginning of that line.
     let start = a[..same].iter().rposition(|c| *c == b'\n').map_or(0, |n| n + 1);
     let text = |t: &[u8]| {
         let part = &t[start.min(t.len())..t.len().min(start + 80)];
@@ -336,7 +336,7 @@ fn entry_roots<'m>(run: &Run<'_, 'm>, globals: &[Root<'m>]) -> Vec<Root<'m>> {
     roots
 }
 
-/// What differs between the states before the calls.
+/// The differences between the states before the calls.
 #[must_use]
 pub fn entries<'m>(pair: &Pair<'_, 'm>, globals: [&[Root<'m>]; 2]) -> Vec<Difference> {
     let (ours, theirs) = (&pair.good.call.entry, &pair.bad.call.entry);

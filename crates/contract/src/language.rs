@@ -1,18 +1,18 @@
-//! Contracts as they are written: cases, clauses, predicates, with their places.
+//! Contracts as data: cases, clauses, predicates, with their locations.
 
 use expression::Expression;
 use std::fmt;
 use std::sync::Arc;
 
-/// A text that contracts stand in.
+/// A text that contains contracts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// As it is shown: relative to the version, or as the user named it.
+    /// The displayed name: relative to the version, or as the user gave it.
     pub file: String,
     pub text: String,
 }
 
-/// Bytes of a source.
+/// A byte range of a source.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Place {
     pub source: Arc<Source>,
@@ -34,7 +34,7 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// A part of this place; `span` counts from its start.
+    /// A part of this range; `span` is relative to its start.
     #[must_use]
     pub fn part(&self, span: &std::ops::Range<usize>) -> Place {
         let at = |n: usize| self.start.saturating_add(n).min(self.source.text.len());
@@ -50,7 +50,7 @@ impl Place {
         (line, before[start..].chars().count() as u32 + 1)
     }
 
-    /// The text of the place on one line, blanks put together.
+    /// The text of the range on one line, with white space collapsed.
     #[must_use]
     pub fn text(&self) -> String {
         let text = self.source.text.get(self.start..self.end).unwrap_or_default();
@@ -61,7 +61,7 @@ impl Place {
         lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
     }
 
-    /// The line, and below it a caret under the place.
+    /// The line, and below it carets under the range.
     #[must_use]
     pub fn caret(&self) -> String {
         let text = &self.source.text;
@@ -75,14 +75,14 @@ impl Place {
     }
 }
 
-/// What a change of one function is meant to change.
+/// The intended changes of one function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
-    /// Where it begins.
+    /// Its location.
     pub place: Place,
-    /// Results that count as abnormal ends, by a name of the user's.
+    /// Results that count as abnormal termination, under a user-defined name.
     pub errors: Vec<NamedError>,
-    /// None: nothing may change.
+    /// Empty: nothing may change.
     pub cases: Vec<Case>,
 }
 
@@ -93,7 +93,7 @@ pub struct NamedError {
     pub predicate: Predicate,
 }
 
-/// One `changed_behavior`. Clauses of a kind are conjoined.
+/// One `changed_behavior`. Clauses of one kind are conjoined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     pub place: Place,
@@ -104,13 +104,13 @@ pub struct Case {
     pub when_signaled: Vec<(Kind, Predicate)>,
 }
 
-/// How a call can end other than by returning.
+/// The kinds of abnormal termination of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `any`: whatever of the following.
+    /// `any`: any of the following.
     Any,
     Abort,
-    /// By its name, such as `SIGSEGV`; none for every signal but that of `abort`.
+    /// By name, such as `SIGSEGV`; none for every signal except that of `abort`.
     Signal(Option<String>),
     /// With this status, or with any.
     Exit(Option<u32>),
@@ -136,13 +136,13 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A C expression with the forms of contracts: `\result` stands in the tree as the name
-/// `$result`, `\old(e)` as a call of `$old`, the quantifier number 0 as the name `$0`.
+/// A C expression with the forms of contracts. In the tree, `\result` is the name `$result`, `\old(e)` a call
+/// of `$old`, and the quantifier number 0 the name `$0`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicate {
-    /// Of the expression; its spans count from here.
+    /// The range of the expression; its spans are relative to it.
     pub place: Place,
-    /// With the word that begins it.
+    /// Including the keyword.
     pub clause: Place,
     pub expression: Expression,
     pub quantifiers: Vec<Quantifier>,
@@ -151,16 +151,16 @@ pub struct Predicate {
 /// `\forall int i; 0 <= i && i < n; a[i] >= 0`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantifier {
-    /// Else `\exists`.
+    /// `\forall` if true, else `\exists`.
     pub all: bool,
-    /// As C writes it.
+    /// In C syntax.
     pub ty: String,
     pub variable: String,
     pub range: Predicate,
     pub body: Predicate,
 }
 
-/// Quantifiers in quantifiers beyond this many are refused.
+/// Maximum nesting of quantifiers.
 pub const MAX_QUANTIFIERS: usize = 8;
 
 impl Contract {
@@ -170,7 +170,7 @@ impl Contract {
         Contract { place, errors: Vec::new(), cases: Vec::new() }
     }
 
-    /// All predicates, also those inside quantifiers.
+    /// All predicates, including those inside quantifiers.
     #[must_use]
     pub fn predicates(&self) -> Vec<&Predicate> {
         let mut all: Vec<&Predicate> = self.errors.iter().map(|e| &e.predicate).collect();

@@ -1,30 +1,30 @@
-//! Change contracts: what a change is meant to change, checked on recordings of both versions.
-//! Everything that a contract does not speak of must stay as it was (Yi, Qi, Tan and Roychoudhury,
-//! *Expressing and checking intended changes via software change contracts*).
+//! Change contracts: the intended effect of a change, checked on recordings of both versions. Everything that
+//! a contract does not mention must be unchanged (Yi, Qi, Tan and Roychoudhury, *Expressing and checking
+//! intended changes via software change contracts*).
 //!
 //! # What lives here
-//! * [`language`]: contracts as data; [`parse`](mod@parse) and [`find`] read them out of comments and files;
+//! * [`language`]: contracts as data; [`parse`](mod@parse) and [`find`] read them from comments and files;
 //! * [`version`]: one version's functions, parameters and global variables;
-//! * [`globals`]: which variables a function and its callees use, from a first replay;
+//! * [`globals`]: the variables that a function and its callees use, from a first replay;
 //! * [`watch`](mod@watch): the calls of a second replay, with the states before and after ([`state`],
-//!   taken by [`capture`](mod@capture) with the help of [`objects`]);
-//! * [`footprint`]: what a call read and wrote, for memory that no type leads to; `deeds`: what it did to state
-//!   that is in no memory;
-//! * [`compare`](mod@compare): what differs between states of two versions, by declared shape, or word by word
-//!   (`untyped`), or as far as the calls used it (`beside`);
+//!   captured by [`capture`](mod@capture) with the help of [`objects`]);
+//! * [`footprint`]: what a call read and wrote, for memory that types do not reach; `deeds`: its effects on
+//!   state outside of memory;
+//! * [`compare`](mod@compare): the differences between states of two versions, by declared shape, or word by
+//!   word (`untyped`), or as far as the calls used it (`beside`);
 //! * [`moment`]: predicates over a pair of calls; [`judge`](mod@judge): cases, and the rule that everything
-//!   else stays; [`exceptions`]: which classes an exception is of;
-//! * `prove`: a contract for all states, by formulas of both versions' paths (`summary`, `formula`); what a
-//!   solver has against it is run (`witness`) and told in the words of the source (`named`);
-//! * [`pairs`]: which calls are compared; [`checking`]: the runs of both versions; [`check`](mod@check): one
-//!   check from beginning to end;
-//! * [`intended`]: what of the differences between two runs was meant; [`recorded`]: the same of two
-//!   recordings whose versions nobody names;
-//! * [`answer`]: what was found.
+//!   else is unchanged; [`exceptions`]: the classes of an exception;
+//! * `prove`: a contract for all states, by formulas of both versions' paths (`summary`, `formula`); a
+//!   counterexample of the solver is run (`witness`) and shown in terms of the source (`named`);
+//! * [`pairs`]: the calls that are compared; [`checking`]: the runs of both versions; [`check`](mod@check):
+//!   one complete check;
+//! * [`intended`]: which of the differences between two runs were intended; [`recorded`]: the same for two
+//!   recordings whose versions are not given;
+//! * [`answer`]: the result.
 //!
 //! # What must not be known here
-//! Terminals, command lines, environment variables. Nothing that is compared depends on an address.
-//! No text makes the parser panic.
+//! Terminals, command lines, environment variables. No comparison depends on an address. No text makes the
+//! parser panic.
 //!
 //! # Example
 //! ```

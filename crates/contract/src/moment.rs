@@ -1,10 +1,10 @@
 //! A pair of calls as the predicates of a contract see it.
 //!
-//! Predicates speak of four states: before and after, in the previous version and in the current
-//! one. A name means what it means in the state that is looked at; `\old` and `\prev` change the
-//! state. Parameters keep the values that they were called with. Addresses of the previous version
-//! carry a mark, so that a pointer out of `\prev` leads into the memory of the previous version, and
-//! so that a comparison of pointers of two versions is one of what they point to.
+//! Predicates refer to four states: before and after the call, in the previous version and in the current
+//! one. A name is evaluated in the current state; `\old` and `\prev` change the state. Parameters keep their
+//! values at the call. Addresses of the previous version carry a tag, so that a pointer obtained from `\prev`
+//! is dereferenced in the memory of the previous version, and a comparison of pointers of two versions
+//! compares their targets.
 
 use crate::compare::{Half, compare_targets, number};
 use crate::error::{Error, Result};
@@ -20,10 +20,10 @@ use expression::{Evaluated, Form, Home, Scope, Variable, evaluate_part};
 use program::model::{Module, SymbolKind};
 use std::cell::RefCell;
 
-/// The mark of addresses of the previous version.
+/// The tag of addresses of the previous version.
 const PREVIOUS: u64 = 1 << 62;
 
-/// Values that a quantifier goes through.
+/// Maximum number of values of a quantifier's range.
 const MAX_VALUES: i128 = 1_000_000;
 
 /// One version's call.
@@ -51,25 +51,25 @@ impl<'p, 'm> Pair<'p, 'm> {
     }
 }
 
-/// What a predicate is worth.
+/// The truth value of a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Truth {
     True,
     False,
-    /// It has no value: something is NULL, or divided by zero.
+    /// It has no value: for example a NULL dereference or a division by zero.
     Undefined(String),
-    /// It reads what is not known of the run.
+    /// It reads a value that is not known.
     Unknown(String),
 }
 
-/// A value of a part of a predicate, for people.
+/// The value of a part of a predicate, for display.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Shown {
     pub expression: String,
     pub value: String,
 }
 
-/// A state that a predicate is looked at in.
+/// A state in which a predicate is evaluated.
 #[derive(Clone, Copy)]
 pub struct Moment<'p, 'm> {
     pub pair: &'p Pair<'p, 'm>,
@@ -82,19 +82,19 @@ pub struct Moment<'p, 'm> {
     aside: &'p Aside,
 }
 
-/// What an evaluation tells beside its value.
+/// Additional results of an evaluation.
 #[derive(Default)]
 struct Aside {
-    /// What is wrong with a predicate inside a quantifier.
+    /// An error in a predicate inside a quantifier.
     trouble: RefCell<Option<Error>>,
-    /// Values for which the body of a `\forall` does not hold, the last one that was found.
+    /// Values for which the body of a `\forall` does not hold; the last ones that were found.
     witness: RefCell<Vec<Shown>>,
 }
 
 /// Evaluates a predicate.
 ///
 /// # Errors
-/// If the predicate itself is wrong.
+/// If the predicate itself is invalid.
 pub fn truth(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate) -> Result<Truth> {
     let aside = Aside::default();
     let moment = Moment { pair, side, after, predicate, bound: &[], aside: &aside };
@@ -142,7 +142,7 @@ fn wrong(predicate: &Predicate, error: &expression::Error, moment: &Moment<'_, '
     Error::Syntax { place: predicate.place.part(&error.span), what }
 }
 
-/// The values of the parts of a predicate that are places, for people.
+/// The values of the lvalues in a predicate, for display.
 #[must_use]
 pub fn shown(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate) -> Vec<Shown> {
     let aside = Aside::default();
@@ -154,7 +154,7 @@ pub fn shown(pair: &Pair<'_, '_>, side: Side, after: bool, predicate: &Predicate
     all
 }
 
-/// Names, members, elements and forms: the largest parts without an operator.
+/// Collects names, members, elements and forms: the largest parts without an operator.
 fn collect<'e>(e: &'e Expr, parts: &mut Vec<&'e Expr>) {
     match &e.kind {
         ExprKind::Name(name) if name.starts_with('$') && name != "$result" => {}
@@ -226,7 +226,7 @@ impl<'p, 'm> Moment<'p, 'm> {
                 continue;
             }
             if let Ok(value) = evaluate_part(&predicate.expression, part, self) {
-                // What a pointer of an earlier state points to is shown as it was then.
+                // The target of a pointer of an earlier state is shown as it was then.
                 let is_old = matches!(&part.kind, ExprKind::Call(f, _) if f.name() == Some("$old"));
                 let moment = Moment { after: self.after && !is_old, ..*self };
                 all.push(Shown { expression, value: moment.text(&value) });
@@ -235,7 +235,7 @@ impl<'p, 'm> Moment<'p, 'm> {
         all
     }
 
-    /// A part in another state.
+    /// Evaluates a part in another state.
     fn elsewhere(&self, form: &Form<'_>, moment: &Moment<'p, 'm>) -> expression::Result<Evaluated<'m>> {
         let [part] = form.arguments else {
             let kind = expression::Kind::Unsupported("this form with other than one argument");
@@ -258,14 +258,14 @@ impl<'p, 'm> Moment<'p, 'm> {
         Ok(value)
     }
 
-    /// Whether a name or member is there in one version and not in the other.
+    /// Whether a name or member exists only in this version.
     fn only_in(&self, form: &Form<'_>, side: Side) -> expression::Result<Evaluated<'m>> {
         let [part] = form.arguments else {
             let kind = expression::Kind::Unsupported("this form with other than one argument");
             return Err(expression::Error { kind, span: form.span.clone() });
         };
         let is_there = |side: Side| {
-            // Before the call, so that what is freed in it is still there.
+            // Before the call, so that memory freed in the call is still available.
             let moment = Moment { side, after: false, ..*self };
             match evaluate_part(form.expression, part, &moment) {
                 Ok(_) => true,
@@ -357,7 +357,7 @@ impl<'p, 'm> Moment<'p, 'm> {
                 continue;
             }
             let is_it = |e: &Expr| e.name() == Some(quantifier.variable.as_str());
-            // As if the variable stood on the left.
+            // As if the variable were the left operand.
             let (operator, other) = match (is_it(a), is_it(b)) {
                 (true, false) => (*operator, b),
                 (false, true) => (mirrored(*operator), a),
@@ -367,7 +367,7 @@ impl<'p, 'm> Moment<'p, 'm> {
             let value = match evaluate_part(&range.expression, other, &moment) {
                 Ok(value) => value,
                 Err(error) if error.is_of_the_moment() => return Ok(Err(error)),
-                // It may hang from the variable itself.
+                // It may depend on the variable itself.
                 Err(_) => continue,
             };
             let Some(value) = number(&value.ty, &value.bytes) else { continue };

@@ -1,11 +1,11 @@
-//! Places in memory in the words of the source: `total`, `p->len`, `*q`, `table[2].x`.
+//! Memory locations as source expressions: `total`, `p->len`, `*q`, `table[2].x`.
 
 use crate::summary::{Place, Region, Shared};
 use crate::version::{Version, Watched};
 use expression::types::{Shape, Type};
 use program::model::Member;
 
-/// Members in members that are looked into.
+/// Maximum nesting of members.
 const MAX_NESTING: usize = 8;
 
 /// A number or a pointer in memory.
@@ -17,7 +17,7 @@ pub(crate) struct Named<'m> {
     pub ty: Type<'m>,
 }
 
-/// What gives names: a version's types and a function's parameters.
+/// The source of names: a version's types and a function's parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'n, 'm> {
     pub shared: &'n Shared,
@@ -25,14 +25,14 @@ pub(crate) struct Names<'n, 'm> {
     pub function: &'n Watched<'m>,
 }
 
-/// What a region is: a variable, or what a pointer points to.
+/// The base of a region: a variable, or the target of a pointer.
 enum Base {
     Variable(String),
     Behind(String),
 }
 
 impl<'m> Names<'_, 'm> {
-    /// What a byte is part of; none if the types do not say.
+    /// The number or pointer that contains a byte; none if the types do not determine it.
     pub fn of(self, place: Place) -> Option<Named<'m>> {
         self.nested(place, 0)
     }
@@ -87,14 +87,15 @@ impl<'m> Names<'_, 'm> {
         ty.completed_in(|| self.version.modules.clone())
     }
 
-    /// Goes down to the number or pointer that a byte is part of. A name that ends with an arrow wants a member.
+    /// Descends to the number or pointer that contains a byte. A name that ends with an arrow must be
+    /// followed by a member.
     fn inside(self, name: &str, ty: Type<'m>, region: usize, from: i64, offset: i64) -> Option<Named<'m>> {
         let (mut name, mut ty, mut from) = (name.to_owned(), self.completed(&ty), from);
         for _ in 0..MAX_NESTING {
             match ty.shape() {
                 Shape::Record(module, members) => {
                     let within = |m: &&Member| {
-                        // Members that are no bit field may have no number of bits.
+                        // A member that is not a bit field may have no bit count.
                         let size = if m.bits == 0 { 8 * Type::of(module, m.ty).size() } else { m.bits };
                         let (start, len) = (m.bit_offset / 8, size / 8);
                         m.bit_offset.is_multiple_of(8)
@@ -133,7 +134,7 @@ fn pointee<'m>(ty: &Type<'m>) -> Option<Type<'m>> {
     }
 }
 
-/// A number as the source would write it.
+/// A number in source syntax.
 pub(crate) fn number(bits: u128, ty: Option<&Type<'_>>, width: u32) -> String {
     let shape = ty.map(Type::shape);
     match shape {

@@ -1,8 +1,8 @@
-//! Where objects begin and end in memory, and which bytes of them were ever set.
+//! The extents of objects in memory, and which of their bytes were ever set.
 //!
-//! C says of a pointer neither how many elements follow nor whether they have values. Both are
-//! known to a replay: heap blocks from the calls that made them, locals from their frames, global
-//! variables from the model; and every store is seen.
+//! A C pointer has neither the number of elements nor whether they have values. A replay knows both: heap
+//! blocks from the allocating calls, locals from their frames, global variables from the model; and it sees
+//! every store.
 
 use crate::state::Knowledge;
 use externals::flag;
@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 const PAGE: u64 = 4096;
-/// Of one block, so much is remembered when it is gone.
+/// Maximum number of bytes of a freed block that are remembered.
 const MAX_REMEMBERED: u64 = 1 << 28;
 const WORDS: usize = PAGE as usize / 64;
-/// Pages from one with heap blocks that are the heap's as well.
+/// Distance in pages from a heap block within which memory counts as heap.
 const NEAR: u64 = 64;
 
 /// See the module's documentation.
@@ -27,11 +27,11 @@ pub struct Objects {
     /// Pages in which there ever was a heap block.
     heap_pages: BTreeSet<u64>,
     globals: Vec<(u64, u64)>,
-    /// All frames that there were.
+    /// The range of all frames so far.
     stack: Range<u64>,
     /// Bytes that the program set.
     defined: Bytes,
-    /// Bytes that it read: their values are known, whoever set them.
+    /// Bytes that it read: their values are known, whatever set them.
     seen: Bytes,
 }
 
@@ -45,7 +45,7 @@ impl Bytes {
         self.0.get(&(address / PAGE)).is_some_and(|page| page[bit / 64] >> (bit % 64) & 1 == 1)
     }
 
-    /// Puts the numbers of the bytes of a range that are in it.
+    /// Passes to `put` the indices of the bytes of a range that are in the set.
     fn within(&self, address: u64, len: usize, mut put: impl FnMut(usize)) {
         let mut n = 0;
         while n < len {
@@ -88,28 +88,28 @@ impl Bytes {
 }
 
 impl Objects {
-    /// `globals` are starts and ends of variables.
+    /// `globals` are the starts and ends of variables.
     #[must_use]
     pub fn new(mut globals: Vec<(u64, u64)>) -> Objects {
         globals.sort_unstable();
         Objects { globals, ..Objects::default() }
     }
 
-    /// Start and end of the heap block around an address.
+    /// Start and end of the heap block that contains an address.
     #[must_use]
     pub fn block(&self, address: u64) -> Option<(u64, u64)> {
         let (start, len) = self.heap.range(..=address).next_back()?;
         (address - start < *len).then(|| (*start, start + len))
     }
 
-    /// Whether an address lies in memory whose every store was seen.
+    /// Whether an address is in memory for which every store is observed.
     #[must_use]
     pub fn is_tracked(&self, address: u64) -> bool {
         self.stack.contains(&address) || self.is_global(address) || self.block(address).is_some()
     }
 
-    /// Whether an address lies where heap blocks were, though perhaps none is left, or near by: there
-    /// the C library has blocks of its own, of which nothing is known.
+    /// Whether an address is near present or former heap blocks: the C library has blocks of its own there,
+    /// about which nothing is known.
     #[must_use]
     pub fn was_heap(&self, address: u64) -> bool {
         let page = address / PAGE;
@@ -121,13 +121,13 @@ impl Objects {
         next.checked_sub(1).is_some_and(|n| address < self.globals[n].1)
     }
 
-    /// Whether a byte was ever set, since its object is there.
+    /// Whether a byte was ever set since its object exists.
     #[must_use]
     pub fn is_defined(&self, address: u64) -> bool {
         self.defined.has(address) || self.is_global(address)
     }
 
-    /// What is known of the bytes of a range.
+    /// The knowledge about the bytes of a range.
     pub(crate) fn knowledge(&self, address: u64, len: usize) -> Vec<Knowledge> {
         let mut known = vec![Knowledge::Nothing; len];
         self.seen.within(address, len, |n| known[n] = Knowledge::Seen);
@@ -141,7 +141,7 @@ impl Objects {
         known
     }
 
-    /// Whether a byte was read, and so its value is known.
+    /// Whether a byte was read, so that its value is known.
     #[must_use]
     pub fn is_seen(&self, address: u64) -> bool {
         self.seen.has(address)
@@ -154,12 +154,12 @@ impl Objects {
         }
     }
 
-    /// Bytes have values now.
+    /// Marks bytes as set.
     pub fn define(&mut self, address: u64, len: u64) {
         self.mark(address, len, true);
     }
 
-    /// A frame is new: nothing in it has a value.
+    /// Enters a new frame, in which nothing has a value.
     pub fn enter(&mut self, frame: u64, size: u64) {
         let end = frame.saturating_add(size.max(1));
         self.stack = match self.stack.is_empty() {
@@ -176,7 +176,7 @@ impl Objects {
     }
 
     fn copy(&mut self, to: u64, from: u64, len: u64) {
-        // What others set before the program ran, such as its arguments, has values.
+        // Bytes set before the program ran, such as its arguments, have values.
         let has_value = |at: u64| self.is_defined(at) || self.is_seen(at) || !self.is_tracked(at);
         let defined: Vec<bool> = (0..len.min(1 << 24)).map(|n| has_value(from.wrapping_add(n))).collect();
         for (n, is) in defined.into_iter().enumerate() {
@@ -184,7 +184,7 @@ impl Objects {
         }
     }
 
-    /// An instruction ran.
+    /// Updates the state after an instruction.
     #[inline]
     pub fn step(&mut self, effect: Effect) {
         match effect {
@@ -198,7 +198,7 @@ impl Objects {
         }
     }
 
-    /// A call outside has returned.
+    /// Updates the state after an external call.
     pub fn external(&mut self, view: &View<'_>, call: &ExternalCall<'_>, name: &str) {
         for (address, len) in call.reads {
             self.seen.mark(*address, *len, true);
@@ -235,7 +235,7 @@ impl Objects {
         } else if !is_filled {
             self.mark(result, len, name == "calloc");
         }
-        // What lay there before is gone.
+        // Earlier blocks in this range no longer exist.
         let gone: Vec<u64> = self.heap.range(result..result.saturating_add(len)).map(|b| *b.0).collect();
         for block in gone {
             self.heap.remove(&block);
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(defined, [false, false, true, true, true, true, false, false]);
         objects.enter(0x2000, 0x10);
         assert!(objects.is_defined(0x1fff) && !objects.is_defined(0x2000));
-        // Of a frame nothing is known that was not stored; what lies elsewhere has some value.
+        // Bytes of a frame are unknown until they are stored; bytes elsewhere have some value.
         objects.step(Effect::Copy { to: 0x3000, from: 0x1ffc, len: 8 });
         let copied: Vec<bool> = (0x3000..0x3008).map(|a| objects.is_defined(a)).collect();
         assert_eq!(copied, [true, true, true, true, false, false, false, false]);

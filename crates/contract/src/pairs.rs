@@ -1,9 +1,9 @@
-//! Which calls of two runs are compared with each other.
+//! Determines which calls of two runs are compared with each other.
 //!
-//! First those with the same execution index. A contract speaks of states, not of moments: two
-//! calls that begin in equal states are a pair wherever they stand. So calls that have no partner,
-//! or one with another entry state, are then paired by their entry states, in order; but only if
-//! the function depends on nothing else, such as input.
+//! Calls with the same execution index come first. A contract is about states, not about points in time: two
+//! calls that begin in equal states are a pair at any position. So calls without a partner, or whose partner
+//! has another entry state, are then paired by entry state, in order, but only if the function depends on
+//! nothing else, such as input.
 
 use crate::judge::begin_alike;
 use crate::moment::{Pair, Run};
@@ -12,7 +12,7 @@ use crate::version::{Version, Watched};
 use crate::watch::Call;
 use std::collections::HashMap;
 
-/// Comparisons of entry states for calls without a partner.
+/// Maximum number of comparisons of entry states for calls without a partner.
 const MAX_TRIES: usize = 20_000;
 
 /// One version's calls of a function.
@@ -31,9 +31,9 @@ impl<'p, 'm> Calls<'p, 'm> {
     }
 }
 
-/// What came of pairing.
+/// The result of pairing.
 pub struct Paired<'p, 'm> {
-    /// Pairs with equal entry states, and whether the execution index found them.
+    /// Pairs with equal entry states, and whether they were found by execution index.
     pub pairs: Vec<(Pair<'p, 'm>, bool)>,
     /// Pairs whose entry states differ.
     pub differing: Vec<Pair<'p, 'm>>,

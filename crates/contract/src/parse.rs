@@ -1,4 +1,4 @@
-//! Text to contract. The grammar:
+//! Parses contracts. The grammar:
 //!
 //! ```text
 //! contract   ::= named-error* [ case ( "also" case )* ]
@@ -7,13 +7,13 @@
 //! clause     ::= ( "requires" | "ensures" | "when_ensured" ) predicate [ ";" ]
 //!              | ( "signals" | "when_signaled" ) "(" kind ")" predicate [ ";" ]
 //! kind       ::= "any" | "abort" | "signal" [ NAME ] | "exit" [ NUMBER ] | "throw" [ TYPE ] | NAME
-//! predicate  ::= C expression in which also stand  \result  \old(e)  \prev(e)  \latest(x)
+//! predicate  ::= C expression that may also contain  \result  \old(e)  \prev(e)  \latest(x)
 //!                \deprecated(x)  and quantifiers
 //! quantifier ::= ( "\forall" | "\exists" ) TYPE NAME ";" predicate ";" predicate
 //! ```
-//! The frame is parsed with winnow, expressions with tree-sitter (crate `expression`). Forms are
-//! put into C's letters without moving anything: `\` becomes `$`, a quantifier a name of as many
-//! bytes. So every error has its place in the text of the user.
+//! The frame is parsed with winnow, expressions with tree-sitter (crate `expression`). Forms are replaced by
+//! C identifiers of the same length: `\` becomes `$`, and a quantifier becomes a name. So every error has its
+//! location in the user's text.
 
 use crate::error::{Error, Result};
 use crate::language::{Case, Contract, Kind, MAX_QUANTIFIERS, NamedError, Place, Predicate, Quantifier};
@@ -30,10 +30,10 @@ type Input<'t> = LocatingSlice<&'t str>;
 const WORDS: [&str; 7] =
     ["changed_behavior", "also", "requires", "ensures", "when_ensured", "signals", "when_signaled"];
 
-/// Forms that stand in predicates.
+/// Forms that occur in predicates.
 const FORMS: [&str; 5] = ["result", "old", "prev", "latest", "deprecated"];
 
-/// A predicate before its C is read.
+/// A predicate whose C expression is not parsed yet.
 #[derive(Debug)]
 struct Raw {
     span: Range<usize>,
@@ -59,11 +59,11 @@ enum RawClause {
     WhenSignaled(Range<usize>, Kind, Raw),
 }
 
-/// Reads the contract at a place. All that is no part of it is blank in `masked`, which is as long
-/// as the source and the same in all else.
+/// Parses the contract in a range. In `masked` everything outside of the contract is blank; otherwise it
+/// equals the source and has the same length.
 ///
 /// # Errors
-/// With the place of the first thing that is wrong.
+/// With the location of the first error.
 pub fn parse(masked: &str, place: &Place) -> Result<Contract> {
     let text = masked.get(place.start..place.end).unwrap_or_default();
     let (errors, cases) = contract.parse(LocatingSlice::new(text)).map_err(|error| {
@@ -96,14 +96,14 @@ pub fn parse(masked: &str, place: &Place) -> Result<Contract> {
     Ok(contract)
 }
 
-/// What stands first in a text: a word, or a character that is none.
+/// The beginning of a text: a word, or a single other character.
 fn word_at(text: &str) -> &str {
     let len = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let first = text.chars().next().map_or(0, char::len_utf8);
     text.get(..len.max(first)).unwrap_or_default()
 }
 
-/// Named kinds have to be declared.
+/// Checks that named kinds are declared.
 fn check_kinds(contract: &Contract) -> Result<()> {
     for case in &contract.cases {
         for (kind, predicate) in case.signals.iter().chain(&case.when_signaled) {
@@ -129,14 +129,14 @@ fn blank<'t>(input: &mut Input<'t>) -> ModalResult<&'t str> {
     take_while(0.., char::is_whitespace).parse_next(input)
 }
 
-/// A name, and the blanks after it.
+/// A name and the following blanks.
 fn name<'t>(input: &mut Input<'t>) -> ModalResult<&'t str> {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
     let is_next = |c: char| c.is_ascii_alphanumeric() || c == '_';
     terminated((take_while(1, is_first), take_while(0.., is_next)).take(), blank).parse_next(input)
 }
 
-/// This word and nothing that only begins with it.
+/// Exactly this word, not a longer one that begins with it.
 fn word<'t>(word: &'static str) -> impl Parser<Input<'t>, &'t str, ErrMode<ContextError>> {
     name.verify(move |found: &str| found == word)
 }
@@ -229,8 +229,7 @@ fn kind(input: &mut Input<'_>) -> ModalResult<Kind> {
     })
 }
 
-/// Everything up to a semicolon, a word that begins a clause, or a parenthesis that closes what was
-/// opened before.
+/// Everything up to a semicolon, a word that begins a clause, or an unmatched closing parenthesis.
 fn predicate(input: &mut Input<'_>) -> ModalResult<Raw> {
     nested(input, MAX_QUANTIFIERS)
 }
@@ -241,7 +240,7 @@ fn nested(input: &mut Input<'_>, depth: usize) -> ModalResult<Raw> {
     let mut end = start;
     let mut open = 0usize;
     let mut quantifiers = Vec::new();
-    // Words are looked for where one can begin.
+    // Keywords are recognised only at the beginning of a word.
     let mut inside_word = false;
     loop {
         let rest: &str = **input;
@@ -287,7 +286,7 @@ fn nested(input: &mut Input<'_>, depth: usize) -> ModalResult<Raw> {
     Ok(Raw { span: start..end, quantifiers })
 }
 
-/// Bytes of a literal with its quotes; to the end of the line if it is not closed.
+/// Length of a literal with its quotes; up to the end of the line if it is not closed.
 fn literal(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -391,7 +390,7 @@ impl Reader<'_> {
     }
 }
 
-/// The text with `$` in the place of each `\` outside of literals.
+/// The text with each `\` outside of literals replaced by `$`.
 fn with_forms(text: &str, place: &Place) -> Result<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

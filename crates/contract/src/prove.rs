@@ -1,9 +1,9 @@
-//! Proofs: whether a function is as its contract says in all states, not only in those of the calls that were seen.
+//! Proofs: whether a function satisfies its contract in all states, not only in those of the observed calls.
 //!
-//! The paths of both versions ([`crate::summary`]) are combined. For each pair the solver is asked for a state in
-//! which both are taken and the contract is violated: as [`crate::judge`] reads it, over formulas instead of
-//! values. If there is none for any pair, the function is proved. If there is one, both versions are run from it
-//! ([`crate::witness`]): only what came true counts.
+//! The paths of both versions ([`crate::summary`]) are combined. For each pair the solver searches for a
+//! state in which both are taken and the contract is violated, with the semantics of [`crate::judge`] over
+//! formulas instead of values. If there is none for any pair, the function is proved. If there is one, both
+//! versions are run from it ([`crate::witness`]): it counts only if the runs confirm it.
 
 use crate::answer::{Proof, ProofStatus};
 use crate::formula::{Formulas, Moment};
@@ -17,15 +17,15 @@ use solver::{Binary, Outcome, Session, Settings, Term};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// How long a question may take, and all questions about a function.
+/// Timeouts of a query, and of all queries about a function.
 const QUESTION: Duration = Duration::from_secs(2);
 const FUNCTION: Duration = Duration::from_secs(10);
-/// Counterexamples that are run although others have not come true.
+/// Maximum number of counterexamples to run while earlier ones are not confirmed.
 const MAX_RUNS: usize = 8;
-/// Types in types beyond this many are taken for equal.
+/// Types nested deeper than this are assumed to be equal.
 const MAX_NESTING: usize = 6;
 
-/// Tries to prove that both versions of a function are as a contract says.
+/// Attempts to prove that both versions of a function satisfy a contract.
 pub(crate) fn prove<'m>(
     contract: &Contract,
     versions: [&Version<'m>; 2],
@@ -154,7 +154,7 @@ fn all(predicates: &[&Predicate], moment: Moment, formulas: &mut Formulas<'_, '_
     Ok(term)
 }
 
-/// See [`crate::judge`].
+/// The same as in [`crate::judge`].
 fn applies(case: &Case, formulas: &mut Formulas<'_, '_>) -> Reach<Term> {
     let before = Moment { side: Side::Bad, after: false };
     let requires = all(&case.requires.iter().collect::<Vec<_>>(), before, formulas)?;
@@ -200,7 +200,7 @@ fn is_of(end: &End, kind: &Kind) -> bool {
     }
 }
 
-/// The condition under which two paths do not behave alike.
+/// The condition under which two paths behave differently.
 fn differ(shared: &mut Shared, [good, bad]: [&Path; 2]) -> Reach<Term> {
     let mut differ = shared.pool.constant(1, 0);
     match (&good.end, &bad.end) {
@@ -214,7 +214,7 @@ fn differ(shared: &mut Shared, [good, bad]: [&Path; 2]) -> Reach<Term> {
                 differ = shared.pool.or(differ, not);
             }
         }
-        // Nobody sees the memory of a process that is gone.
+        // The memory of a process that has ended is not observable.
         (one, other) => return Ok(shared.pool.constant(1, u128::from(one != other))),
     }
     let places: BTreeSet<_> = good.written.keys().chain(bad.written.keys()).copied().collect();
@@ -231,7 +231,7 @@ fn differ(shared: &mut Shared, [good, bad]: [&Path; 2]) -> Reach<Term> {
     Ok(differ)
 }
 
-/// Where members lie has to be the same in both versions.
+/// Checks that members have the same offsets in both versions.
 fn same_layouts(versions: [&Version<'_>; 2], functions: [&Watched<'_>; 2], shared: &Shared) -> Reach<()> {
     for parameter in &functions[1].parameters {
         let other = functions[0].parameters.iter().find(|p| p.name == parameter.name);
@@ -257,7 +257,7 @@ fn same_layouts(versions: [&Version<'_>; 2], functions: [&Watched<'_>; 2], share
     Ok(())
 }
 
-/// A type with all that can be reached from it, as text.
+/// A type with everything reachable from it, as text.
 fn layout(ty: &Type<'_>, version: &Version<'_>, nesting: usize) -> String {
     if nesting > MAX_NESTING {
         return String::new();
@@ -282,7 +282,7 @@ fn layout(ty: &Type<'_>, version: &Version<'_>, nesting: usize) -> String {
     }
 }
 
-/// What pointers that are followed lead to is different memory, unless they are `NULL`.
+/// The assumption that followed pointers are distinct unless they are `NULL`.
 fn different(shared: &mut Shared) -> Vec<Term> {
     let pointers = shared.followed_pointers();
     let mut conditions = Vec::new();
@@ -298,7 +298,7 @@ fn different(shared: &mut Shared) -> Vec<Term> {
     conditions
 }
 
-/// What is taken for true of all states.
+/// The assumptions about all states.
 fn assumptions(shared: &Shared) -> Vec<String> {
     let pointers = shared.followed.len();
     let mut all = Vec::new();
@@ -312,7 +312,7 @@ fn assumptions(shared: &Shared) -> Vec<String> {
 }
 
 impl Shared {
-    /// Global variables that are used.
+    /// Global variables in use.
     fn globals(&self) -> impl Iterator<Item = &str> {
         self.regions().filter_map(|region| match region {
             Region::Global(name) => Some(name.as_str()),

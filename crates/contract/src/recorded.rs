@@ -1,11 +1,10 @@
-//! What was meant of the differences between two recordings that were made elsewhere: nobody says what
-//! the versions' trees are, so they are put together from the sources that the recordings name.
+//! Intended differences between two recordings that were made elsewhere. The versions' trees are unknown, so
+//! they are reconstructed from the sources that the recordings name.
 //!
-//! A source counts if it is still as it was compiled. Two sources that the versions have under the
-//! same name, seen from the directory that holds all sources of a version, are one, and so are those
-//! that were only renamed ([`changes::difference`]). Lines of sources that are gone are taken to
-//! stand where they stood: then fewer calls have the same execution index, and are paired by
-//! their entry states.
+//! A source is used if it is unchanged since it was compiled. Sources with the same name in both versions,
+//! relative to the directory that contains all sources of a version, correspond, and so do those that were
+//! only renamed ([`changes::difference`]). Lines of unavailable sources are assumed to be unmoved: then fewer
+//! calls have the same execution index, and they are paired by their entry states.
 
 use crate::checking::{Checking, Wanted};
 use crate::error::{Error, Result};
@@ -18,10 +17,10 @@ use replay::process::{LoadedProcess, Options};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What contracts say of the process with this number in recordings of good and bad.
+/// The contracts' verdicts about the process with this number in recordings of good and bad.
 ///
 /// # Errors
-/// If a recording cannot be read, a contract is wrong, or there is none.
+/// If a recording cannot be read, a contract is invalid, or there is none.
 pub fn intended(recordings: [&Recording; 2], process: usize, wanted: &Wanted) -> Result<Intended> {
     let load = |side: usize| {
         let recording = recordings[side];
@@ -47,9 +46,9 @@ pub fn intended(recordings: [&Recording; 2], process: usize, wanted: &Wanted) ->
 
 /// The sources of a version.
 struct Sources {
-    /// The directory that holds all of them.
+    /// The directory that contains all of them.
     root: PathBuf,
-    /// Those that are as they were compiled, seen from there.
+    /// Those that are unchanged since compilation, by path relative to the root.
     texts: BTreeMap<PathBuf, Vec<u8>>,
 }
 
@@ -61,7 +60,7 @@ impl Sources {
             for function in model.functions.iter().filter(|f| f.line > 0) {
                 let path = PathBuf::from(model.file_path(function.file));
                 let hash = model.file_hashes.get(function.file as usize).copied().unwrap_or(0);
-                // Headers of the system belong to no version.
+                // System headers belong to no version.
                 if path.is_absolute() && !path.starts_with("/usr") {
                     paths.insert(explain::align::keys::tidy(&path), hash);
                 }

@@ -5,7 +5,7 @@ use expression::types::{Shape, Type};
 use replay::memory::Memory;
 use replay::vars::{self, Data, Limits, Value, quoted};
 
-/// What stands for a byte that the program never set.
+/// The text for a byte that the program never set.
 pub(crate) const NOT_SET: &str = "not set";
 
 /// The name of a function.
@@ -19,7 +19,7 @@ pub(crate) fn function_at(half: &Half<'_, '_>, address: u64) -> String {
     image.external_at(address).map_or_else(|| "a function".to_owned(), |e| e.0.to_owned())
 }
 
-/// What a pointer points to, as text.
+/// The target of a pointer, as text.
 pub(crate) fn pointed(half: &Half<'_, '_>, address: u64, ty: &Type<'_>) -> String {
     if is_text(ty)
         && let Some(text) = half.state.string(address, 200)
@@ -35,7 +35,7 @@ pub(crate) fn pointed(half: &Half<'_, '_>, address: u64, ty: &Type<'_>) -> Strin
     }
 }
 
-/// The value at a place, as text without addresses.
+/// The value at an address, as text without addresses.
 #[must_use]
 pub fn show(half: &Half<'_, '_>, address: u64, ty: &Type<'_>) -> String {
     let size = ty.size().min(1 << 12) as usize;

@@ -1,19 +1,19 @@
-//! Memory of a call at one of its ends, as far as it can be reached from outside.
+//! The memory of a call at one of its ends, as far as it can be reached from outside.
 //!
-//! Bytes are kept in pieces of 64 with two bits each: whether the program ever set the byte,
-//! and whether it read it. What nobody set or read is indeterminate in C and must not be compared. Parameters and the
-//! result lie at addresses of their own that no program has, so that all roots are places in memory.
+//! Bytes are stored in pieces of 64 with two bits per byte: whether its value is known, and whether the
+//! program set it. Bytes that were neither set nor read are indeterminate in C and must not be compared.
+//! Parameters and the result have addresses that no program uses, so that all roots are memory locations.
 
 use expression::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// Bytes of a piece.
+/// Number of bytes of a piece.
 pub(crate) const PIECE: u64 = 64;
 
-/// Where parameters lie, one after the other, and then the result.
+/// Base address of the result, followed by the parameters.
 const VALUES: u64 = 1 << 60;
-/// Room for each.
+/// Address space reserved for each.
 const ROOM: u64 = 1 << 20;
 
 /// Address of a parameter, counted from 0.
@@ -27,7 +27,7 @@ pub(crate) const RESULT: u64 = VALUES;
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     bytes: [u8; PIECE as usize],
-    /// Bytes that are known, and those of them that the program set.
+    /// Mask of the bytes that are known, and of those that the program set.
     known: u64,
     set: u64,
 }
@@ -38,7 +38,7 @@ impl Default for Piece {
     }
 }
 
-/// The parts of a range that lie in one piece each: number of the piece, first byte in it, length.
+/// Splits a range into pieces: number of the piece, first byte in it, length.
 fn parts(address: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -49,16 +49,16 @@ fn parts(address: u64, len: u64) -> impl Iterator<Item = (u64, usize, usize)> {
     })
 }
 
-/// The bits of some bytes of a piece.
+/// The mask of a range of bytes of a piece.
 fn mask(first: usize, len: usize) -> u64 {
     (u64::MAX >> (PIECE as usize - len)) << first
 }
 
-/// What is known of a byte.
+/// The knowledge about a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Knowledge {
     Nothing,
-    /// The program read it.
+    /// The program read it, so its value is known.
     Seen,
     Set,
 }
@@ -67,22 +67,22 @@ pub(crate) enum Knowledge {
 #[derive(Clone, Debug, Default)]
 pub struct State {
     pieces: FxHashMap<u64, Piece>,
-    /// Of what pointers point to, by address and size of their type: start and end of the object.
+    /// The objects of pointer targets, by address and size of their type: start and end.
     objects: FxHashMap<(u64, u64), (u64, u64)>,
-    /// Words that hold addresses, whatever their type says.
+    /// Words that contain addresses, whatever their type is.
     addresses: FxHashSet<u64>,
-    /// Before a call: bytes that it read, as it found them. After it: bytes that it wrote.
+    /// Before a call: bytes that it read, with the values read. After it: bytes that it wrote.
     used: BTreeMap<u64, u8>,
-    /// Variables of the thread, and `errno`: before a call those that it read, after it those that it wrote.
+    /// Thread-local variables and `errno`: before a call those that it read, after it those that it wrote.
     pub thread_locals: BTreeMap<String, Vec<u8>>,
-    /// Bytes that were taken.
+    /// Number of captured bytes.
     pub bytes: u64,
-    /// There was more than is kept.
+    /// There was more memory than was captured.
     pub truncated: bool,
 }
 
 impl State {
-    /// Takes bytes over, with what is known of each.
+    /// Stores bytes with the knowledge about each.
     pub(crate) fn put(&mut self, address: u64, bytes: &[u8], knowledge: impl Fn(usize) -> Knowledge) {
         let mut n = 0;
         for (number, first, len) in parts(address, bytes.len() as u64) {
@@ -100,7 +100,7 @@ impl State {
         self.bytes += bytes.len() as u64;
     }
 
-    /// A byte that was taken over and is determinate.
+    /// A captured byte with a determinate value.
     fn byte(&self, address: u64) -> Option<u8> {
         let piece = self.pieces.get(&(address / PIECE))?;
         (piece.known >> (address % PIECE) & 1 == 1).then(|| piece.bytes[(address % PIECE) as usize])
@@ -126,7 +126,7 @@ impl State {
         Some(bytes)
     }
 
-    /// Whether bytes are the same as those of another state, and the same of them are known.
+    /// Whether bytes equal those of another state, with the same bytes known.
     #[must_use]
     pub fn is_same(&self, address: u64, other: &State, at: u64, len: u64) -> bool {
         let nothing = Piece::default();
@@ -149,18 +149,18 @@ impl State {
         true
     }
 
-    /// A word holds an address.
+    /// Marks a word as containing an address.
     pub(crate) fn note_address(&mut self, at: u64) {
         self.addresses.insert(at / 8);
     }
 
-    /// Whether a byte is part of a word that holds an address.
+    /// Whether a byte is part of a word that contains an address.
     #[must_use]
     pub fn is_address(&self, at: u64) -> bool {
         self.addresses.contains(&(at / 8))
     }
 
-    /// The call used a byte.
+    /// Marks a byte as used by the call.
     pub(crate) fn note_used(&mut self, at: u64, byte: u8) {
         self.used.insert(at, byte);
     }
@@ -171,13 +171,13 @@ impl State {
         self.used.range(range).map(|(at, byte)| (*at, *byte))
     }
 
-    /// A byte that the call used or that was taken over.
+    /// A byte that the call used or that was captured.
     #[must_use]
     pub fn any_byte(&self, at: u64) -> Option<u8> {
         self.used.get(&at).copied().or_else(|| self.byte(at))
     }
 
-    /// Up to the first NUL or byte that is not known.
+    /// The string up to the first NUL or unknown byte.
     #[must_use]
     pub fn string(&self, address: u64, limit: usize) -> Option<Vec<u8>> {
         let mut text = Vec::new();
@@ -196,14 +196,13 @@ impl State {
         self.objects.insert((address, size), object);
     }
 
-    /// Start and end of the object that a pointer to something of a size points to, where that is
-    /// known.
+    /// Start and end of the object that a pointer to a type of this size points to, if known.
     #[must_use]
     pub fn object(&self, address: u64, size: u64) -> Option<(u64, u64)> {
         self.objects.get(&(address, size)).copied()
     }
 
-    /// All bytes that are determinate, for showing values.
+    /// All determinate bytes, for displaying values.
     #[must_use]
     pub fn memory(&self) -> replay::memory::Memory {
         let mut memory = replay::memory::Memory::default();
@@ -216,7 +215,7 @@ impl State {
     }
 }
 
-/// What a state is looked at from: a parameter, a global variable, the result.
+/// A root of a state: a parameter, a global variable, the result.
 #[derive(Clone, Debug)]
 pub struct Root<'m> {
     pub kind: RootKind,

@@ -1,13 +1,14 @@
-//! What a function without loops computes from any state: a formula for each of its paths.
+//! Computes the effect of a function without loops on any state: a formula for each of its paths.
 //!
-//! The model's instructions are executed over terms, and every branch that both ways are possible of forks. What
-//! the function finds (parameters, global variables, what pointers point to) are variables, the same ones for
-//! both versions: by the name of the parameter, and by where a byte lies, such as four bytes behind what the
-//! parameter `p` points to. Calls of functions with a model are followed. What is not understood (a loop, a call
-//! outside, an address that hangs from a value) puts the function out of reach; it is never passed over.
+//! The model's instructions are executed over terms, and the state is forked at every branch with two
+//! feasible successors. The inputs of the function (parameters, global variables, targets of pointers) are
+//! variables, shared by both versions: identified by the name of the parameter, and by the position of a
+//! byte, such as four bytes after the target of the parameter `p`. Calls of functions with a model are
+//! followed. Anything unsupported (a loop, an external call, a value-dependent address) makes the function
+//! unsupported; it is never ignored.
 //!
-//! *What is assumed*: what different pointers point to is different memory, and pointers that are followed are
-//! `NULL` or valid.
+//! *Assumptions*: different pointers have disjoint targets, and pointers that are followed are `NULL` or
+//! valid.
 
 mod regions;
 mod steps;
@@ -20,19 +21,19 @@ use rustc_hash::FxHashMap;
 use solver::Term;
 use symbolic::semantics;
 
-/// Paths of a function.
+/// Maximum number of paths of a function.
 const MAX_PATHS: usize = 128;
-/// Instructions of all paths.
+/// Maximum number of instructions of all paths.
 const MAX_STEPS: usize = 50_000;
-/// Calls in calls.
+/// Maximum call depth.
 const MAX_DEPTH: usize = 12;
-/// Bytes that are copied at once.
+/// Maximum number of bytes of one copy.
 const MAX_COPY: u64 = 512;
 
-/// Why a function is out of reach.
+/// The result of an analysis step, or why the function is unsupported.
 pub(crate) type Reach<T> = Result<T, &'static str>;
 
-/// How a path ends.
+/// How a path terminates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// With the slots of the result.
@@ -42,7 +43,7 @@ pub(crate) enum End {
     Exit(u32),
 }
 
-/// One path: when it is taken, and what it does.
+/// One path: its condition, and its effect.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub conditions: Vec<Term>,
@@ -60,7 +61,7 @@ struct Frame<'m> {
     at: usize,
     block: BlockId,
     region: usize,
-    /// Where the caller wants the result.
+    /// The caller's register for the result.
     dst: u32,
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn paths<'m>(
     Ok(walk.paths)
 }
 
-/// The width of what is no floating-point number and fits into a slot.
+/// The width of a type that is not floating-point and fits into a slot.
 fn integer(ty: Ty) -> Reach<u32> {
     match ty {
         Ty::Int(bits) if bits <= 64 => Ok(bits.into()),
@@ -162,7 +163,7 @@ impl<'m> Walk<'_, 'm> {
         self.paths.push(Path { conditions: state.conditions, end, written });
     }
 
-    /// The state in which a condition holds as well; none if it cannot.
+    /// The state with an additional condition; none if they contradict each other.
     fn assume(&mut self, mut state: State<'m>, condition: Term) -> Option<State<'m>> {
         match self.shared.pool.as_constant(condition) {
             Some(0) => None,
@@ -180,7 +181,7 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    /// Ends the path in one case, and goes on with it in the other.
+    /// Ends the path where the condition holds, and continues it where it does not.
     fn unless(&mut self, state: State<'m>, condition: Term, end: End) -> Option<State<'m>> {
         if let Some(state) = self.assume(state.clone(), condition) {
             self.end(state, end);
@@ -258,7 +259,7 @@ impl<'m> Walk<'_, 'm> {
         Ok(())
     }
 
-    /// Goes into a function, or ends the path.
+    /// Enters a function, or ends the path.
     fn call(
         &mut self,
         mut state: State<'m>,

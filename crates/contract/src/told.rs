@@ -1,4 +1,4 @@
-//! What an answer shows of a pair of calls.
+//! The parts of an answer that describe a pair of calls.
 
 use crate::answer::CallPlace;
 use crate::checking::Both;
@@ -11,7 +11,7 @@ use crate::watch::{Ended, Seen};
 use explain::align::Side;
 use std::path::Path;
 
-/// What was written to files between two steps, and what else was done outside.
+/// Output to files between two steps, and other effects outside of memory.
 pub(crate) fn outputs(
     both: &Both<'_, '_>,
     side: Side,
@@ -24,7 +24,7 @@ pub(crate) fn outputs(
         Some(source) if source.fd == 2 => "stderr".to_owned(),
         Some(source) => {
             let path = both.lines.relative(side, &source.name);
-            // Files outside of the version lie in directories that each run has of its own.
+            // Files outside of the version are in directories that differ from run to run.
             match Path::new(&path).is_absolute() {
                 true => {
                     Path::new(&path).file_name().map_or(path.clone(), |n| n.to_string_lossy().into_owned())
@@ -44,7 +44,7 @@ pub(crate) fn outputs(
         .collect()
 }
 
-/// Where a pair of calls stands in the runs.
+/// The position of a pair of calls in the runs.
 pub(crate) fn place_of(both: &Both<'_, '_>, pair: &Pair<'_, '_>) -> CallPlace {
     let caller = pair.bad.call.caller.as_ref();
     CallPlace {
@@ -65,7 +65,7 @@ pub(crate) fn parameters(run: &Run<'_, '_>) -> Vec<Shown> {
     run.watched.parameters.iter().enumerate().map(shown).collect()
 }
 
-/// How a call ended, with its result.
+/// How a call terminated, with its result.
 pub(crate) fn ending(run: &Run<'_, '_>) -> String {
     match (&run.call.ended, &run.call.result) {
         (Ended::Returned, Some(ty)) => {

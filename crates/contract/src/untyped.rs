@@ -1,22 +1,23 @@
-//! Memory whose type nobody knows: what the pointers in a union point to, of which one member counts,
-//! and nobody says which; and, before a call, what a `void *` points to.
+//! Memory of unknown type: targets of pointers in a union, whose active member is unknown, and, before a
+//! call, the target of a `void *`.
 //!
-//! It is compared block by block and word by word: words that hold addresses in both states are followed,
-//! all others are bytes. Before a call that is exact, and a difference only means that a pair of calls
-//! does not count. After a call the layout of a block may have changed on purpose: there, blocks of
-//! different lengths are only compared if both are texts, and bytes only if both versions set them.
+//! It is compared block by block and word by word: words that contain addresses in both states are followed,
+//! all others are compared as bytes. Before a call the comparison is exact, and a difference only means that
+//! a pair of calls does not count. After a call the layout of a block may have changed on purpose: there,
+//! blocks of different lengths are only compared if both are strings, and bytes only if both versions set
+//! them.
 
 use crate::compare::{Comparing, Half, Task, What};
 use crate::shown::function_at;
 use crate::state::State;
 use expression::types::Type;
 
-/// The size under which blocks of no type are noted: no type has it.
+/// The size used as key for blocks without a type; no type has it.
 pub(crate) const NO_TYPE: u64 = 0;
 const WORD: u64 = 8;
 
 impl<'m> Comparing<'_, 'm> {
-    /// The words of two places of the same meaning, such as unions.
+    /// Compares the words of two corresponding locations, such as unions.
     pub(crate) fn words(&mut self, path: &str, good: (u64, u64), bad: (u64, u64)) {
         for n in (0..good.1.min(bad.1)).step_by(WORD as usize) {
             let len = WORD.min(good.1 - n).min(bad.1 - n);
@@ -41,7 +42,7 @@ impl<'m> Comparing<'_, 'm> {
                     }
                 }
             }
-            // A part of an address that is not known as a whole.
+            // A part of an address that is not completely known.
             if self.good.state.is_address(a) || self.bad.state.is_address(b) {
                 continue;
             }
@@ -63,7 +64,7 @@ impl<'m> Comparing<'_, 'm> {
         }
     }
 
-    /// What two pointers point to.
+    /// Compares the targets of two pointers.
     pub(crate) fn untyped(&mut self, path: &str, good: u64, bad: u64) {
         match self.meet(path, (good, NO_TYPE), (bad, NO_TYPE)) {
             Some(true) => {}
@@ -98,7 +99,7 @@ impl<'m> Comparing<'_, 'm> {
         self.words(&format!("*{path}"), (good, lens.0), (bad, lens.1));
     }
 
-    /// What a `void *` points to counts before a call; after it, what the calls wrote there.
+    /// Before a call, compares the whole target of a `void *`; after it, only what the calls wrote there.
     pub(crate) fn anything(&mut self, path: &str, good: &(u64, Type<'m>), bad: &(u64, Type<'m>)) {
         if self.what == What::Entry {
             return self.untyped(path, good.0, bad.0);
@@ -112,7 +113,7 @@ impl<'m> Comparing<'_, 'm> {
     }
 }
 
-/// Whether a block holds little else than a text with its NUL.
+/// Whether a block consists mostly of a string with its NUL.
 fn is_text(state: &State, address: u64, len: u64) -> bool {
     let Some(text) = state.string(address, usize::try_from(len).unwrap_or(0)) else { return false };
     let printable = |c: &u8| matches!(c, b' '..=b'~' | b'\n' | b'\t' | b'\r' | 0x80..);

@@ -1,4 +1,4 @@
-//! What all the pairs of calls say together.
+//! Combines the results of all pairs of calls.
 
 use crate::answer::{Answer, CaseAnswer, Proof, ProofStatus, SCHEMA, Verdict};
 use crate::checking::{Checked, Checking};
@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
 impl Checking<'_> {
-    /// Whether nothing was there to be checked.
+    /// Whether there was nothing to check.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
 
-    /// Whether something violates its contract.
+    /// Whether some call violates its contract.
     #[must_use]
     pub fn is_violated(&self) -> bool {
         !self.violated.is_empty()
@@ -24,10 +24,10 @@ impl Checking<'_> {
         self.functions.values().map(|checked| checked.answer.counted.pairs()).sum()
     }
 
-    /// The answer, but for the versions' names, the tests and the time.
+    /// The answer, except for the versions' names, the tests and the time.
     ///
     /// # Errors
-    /// If something that was asked for is not there or was never called.
+    /// If a requested function does not exist or was never called.
     pub fn finish(mut self) -> Result<Answer> {
         // A name may be known to one process only.
         self.missing.retain(|error| match error {
@@ -54,7 +54,7 @@ impl Checking<'_> {
         Ok(self.answer())
     }
 
-    /// The same, of whatever was called.
+    /// The same for the functions that were called.
     #[must_use]
     pub fn answer(self) -> Answer {
         let whole = self.wanted.unchanged.as_ref().is_some_and(Vec::is_empty);
@@ -75,7 +75,7 @@ impl Checking<'_> {
                 .map(|(case, applied)| CaseAnswer { place: case.place.to_string(), applied: *applied })
                 .collect();
             let status = f.proof.as_ref().map(|proof| proof.status);
-            // Of a function that nobody named, a state that no test comes to is only told.
+            // For a function that was not named, a state that no test reaches is only reported.
             let is_asked = f.contract.is_some() || !whole;
             f.verdict = if f.violated > 0 || is_asked && status == Some(ProofStatus::Refuted) {
                 Verdict::Violated
@@ -113,13 +113,13 @@ impl Checking<'_> {
     }
 }
 
-/// What is proved and takes nothing for true needs no calls.
+/// A proof without assumptions needs no calls.
 fn is_certain(proof: &Proof) -> bool {
     proof.status == ProofStatus::Proved && proof.assumes.is_empty()
 }
 
-/// Violations of callers inside of which another function violates its contract too: by function,
-/// the number of the violation and the other function.
+/// Violations of callers that contain a violation of another function: by function, the number of the
+/// violation and the other function.
 fn follows(functions: &BTreeMap<String, Checked>) -> BTreeMap<String, Vec<(usize, String)>> {
     let mut all: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
     for (name, checked) in functions {
@@ -131,7 +131,7 @@ fn follows(functions: &BTreeMap<String, Checked>) -> BTreeMap<String, Vec<(usize
                 });
                 inner.extend(inside.map(|(_, _, steps)| (steps.1 - steps.0, other)));
             }
-            // The innermost is where it begins.
+            // The innermost one is the origin.
             if let Some((_, from)) = inner.into_iter().min() {
                 all.entry(name.clone()).or_default().push((n, from.clone()));
             }

@@ -27,16 +27,16 @@ pub struct Global<'m> {
     pub ty: Type<'m>,
 }
 
-/// A function whose calls are looked at.
+/// A function whose calls are observed.
 #[derive(Clone, Debug)]
 pub struct Watched<'m> {
     pub module: u32,
     pub number: u32,
     pub model: &'m Module,
     pub function: &'m Function,
-    /// Instructions of its beginning that only put parameters where they live.
+    /// Number of leading instructions that only store parameters in their homes.
     pub prologue: u32,
-    /// Registers that hold parameters behind it.
+    /// Registers that hold parameters after the prologue.
     pub passed: Vec<u32>,
     pub parameters: Vec<Parameter<'m>>,
 }
@@ -85,7 +85,7 @@ impl<'m> Version<'m> {
         self.by_name.get(name).copied()
     }
 
-    /// The type of a variable that each thread has for itself, `errno` among them.
+    /// The type of a thread-local variable, including `errno`.
     #[must_use]
     pub fn thread_local(&self, name: &str) -> Option<Type<'m>> {
         if name == crate::watch::ERRNO && !self.by_name.contains_key(name) {
@@ -106,7 +106,7 @@ impl<'m> Version<'m> {
         self.image.module(code.module).functions.get(code.function as usize).map(|f| (code.module, f))
     }
 
-    /// The variable that an address lies in.
+    /// The variable that contains an address.
     #[must_use]
     pub fn global_at(&self, address: u64) -> Option<usize> {
         let n = self.globals.partition_point(|g| g.address <= address).checked_sub(1)?;
@@ -132,7 +132,7 @@ impl<'m> Version<'m> {
         all
     }
 
-    /// The functions of a name; of C++, with or without the namespaces.
+    /// The functions with a name; for C++, with or without the namespaces.
     ///
     /// # Errors
     /// If there is none, or it has no model.
@@ -161,7 +161,7 @@ impl<'m> Version<'m> {
     }
 }
 
-/// Names that may have been meant.
+/// Similar names, as suggestions.
 fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let distance = |a: &str, b: &str| {
         let b: Vec<char> = b.chars().collect();
@@ -224,12 +224,12 @@ impl<'m> Watched<'m> {
         self.parameters.iter().enumerate().map(root).collect()
     }
 
-    /// Whether a register holds a parameter once the prologue has run: all others have no value yet.
+    /// Whether a register holds a parameter after the prologue: all others have no value yet.
     pub(crate) fn is_passed(&self, operand: Operand) -> bool {
         matches!(operand, Operand::Reg(r) if self.passed.contains(&r))
     }
 
-    /// The homes of a parameter once the prologue has run: those that are bound first.
+    /// The homes of a parameter after the prologue: those that are bound first.
     pub(crate) fn homes(&self, parameter: &Parameter<'m>) -> Vec<(Home, Option<(u32, u32)>)> {
         let of_it = || self.function.bindings.iter().filter(|b| b.variable == parameter.variable);
         let Some(first) = of_it().map(|b| b.at).min() else { return Vec::new() };
@@ -249,8 +249,8 @@ impl<'m> Watched<'m> {
     }
 }
 
-/// Leading instructions that only put parameters into the function's own frame, or widen them, and the
-/// registers that hold parameters then.
+/// The number of leading instructions that only store parameters in the function's own frame or widen them,
+/// and the registers that hold parameters then.
 fn prologue(function: &Function) -> (u32, Vec<u32>) {
     let mut parameters: Vec<u32> =
         function.params.iter().flat_map(|p| p.reg..p.reg + p.ty.slots().max(1)).collect();

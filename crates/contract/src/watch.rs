@@ -1,4 +1,4 @@
-//! The calls of some functions in one replay: state before, state after, how they ended.
+//! The calls of some functions in one replay: the states before and after, and how they terminated.
 
 use crate::capture::{Scene, capture, note_addresses};
 use crate::deeds::deed;
@@ -20,19 +20,19 @@ use replay::tape::Stream;
 use slice::touched::Touched;
 use std::collections::{BTreeMap, HashMap};
 
-/// How a call ended.
+/// How a call terminated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     Returned,
-    /// The process ended inside the call.
+    /// The process ended during the call.
     Exit(u32),
     Abort,
     Signal(u32),
-    /// An exception went through; its type, if it could be seen.
+    /// An exception left it; its type, if it is known.
     Throw(Option<String>),
-    /// `longjmp` went over it.
+    /// It was left by `longjmp`.
     Jump,
-    /// The recording ends inside the call.
+    /// The recording ends during the call.
     Unfinished,
 }
 
@@ -51,7 +51,7 @@ impl std::fmt::Display for Ended {
     }
 }
 
-/// `SIGSEGV` and the like.
+/// The name of a signal, such as `SIGSEGV`.
 #[must_use]
 pub fn signal_name(number: u32) -> String {
     let known = i32::try_from(number).ok().and_then(trials::signal_name);
@@ -61,11 +61,11 @@ pub fn signal_name(number: u32) -> String {
 /// One call.
 #[derive(Clone, Debug)]
 pub struct Call<'m> {
-    /// Index into the functions that are watched.
+    /// Index into the observed functions.
     pub function: usize,
-    /// The how-many-th of its function in the stream, from 1.
+    /// The ordinal number of the call among those of its function in the stream, from 1.
     pub number: u64,
-    /// Name of the activation that both runs share.
+    /// The execution index of the activation, which both runs share.
     pub key: u128,
     /// Function, file and line of the caller.
     pub caller: Option<Caller>,
@@ -75,11 +75,11 @@ pub struct Call<'m> {
     pub ended: Ended,
     /// Steps of its first and last instruction.
     pub steps: (u64, u64),
-    /// Which of the stream's entries into functions began it, from 1.
+    /// The number of the function entry of the stream that began it, from 1.
     pub entered: u64,
 }
 
-/// Where a call was made.
+/// A call site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub function: String,
@@ -87,22 +87,22 @@ pub struct Caller {
     pub line: u32,
 }
 
-/// What is wanted of the calls.
+/// Limits on what is kept of the calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Calls of each function.
+    /// Number of calls of each function.
     pub calls: u64,
-    /// Bytes of all states together.
+    /// Total number of bytes of all states.
     pub bytes: u64,
 }
 
-/// All calls of a stream, and what the stream wrote.
+/// All calls of a stream, and the output of the stream.
 pub struct Seen<'m> {
     pub calls: Vec<Call<'m>>,
     pub io: IoList,
-    /// What was done to state that is in no memory, with the instruction that called outside.
+    /// Effects on state outside of memory, with the instruction of the external call.
     pub deeds: Vec<(u64, Output)>,
-    /// Of each watched function, calls that were not kept.
+    /// For each observed function, the number of calls that were not kept.
     pub passed_over: Vec<u64>,
     /// Why the replay ended early.
     pub trouble: Option<String>,
@@ -162,18 +162,18 @@ pub fn watch<'m>(
     }
 }
 
-/// Bytes of a thread's variable.
+/// Maximum number of bytes of a thread-local variable.
 const MAX_THREAD_LOCAL: u64 = 4096;
-/// What C calls the word that `__errno_location` points to.
+/// C's name for the word that `__errno_location` points to.
 pub(crate) const ERRNO: &str = "errno";
 
-/// A call under way.
+/// A call in progress.
 struct Open<'m> {
     depth: u32,
     call: Call<'m>,
-    /// The prologue is not over.
+    /// The prologue has not finished.
     pending: bool,
-    /// Where the caller wants a result that is no scalar.
+    /// The caller's buffer for a result that is not scalar.
     returned_to: u64,
     used: Footprint,
 }
@@ -187,31 +187,32 @@ struct Watch<'w, 'm> {
     objects: Objects,
     touched: Touched<'m>,
     io: Collector,
-    /// Fixed frames of all activations, with where each stands.
+    /// Frames of all activations: address, function, index of the current call instruction, and module
+    /// number.
     frames: Vec<(u64, &'m Function, u32, u32)>,
     open: Vec<Open<'m>>,
     calls: Vec<Call<'m>>,
     counts: Vec<u64>,
     passed_over: Vec<u64>,
     bytes: u64,
-    /// Entries into functions so far.
+    /// Number of function entries so far.
     entered: u64,
-    /// Type of the exception under way.
+    /// Type of the exception in flight.
     thrown: Option<String>,
     deeds: Vec<(u64, Output)>,
-    /// Variables of this thread: name, address and size.
+    /// Thread-local variables of this thread: name, address and size.
     thread_locals: BTreeMap<String, (u64, u64)>,
 }
 
 impl<'m> Watch<'_, 'm> {
-    /// Ends the calls deeper than `depth` other than by returning.
+    /// Ends the calls deeper than `depth` with a termination other than returning.
     fn close(&mut self, depth: u32, memory: &Memory, step: u64, ended: &Ended) {
         while self.open.last().is_some_and(|open| open.depth > depth) {
             self.end(memory, step, ended.clone());
         }
     }
 
-    /// The innermost call is over.
+    /// Ends the innermost call.
     fn end(&mut self, memory: &Memory, step: u64, ended: Ended) {
         let Some(Open { depth, mut call, pending, used, .. }) = self.open.pop() else { return };
         call.steps.1 = step;
@@ -221,7 +222,7 @@ impl<'m> Watch<'_, 'm> {
             outer.used.absorb(used);
         }
         if pending {
-            // It never came to its first statement.
+            // It never reached its first statement.
             self.take(&mut call.entry, call.function, memory, depth);
         }
         let (watched, _) = &self.functions[call.function];
@@ -284,7 +285,7 @@ impl<'m> Watch<'_, 'm> {
         capture(state, &roots, &scene, &self.version.modules);
     }
 
-    /// Puts the parameters into the state of the call that begins, and takes the rest of it.
+    /// Stores the parameters in the entry state of the new call, and captures the rest of it.
     fn begin(&mut self, view: &View<'_>) {
         let Some(mut open) = self.open.pop() else { return };
         open.pending = false;
@@ -335,7 +336,7 @@ impl<'m> Watch<'_, 'm> {
         self.open.push(open);
     }
 
-    /// The thread has a variable at this address.
+    /// Registers the address of a thread-local variable.
     fn thread_local(&mut self, module: &Module, symbol: u32, address: u64) {
         let Some(symbol) = module.symbols.get(symbol as usize) else { return };
         let (name, size) = match symbol.kind {
@@ -349,11 +350,11 @@ impl<'m> Watch<'_, 'm> {
         self.thread_locals.insert(name.to_owned(), (address, size.min(MAX_THREAD_LOCAL)));
     }
 
-    /// Puts the variables of the thread into the states.
+    /// Adds thread-local variables to the states.
     fn note_thread_locals(&self, call: &mut Call<'_>, memory: &Memory) {
         for (name, (address, size)) in &self.thread_locals {
             let all: Vec<(u64, u8)> = call.entry.used(*address, address + size).collect();
-            // What the library has left in `errno` is no part of the program's state.
+            // A value that the library left in `errno` does not belong to the program's state.
             if all.len() as u64 == *size && name != ERRNO {
                 let bytes = all.into_iter().map(|(_, byte)| byte).collect();
                 call.entry.thread_locals.insert(name.clone(), bytes);
@@ -366,14 +367,14 @@ impl<'m> Watch<'_, 'm> {
         }
     }
 
-    /// The innermost call used memory.
+    /// Records a memory access of the innermost call.
     #[inline]
     fn note_use(&mut self, view: &View<'_>, effect: Effect) {
         let Some(open) = self.open.last_mut() else { return };
         let used = &mut open.used;
         match effect {
             Effect::None => {}
-            // Its own locals are no part of any state.
+            // Its own locals do not belong to any state.
             Effect::Load { address, .. } | Effect::Store { address, .. }
                 if address.wrapping_sub(view.frame) < view.function().frame_size => {}
             Effect::Load { address, len } => used.read(address, len.into(), view.memory),
@@ -399,7 +400,7 @@ impl<'m> Watch<'_, 'm> {
             let size = ty.size().min(1 << 16) as usize;
             let bytes = match (value, &ty.shape()) {
                 (Some(Operand::Reg(r)), Shape::Record(..) | Shape::Array(..)) => {
-                    // Eight bytes of a record in each.
+                    // Each contains eight bytes of a record.
                     let mut bytes = Vec::new();
                     let mut at = r;
                     for part in &watched.function.ret {
@@ -544,7 +545,7 @@ impl Observer for Watch<'_, '_> {
     fn event(&mut self, moment: &Moment<'_>, position: Position, event: &Event<'_>) {
         self.touched.event(moment, position, event);
         match event {
-            // The innermost function still stands at the call that throws.
+            // The innermost function is still at the call that throws.
             Event::Land { .. } => {
                 if let Some(view) = moment.view
                     && let Inst::Call(call) = view.inst()

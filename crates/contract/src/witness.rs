@@ -1,7 +1,7 @@
-//! A state that a solver found, made real: the program of each version is started to make one call of the
-//! function from this state and nothing else (`relapse_runtime::witness`). What the formulas say of that call has
-//! to come true in both: how it ends, its result, and every byte that it wrote or could have written. Otherwise
-//! the state is no counterexample.
+//! Runs a state that a solver found: the program of each version is started to make a single call of the
+//! function from this state (`relapse_runtime::witness`). The predictions of the formulas have to be
+//! confirmed in both: how the call terminates, its result, and every byte that it wrote or could have
+//! written. Otherwise the state is not a counterexample.
 
 use crate::compare::Difference;
 use crate::moment::Shown;
@@ -18,9 +18,9 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A call of a function without loops takes no time; starting a program may.
+/// Timeout: a call of a function without loops takes no time, but starting a program may.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What a pointer points to lies here, each region in the middle of so many bytes.
+/// Base address of pointer targets; each region is in the middle of this many bytes.
 const FIRST: u64 = 0x1000_0000_0000;
 const ROOM: u64 = 1 << 24;
 const PAGE: u64 = 4096;
@@ -31,7 +31,7 @@ pub(crate) struct Program {
     executable: String,
     name: String,
     directory: String,
-    /// Where its libraries lie.
+    /// Directories of its libraries.
     libraries: BTreeSet<PathBuf>,
 }
 
@@ -57,17 +57,17 @@ pub(crate) struct Half<'h, 'm> {
     pub program: Option<&'h Program>,
 }
 
-/// What came of it.
+/// The result of running a counterexample.
 pub(crate) enum Came {
-    /// Both calls did as the formulas say.
+    /// Both calls behaved as the formulas predict.
     True { ended: [String; 2], differences: Vec<Difference> },
     /// They did not.
     False,
-    /// Why they were not made.
+    /// Why they were not run.
     NotRun(String),
 }
 
-/// How a call ended that was made.
+/// How an executed call terminated.
 #[derive(Debug, PartialEq, Eq)]
 enum Ended {
     Returned(u64),
@@ -75,7 +75,7 @@ enum Ended {
     Exit(u32),
 }
 
-/// Conditions under which every pointer that is followed is `NULL` or leads to memory of its own.
+/// Conditions under which every followed pointer is `NULL` or points to its own memory.
 pub(crate) fn addresses(shared: &mut Shared) -> Vec<Term> {
     let mut conditions = Vec::new();
     for (region, pointer) in shared.followed_pointers() {
@@ -94,7 +94,7 @@ fn home(region: usize) -> u64 {
 
 type Value<'v> = &'v dyn Fn(u32) -> u128;
 
-/// The state: parameters, and what is found in memory.
+/// The state for display: parameters, and initial values in memory.
 pub(crate) fn shown(shared: &Shared, half: &Half<'_, '_>, value: Value<'_>) -> Vec<Shown> {
     let mut all = Vec::new();
     let mut bytes = BTreeMap::new();
@@ -105,7 +105,7 @@ pub(crate) fn shown(shared: &Shared, half: &Half<'_, '_>, value: Value<'_>) -> V
                 let ty = half.function.parameters.iter().find(|p| p.name == *name).map(|p| &p.ty);
                 all.push(Shown { expression: name.clone(), value: number(bits, ty, *width) });
             }
-            // Behind `NULL` is nothing.
+            // There is no memory at `NULL`.
             Variable::Byte(place) if is_there(shared, place.0, value) => {
                 bytes.insert(*place, bits as u8);
             }
@@ -125,7 +125,7 @@ fn is_there(shared: &Shared, region: usize, value: Value<'_>) -> bool {
         }
 }
 
-/// Bytes as the numbers and pointers that they are parts of, with their names.
+/// Combines bytes into the named numbers and pointers that contain them.
 fn words(names: Names<'_, '_>, bytes: &BTreeMap<Place, u8>) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut told: BTreeSet<Place> = BTreeSet::new();
@@ -199,7 +199,7 @@ pub(crate) fn run(shared: &Shared, halves: &[Half<'_, '_>; 2], value: Value<'_>)
     let (mut good, mut bad) = (after.swap_remove(0), after.swap_remove(0));
     let differing: BTreeSet<Place> =
         good.keys().chain(bad.keys()).filter(|p| good.get(p) != bad.get(p)).copied().collect();
-    // The whole of what a byte is part of.
+    // The complete value that contains the byte.
     let is_part = |place: &Place| {
         let whole = names.of(*place).map(|n| n.place);
         differing.contains(place)
@@ -231,7 +231,7 @@ fn told(ended: &Ended, half: &Half<'_, '_>, shared: &Shared) -> String {
     }
 }
 
-/// Makes the call in one version. Returns how it ended and, if it returned, the bytes afterwards.
+/// Runs the call in one version. Returns how it terminated and, if it returned, the bytes afterwards.
 fn call(
     shared: &Shared,
     half: &Half<'_, '_>,
@@ -307,7 +307,7 @@ fn call(
     Ok((ended, BTreeMap::new()))
 }
 
-/// An argument as it is passed: small numbers are extended as their type says.
+/// An argument as it is passed: small integers are extended according to their type.
 fn extended(bits: u128, ty: &Type<'_>, width: u32) -> u64 {
     let signed =
         matches!(ty.shape(), Shape::Integer { signed: true, .. } | Shape::Character { signed: true });
@@ -319,7 +319,7 @@ fn extended(bits: u128, ty: &Type<'_>, width: u32) -> u64 {
     ((word << unused).cast_signed() >> unused).cast_unsigned()
 }
 
-/// What is asked of a program, as far as it has been put together.
+/// A request to a program, under construction.
 struct Asked<'a, 'm> {
     version: &'a Version<'m>,
     modules: Vec<[u8; 16]>,
@@ -355,7 +355,7 @@ impl Asked<'_, '_> {
     }
 }
 
-/// Starts a program with a file of what is asked. Returns how it ended, and what it appended to the file.
+/// Starts a program with a request file. Returns its status, and what it appended to the file.
 fn start(program: &Program, file: &[u8]) -> std::io::Result<(ExitStatus, Vec<u8>)> {
     let asked = tempfile::NamedTempFile::new()?;
     std::fs::write(asked.path(), file)?;

@@ -1,5 +1,5 @@
-//! The functions that are checked, and where their contracts come from: comments before functions of
-//! bad, a file, and functions that may not change.
+//! The functions to check, and the sources of their contracts: comments before functions of bad, a file, and
+//! functions that may not change.
 
 use crate::answer::FunctionAnswer;
 use crate::checking::{Both, Checked, Checking};
@@ -15,11 +15,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A function's name, its contract, and what good and bad have of this name.
+/// A function's name, its contract, and the functions of good and bad with this name.
 pub(crate) type Function<'m> = (String, Contract, [Vec<Watched<'m>>; 2]);
 
 impl Checking<'_> {
-    /// Functions with their contracts, and what both versions have for them.
+    /// Functions with their contracts, and their versions in good and bad.
     pub(crate) fn targets<'m>(&mut self, both: &Both<'_, 'm>, uses: &[Uses; 2]) -> Result<Vec<Function<'m>>> {
         let [good, bad] = both.versions;
         let (ours, theirs) = (good.functions(), bad.functions());
@@ -109,7 +109,7 @@ impl Checking<'_> {
         both: &Both<'_, '_>,
         functions: &BTreeMap<String, Vec<Watched<'_>>>,
     ) -> Result<Vec<(String, Contract)>> {
-        // With the hash of each file as it was compiled.
+        // By the hash of each file at compilation.
         let mut by_file: BTreeMap<(String, u64), Vec<(u32, &str)>> = BTreeMap::new();
         for (name, all) in functions {
             for w in all.iter().filter(|w| is_own(both, 1, w)) {
@@ -163,7 +163,7 @@ impl Checking<'_> {
     }
 }
 
-/// Whether a function stands in a file of the version.
+/// Whether a function is in a file of the version.
 fn is_own(both: &Both<'_, '_>, side: usize, watched: &Watched<'_>) -> bool {
     let path = watched.model.file_path(watched.function.file);
     let relative = both.lines.relative([Side::Good, Side::Bad][side], &path);
@@ -181,7 +181,7 @@ pub(crate) fn root<'m>(version: &Version<'m>, name: &str) -> Option<Root<'m>> {
     })
 }
 
-/// Names that a contract mentions; those of static variables of the function too.
+/// Names that a contract mentions, also in the form of static variables of the function.
 pub(crate) fn mentioned(contract: &Contract, function: &str) -> Vec<String> {
     let mut names = Vec::new();
     for predicate in contract.predicates() {

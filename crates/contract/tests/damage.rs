@@ -1,5 +1,5 @@
-//! The contracts of the worked examples with damaged bytes: each text is read, or refused with a sentence that has
-//! its place.
+//! The contracts of the worked examples with damaged bytes: each text is parsed, or rejected with a sentence
+//! that has its location.
 
 use contract::find::{in_comments, in_file};
 use contract::language::Source;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-/// The programs of the worked contracts, and what of them could stand in a file of contracts.
+/// The programs of the worked contracts, and the parts of them that could be in a file of contracts.
 static TEXTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/contracts");
     let mut texts = Vec::new();

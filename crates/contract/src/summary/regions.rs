@@ -1,23 +1,23 @@
-//! The memory that both versions of a function find: regions that nothing else overlaps, and a variable for each
-//! byte that is read.
+//! The initial memory of both versions of a function: disjoint regions, and a variable for each byte that is
+//! read.
 
 use super::Reach;
 use rustc_hash::{FxHashMap, FxHashSet};
 use solver::{Binary, Pool, Term};
 
-/// Memory that nothing else overlaps.
+/// Memory that does not overlap any other region.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Region {
     Global(String),
-    /// What the pointer in this parameter points to.
+    /// The target of the pointer in this parameter.
     Parameter(String),
-    /// What the pointer at this place, as it was before the call, points to.
+    /// The target of the pointer at this location, as it was before the call.
     Behind(Place),
     /// The locals of an activation.
     Frame(usize),
 }
 
-/// A byte: the number of its region, and where in it.
+/// A byte: the number of its region, and the offset.
 pub type Place = (usize, i64);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,17 +27,17 @@ pub enum Variable {
     Address(usize),
 }
 
-/// What the paths of both versions share.
+/// The state shared by the paths of both versions.
 #[derive(Default)]
 pub struct Shared {
     pub pool: Pool,
     regions: Vec<Region>,
-    /// The pointers that lead to regions, which may be `NULL`.
+    /// The pointers to regions, which may be `NULL`.
     pub pointers: FxHashMap<usize, Term>,
-    /// Regions of pointers that were followed.
+    /// Regions whose pointers were followed.
     pub followed: FxHashSet<usize>,
     pub variables: Vec<(Variable, u32)>,
-    /// Addresses, and where they point to.
+    /// Addresses and their targets.
     places: FxHashMap<Term, Place>,
     pub frames: usize,
 }
@@ -75,7 +75,7 @@ impl Shared {
         }
     }
 
-    /// The address of a place in a region that is no pointer's.
+    /// The address of a location in a region that is not the target of a pointer.
     pub fn address(&mut self, region: Region, offset: i64) -> Term {
         let region = self.region(region);
         let base = self.variable(Variable::Address(region), 64);
@@ -89,12 +89,12 @@ impl Shared {
         term
     }
 
-    /// Where an address points to.
+    /// The target of an address.
     pub fn place(&self, address: Term) -> Option<Place> {
         self.places.get(&address).copied()
     }
 
-    /// A pointer that is found: what it points to is a region of its own.
+    /// Registers a pointer in the initial state: its target is a region of its own.
     pub fn pointer(&mut self, term: Term, region: Region) {
         if self.pool.as_constant(term).is_none() && !self.places.contains_key(&term) {
             let region = self.region(region);
@@ -103,7 +103,7 @@ impl Shared {
         }
     }
 
-    /// The pointers that were followed, with the regions that they lead to.
+    /// The pointers that were followed, with their target regions.
     pub fn followed_pointers(&self) -> Vec<(usize, Term)> {
         let mut pointers: Vec<(usize, Term)> = self.pointers.iter().map(|(r, t)| (*r, *t)).collect();
         pointers.retain(|(region, _)| self.followed.contains(region));
@@ -111,7 +111,7 @@ impl Shared {
         pointers
     }
 
-    /// So many bytes, the first one lowest.
+    /// The concatenation of bytes, the first one lowest.
     pub fn joined(&mut self, bytes: &[Term]) -> Option<Term> {
         let (first, rest) = bytes.split_first()?;
         Some(rest.iter().fold(*first, |low, high| self.pool.concat(*high, low)))

@@ -1,4 +1,4 @@
-//! What one instruction does to a path: values, memory, and the ends that it may bring about.
+//! The effect of one instruction on a path: values, memory, and possible terminations.
 
 use super::{End, Frame, MAX_COPY, MAX_STEPS, Place, Reach, State, Variable, Walk, integer};
 use program::inst::{BinOp, CastOp, Inst, Operand, Ty};
@@ -26,7 +26,7 @@ impl<'m> Walk<'_, 'm> {
                         state = next;
                     }
                     let term = semantics::binary(&mut self.shared.pool, *op, a, b);
-                    // Pointers are computed with as numbers, too.
+                    // Pointer arithmetic is also done with integer instructions.
                     if let (Some(place), Some(by)) = (self.shared.place(a), self.shared.pool.as_constant(b))
                         && *op == BinOp::Add
                     {
@@ -184,7 +184,7 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    /// The place behind an address. The path ends if it may be `NULL`.
+    /// The target of an address. The path ends if the address may be `NULL`.
     fn follow(&mut self, state: State<'m>, address: Term) -> Reach<(Option<State<'m>>, Place)> {
         let place = self.shared.place(address).ok_or("it uses an address that hangs from a value")?;
         let Some(pointer) = self.shared.pointers.get(&place.0).copied() else {
@@ -210,7 +210,7 @@ impl<'m> Walk<'_, 'm> {
         }
     }
 
-    /// Where a division does not trap.
+    /// The state in which a division does not trap.
     fn divided(&mut self, state: State<'m>, op: BinOp, a: Term, b: Term, bits: u32) -> Option<State<'m>> {
         let pool = &mut self.shared.pool;
         let zero = pool.constant(bits, 0);
